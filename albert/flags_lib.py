@@ -1,0 +1,536 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Command-line flags: each shared flag defined once, and the way every script starts.
+
+No flag is defined when a module is imported, so that any two scripts can be imported into one
+program. A script has a function `define_flags(flag_values)`, a function `main(settings)`, and
+
+    def cli():
+        flags_lib.run(main, define_flags, usage=__doc__)
+
+`main` gets a frozen `Settings` object with one attribute for each flag. A program or a test that
+wants to call a script in its own process builds one by `parse(define_flags, ["--flag=value", ...])`.
+
+Library modules report through `logging.getLogger(__name__)`; `run` shows the lines of this package
+from the level INFO on, and keeps TensorFlow's own notices back unless `--verbosity` asks for them.
+"""
+
+import logging
+import os
+import sys
+import traceback
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
+from absl import app, flags
+from tqdm import tqdm
+
+# What a user's mistake looks like by the time it reaches a script.
+USER_ERRORS = (ValueError, OSError, ArithmeticError, tf.errors.OpError)
+
+OPTIMIZERS = ("lamb", "adamw")
+PRECISIONS = ("float32", "bfloat16")
+
+
+class Settings:
+    """The values of a script's flags: one attribute for each flag, and not to be changed."""
+
+    def __init__(self, **values: Any):
+        clash = sorted(set(values) & {"replace", "to_dict"})
+        if clash:
+            raise ValueError(f"{clash} cannot be names of flags: Settings has methods so named.")
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: Any):
+        raise AttributeError(f"Settings are frozen; use settings.replace({name}=...).")
+
+    def __delattr__(self, name: str):
+        raise AttributeError(f"Settings are frozen; {name!r} cannot be removed.")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and self.__dict__ == other.__dict__
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in sorted(self.__dict__.items()))
+        return f"Settings({values})"
+
+    def to_dict(self) -> Dict[str, Any]:
+        """Returns the values by name, as a new dict."""
+        return dict(self.__dict__)
+
+    def replace(self, **changes: Any) -> "Settings":
+        """Returns a copy with some values changed.
+
+        Raises:
+          AttributeError: a name that is no flag of these settings.
+        """
+        unknown = sorted(set(changes) - set(self.__dict__))
+        if unknown:
+            raise AttributeError(f"No such settings: {unknown}. There are {sorted(self.__dict__)}.")
+        values = self.to_dict()
+        values.update(changes)
+        return Settings(**values)
+
+
+# ---------------------------------------------------------------------------------------------
+# One function for each kind of flag; scripts use them for the flags that are theirs alone.
+
+
+class _PathParser(flags.ArgumentParser):
+    """Expands "~" in a path, or in each of several paths with commas between them."""
+
+    syntactic_help = "a path, relative, absolute, or gs://"
+
+    def parse(self, argument: str) -> str:
+        return ",".join(os.path.expanduser(part.strip()) for part in argument.split(","))
+
+
+def boolean(flag_values: flags.FlagValues, name: str, default: Optional[bool], *, help: str):
+    """Defines a flag that is on (`--name`) or off (`--noname`)."""
+    flags.DEFINE_boolean(name, default, help, flag_values=flag_values)
+
+
+def integer(
+    flag_values: flags.FlagValues,
+    name: str,
+    default: Optional[int],
+    *,
+    help: str,
+    lower_bound: Optional[int] = None,
+    upper_bound: Optional[int] = None,
+):
+    """Defines a flag for a whole number between the bounds, both included."""
+    flags.DEFINE_integer(
+        name,
+        default,
+        help,
+        lower_bound=lower_bound,
+        upper_bound=upper_bound,
+        flag_values=flag_values,
+    )
+
+
+def floating(
+    flag_values: flags.FlagValues,
+    name: str,
+    default: Optional[float],
+    *,
+    help: str,
+    lower_bound: Optional[float] = None,
+    upper_bound: Optional[float] = None,
+):
+    """Defines a flag for a number between the bounds, both included."""
+    flags.DEFINE_float(
+        name,
+        default,
+        help,
+        lower_bound=lower_bound,
+        upper_bound=upper_bound,
+        flag_values=flag_values,
+    )
+
+
+def string(flag_values: flags.FlagValues, name: str, default: Optional[str], *, help: str):
+    """Defines a flag for a text that is no path."""
+    flags.DEFINE_string(name, default, help, flag_values=flag_values)
+
+
+def choice(
+    flag_values: flags.FlagValues,
+    name: str,
+    default: Optional[str],
+    *,
+    choices: Sequence[str],
+    help: str,
+):
+    """Defines a flag that takes one of a few words."""
+    flags.DEFINE_enum(name, default, list(choices), help, flag_values=flag_values)
+
+
+def path(
+    flag_values: flags.FlagValues,
+    name: str,
+    default: Optional[str] = None,
+    *,
+    help: str,
+    required: bool = False,
+):
+    """Defines a flag for a path, or paths with commas between them; "~" is the home folder."""
+    flags.DEFINE(_PathParser(), name, default, help, flag_values, flags.ArgumentSerializer())
+    if required:
+        require(flag_values, name)
+
+
+def require(flag_values: flags.FlagValues, *names: str):
+    """Makes each of the flags `names` one that must be given, and not empty."""
+    for name in names:
+        flags.register_validator(name, bool, f"--{name} must be given.", flag_values=flag_values)
+
+
+# ---------------------------------------------------------------------------------------------
+# Flags that several scripts share. A script names those it has, by giving their defaults.
+
+_TRAINING_FLAGS = {
+    "do_train": (boolean, {"help": "Train."}),
+    "do_eval": (boolean, {"help": "Evaluate every checkpoint in --output_dir."}),
+    "do_predict": (boolean, {"help": "Predict with the best checkpoint."}),
+    "max_seq_length": (
+        integer,
+        {
+            "lower_bound": 4,
+            "help": "Length of an input in pieces, the separators included. Longer input is cut, "
+            "shorter input is padded. Records must have been made with the same length.",
+        },
+    ),
+    "train_batch_size": (
+        integer,
+        {
+            "lower_bound": 1,
+            "help": "Examples in one update, over all cores and micro-batches.",
+        },
+    ),
+    "eval_batch_size": (
+        integer,
+        {"lower_bound": 1, "help": "Examples in a batch of evaluation."},
+    ),
+    "predict_batch_size": (
+        integer,
+        {"lower_bound": 1, "help": "Examples in a batch of prediction."},
+    ),
+    "optimizer": (choice, {"choices": OPTIMIZERS, "help": "The optimiser."}),
+    "learning_rate": (
+        floating,
+        {"lower_bound": 0.0, "help": "The learning rate at the end of warm-up."},
+    ),
+    "save_checkpoints_steps": (
+        integer,
+        {"lower_bound": 1, "help": "Steps between checkpoints."},
+    ),
+    "keep_checkpoint_max": (
+        integer,
+        {"lower_bound": 0, "help": "Newest checkpoints to keep; 0 keeps all."},
+    ),
+    "wait_for_checkpoints_minutes": (
+        floating,
+        {
+            "lower_bound": 0.0,
+            "help": "With --do_eval while another process trains into the same --output_dir: how "
+            "long to wait for each next checkpoint. 0 evaluates those there are, and ends.",
+        },
+    ),
+}
+
+_RUNTIME_FLAGS = {
+    "precision": (
+        choice,
+        {
+            "choices": PRECISIONS,
+            "help": "Type of the products and activations. Weights, optimiser state, statistics of "
+            "LayerNorm and losses are float32 in any case.",
+        },
+    ),
+    "recompute": (
+        boolean,
+        {"help": "Compute a layer's activations again in the backward pass: less memory."},
+    ),
+    "use_xla": (
+        boolean,
+        {"help": "Compile element-wise parts by XLA. Without effect on a TPU, where all is."},
+    ),
+    "gradient_accumulation_steps": (
+        integer,
+        {
+            "lower_bound": 1,
+            "help": "Split the batch of one update into this many, one after another: less memory.",
+        },
+    ),
+    "seed": (
+        integer,
+        {
+            "lower_bound": 0,
+            "upper_bound": 2**31 - 1,
+            "help": "First weights, batch order and dropout depend on this number and the step alone.",
+        },
+    ),
+    "log_steps": (
+        integer,
+        {"lower_bound": 1, "help": "Steps between two lines of the log."},
+    ),
+}
+
+_RUNTIME_DEFAULTS = {
+    "precision": "float32",
+    "recompute": False,
+    "use_xla": True,
+    "gradient_accumulation_steps": 1,
+    "seed": 12345,
+    "log_steps": 100,
+}
+
+
+def _define(
+    table: Dict[str, Tuple[Callable, Dict[str, Any]]],
+    flag_values: flags.FlagValues,
+    defaults: Dict[str, Any],
+):
+    """Defines the flags of `table` for which there is a default."""
+    unknown = sorted(set(defaults) - set(table))
+    if unknown:
+        raise ValueError(f"No shared flags of these names: {unknown}. There are {sorted(table)}.")
+    for name, default in defaults.items():
+        define, keywords = table[name]
+        define(flag_values, name, default, **keywords)
+
+
+def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool = True):
+    """Defines albert_config_file and init_checkpoint.
+
+    Args:
+      flag_values: where to define them.
+      config_required: False where a hub module may take the configuration's place.
+    """
+    path(
+        flag_values,
+        "albert_config_file",
+        help="JSON file with the model's architecture.",
+        required=config_required,
+    )
+    path(
+        flag_values,
+        "init_checkpoint",
+        help="Weights to start from: a checkpoint's path prefix, its .index file, or a folder such "
+        "as a released archive's. Without it the first weights are random.",
+    )
+
+
+def define_tokenizer_flags(
+    flag_values: flags.FlagValues,
+    *,
+    do_lower_case: bool = True,
+    required: Sequence[str] = (),
+):
+    """Defines vocab_file, spm_model_file and do_lower_case.
+
+    Args:
+      flag_values: where to define them.
+      do_lower_case: the default of that flag.
+      required: which of the two files must be given.
+    """
+    path(
+        flag_values,
+        "vocab_file",
+        help="Vocabulary, one piece a line. Without --spm_model_file text is cut by WordPiece.",
+    )
+    path(flag_values, "spm_model_file", help="SentencePiece model to cut the text with.")
+    boolean(
+        flag_values,
+        "do_lower_case",
+        do_lower_case,
+        help="Make the text lower case. Must agree with what the model was trained on.",
+    )
+    require(flag_values, *required)
+
+
+def define_training_flags(flag_values: flags.FlagValues, **defaults: Any):
+    """Defines output_dir (required) and those training flags for which a default is given.
+
+    Args:
+      flag_values: where to define them.
+      **defaults: default by name; the names are the keys of the table above.
+
+    Raises:
+      ValueError: a name that is no shared flag.
+    """
+    path(
+        flag_values,
+        "output_dir",
+        help="Folder for checkpoints, logs and results. Training goes on from what is in it.",
+        required=True,
+    )
+    _define(_TRAINING_FLAGS, flag_values, defaults)
+
+
+def define_tpu_flags(flag_values: flags.FlagValues, *, iterations_per_loop: int = 1000):
+    """Defines use_tpu, the flags that say which TPU, and iterations_per_loop."""
+    boolean(flag_values, "use_tpu", False, help="Train on a TPU; else on the CPU or a GPU.")
+    string(flag_values, "tpu_name", None, help="Name or grpc:// address of the Cloud TPU.")
+    string(
+        flag_values,
+        "tpu_zone",
+        None,
+        help="Zone of the Cloud TPU, if not this machine's.",
+    )
+    string(
+        flag_values,
+        "gcp_project",
+        None,
+        help="Project of the TPU, if not this machine's.",
+    )
+    string(flag_values, "master", None, help="Address of the TensorFlow master, if any.")
+    integer(
+        flag_values,
+        "num_tpu_cores",
+        8,
+        lower_bound=1,
+        help="Cores of the TPU; only with a TPU.",
+    )
+    integer(
+        flag_values,
+        "iterations_per_loop",
+        iterations_per_loop,
+        lower_bound=1,
+        help="Updates a TPU makes for each call from the host.",
+    )
+
+
+def define_runtime_flags(flag_values: flags.FlagValues, **defaults: Any):
+    """Defines precision, recompute, use_xla, gradient_accumulation_steps, seed and log_steps.
+
+    Args:
+      flag_values: where to define them.
+      **defaults: defaults that differ from the usual ones.
+
+    Raises:
+      ValueError: a name that is no runtime flag.
+    """
+    values = dict(_RUNTIME_DEFAULTS)
+    values.update(defaults)
+    _define(_RUNTIME_FLAGS, flag_values, values)
+
+
+# ---------------------------------------------------------------------------------------------
+# From flags to a running script.
+
+
+def _settings(flag_values: flags.FlagValues, names: Sequence[str]) -> Settings:
+    return Settings(**{name: flag_values[name].value for name in names})
+
+
+def _refuse_arguments(arguments: Sequence[str]):
+    """Mostly these are `--flag True`, where a boolean flag needs `--flag=True`."""
+    if arguments:
+        raise ValueError(
+            f"Unexpected arguments {list(arguments)}: every value needs its flag. Write "
+            "--flag or --noflag or --flag=true, not '--flag true', for a flag that is on or off."
+        )
+
+
+def parse(define_flags: Callable[[flags.FlagValues], None], argv: Sequence[str]) -> Settings:
+    """Returns the settings for the arguments `argv`, without touching the process's own flags.
+
+    Args:
+      define_flags: the script's function of that name.
+      argv: arguments without the program's name, such as ["--output_dir=/tmp/x", "--do_eval"].
+
+    Raises:
+      ValueError: an unknown flag, a bad value, a required flag that is absent, a stray argument.
+    """
+    flag_values = flags.FlagValues()
+    define_flags(flag_values)
+    try:
+        rest = flag_values(["albert"] + list(argv))
+    except flags.Error as error:
+        raise ValueError(str(error)) from error
+    _refuse_arguments(rest[1:])
+    return _settings(flag_values, list(flag_values))
+
+
+class _BarFriendlyHandler(logging.Handler):
+    """Writes log lines above a progress bar instead of through it."""
+
+    def emit(self, record: logging.LogRecord):
+        tqdm.write(self.format(record), file=sys.stderr)
+
+
+class _LineFormatter(logging.Formatter):
+    """The time and the message; the level only where it is more than a notice."""
+
+    def __init__(self):
+        super().__init__("%(asctime)s %(message)s", "%H:%M:%S")
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = super().format(record)
+        if record.levelno < logging.WARNING:
+            return line
+        clock, message = line[:8], line[8:]
+        return f"{clock} {record.levelname}:{message}"
+
+
+def configure_logging(verbosity: int):
+    """Shows this package's log lines on standard error, and TensorFlow's own as asked for.
+
+    Args:
+      verbosity: absl's --verbosity. Below 1 TensorFlow shows errors only, from 1 on everything.
+    """
+    logger = logging.getLogger("albert")
+    for handler in list(logger.handlers):
+        logger.removeHandler(handler)
+    handler = _BarFriendlyHandler()
+    handler.setFormatter(_LineFormatter())
+    logger.addHandler(handler)
+    logger.propagate = False
+    logger.setLevel(logging.DEBUG if verbosity >= 1 else logging.INFO)
+    tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
+
+
+def _message(error: BaseException) -> str:
+    """An error's own words: without the graph node and stack TensorFlow adds to its errors."""
+    text = error.message if isinstance(error, tf.errors.OpError) else str(error)
+    for noise in (
+        "\n\t [[",
+        "\n\nOriginal stack trace",
+        "\n\nErrors may have originated",
+    ):
+        text = text.split(noise)[0]
+    return text.strip() or type(error).__name__
+
+
+def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verbosity: int) -> int:
+    """Calls `main`; a user's mistake becomes a line on standard error and a non-zero code."""
+    try:
+        return main(settings) or 0
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 130
+    except USER_ERRORS as error:
+        if verbosity >= 1:
+            traceback.print_exc()
+        print(f"ERROR: {_message(error)}", file=sys.stderr)
+        return 1
+
+
+def run(
+    main: Callable[[Settings], Optional[int]],
+    define_flags: Callable[[flags.FlagValues], None],
+    *,
+    usage: str,
+):
+    """Runs a script: reads the process's arguments, calls `main`, and exits with its code.
+
+    A mistake of the user's (see USER_ERRORS) prints one line and exits with 1, with a traceback
+    only under --verbosity=1; Ctrl-C exits with 130.
+
+    Args:
+      main: the script's function; what it returns, if anything, is the exit code.
+      define_flags: defines the script's flags on the FlagValues it is given.
+      usage: what --help prints above the flags.
+    """
+    before = set(flags.FLAGS)
+    define_flags(flags.FLAGS)
+    names = [name for name in flags.FLAGS if name not in before]
+    for name in names + ["verbosity"]:
+        # --help lists the flags that belong to the program that was started.
+        flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
+    sys.modules["__main__"].__doc__ = usage
+
+    def start(argv: List[str]) -> int:
+        verbosity = flags.FLAGS.verbosity
+        configure_logging(verbosity)
+
+        def checked(settings: Settings) -> Optional[int]:
+            _refuse_arguments(argv[1:])
+            return main(settings)
+
+        return _guarded(checked, _settings(flags.FLAGS, names), verbosity)
+
+    app.run(start)
