@@ -1,0 +1,337 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Files as transactions: temporary name, then rename; a sidecar says what a record file holds.
+
+Whoever reads a file finds either the whole old one or the whole new one, never half of either.
+Beside a record file `data.tfrecord` lies the sidecar `.data.tfrecord.meta.json` with the number of
+records, the size, and the fingerprint of what it was made from; a reader compares the fingerprint
+with its own and rebuilds on a difference.
+
+Every path may be anything `tf.io.gfile` takes (gs:// too). TensorFlow is imported on first use
+only: processes that merely import this module start without it.
+"""
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import socket
+import struct
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Union
+
+FORMAT_VERSION = 1
+
+_CHUNK_BYTES = 1 << 22
+_HEADER_BYTES = 12  # of a TFRecord: length (8) and its checksum (4)
+_FOOTER_BYTES = 4  # checksum of the data
+
+_LOGGER = logging.getLogger("albert")
+
+
+def _gfile() -> Any:
+    """Imports TensorFlow only where a file is really touched."""
+    import tensorflow.compat.v1 as tf
+
+    return tf.io.gfile
+
+
+# ------------------------------------------------------------------------------ atomic replacement
+
+
+def _temporary_name(path: str) -> str:
+    """Names host and process, so that two writers of one path never share a temporary file."""
+    folder, base = os.path.split(path)
+    return os.path.join(folder, f".{base}.tmp-{socket.gethostname()}-{os.getpid()}")
+
+
+def _is_running(process_id: str) -> bool:
+    """Errs on the side of True: a file that may be in use must stay."""
+    try:
+        os.kill(int(process_id), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, OSError):
+        return True
+    return True
+
+
+def _remove_abandoned(path: str) -> None:
+    """A killed process cannot tidy up; the next writer of the same path on that host does."""
+    folder, base = os.path.split(path)
+    if "://" in path or not os.path.isdir(folder or "."):
+        return
+    prefix = f".{base}.tmp-{socket.gethostname()}-"
+    for name in os.listdir(folder or "."):
+        if name.startswith(prefix) and not _is_running(name[len(prefix) :]):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(os.path.join(folder, name))
+
+
+@contextlib.contextmanager
+def atomic_path(path: str) -> Iterator[str]:
+    """Yields a temporary path that becomes `path` if the block succeeds and vanishes if it fails.
+
+    The folder is created if need be. The temporary file lies in the same folder under a hidden
+    name, so that the rename is atomic and no pattern of the user matches it.
+    """
+    gfile = _gfile()
+    path = str(path)
+    if os.path.dirname(path):
+        gfile.makedirs(os.path.dirname(path))
+    _remove_abandoned(path)
+    temporary = _temporary_name(path)
+    try:
+        yield temporary
+        gfile.rename(temporary, path, overwrite=True)
+    finally:
+        if gfile.exists(temporary):
+            gfile.remove(temporary)
+
+
+def atomic_write_text(path: str, text: str) -> None:
+    """Replaces `path` by `text` (UTF-8) in one step."""
+    with atomic_path(path) as temporary, _gfile().GFile(temporary, "wb") as stream:
+        stream.write(text.encode("utf-8"))
+
+
+def atomic_write_json(path: str, value: Any) -> None:
+    """Replaces `path` by `value` as indented JSON with sorted keys and a newline at the end."""
+    atomic_write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def read_text(path: str) -> str:
+    """Returns the content of `path`, decoded from UTF-8."""
+    with _gfile().GFile(str(path), "rb") as stream:
+        return stream.read().decode("utf-8")
+
+
+# --------------------------------------------------------------------------------- finding, hashing
+
+
+def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List[str]:
+    """Returns the files that comma-separated names and glob patterns stand for.
+
+    Args:
+      patterns: "a.txt,data/*.tfrecord" or a list of such strings. A file that exists under exactly
+        that name is taken literally, whatever characters the name holds.
+      flag_name: the flag the user wrote them in, for the error message.
+
+    Returns:
+      Each file once, sorted by name; hidden files (sidecars, unfinished ones) are left out.
+
+    Raises:
+      ValueError: no pattern at all, a pattern that matches nothing, or a folder.
+    """
+    gfile = _gfile()
+    texts = [patterns] if isinstance(patterns, (str, os.PathLike)) else list(patterns)
+    single = [part.strip() for text in texts for part in str(text).split(",") if part.strip()]
+    if not single:
+        raise ValueError(f"--{flag_name} names no file. Give a path or a pattern like data/*.txt.")
+    found = set()
+    for pattern in single:
+        found.update(_expand_pattern(gfile, os.path.expanduser(pattern), flag_name))
+    return sorted(found)
+
+
+def _expand_pattern(gfile: Any, pattern: str, flag_name: str) -> List[str]:
+    """One pattern of expand_patterns."""
+    if gfile.exists(pattern):
+        if gfile.isdir(pattern):
+            raise ValueError(
+                f"--{flag_name}: '{pattern}' is a folder. Name the files in it, for example "
+                f"'{os.path.join(pattern, '*')}'."
+            )
+        return [pattern]
+    files = [name for name in gfile.glob(pattern) if not os.path.basename(name).startswith(".")]
+    if not files:
+        raise ValueError(
+            f"--{flag_name}: no file matches '{pattern}' (from {os.getcwd()}). Check the path; "
+            "several files are separated by commas."
+        )
+    return files
+
+
+def file_fingerprint(path: str) -> Dict[str, Any]:
+    """Returns {"name", "size", "sha256"} of a file: equal exactly if name and content are equal."""
+    digest = hashlib.sha256()
+    size = 0
+    with _gfile().GFile(str(path), "rb") as stream:
+        while True:
+            chunk = stream.read(_CHUNK_BYTES)
+            if not chunk:
+                break
+            digest.update(chunk)
+            size += len(chunk)
+    return {"name": os.path.basename(str(path)), "size": size, "sha256": digest.hexdigest()}
+
+
+# --------------------------------------------------------------------------------- record sidecars
+
+
+class Sidecar(NamedTuple):
+    """What is known about a record file without reading it."""
+
+    format_version: int
+    count: int  # records
+    bytes: int  # size of the record file
+    fingerprint: Dict[str, Any]
+
+
+def sidecar_path(path: str) -> str:
+    """Returns where the sidecar of the record file `path` lies."""
+    folder, base = os.path.split(str(path))
+    return os.path.join(folder, f".{base}.meta.json")
+
+
+def normalized_fingerprint(fingerprint: Mapping[str, Any]) -> Dict[str, Any]:
+    """Returns the fingerprint as it looks after a trip through JSON (tuples become lists)."""
+    return json.loads(json.dumps(dict(fingerprint), sort_keys=True))
+
+
+def write_sidecar(path: str, count: int, fingerprint: Mapping[str, Any]) -> None:
+    """Writes the sidecar of the finished record file `path`."""
+    atomic_write_json(
+        sidecar_path(path),
+        {
+            "format_version": FORMAT_VERSION,
+            "count": count,
+            "bytes": _gfile().stat(str(path)).length,
+            "fingerprint": normalized_fingerprint(fingerprint),
+        },
+    )
+
+
+def remove_sidecar(path: str) -> None:
+    """Removes the sidecar of `path` if there is one, before `path` itself is replaced."""
+    if _gfile().exists(sidecar_path(path)):
+        _gfile().remove(sidecar_path(path))
+
+
+def read_sidecar(path: str) -> Optional[Sidecar]:
+    """Returns the sidecar of the record file `path`; None if there is none or it is unreadable."""
+    sidecar = sidecar_path(path)
+    if not _gfile().exists(sidecar):
+        return None
+    try:
+        content = json.loads(read_text(sidecar))
+        return Sidecar(**{field: content[field] for field in Sidecar._fields})
+    except (ValueError, KeyError, TypeError) as error:
+        _LOGGER.warning("%s is not a sidecar (%r); it is ignored.", sidecar, error)
+        return None
+
+
+def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
+    """Returns why the record file `path` cannot be used for `fingerprint`; "" if it can.
+
+    The text is made for one log line, e.g. "max_seq_length was 128 and is 512".
+    """
+    if not _gfile().exists(str(path)):
+        return "it does not exist"
+    sidecar = read_sidecar(path)
+    if sidecar is None:
+        return "it has no sidecar that says what it was made from"
+    if sidecar.format_version != FORMAT_VERSION:
+        return f"its format version was {sidecar.format_version} and is {FORMAT_VERSION}"
+    size = _gfile().stat(str(path)).length
+    if sidecar.bytes != size:
+        return f"it holds {size} bytes where {sidecar.bytes} were written"
+    return fingerprint_difference(sidecar.fingerprint, fingerprint)
+
+
+def fingerprint_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Returns what changed between two fingerprints in words; "" if nothing did."""
+    old, new = normalized_fingerprint(old), normalized_fingerprint(new)
+    missing = "absent"
+    changes = [
+        f"{key} was {_short(old.get(key, missing))} and is {_short(new.get(key, missing))}"
+        for key in sorted(set(old) | set(new))
+        if old.get(key, missing) != new.get(key, missing)
+    ]
+    return "; ".join(changes)
+
+
+def _short(value: Any) -> str:
+    """Long lists of files would bury the log line."""
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def is_current(path: str, fingerprint: Mapping[str, Any]) -> bool:
+    """Returns whether `path` is whole and was made from exactly `fingerprint`."""
+    return not why_stale(path, fingerprint)
+
+
+# -------------------------------------------------------------------------------- counting records
+
+
+def count_records(path: str) -> int:
+    """Returns the number of records in a TFRecord file.
+
+    The sidecar answers if it fits the file's size; otherwise the record lengths are walked, which
+    reads the file once (several hundred MB/s) without looking at the content.
+
+    Raises:
+      ValueError: the file ends inside a record, is no TFRecord file, or is not there.
+    """
+    path = str(path)
+    if not _gfile().exists(path):
+        raise ValueError(f"Record file '{path}' does not exist.")
+    size = _gfile().stat(path).length
+    sidecar = read_sidecar(path)
+    if sidecar is not None and sidecar.bytes == size:
+        return sidecar.count
+    return _scan_records(path, size)
+
+
+def _scan_records(path: str, size: int) -> int:
+    """Walks from record header to record header."""
+    count = 0
+    position = 0  # of the next header
+    buffer, buffer_start = b"", 0
+    with _gfile().GFile(path, "rb") as stream:
+        while position < size:
+            offset = position - buffer_start
+            if offset + _HEADER_BYTES > len(buffer):
+                stream.seek(position)
+                buffer, buffer_start, offset = stream.read(_CHUNK_BYTES), position, 0
+            if len(buffer) - offset < _HEADER_BYTES:
+                raise ValueError(_damaged(path, count, position, size))
+            (length,) = struct.unpack_from("<Q", buffer, offset)
+            if count == 0:
+                _check_first_header(path, buffer[offset : offset + _HEADER_BYTES])
+            position += _HEADER_BYTES + length + _FOOTER_BYTES
+            if position > size:
+                raise ValueError(_damaged(path, count, size, size))
+            count += 1
+    return count
+
+
+def _damaged(path: str, count: int, position: int, size: int) -> str:
+    """The message for a file that ends too early."""
+    return (
+        f"Record file '{path}' is damaged or was cut off: after {count} whole records it ends "
+        f"inside a record (byte {position} of {size}). Create it again."
+    )
+
+
+def _check_first_header(path: str, header: bytes) -> None:
+    """Tells another kind of file (text, a checkpoint) from a TFRecord file that was cut off."""
+    (stored,) = struct.unpack_from("<I", header, 8)
+    checksum = _crc32c(header[:8])
+    masked = (((checksum >> 15) | (checksum << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+    if masked != stored:
+        raise ValueError(
+            f"'{path}' is not a TFRecord file (the checksum of its first record header is wrong). "
+            "Name record files made by this project or by another TFRecord writer, uncompressed."
+        )
+
+
+def _crc32c(data: bytes) -> int:
+    """CRC-32C (Castagnoli), bit by bit: it is only ever used for eight bytes a file."""
+    value = 0xFFFFFFFF
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
+    return value ^ 0xFFFFFFFF
