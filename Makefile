@@ -1,0 +1,38 @@
+# `make demo` and `make test` need nothing but a Python; see tools/environments.sh.
+#
+#   PYTHON=/path/to/python   use this interpreter (3.7, or 3.9 to 3.11)
+#   ARGS="..."               further arguments of the demo or of pytest
+#   JOBS=2                   test processes
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format clean
+export PYTHON
+JOBS ?= 2
+LINTED = albert benchmarks tests setup.py
+
+help:
+	@echo "make demo    train a small ALBERT on English text that ships with Python, and show what it learnt"
+	@echo "make test    run the tests on every supported runtime there is (TensorFlow 1.15 and 2.15)"
+	@echo "make lint    check format and style"
+	@echo "make format  rewrite the code in the project's format"
+	@echo "make clean   remove the virtual environments and caches that these commands made"
+	@echo "Variables: PYTHON=/path/to/python, ARGS='arguments of the demo or of pytest', JOBS=test processes"
+
+demo:
+	@python=$$(sh tools/environments.sh first) && exec $$python -m albert.demo $(ARGS)
+
+test:
+	@environments=$$(sh tools/environments.sh all) && sh tools/run_tests.sh $(JOBS) "$(ARGS)" $$environments
+
+lint:
+	@python=$$(sh tools/environments.sh first) && \
+	  $$python -m ruff format --check $(wildcard $(LINTED)) && $$python -m ruff check $(wildcard $(LINTED))
+
+format:
+	@python=$$(sh tools/environments.sh first) && \
+	  $$python -m ruff format $(wildcard $(LINTED)) && $$python -m ruff check --fix $(wildcard $(LINTED))
+
+clean:
+	rm -rf .venv/tf1 .venv/tf2 .pytest_cache .ruff_cache
+	find albert benchmarks tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	-rmdir .venv 2>/dev/null

@@ -1,0 +1,69 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Build and metadata of the package; what it needs is read from the requirements files."""
+
+import pathlib
+import re
+from typing import Dict, List
+
+import setuptools
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def read_requirements(name: str) -> Dict[str, List[str]]:
+    """Returns the requirements in the file `name` by extra; "" holds those that are always needed.
+
+    A line `# extra: NAME` opens the extra that the lines after it belong to.
+    """
+    requirements: Dict[str, List[str]] = {"": []}
+    extra = ""
+    for line in (HERE / name).read_text(encoding="utf-8").splitlines():
+        opened = re.match(r"# extra: (\w+)$", line)
+        if opened:
+            extra = opened.group(1)
+            requirements[extra] = []
+        elif line.strip() and not line.startswith("#"):
+            requirements[extra].append(line.strip())
+    return requirements
+
+
+def read_version() -> str:
+    """Returns the version that albert/__init__.py states, without importing the package."""
+    text = (HERE / "albert" / "__init__.py").read_text(encoding="utf-8")
+    return re.search(r'^__version__ = "([^"]+)"$', text, re.MULTILINE).group(1)
+
+
+def main() -> None:
+    """Runs setuptools."""
+    extras = read_requirements("requirements.txt")
+    always = extras.pop("")
+    extras["dev"] = read_requirements("requirements-dev.txt")[""]
+    setuptools.setup(
+        name="albert",
+        version=read_version(),
+        description="ALBERT for TensorFlow 1.15 and 2.15: from raw text to a pretrained model",
+        long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+        long_description_content_type="text/markdown",
+        license="Apache-2.0",
+        license_files=["LICENSE"],
+        author="The albert Authors",
+        packages=setuptools.find_packages(include=["albert", "albert.*"]),
+        package_data={"albert.configs": ["*.json"]},
+        python_requires=">=3.7,<3.12,!=3.8.*",
+        install_requires=always,
+        extras_require=extras,
+        zip_safe=False,
+        classifiers=[
+            "License :: OSI Approved :: Apache Software License",
+            "Programming Language :: Python :: 3.7",
+            "Programming Language :: Python :: 3.9",
+            "Programming Language :: Python :: 3.10",
+            "Programming Language :: Python :: 3.11",
+            "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()

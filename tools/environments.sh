@@ -1,0 +1,131 @@
+#!/bin/sh
+# Makes the virtual environments that `make demo` and `make test` run in.
+#
+#   sh tools/environments.sh first    the first supported Python found, 3.7 before the others
+#   sh tools/environments.sh all      one environment for each runtime that a Python is found for
+#
+# prints the environments' interpreters, one a line, relative to the repository; what it does goes to
+# stderr. There is one environment for each runtime:
+#
+#   .venv/tf1   Python 3.7                TensorFlow 1.15.5
+#   .venv/tf2   Python 3.11, 3.10 or 3.9  TensorFlow 2.15.1
+#
+# PYTHON=/path/to/python chooses the interpreter and with it the runtime. An environment is complete
+# when its stamp names the checksum of the requirements; one without is completed by pip, and one whose
+# interpreter does not run any more is made anew.
+set -eu
+cd "$(dirname "$0")/.."
+
+REQUIREMENTS="requirements.txt requirements-dev.txt"
+SUPPORTED="Python 3.7 (runs TensorFlow 1.15.5) or Python 3.9, 3.10, 3.11 (run TensorFlow 2.15.1)"
+
+say() { echo "$*" >&2; }
+
+fail() {
+    say "ERROR: $*"
+    exit 1
+}
+
+# The version (3.7) of a Python that runs and can make virtual environments; nothing for others, such
+# as pyenv's shims of versions that are not selected.
+version_of() {
+    "$1" -c 'import ensurepip, sys, venv; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || true
+}
+
+# TensorFlow 1.15.5 was built for 64-bit Intel processors only.
+runtime_of() {
+    case "$(version_of "$1")" in
+        3.7) "$1" -c 'import platform, sys; sys.exit(platform.machine().lower() not in ("x86_64", "amd64"))' && echo tf1 ;;
+        3.9 | 3.10 | 3.11) echo tf2 ;;
+    esac
+}
+
+versions_of_runtime() {
+    case "$1" in
+        tf1) echo 3.7 ;;
+        tf2) echo 3.11 3.10 3.9 ;;
+    esac
+}
+
+# Prints the best interpreter for a runtime: on PATH by its version's name, under ~/.pyenv, then
+# whatever `python3` and `python` are.
+find_python() {
+    for version in $(versions_of_runtime "$1"); do
+        for candidate in "python$version" "${HOME:-}/.pyenv/versions/$version".*/bin/python python3 python; do
+            if [ "$(version_of "$candidate")" = "$version" ] && [ "$(runtime_of "$candidate")" = "$1" ]; then
+                command -v "$candidate"
+                return
+            fi
+        done
+    done
+}
+
+checksum() { cat $REQUIREMENTS | cksum; }
+
+# Makes or completes .venv/$1 with the interpreter $2 (empty: the one found, or the one it has) and
+# prints its interpreter; prints nothing when there is none for it.
+prepare() {
+    runtime=$1 python=$2
+    environment=.venv/$runtime
+    installed=$(version_of "$environment/bin/python")
+    "$environment/bin/python" -c 'import pip' 2>/dev/null || installed=
+    if [ -n "$python" ] && [ "$installed" != "$(version_of "$python")" ]; then
+        installed=
+    fi
+    if [ -z "$installed" ]; then
+        [ -n "$python" ] || python=$(find_python "$runtime")
+        [ -n "$python" ] || return 0
+        say "Making $environment with $python (Python $(version_of "$python"))"
+        "$python" -m venv --clear "$environment" >&2
+    fi
+    if [ "$(cat "$environment/complete" 2>/dev/null)" != "$(checksum)" ]; then
+        say "Installing $REQUIREMENTS into $environment (a minute or two the first time)"
+        install_requirements "$environment/bin/python"
+        checksum >"$environment/complete"
+    fi
+    say "$runtime: $environment, Python $(version_of "$environment/bin/python")"
+    echo "$environment/bin/python"
+}
+
+# Older pips do not know the wheels' platform names. Of pip's report the packages' names are shown, as
+# the progress they are, and whatever is unusual.
+install_requirements() {
+    "$1" -m pip install --quiet --disable-pip-version-check "pip>=20.3" >&2
+    {
+        "$1" -m pip install --disable-pip-version-check --progress-bar off \
+            $(printf -- '-r %s ' $REQUIREMENTS) 2>&1 && echo "pip: done" || echo "pip: failed"
+    } | awk '
+        /^pip: / { if (names) print ""; exit $2 != "done" }
+        /^Collecting / { printf "%s %s", names++ ? "" : "  collecting", $2; fflush(); next }
+        /^(Looking|Requirement|Installing|Successfully|Building|Using|Obtaining|Attempting) / { next }
+        /^ *(Downloading|Using|Link|File|Preparing|Getting|Installing|Created|Stored|Obtaining) / { next }
+        { if (names) print ""; names = 0; print }
+    ' >&2 || fail "pip could not install $REQUIREMENTS (see above). The next run goes on from here."
+}
+
+wanted=${1:-}
+case "$wanted" in
+    first | all) ;;
+    *) fail "Unknown choice '$wanted'. Use: sh tools/environments.sh first|all" ;;
+esac
+
+if [ -n "${PYTHON:-}" ]; then
+    runtime=$(runtime_of "$PYTHON")
+    [ -n "$runtime" ] || fail "PYTHON=$PYTHON is $("$PYTHON" --version 2>&1 || true)," \
+        "which cannot be used. Needed: $SUPPORTED, with the modules venv and ensurepip."
+    prepare "$runtime" "$PYTHON"
+    exit
+fi
+
+found=
+for runtime in tf1 tf2; do
+    interpreter=$(prepare "$runtime" "")
+    [ -n "$interpreter" ] || continue
+    found="$found $interpreter"
+    echo "$interpreter"
+    [ "$wanted" = all ] || break
+done
+[ -n "$found" ] || fail "No supported Python found on PATH or under ~/.pyenv/versions." \
+    "Install $SUPPORTED, with the modules venv and ensurepip" \
+    "(Debian: apt-get install python3-venv; any system: pyenv install 3.11)," \
+    "or name one: make ... PYTHON=/path/to/python"
