@@ -1,0 +1,38 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The published model sizes, as JSON files that ship with the package.
+
+    albert_{base,large,xlarge,xxlarge}_v1   Google's first English models
+    albert_{base,large,xlarge,xxlarge}_v2   the second ones, without dropout
+    albert_{base,large,xlarge,xxlarge}_zh   Google's Chinese models
+    albert_zh_{tiny,small,base,large,xlarge,xxlarge}   the Chinese models of brightmart/albert_zh
+
+`modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))` loads one. A
+checkpoint's own `albert_config.json` goes before these: some sizes were published with more than
+one number of heads.
+"""
+
+import difflib
+import pathlib
+from typing import List
+
+_FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def preset_names() -> List[str]:
+    """Returns the names of all presets in alphabetical order."""
+    return sorted(path.stem for path in _FOLDER.glob("*.json"))
+
+
+def preset_path(name: str) -> str:
+    """Returns the path of the JSON file of the preset `name`, such as "albert_base_v2".
+
+    Raises:
+      ValueError: no preset has that name; the message suggests close ones and lists all.
+    """
+    names = preset_names()
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=2, cutoff=0.5)
+        suggestion = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise ValueError(f"Unknown preset {name!r}.{suggestion} Presets: {', '.join(names)}.")
+    return str(_FOLDER / f"{name}.json")
