@@ -1,0 +1,121 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What an installation gets: requirements of both runtimes, the version, package data."""
+
+import ast
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+from packaging import requirements as packaging_requirements
+
+import albert
+from albert import configs
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+RUNTIMES = {"3.7": "1.15.5", "3.9": "2.15.1", "3.10": "2.15.1", "3.11": "2.15.1"}
+MODULES = {"absl": "absl-py", "google.protobuf": "protobuf", "sklearn": "scikit-learn"}
+# Listed though the package does not import them, for the reasons given in requirements.txt.
+IMPORTED_BY_OTHERS = {"protobuf", "setuptools"}
+
+
+def lines_of(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def parsed(name):
+    return [packaging_requirements.Requirement(line) for line in lines_of(name)]
+
+
+def required_on(version):
+    marked = {"python_version": version}
+    return {
+        item.name: str(item.specifier)
+        for item in parsed("requirements.txt")
+        if item.marker is None or item.marker.evaluate(marked)
+    }
+
+
+@pytest.mark.parametrize("version", sorted(RUNTIMES))
+def test_each_python_gets_one_tensorflow(version):
+    assert required_on(version)["tensorflow"] == f"=={RUNTIMES[version]}"
+
+
+def test_both_runtimes_need_the_same_packages():
+    assert set(required_on("3.7")) - {"protobuf"} == set(required_on("3.11")) - {"setuptools"}
+
+
+def test_running_environment_meets_the_requirements():
+    metadata = pytest.importorskip("pkg_resources")
+    version = "{}.{}".format(*sys.version_info[:2])
+    for name, specifier in required_on(version).items():
+        assert (
+            metadata.get_distribution(name).version
+            in packaging_requirements.Requirement(f"{name}{specifier}").specifier
+        ), name
+
+
+def imported_packages():
+    """Returns the distributions outside the standard library that the package imports."""
+    imported = set()
+    for path in (ROOT / "albert").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported.update(alias.name.split(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                imported.add(node.module.split(".")[0])
+    known = {item.name for item in parsed("requirements.txt")}
+    names = {MODULES.get(name, name.replace("_", "-")) for name in imported - {"albert"}}
+    standard = getattr(sys, "stdlib_module_names", None)
+    if standard is None:
+        return names & known
+    return {name for name in names if name.replace("-", "_") not in standard}
+
+
+def test_all_that_is_imported_is_required():
+    known = {item.name for item in parsed("requirements.txt")}
+    assert imported_packages() <= known
+
+
+def test_setup_takes_the_requirements_and_the_version_from_their_homes():
+    command = [sys.executable, "setup.py", "--version"]
+    version = subprocess.run(command, cwd=str(ROOT), check=True, stdout=subprocess.PIPE)
+    assert version.stdout.decode().split()[-1] == albert.__version__
+    assert re.match(r"\d+\.\d+\.\d+", albert.__version__)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder of the package as an installation would have it."""
+    folder = tmp_path_factory.mktemp("build")
+    options = ["--build-base", str(folder / "base"), "--build-lib", str(folder / "lib")]
+    subprocess.run(
+        [sys.executable, "setup.py", "--quiet", "build", *options],
+        cwd=str(ROOT),
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return folder / "lib" / "albert"
+
+
+def test_built_package_holds_every_module_and_preset(built):
+    assert sorted(path.stem for path in built.glob("configs/*.json")) == configs.preset_names()
+    here = {str(path.relative_to(ROOT / "albert")) for path in (ROOT / "albert").rglob("*.py")}
+    assert {str(path.relative_to(built)) for path in built.rglob("*.py")} == here
+
+
+def test_built_package_works_outside_the_checkout(built, tmp_path):
+    modules = ", ".join(sorted(path.stem for path in built.glob("*.py") if path.stem != "__init__"))
+    program = (
+        f"from albert import configs, {modules}\n"
+        f"assert configs.__file__.startswith({str(built)!r})\n"
+        "for name in configs.preset_names():\n"
+        "    modeling.AlbertConfig.from_json_file(configs.preset_path(name))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(built.parent)}
+    subprocess.run([sys.executable, "-c", program], cwd=str(tmp_path), env=environment, check=True)
