@@ -1,0 +1,888 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The ALBERT model: configuration, encoder and the two pretraining heads.
+
+Paper: "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations",
+arXiv:1909.11942. Variable names are those of the released checkpoints and TF-Hub modules.
+
+Dimensions: B batch, S sequence, T = B * S tokens, E embedding, H hidden, I intermediate, N heads,
+D = H / N head size, V vocabulary, P predictions a sequence.
+"""
+
+import json
+import re
+import zlib
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+import six
+import tensorflow.compat.v1 as tf
+
+from albert import fused_ops, layers
+from albert.layers import Dense, Norm, gelu
+
+SHARE_TYPES = ("all", "attention", "ffn", "none")
+LAYER_NORM_TYPES = ("postln", "preln")
+EMBEDDING_LAYOUTS = ("google", "albert_zh")
+
+_ACTIVATIONS = {"linear": None, "relu": tf.nn.relu, "gelu": gelu, "tanh": tf.tanh}
+_MASKED_SCORE = -10000.0
+
+
+# ---- configuration -------------------------------------------------------------------------------
+
+
+class AlbertConfig:
+    """What decides a model's variables and computation; albert_config.json holds it.
+
+    The defaults are the xxlarge model's. Keys of a JSON file that are not named here are kept and
+    written back. Three keys choose variants; without them the model is Google's ALBERT:
+
+      share_type: which part of a layer all layers share: "all", only the "attention" (each with
+        its LayerNorm), only the "ffn", or "none". An unshared part has a group a layer.
+      ln_type: "postln", or "preln": LayerNorm before each sub-layer and none at the end.
+      embedding_layout: "google": LayerNorm(words + types + positions) in E, then projected to H;
+        "albert_zh": words projected to H without bias, then types, positions and LayerNorm in H.
+    """
+
+    def __init__(
+        self,
+        vocab_size,
+        embedding_size=128,
+        hidden_size=4096,
+        num_hidden_layers=12,
+        num_hidden_groups=1,
+        num_attention_heads=64,
+        intermediate_size=16384,
+        inner_group_num=1,
+        down_scale_factor=1,
+        hidden_act="gelu",
+        hidden_dropout_prob=0,
+        attention_probs_dropout_prob=0,
+        max_position_embeddings=512,
+        type_vocab_size=2,
+        initializer_range=0.02,
+        *,
+        share_type="all",
+        ln_type="postln",
+        embedding_layout="google",
+    ):
+        """Keeps the settings and checks them.
+
+        Raises:
+          ValueError: a value is out of its range; the message names the key, the value and what
+            is allowed.
+        """
+        self.vocab_size = vocab_size
+        self.embedding_size = embedding_size
+        self.hidden_size = hidden_size
+        self.num_hidden_layers = num_hidden_layers
+        self.num_hidden_groups = num_hidden_groups
+        self.num_attention_heads = num_attention_heads
+        self.intermediate_size = intermediate_size
+        self.inner_group_num = inner_group_num
+        self.down_scale_factor = down_scale_factor
+        self.hidden_act = hidden_act
+        self.hidden_dropout_prob = hidden_dropout_prob
+        self.attention_probs_dropout_prob = attention_probs_dropout_prob
+        self.max_position_embeddings = max_position_embeddings
+        self.type_vocab_size = type_vocab_size
+        self.initializer_range = initializer_range
+        self.share_type = share_type
+        self.ln_type = ln_type
+        self.embedding_layout = embedding_layout
+        self.validate()
+
+    @classmethod
+    def from_dict(cls, json_object: Dict[str, Any]) -> "AlbertConfig":
+        """Returns the config that a dict describes; unknown keys become attributes.
+
+        Raises:
+          ValueError: vocab_size is missing or a value is out of its range.
+        """
+        if "vocab_size" not in json_object:
+            raise ValueError(
+                "The model config has no 'vocab_size'. Add the number of pieces in the vocabulary"
+                f" (keys found: {', '.join(sorted(json_object)) or 'none'})."
+            )
+        config = cls(vocab_size=json_object["vocab_size"])
+        for key, value in json_object.items():
+            setattr(config, key, value)
+        config.validate()
+        return config
+
+    @classmethod
+    def from_json_file(cls, json_file: str) -> "AlbertConfig":
+        """Returns the config in a JSON file (local or gs://).
+
+        Raises:
+          ValueError: the file is missing, is not JSON, or holds a value out of its range; the
+            message names the file.
+        """
+        if not tf.io.gfile.exists(json_file) or tf.io.gfile.isdir(json_file):
+            raise ValueError(f"Model config {json_file!r} was not found.")
+        with tf.io.gfile.GFile(json_file, "r") as reader:
+            text = reader.read()
+        try:
+            settings = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"Model config {json_file!r} is not valid JSON: {error}.") from error
+        if not isinstance(settings, dict):
+            raise ValueError(f"Model config {json_file!r} must hold a JSON object.")
+        try:
+            return cls.from_dict(settings)
+        except ValueError as error:
+            raise ValueError(f"Model config {json_file!r}: {error}") from error
+
+    def to_dict(self) -> Dict[str, Any]:
+        """Returns every setting. A variant's key that has Google's value is left out."""
+        standard = {"share_type": "all", "ln_type": "postln", "embedding_layout": "google"}
+        return {
+            key: value
+            for key, value in self.__dict__.items()
+            if key not in standard or value != standard[key]
+        }
+
+    def to_json_string(self) -> str:
+        """Returns the settings as indented JSON with sorted keys and a final newline."""
+        return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
+
+    def validate(self) -> None:
+        """Checks every setting.
+
+        Raises:
+          ValueError: a value is out of its range.
+        """
+        for key in _POSITIVE_INTEGERS:
+            _check_positive_integer(key, getattr(self, key))
+        for key in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+            _check_probability(key, getattr(self, key))
+        if isinstance(self.hidden_act, six.string_types):
+            get_activation(self.hidden_act)
+        if not _is_number(self.initializer_range) or self.initializer_range <= 0:
+            raise ValueError(f"initializer_range must be positive, not {self.initializer_range!r}.")
+        if self.hidden_size % self.num_attention_heads:
+            raise ValueError(
+                f"hidden_size {self.hidden_size} is not a multiple of num_attention_heads"
+                f" {self.num_attention_heads}. Each head needs the same size."
+            )
+        if self.num_hidden_groups > self.num_hidden_layers:
+            raise ValueError(
+                f"num_hidden_groups {self.num_hidden_groups} exceeds num_hidden_layers"
+                f" {self.num_hidden_layers}. Each group needs a layer."
+            )
+        for key, choices in _CHOICES.items():
+            if getattr(self, key) not in choices:
+                raise ValueError(
+                    f"{key} {getattr(self, key)!r} is unknown. Choose one of: {', '.join(choices)}."
+                )
+
+
+_POSITIVE_INTEGERS = (
+    "vocab_size",
+    "embedding_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_hidden_groups",
+    "num_attention_heads",
+    "intermediate_size",
+    "inner_group_num",
+    "max_position_embeddings",
+    "type_vocab_size",
+)
+_CHOICES = {
+    "share_type": SHARE_TYPES,
+    "ln_type": LAYER_NORM_TYPES,
+    "embedding_layout": EMBEDDING_LAYOUTS,
+}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _check_positive_integer(key: str, value: Any) -> None:
+    if not isinstance(value, six.integer_types) or isinstance(value, bool) or value <= 0:
+        raise ValueError(f"{key} must be a positive whole number, not {value!r}.")
+
+
+def _check_probability(key: str, value: Any) -> None:
+    if not _is_number(value) or not 0 <= value < 1:
+        raise ValueError(f"{key} must be at least 0 and below 1, not {value!r}.")
+
+
+# ---- encoder -------------------------------------------------------------------------------------
+
+
+class _AttentionWeights(NamedTuple):
+    """One block's attention: query, key and value as one product, output, LayerNorm."""
+
+    query_key_value: Dense  # [H, 3H], [3H]; the query part is divided by sqrt(D)
+    output: Dense  # [H, H], [H]
+    norm: Norm
+
+
+class _FeedForwardWeights(NamedTuple):
+    """One block's feed-forward part with its LayerNorm."""
+
+    intermediate: Dense  # [H, I], [I]
+    output: Dense  # [I, H], [H]
+    norm: Norm
+
+
+class _Variables:
+    """Makes variables by their path below the current scope, and their use-ready tensors once.
+
+    Layers share weights, so whatever is done to a weight (the cast to the compute dtype, joining
+    query, key and value) is done once a step here and not once a layer.
+    """
+
+    def __init__(self, config: AlbertConfig, dtype: tf.DType):
+        self._config = config
+        self._dtype = dtype
+        self._attention: Dict[Tuple[int, int], _AttentionWeights] = {}
+        self._feed_forward: Dict[Tuple[int, int], _FeedForwardWeights] = {}
+
+    def table(self, path: str, rows: int, columns: int) -> tf.Variable:
+        """An embedding table or kernel, float32 [rows, columns]."""
+        return get_weight(path, [rows, columns], self._config.initializer_range)
+
+    def norm(self, path: str, size: int) -> Norm:
+        """The weights of a LayerNorm."""
+        return get_norm(path, size)
+
+    def dense(self, path: str, rows: int, columns: int) -> Dense:
+        """A kernel and a bias in the compute dtype."""
+        return self._cast(self._affine(path, rows, columns))
+
+    def attention(self, group: int, inner: int) -> _AttentionWeights:
+        """The attention weights of an inner group."""
+        key = (group, inner)
+        if key not in self._attention:
+            self._attention[key] = self._make_attention(_block_path(group, inner))
+        return self._attention[key]
+
+    def feed_forward(self, group: int, inner: int) -> _FeedForwardWeights:
+        """The feed-forward weights of an inner group."""
+        key = (group, inner)
+        if key not in self._feed_forward:
+            self._feed_forward[key] = self._make_feed_forward(_block_path(group, inner))
+        return self._feed_forward[key]
+
+    def _make_attention(self, path: str) -> _AttentionWeights:
+        hidden = self._config.hidden_size
+        query, key, value = (
+            self._affine(f"{path}/attention_1/self/{name}", hidden, hidden)
+            for name in ("query", "key", "value")
+        )
+        # Scaling the query's weights once replaces scaling the scores in every layer.
+        scale = 1.0 / np.sqrt(hidden // self._config.num_attention_heads)
+        joined = Dense(
+            tf.concat([query.kernel * scale, key.kernel, value.kernel], axis=1),  # [H, 3H]
+            tf.concat([query.bias * scale, key.bias, value.bias], axis=0),  # [3H]
+        )
+        return _AttentionWeights(
+            query_key_value=self._cast(joined),
+            output=self.dense(f"{path}/attention_1/output/dense", hidden, hidden),
+            norm=self.norm(f"{path}/LayerNorm", hidden),
+        )
+
+    def _make_feed_forward(self, path: str) -> _FeedForwardWeights:
+        hidden, inner = self._config.hidden_size, self._config.intermediate_size
+        return _FeedForwardWeights(
+            intermediate=self.dense(f"{path}/ffn_1/intermediate/dense", hidden, inner),
+            output=self.dense(f"{path}/ffn_1/intermediate/output/dense", inner, hidden),
+            norm=self.norm(f"{path}/LayerNorm_1", hidden),
+        )
+
+    def _affine(self, path: str, rows: int, columns: int) -> Dense:
+        return get_dense(path, [rows, columns], self._config.initializer_range)
+
+    def _cast(self, weights: Dense) -> Dense:
+        return Dense(tf.cast(weights.kernel, self._dtype), tf.cast(weights.bias, self._dtype))
+
+
+def _block_path(group: int, inner: int) -> str:
+    return f"encoder/transformer/group_{group}/inner_group_{inner}"
+
+
+class _Dropout(NamedTuple):
+    """Dropout whose masks are a function of (seed, step, position in the network)."""
+
+    seed: Optional[tf.Tensor]  # int32 [2], or None for TensorFlow's stateful random numbers
+    ops: Any
+
+    def __call__(self, tensor: tf.Tensor, rate: float, position: int) -> tf.Tensor:
+        if rate == 0:
+            return tensor
+        if self.seed is None:
+            return tf.nn.dropout(tensor, rate=rate)
+        # A large odd factor keeps the keys of neighbouring positions and neighbouring seeds apart.
+        key = self.seed + tf.constant([(position * 0x3504F333) % (1 << 31), 0], tf.int32)
+        uniform = tf.random.stateless_uniform(get_shape_list(tensor), seed=key)
+        return self.ops.dropout(tensor, uniform >= rate, rate)
+
+
+class _Encoder:
+    """The stack of layers, on activations of shape [T, H]."""
+
+    def __init__(self, config: AlbertConfig, batch_and_length: List, *, ops: Any, mask: tf.Tensor):
+        self._config = config
+        self._batch, self._length = batch_and_length
+        self._ops = ops
+        self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * _MASKED_SCORE
+
+    def block(
+        self,
+        inputs: tf.Tensor,
+        attention: _AttentionWeights,
+        feed_forward: _FeedForwardWeights,
+        *,
+        dropout: _Dropout,
+        position: int,
+    ) -> tf.Tensor:
+        """One attention and one feed-forward sub-layer: [T, H] -> [T, H]."""
+        ops, rate = self._ops, self._config.hidden_dropout_prob
+        pre = self._config.ln_type == "preln"
+
+        def sub_layer(x, function, norm, place):
+            update = dropout(function(ops.layer_norm(x, norm) if pre else x), rate, place)
+            return x + update if pre else ops.residual_layer_norm(x, update, norm)
+
+        def attend(x):
+            return self._attend(x, attention, dropout=dropout, position=position)
+
+        def feed(x):
+            activation = get_activation(self._config.hidden_act)
+            return ops.feed_forward(
+                x, feed_forward.intermediate, feed_forward.output, activation=activation
+            )
+
+        middle = sub_layer(inputs, attend, attention.norm, position + 1)
+        return sub_layer(middle, feed, feed_forward.norm, position + 2)
+
+    def _attend(self, inputs, weights: _AttentionWeights, *, dropout: _Dropout, position: int):
+        """Multi-head self-attention, [T, H] -> [T, H], before its dropout and residual."""
+        config, ops = self._config, self._ops
+        heads, size = config.num_attention_heads, config.hidden_size // config.num_attention_heads
+        joined = ops.dense(inputs, weights.query_key_value)  # [T, 3H]
+        split = tf.reshape(joined, [self._batch, self._length, 3, heads, size])
+        query, key, value = tf.unstack(tf.transpose(split, [2, 0, 3, 1, 4]))  # each [B, N, S, D]
+        scores = tf.matmul(query, key, transpose_b=True)  # [B, N, S, S]
+        probabilities = ops.masked_softmax(scores, self._mask_adder)
+        probabilities = dropout(probabilities, config.attention_probs_dropout_prob, position)
+        context = tf.matmul(probabilities, value)  # [B, N, S, D]
+        context = tf.transpose(context, [0, 2, 1, 3])  # [B, S, N, D]
+        return ops.dense(tf.reshape(context, [-1, config.hidden_size]), weights.output)  # [T, H]
+
+    def recomputed_block(
+        self,
+        inputs: tf.Tensor,
+        attention: _AttentionWeights,
+        feed_forward: _FeedForwardWeights,
+        *,
+        dropout: _Dropout,
+        position: int,
+    ) -> tf.Tensor:
+        """`block`, of which only the inputs are kept for the backward pass (arXiv:1604.06174)."""
+        seed = [] if dropout.seed is None else [dropout.seed]
+        if not seed and (
+            self._config.hidden_dropout_prob or self._config.attention_probs_dropout_prob
+        ):
+            raise ValueError("Recomputing activations under dropout needs `dropout_seed`.")
+        weights = tf.nest.flatten([attention, feed_forward])
+
+        def run(tensors):
+            x, *rest = tensors
+            drop = dropout._replace(seed=rest.pop()) if seed else dropout
+            parts = tf.nest.pack_sequence_as([attention, feed_forward], rest)
+            return self.block(x, *parts, dropout=drop, position=position)
+
+        @tf.custom_gradient
+        def recomputed(*tensors):
+            def gradient(upstream):
+                # The control dependency holds the second forward pass back until its gradient is
+                # due, and keeps the graph optimizer from merging it with the first.
+                with tf.control_dependencies([upstream]):
+                    again = [tf.identity(tensor) for tensor in tensors]
+                return tf.gradients(run(again), again, grad_ys=upstream)
+
+            return run(list(tensors)), gradient
+
+        return recomputed(inputs, *weights, *seed)
+
+
+class AlbertModel:
+    """The encoder: token ids in; sequence, pooled and per-layer outputs out.
+
+    Example:
+
+        config = modeling.AlbertConfig.from_json_file("albert_config.json")
+        model = modeling.AlbertModel(config, is_training=False, input_ids=ids, input_mask=mask)
+        vectors = model.get_pooled_output()  # [B, H]
+    """
+
+    def __init__(
+        self,
+        config,
+        is_training,
+        input_ids,
+        input_mask=None,
+        token_type_ids=None,
+        use_one_hot_embeddings=False,
+        use_einsum=True,
+        scope=None,
+        *,
+        compute_dtype=tf.float32,
+        recompute=False,
+        use_xla=False,
+        dropout_seed=None,
+    ):
+        """Builds the graph of the encoder.
+
+        Args:
+          config: AlbertConfig.
+          is_training: Python bool; False sets both dropout rates to 0.
+          input_ids: int32 [B, S].
+          input_mask: int32 [B, S], 1 for tokens and 0 for padding; ones when None.
+          token_type_ids: int32 [B, S]; zeros when None.
+          use_one_hot_embeddings: look words up by a product with one-hot rows (TPU).
+          use_einsum: taken for the sake of existing callers; there is one graph, of 2-D products.
+          scope: variable scope; "bert" when None.
+          compute_dtype: dtype of matrix products and activations.
+          recompute: keep only each block's input and compute the rest again in the backward pass.
+          use_xla: compiled element-wise clusters with gradients of their own (`fused_ops`) in
+            place of plain operations (`layers`). Not for graphs that are exported.
+          dropout_seed: int32 [2], normally (seed, global step); dropout masks are a function of
+            it. None draws stateful random numbers.
+
+        Raises:
+          ValueError: the inputs' rank is wrong, the sequence is longer than the position table,
+            or recomputation is asked for under stateful dropout.
+        """
+        del use_einsum
+        self._config = _without_dropout(config) if not is_training else config
+        self._ops = fused_ops if use_xla else layers
+        self._dropout = _Dropout(dropout_seed, self._ops)
+        batch, length = get_shape_list(input_ids, expected_rank=2)
+        if isinstance(length, int) and length > config.max_position_embeddings:
+            raise ValueError(
+                f"The sequence length {length} exceeds max_position_embeddings"
+                f" {config.max_position_embeddings} of the model config."
+            )
+        if input_mask is None:
+            input_mask = tf.ones([batch, length], tf.int32)
+        if token_type_ids is None:
+            token_type_ids = tf.zeros([batch, length], tf.int32)
+
+        with tf.variable_scope(scope, default_name="bert"):
+            variables = _Variables(self._config, compute_dtype)
+            self._shape = [batch, length]
+            hidden = self._embed(variables, input_ids, token_type_ids, use_one_hot_embeddings)
+            mask = tf.reshape(input_mask, [batch, 1, 1, length])
+            encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=mask)
+            self._layers = self._encode(
+                encoder, variables, tf.cast(hidden, compute_dtype), recompute=recompute
+            )
+            self._pooled_output = self._pool()
+
+    def _embed(self, variables, input_ids, token_type_ids, use_one_hot_embeddings) -> tf.Tensor:
+        """Sums words, types and positions; gives the encoder's input [T, H] in float32."""
+        config = self._config
+        embedding, hidden = config.embedding_size, config.hidden_size
+        table = variables.table("embeddings/word_embeddings", config.vocab_size, embedding)
+        words = _look_up(table, tf.reshape(input_ids, [-1]), one_hot=use_one_hot_embeddings)
+        self._embedding_table = table
+        self._word_embedding_output = self._as_sequence(words)
+        self._projection = None
+        if config.embedding_layout == "google":
+            output = self._add_types_and_positions(variables, words, token_type_ids)
+            self._embedding_output = self._as_sequence(output)
+            if embedding == hidden:
+                return output
+            mapping = get_dense(_MAPPING, [embedding, hidden], config.initializer_range)
+            return layers.dense(output, mapping)  # [T, H]
+        if embedding != hidden:
+            self._projection = variables.table(f"{_MAPPING}/kernel", embedding, hidden)
+            words = tf.matmul(words, self._projection)  # [T, H]
+        output = self._add_types_and_positions(variables, words, token_type_ids)
+        self._embedding_output = self._as_sequence(output)
+        return output
+
+    def _add_types_and_positions(self, variables, words, token_type_ids) -> tf.Tensor:
+        """LayerNorm(words + types + positions) with dropout; [T, width] in float32."""
+        config, width = self._config, int(words.shape[-1])
+        batch, length = self._shape
+        types = variables.table("embeddings/token_type_embeddings", config.type_vocab_size, width)
+        positions = variables.table(
+            "embeddings/position_embeddings", config.max_position_embeddings, width
+        )
+        # A product with one-hot rows is always the faster lookup in a table of a few rows.
+        total = words + _look_up(types, tf.reshape(token_type_ids, [-1]), one_hot=True)
+        total = tf.reshape(total, [batch, length, width])
+        total += tf.slice(positions, [0, 0], [length, -1])  # [S, width] over the batch
+        total = tf.reshape(total, [-1, width])  # [T, width]
+        output = self._ops.layer_norm(total, variables.norm("embeddings/LayerNorm", width))
+        return self._dropout(output, config.hidden_dropout_prob, 0)
+
+    def _encode(self, encoder, variables, hidden, *, recompute) -> List[tf.Tensor]:
+        """Runs all layers; gives the output [T, H] of every inner block."""
+        config = self._config
+        block = encoder.recomputed_block if recompute else encoder.block
+        outputs = []
+        for layer in range(config.num_hidden_layers):
+            groups = layer_groups(config, layer)
+            for inner in range(config.inner_group_num):
+                # Three dropouts a block; position 0 is the embedding's.
+                position = 1 + 3 * len(outputs)
+                attention = variables.attention(groups.attention, inner)
+                feed_forward = variables.feed_forward(groups.feed_forward, inner)
+                hidden = block(
+                    hidden, attention, feed_forward, dropout=self._dropout, position=position
+                )
+                outputs.append(hidden)
+        return outputs
+
+    def _pool(self) -> tf.Tensor:
+        """tanh dense layer on the first token: [B, H]."""
+        hidden = self._config.hidden_size
+        first = self.get_sequence_output()[:, 0, :]  # [B, H]
+        weights = get_dense("pooler/dense", [hidden, hidden], self._config.initializer_range)
+        return tf.tanh(layers.dense(first, weights))
+
+    def _as_sequence(self, tokens: tf.Tensor) -> tf.Tensor:
+        """[T, width] in any dtype -> float32 [B, S, width]."""
+        return tf.reshape(tf.cast(tokens, tf.float32), [*self._shape, int(tokens.shape[-1])])
+
+    def get_pooled_output(self) -> tf.Tensor:
+        """Returns the pooled first token, float32 [B, H]."""
+        return self._pooled_output
+
+    def get_sequence_output(self) -> tf.Tensor:
+        """Returns the last layer's output, float32 [B, S, H]."""
+        return self._as_sequence(self._layers[-1])
+
+    def get_all_encoder_layers(self) -> List[tf.Tensor]:
+        """Returns the output of every inner block of every layer, float32 [B, S, H] each."""
+        return [self._as_sequence(layer) for layer in self._layers]
+
+    def get_word_embedding_output(self) -> tf.Tensor:
+        """Returns the word embeddings before positions and types, float32 [B, S, E]."""
+        return self._word_embedding_output
+
+    def get_embedding_output(self) -> tf.Tensor:
+        """Returns the embedding layer's output, float32 [B, S, E] ([B, S, H] for albert_zh's)."""
+        return self._embedding_output
+
+    def get_embedding_table(self) -> tf.Variable:
+        """Returns the word embedding table, float32 [V, E]."""
+        return self._embedding_table
+
+    def get_embedding_projection(self) -> Optional[tf.Variable]:
+        """Returns albert_zh's projection of words, float32 [E, H]; None in Google's layout."""
+        return self._projection
+
+
+_MAPPING = "encoder/embedding_hidden_mapping_in"
+
+
+class LayerGroups(NamedTuple):
+    """The groups whose weights a layer's two parts use."""
+
+    attention: int
+    feed_forward: int
+
+
+def layer_groups(config: AlbertConfig, layer: int) -> LayerGroups:
+    """Returns the groups of a layer.
+
+    A shared part follows num_hidden_groups (section 3.1 of the paper and the public script); an
+    unshared part (`share_type`) has the layer's own number.
+    """
+    shared = layer * config.num_hidden_groups // config.num_hidden_layers
+    return LayerGroups(
+        attention=shared if config.share_type in ("all", "attention") else layer,
+        feed_forward=shared if config.share_type in ("all", "ffn") else layer,
+    )
+
+
+def _without_dropout(config: AlbertConfig) -> AlbertConfig:
+    settings = dict(config.__dict__, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    return AlbertConfig.from_dict(settings)
+
+
+def _look_up(table: tf.Variable, ids: tf.Tensor, *, one_hot: bool) -> tf.Tensor:
+    """Rows of a table [V, width] for ids [T]: [T, width]."""
+    if one_hot:
+        return tf.matmul(tf.one_hot(ids, int(table.shape[0])), table)
+    return tf.nn.embedding_lookup(table, ids)
+
+
+# ---- pretraining heads ---------------------------------------------------------------------------
+
+
+class HeadOutput(NamedTuple):
+    """What a pretraining head gives."""
+
+    loss: tf.Tensor  # float32 []
+    per_example_loss: tf.Tensor  # float32 [B * P] (masked words) or [B] (sentence order)
+    log_probs: tf.Tensor  # float32 [B * P, V] or [B, 2]
+
+
+def get_masked_lm_output(
+    albert_config,
+    input_tensor,
+    output_weights,
+    positions,
+    label_ids,
+    label_weights,
+    *,
+    projection=None,
+):
+    """Predicts masked words (arXiv:1909.11942, section 3; arXiv:1810.04805, section 3.1).
+
+    Args:
+      albert_config: AlbertConfig.
+      input_tensor: sequence output, float32 [B, S, H].
+      output_weights: word embedding table, float32 [V, E].
+      positions: masked positions, int32 [B, P].
+      label_ids: the words there, int32 [B, P].
+      label_weights: float32 [B, P]; 0 where a slot is padding.
+      projection: albert_zh's projection [E, H]; the head then works in H and shares it.
+
+    Returns:
+      HeadOutput: loss = sum(weight * nll) / (sum(weight) + 1e-5).
+    """
+    hidden = albert_config.hidden_size
+    width = (
+        hidden if albert_config.embedding_layout == "albert_zh" else (albert_config.embedding_size)
+    )
+    masked = gather_indexes(input_tensor, positions)  # [B * P, H]
+    path = "cls/predictions/transform"
+    weights = get_dense(f"{path}/dense", [hidden, width], albert_config.initializer_range)
+    activation = get_activation(albert_config.hidden_act)
+    transformed = layers.dense(masked, weights)
+    transformed = activation(transformed) if activation else transformed
+    transformed = layers.layer_norm(transformed, get_norm(f"{path}/LayerNorm", width))
+    if projection is not None:
+        transformed = tf.matmul(transformed, projection, transpose_b=True)  # [B * P, E]
+    bias = tf.get_variable(
+        "cls/predictions/output_bias",
+        [albert_config.vocab_size],
+        initializer=tf.zeros_initializer(),
+    )
+    logits = tf.matmul(transformed, output_weights, transpose_b=True)  # [B * P, V]
+    logits = tf.nn.bias_add(logits, bias)
+    labels = tf.reshape(label_ids, [-1])
+    example_weights = tf.cast(tf.reshape(label_weights, [-1]), tf.float32)
+    per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    total_weight = tf.reduce_sum(example_weights) + 1e-5
+    loss = tf.reduce_sum(example_weights * per_example) / total_weight
+    return HeadOutput(loss, per_example, tf.nn.log_softmax(logits))
+
+
+def get_sentence_order_output(albert_config, input_tensor, labels):
+    """Predicts whether two segments were swapped (arXiv:1909.11942, section 3.1).
+
+    Args:
+      albert_config: AlbertConfig.
+      input_tensor: pooled output, float32 [B, H].
+      labels: int32 [B] or [B, 1]; 1 where the segments are swapped.
+
+    Returns:
+      HeadOutput: the loss is the mean cross entropy over the batch.
+    """
+    weights = get_weight(
+        "cls/seq_relationship/output_weights",
+        [2, albert_config.hidden_size],
+        albert_config.initializer_range,
+    )
+    bias = tf.get_variable(
+        "cls/seq_relationship/output_bias", [2], initializer=tf.zeros_initializer()
+    )
+    logits = tf.nn.bias_add(tf.matmul(input_tensor, weights, transpose_b=True), bias)  # [B, 2]
+    per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
+        labels=tf.reshape(labels, [-1]), logits=logits
+    )
+    return HeadOutput(tf.reduce_mean(per_example), per_example, tf.nn.log_softmax(logits))
+
+
+def gather_indexes(sequence_tensor: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
+    """Returns the vectors [B * P, H] at `positions` [B, P] of a sequence [B, S, H]."""
+    batch, length, width = get_shape_list(sequence_tensor, expected_rank=3)
+    offsets = tf.reshape(tf.range(0, batch, dtype=positions.dtype) * length, [-1, 1])
+    flat_positions = tf.reshape(positions + offsets, [-1])  # [B * P]
+    return tf.gather(tf.reshape(sequence_tensor, [-1, width]), flat_positions)
+
+
+# ---- weights -------------------------------------------------------------------------------------
+
+
+def create_initializer(initializer_range=0.02, name=None):
+    """Returns the initializer of kernels and tables: a normal truncated at two deviations.
+
+    Args:
+      initializer_range: the deviation.
+      name: the variable's full name. With it, and with a graph seed (tf.set_random_seed, or
+        RunConfig.tf_random_seed), the values are a function of seed and name alone: the same on
+        every runtime and however the graph is built.
+
+    Returns:
+      A function of (shape, dtype) for tf.get_variable.
+    """
+    graph_seed = tf.get_default_graph().seed
+    if name is None or graph_seed is None:
+        return tf.truncated_normal_initializer(stddev=initializer_range)
+    key = [graph_seed, zlib.crc32(six.ensure_binary(name))]
+
+    def initializer(shape, dtype=tf.float32, partition_info=None):
+        del partition_info
+        return tf.random.stateless_truncated_normal(
+            shape, seed=tf.constant(key, tf.int64), stddev=initializer_range, dtype=dtype
+        )
+
+    return initializer
+
+
+def get_weight(path: str, shape: List[int], initializer_range: float) -> tf.Variable:
+    """Returns the variable `path` below the current scope, drawn from a truncated normal."""
+    scope = tf.get_variable_scope().name
+    name = f"{scope}/{path}" if scope else path
+    return tf.get_variable(
+        path, shape, dtype=tf.float32, initializer=create_initializer(initializer_range, name)
+    )
+
+
+def get_dense(path: str, shape: List[int], initializer_range: float) -> Dense:
+    """Returns the float32 variables `path`/kernel of a shape and `path`/bias, zeros."""
+    kernel = get_weight(f"{path}/kernel", shape, initializer_range)
+    bias = tf.get_variable(f"{path}/bias", [shape[1]], initializer=tf.zeros_initializer())
+    return Dense(kernel, bias)
+
+
+def get_norm(path: str, size: int) -> Norm:
+    """Returns the float32 variables of a LayerNorm: `path`/beta, zeros, and `path`/gamma, ones."""
+    beta = tf.get_variable(f"{path}/beta", [size], initializer=tf.zeros_initializer())
+    gamma = tf.get_variable(f"{path}/gamma", [size], initializer=tf.ones_initializer())
+    return Norm(beta, gamma)
+
+
+def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
+    """Returns which variables take which value of a checkpoint.
+
+    Args:
+      tvars: the model's variables.
+      init_checkpoint: checkpoint prefix.
+      num_of_group: with more than 1, a variable of group n that the checkpoint lacks takes the
+        value of group 0.
+
+    Returns:
+      (assignment map, initialised names). The map goes from checkpoint name to variable name, as
+      tf.train.init_from_checkpoint takes it; with num_of_group > 0 it is a list of such maps, one
+      a group, since one value may go to several variables. The second result is a dict that holds
+      each initialised variable's name, with and without ":0".
+    """
+    in_checkpoint = {name for name, _ in tf.train.list_variables(init_checkpoint)}
+    maps: List[Dict[str, str]] = [{} for _ in range(max(num_of_group, 1))]
+    initialized: Dict[str, int] = {}
+    for variable in tvars:
+        name = re.sub(r":\d+$", "", variable.name)
+        group = re.search(r"/group_(\d+)/", name)
+        source = name
+        if name not in in_checkpoint and group and num_of_group > 1:
+            source = name.replace(group.group(0), "/group_0/")
+        if source not in in_checkpoint:
+            continue
+        place = int(group.group(1)) if group and num_of_group > 0 else 0
+        maps[min(place, len(maps) - 1)][source] = name
+        initialized[name] = 1
+        initialized[name + ":0"] = 1
+    return (maps if num_of_group > 0 else maps[0]), initialized
+
+
+# ---- functions of the public script that user code imports ---------------------------------------
+
+
+def get_activation(activation_string) -> Optional[Callable]:
+    """Returns the activation function of a name.
+
+    Args:
+      activation_string: "linear", "relu", "gelu" or "tanh" in any case; None and "" mean none;
+        anything that is not a string is returned as it is.
+
+    Raises:
+      ValueError: the name is unknown.
+    """
+    if not isinstance(activation_string, six.string_types):
+        return activation_string
+    name = activation_string.lower()
+    if not name:
+        return None
+    if name not in _ACTIVATIONS:
+        raise ValueError(
+            f"Unknown activation {activation_string!r}. Choose one of: {', '.join(_ACTIVATIONS)}."
+        )
+    return _ACTIVATIONS[name]
+
+
+def dropout(input_tensor: tf.Tensor, dropout_prob: Optional[float]) -> tf.Tensor:
+    """Returns the tensor with stateful dropout; itself for a probability of None or 0."""
+    if not dropout_prob:
+        return input_tensor
+    return tf.nn.dropout(input_tensor, rate=dropout_prob)
+
+
+def layer_norm(input_tensor: tf.Tensor, name: Optional[str] = None) -> tf.Tensor:
+    """Returns LayerNorm over the last axis, with variables `name` ("LayerNorm") beta and gamma."""
+    norm = get_norm(name or "LayerNorm", int(input_tensor.shape[-1]))
+    return layers.layer_norm(input_tensor, norm)
+
+
+def layer_norm_and_dropout(input_tensor, dropout_prob, name=None) -> tf.Tensor:
+    """Returns dropout(LayerNorm(input))."""
+    return dropout(layer_norm(input_tensor, name), dropout_prob)
+
+
+def get_shape_list(tensor, expected_rank=None, name=None) -> List:
+    """Returns the dimensions of a tensor: ints where known, scalar tensors elsewhere.
+
+    Raises:
+      ValueError: the rank is not `expected_rank` (an int or a list of ints).
+    """
+    if expected_rank is not None:
+        assert_rank(tensor, expected_rank, name)
+    static = tensor.shape.as_list()
+    if None not in static:
+        return static
+    dynamic = tf.shape(tensor)
+    return [dynamic[i] if size is None else size for i, size in enumerate(static)]
+
+
+def assert_rank(tensor, expected_rank, name=None) -> None:
+    """Checks a tensor's rank.
+
+    Raises:
+      ValueError: the rank is not `expected_rank` (an int or a list of ints).
+    """
+    allowed = [expected_rank] if isinstance(expected_rank, int) else list(expected_rank)
+    if tensor.shape.ndims not in allowed:
+        raise ValueError(
+            f"Tensor {name or tensor.name!r} has rank {tensor.shape.ndims} (shape"
+            f" {tensor.shape}), expected rank {' or '.join(map(str, allowed))}."
+        )
+
+
+def reshape_to_matrix(input_tensor: tf.Tensor) -> tf.Tensor:
+    """Returns a tensor of rank 2 or more as a matrix that keeps the last dimension.
+
+    Raises:
+      ValueError: the rank is below 2.
+    """
+    if input_tensor.shape.ndims < 2:
+        raise ValueError(f"A matrix needs at least rank 2, not shape {input_tensor.shape}.")
+    return tf.reshape(input_tensor, [-1, int(input_tensor.shape[-1])])
+
+
+def reshape_from_matrix(output_tensor: tf.Tensor, orig_shape_list: List) -> tf.Tensor:
+    """Returns a matrix in the original leading dimensions, with its own last dimension."""
+    return tf.reshape(output_tensor, [*orig_shape_list[:-1], int(output_tensor.shape[-1])])
