@@ -143,13 +143,23 @@ def _expand_pattern(gfile: Any, pattern: str, flag_name: str) -> List[str]:
                 f"'{os.path.join(pattern, '*')}'."
             )
         return [pattern]
-    files = [name for name in gfile.glob(pattern) if not os.path.basename(name).startswith(".")]
+    files = [name for name in _glob(pattern) if not os.path.basename(name).startswith(".")]
     if not files:
         raise ValueError(
             f"--{flag_name}: no file matches '{pattern}' (from {os.getcwd()}). Check the path; "
             "several files are separated by commas."
         )
     return files
+
+
+def _glob(pattern: str) -> List[str]:
+    """A pattern in a folder that is not there matches nothing; TF 1.15 raises."""
+    import tensorflow.compat.v1 as tf
+
+    try:
+        return tf.io.gfile.glob(pattern)
+    except tf.errors.NotFoundError:
+        return []
 
 
 def file_fingerprint(path: str) -> Dict[str, Any]:
@@ -272,7 +282,8 @@ def count_records(path: str) -> int:
     reads the file once (several hundred MB/s) without looking at the content.
 
     Raises:
-      ValueError: the file ends inside a record, is no TFRecord file, or is not there.
+      ValueError: the file is shorter than what was written or ends inside a record, is no TFRecord
+        file, or is not there.
     """
     path = str(path)
     if not _gfile().exists(path):
@@ -281,6 +292,13 @@ def count_records(path: str) -> int:
     sidecar = read_sidecar(path)
     if sidecar is not None and sidecar.bytes == size:
         return sidecar.count
+    if sidecar is not None and size < sidecar.bytes:
+        # It may end between two records, where a scan would not notice.
+        raise ValueError(
+            f"Record file '{path}' holds {size} bytes where {sidecar.bytes} were written: it was "
+            f"cut off. Create it again (or, if it was replaced on purpose, remove "
+            f"'{sidecar_path(path)}')."
+        )
     return _scan_records(path, size)
 
 
@@ -305,6 +323,13 @@ def _scan_records(path: str, size: int) -> int:
                 raise ValueError(_damaged(path, count, size, size))
             count += 1
     return count
+
+
+def read_first_record(path: str) -> Optional[bytes]:
+    """Returns the first record of a whole TFRecord file; None if the file is empty."""
+    with _gfile().GFile(str(path), "rb") as stream:
+        header = stream.read(_HEADER_BYTES)
+        return stream.read(struct.unpack_from("<Q", header)[0]) if header else None
 
 
 def _damaged(path: str, count: int, position: int, size: int) -> str:

@@ -14,7 +14,10 @@ stopped goes on with exactly the batches it would have seen.
 Legend: B batch, F files, W records of a shuffle window, R records of an epoch.
 """
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+import operator
+import struct
+from concurrent import futures
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -60,6 +63,8 @@ class FeatureSpec:
             feature._replace(shape=tuple(feature.shape), dtype=tf.as_dtype(feature.dtype))
             for feature in features
         )
+        keys = [_wire(_FIELD_1, feature.name.encode("utf-8")) for feature in self.features]
+        self._keys = sorted(zip(self.features, keys), key=lambda pair: pair[0].name.encode("utf-8"))
         self._sizes = {f.name: int(np.prod(f.shape, dtype=np.int64)) for f in self.features}
         if len(self._sizes) != len(self.features):
             raise ValueError(f"A feature name occurs twice in {[f.name for f in features]}.")
@@ -78,38 +83,42 @@ class FeatureSpec:
     def encode(self, values: Mapping[str, Any]) -> bytes:
         """Returns one record, a serialised tf.train.Example, as the same bytes everywhere.
 
+        Written in protocol-buffer wire format directly, features sorted by name: equal records are
+        equal bytes (a protocol-buffer map has no order of its own), and it is several times as fast
+        as building the message.
+
         Args:
           values: for each feature a number, list or array with as many values as its shape has.
             A feature with a default may be left out.
 
         Raises:
-          ValueError: a required feature is missing, one is unknown, or a length is wrong.
+          ValueError: a required feature is missing, one is unknown, a length is wrong, or an
+            integer feature holds something else.
         """
-        unknown = sorted(set(values) - set(self._sizes))
-        if unknown:
+        if not self._sizes.keys() >= values.keys():
+            unknown = sorted(set(values) - set(self._sizes))
             raise ValueError(f"Unknown features {unknown}; declared are {sorted(self._sizes)}.")
-        example = tf.train.Example()
-        for feature in self.features:
+        entries = []
+        for feature, key in self._keys:
             if feature.name in values:
-                self._encode_feature(example, feature, values[feature.name])
+                content = self._encode_feature(feature, values[feature.name])
+                entries.append(_wire(_FIELD_1, key + _wire(_FIELD_2, content)))
             elif feature.default is None:
                 raise ValueError(f"Feature '{feature.name}' is required and missing.")
-        # Map entries have no order of their own; sorted ones make equal records equal bytes.
-        return example.SerializeToString(deterministic=True)
+        return _wire(_FIELD_1, b"".join(entries))
 
-    def _encode_feature(self, example: tf.train.Example, feature: Feature, value: Any) -> None:
+    def _encode_feature(self, feature: Feature, value: Any) -> bytes:
         """Checks the length here, where the mistake is made, not where the record is read."""
-        flat = np.reshape(value, [-1]).tolist()
+        is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
+        flat = value if is_flat else np.reshape(value, [-1]).tolist()
         if len(flat) != self._sizes[feature.name]:
             raise ValueError(
                 f"Feature '{feature.name}' has {len(flat)} values; its shape {feature.shape} "
                 f"takes {self._sizes[feature.name]}."
             )
-        target = example.features.feature[feature.name]
-        if feature.dtype == tf.int64:
-            target.int64_list.value.extend(flat)
-        else:
-            target.float_list.value.extend(flat)
+        if feature.dtype is _FLOAT32:
+            return _wire(_FIELD_2, _wire(_FIELD_1, struct.pack(f"<{len(flat)}f", *flat)))
+        return _wire(_FIELD_3, _wire(_FIELD_1, _pack_integers(feature.name, flat)))
 
     def _parsing_spec(self) -> Dict[str, tf.io.FixedLenFeature]:
         """The declaration in tf.io's words."""
@@ -124,6 +133,33 @@ class FeatureSpec:
             for feature in self.features
         }
 
+    def check_file(self, path: str) -> None:
+        """Checks the first record of a file, so that a foreign one is named before training.
+
+        Raises:
+          ValueError: the record lacks a required feature, or one has another length or type.
+        """
+        serialized = file_utils.read_first_record(path)
+        if serialized is None:
+            return
+        found = tf.train.Example.FromString(serialized).features.feature
+        for feature in self.features:
+            if feature.name not in found:
+                if feature.default is None:
+                    raise ValueError(
+                        f"'{path}': its records have no feature '{feature.name}'; they hold "
+                        f"{sorted(found)}. It was made for another task or by another program."
+                    )
+                continue
+            kind = "float_list" if feature.dtype == tf.float32 else "int64_list"
+            length = len(getattr(found[feature.name], kind).value)
+            if length != self._sizes[feature.name]:
+                raise ValueError(
+                    f"'{path}': feature '{feature.name}' has {length} {kind} values where "
+                    f"{self._sizes[feature.name]} are expected. Create the file again with the "
+                    "settings of this run, or give this run the settings of the file."
+                )
+
     def parse(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
         """Parses one record (string []) to tensors of the declared shapes, int64 as int32."""
         return _integers_to_int32(tf.io.parse_single_example(serialized, self._parsing_spec()))
@@ -131,6 +167,53 @@ class FeatureSpec:
     def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
         """Parses records (string [B]) to tensors [B] + declared shape, int64 as int32."""
         return _integers_to_int32(tf.io.parse_example(serialized, self._parsing_spec()))
+
+
+# Tags of the length-delimited fields 1, 2 and 3. tf.train.Example: Example.features = 1,
+# Features.feature = 1 (a map: key = 1, value = 2), Feature.float_list = 2, Feature.int64_list = 3,
+# {Float,Int64}List.value = 1 (packed).
+_FLOAT32 = tf.float32  # attributes of the TF 1.15 module are slow
+_FIELD_1, _FIELD_2, _FIELD_3 = b"\x0a", b"\x12", b"\x1a"
+
+
+class _Varints(dict):
+    """Integer -> varint, remembered: seven bits a byte, lowest first, negative as 64 bits."""
+
+    def __missing__(self, value: int) -> bytes:
+        rest = operator.index(value) & ((1 << 64) - 1)
+        encoded = bytearray()
+        while rest > 0x7F:
+            encoded.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        encoded.append(rest)
+        if 0 <= value < 1 << 16:  # ids of every vocabulary, but not every running number
+            self[value] = bytes(encoded)
+        return bytes(encoded)
+
+
+_VARINTS = _Varints()
+
+
+def _wire(tag: bytes, content: bytes) -> bytes:
+    """A length-delimited field."""
+    return tag + _VARINTS[len(content)] + content
+
+
+def _pack_integers(name: str, values: Sequence[int]) -> bytes:
+    """The varints of `values`, one after another."""
+    try:
+        return _pack_small(values) or b"".join([_VARINTS[value] for value in values])
+    except TypeError as error:
+        raise ValueError(f"Feature '{name}' takes integers ({error}).") from None
+
+
+def _pack_small(values: Sequence[int]) -> bytes:
+    """Masks, segments and positions: a value below 128 is its own varint. b"" if one is not."""
+    try:
+        packed = bytes(values)
+    except ValueError:  # a value outside 0 .. 255
+        return b""
+    return packed if packed.isascii() else b""
 
 
 def _integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
@@ -184,3 +267,274 @@ class AtomicRecordWriter:
         self._replacement.__exit__(kind, error, trace)
         if kind is None:
             file_utils.write_sidecar(self.path, self.count, self._fingerprint)
+
+
+# ------------------------------------------------------------------------------ reading: in common
+
+_FILES_READ_TOGETHER = 8
+_BLOCK_RECORDS = 64  # taken from each of them in turn
+_READ_BUFFER_BYTES = 1 << 20
+_AUTOTUNE = tf.data.experimental.AUTOTUNE
+_MAX_INT64 = np.iinfo(np.int64).max
+
+
+def _checked_counts(files: Sequence[str], spec: FeatureSpec) -> List[int]:
+    """Counts the records of each file and checks its first one, before anything is built."""
+    if not files:
+        raise ValueError("No record file was given; at least one is needed.")
+    with futures.ThreadPoolExecutor(max_workers=16) as pool:  # remote files answer slowly
+        counts = list(pool.map(count_records, files))
+        list(pool.map(spec.check_file, files))
+    if not sum(counts):
+        raise ValueError(f"There is not a single record in {list(files)}.")
+    return counts
+
+
+def _read(path: tf.Tensor) -> tf.data.Dataset:
+    """The raw records of one file."""
+    return tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
+
+
+def _deterministic(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Fixes the order under parallelism and keeps tf.distribute from sharding a second time."""
+    options = tf.data.Options()
+    if hasattr(options, "deterministic"):
+        options.deterministic = True
+        no_sharding = tf.data.experimental.AutoShardPolicy.OFF
+        options.experimental_distribute.auto_shard_policy = no_sharding
+    else:  # TF 1.15
+        options.experimental_deterministic = True
+        options.experimental_distribute.auto_shard = False
+    return dataset.with_options(options)
+
+
+def _check_at_least(name: str, value: int, minimum: int) -> None:
+    """One message for all the numbers."""
+    if value < minimum:
+        raise ValueError(f"{name} is {value}; it must be at least {minimum}.")
+
+
+# ------------------------------------------------------------------------------ reading: training
+
+Features = Dict[str, tf.Tensor]
+
+
+def seeded_batches(
+    files: Sequence[str],
+    spec: FeatureSpec,
+    *,
+    batch_size: int,
+    seed: int,
+    start_batch: int = 0,
+    shuffle_window: int = 10000,
+    shard_index: int = 0,
+    shard_count: int = 1,
+    transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
+    drop_remainder: bool = True,
+) -> tf.data.Dataset:
+    """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
+
+    In each epoch the files are put in a random order and read eight at a time, 64 records from
+    each in turn; this stream is cut into windows of `shuffle_window` records, and the records of a
+    window are put in a random order. The random numbers are stateless functions of the seed and
+    the epoch or window. Every record is served exactly once an epoch; a batch may hold the end of
+    one epoch and the beginning of the next.
+
+    The stream has positions 0, 1, 2, ... over all epochs. Shard i of n takes the positions
+    p with p % n == i: together, batch k of n shards with b examples each holds the same examples
+    as batch k of one shard with n*b.
+
+    Args:
+      files: record files; they are sorted by name, so it does not matter how they were listed.
+      spec: declaration of the records.
+      batch_size: B, examples a batch (of this shard).
+      seed: any integer.
+      start_batch: serves batches start_batch, start_batch + 1, ... Epochs and groups of eight files
+        before it are skipped by arithmetic; the rest of the way raw records are read past.
+      shuffle_window: W, records shuffled with each other; they are held in memory unparsed.
+      shard_index: which share of every batch this reader serves.
+      shard_count: number of readers that share each batch.
+      transform: (features of one record, its position int64 []) -> features. Deterministic if it
+        draws random numbers from stateless functions of the position only.
+      drop_remainder: True makes B a static dimension (an endless stream has no remainder).
+
+    Returns:
+      A dataset of {name: [B] + declared shape}, int64 as int32.
+
+    Raises:
+      ValueError: a number out of its range, a damaged file, a record of another format, no record.
+    """
+    _check_at_least("batch_size", batch_size, 1)
+    _check_at_least("start_batch", start_batch, 0)
+    _check_at_least("shuffle_window", shuffle_window, 1)
+    _check_at_least("shard_count", shard_count, 1)
+    if not 0 <= shard_index < shard_count:
+        raise ValueError(f"shard_index is {shard_index}; it must be 0 to {shard_count - 1}.")
+    files = sorted(str(name) for name in files)
+    counts = _checked_counts(files, spec)
+    records = _Stream(
+        files,
+        counts,
+        seed=seed,
+        window=shuffle_window,
+        start=start_batch * batch_size * shard_count,
+        shard=_Shard(shard_index, shard_count),
+    ).records()
+    if transform is None:
+        batches = records.batch(batch_size, drop_remainder=drop_remainder)
+        dataset = batches.map(lambda text, _: spec.parse_batch(text), _AUTOTUNE)
+    else:
+        examples = records.map(
+            lambda text, position: transform(spec.parse(text), position), _AUTOTUNE
+        )
+        dataset = examples.batch(batch_size, drop_remainder=drop_remainder)
+    return _deterministic(dataset.prefetch(_AUTOTUNE))
+
+
+class _Shard(NamedTuple):
+    """Shard `index` of `count` takes the positions p with p % count == index."""
+
+    index: int
+    count: int
+
+
+class _Stream:
+    """The endless stream of serialised records in the order that the seed gives."""
+
+    def __init__(self, files, counts, *, seed: int, window: int, start: int, shard: _Shard):
+        """`start`: the position, counted over all shards, to begin with."""
+        self._files = np.array(files)
+        self._counts = np.array(counts, np.int64)
+        self._epoch_size = int(sum(counts))  # R
+        self._window = window
+        self._windows_per_epoch = -(-self._epoch_size // window)
+        self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
+        self._start = start
+        self._first_epoch, start_in_epoch = divmod(start, self._epoch_size)
+        self._first_window = start_in_epoch // window
+        self._shard = shard
+
+    def records(self) -> tf.data.Dataset:
+        """(serialised string [], position int64 []) of this shard from `start` on."""
+        epochs = tf.data.Dataset.range(self._first_epoch, _MAX_INT64)
+        return epochs.flat_map(self._windows).unbatch()
+
+    def _windows(self, epoch: tf.Tensor) -> tf.data.Dataset:
+        """(serialised string [<= W], positions int64 [<= W]) of one epoch."""
+        is_first = tf.cast(tf.equal(epoch, self._first_epoch), tf.int64)
+        skipped = is_first * self._first_window
+        raw = self._raw_records(epoch, skipped * self._window).batch(self._window)
+        numbers = tf.data.Dataset.range(skipped, self._windows_per_epoch)
+        return tf.data.Dataset.zip((raw, numbers)).map(
+            lambda texts, number: self._shuffle(texts, epoch, number)
+        )
+
+    def _shuffle(self, texts, epoch, number) -> Tuple[tf.Tensor, tf.Tensor]:
+        """Permutes a window and takes from it what is our shard's and not before the start."""
+        size = tf.shape(texts, out_type=tf.int64)[0]
+        order = self._permutation(epoch * self._windows_per_epoch + number, size)
+        begin = epoch * self._epoch_size + number * self._window
+        first = tf.maximum(begin, np.int64(self._start))
+        first += tf.math.floormod(self._shard.index - first, self._shard.count)
+        end = tf.maximum(first, begin + size)  # an empty range if nothing is ours
+        positions = tf.range(first, end, self._shard.count)
+        return tf.gather(texts, tf.gather(order, positions - begin)), positions
+
+    def _permutation(self, key: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
+        """A random order, int32 [size], that is a function of the seed and the key."""
+        numbers = tf.random.stateless_uniform(
+            [size], seed=[self._seed, key], minval=0, maxval=_MAX_INT64, dtype=tf.int64
+        )
+        return tf.argsort(numbers)
+
+    def _raw_records(self, epoch: tf.Tensor, skipped: tf.Tensor) -> tf.data.Dataset:
+        """The records of one epoch before they are shuffled, from number `skipped` on."""
+        # Windows take the keys 0, 1, ...; the files of epoch e take -1 - e.
+        order = self._permutation(-1 - epoch, np.int64(len(self._files)))  # [F]
+        groups = -(-len(self._files) // _FILES_READ_TOGETHER)
+        padding = groups * _FILES_READ_TOGETHER - len(self._files)
+        counts = tf.pad(tf.gather(self._counts, order), [[0, padding]])
+        counts = tf.reduce_sum(tf.reshape(counts, [groups, _FILES_READ_TOGETHER]), axis=1)
+        ends = tf.cumsum(counts)  # [groups]
+        passed = tf.reduce_sum(tf.cast(ends <= skipped, tf.int64))  # groups that are skipped whole
+        before = tf.concat([[np.int64(0)], ends], axis=0)[passed]
+
+        names = tf.gather(self._files, order)
+        raw = tf.data.Dataset.range(passed, groups).flat_map(
+            lambda number: _read_together(names, number * _FILES_READ_TOGETHER)
+        )
+        return raw.unbatch().skip(skipped - before)
+
+
+def _read_together(names: tf.Tensor, begin: tf.Tensor) -> tf.data.Dataset:
+    """Blocks of raw records (string [<= 64]) of the group of files that starts at `begin`."""
+    group = tf.data.Dataset.from_tensor_slices(names[begin : begin + _FILES_READ_TOGETHER])
+    return group.interleave(
+        # Each file prefetches a block: so they are read at the same time, and unlike that of a
+        # parallel interleave the order cannot depend on the runtime.
+        lambda name: _read(name).batch(_BLOCK_RECORDS).prefetch(1),
+        cycle_length=_FILES_READ_TOGETHER,
+        block_length=1,
+    )
+
+
+# ---------------------------------------------------------------------------- reading: evaluation
+
+
+def evaluation_batches(
+    files: Sequence[str],
+    spec: FeatureSpec,
+    *,
+    batch_size: int,
+    max_batches: Optional[int] = None,
+    pad_final_batch: bool = True,
+    weight_features: Sequence[str] = (),
+) -> tf.data.Dataset:
+    """Returns a dataset that serves each record once, in the order of the files given.
+
+    Args:
+      files: record files.
+      spec: declaration of the records.
+      batch_size: B, examples a batch.
+      max_batches: stops after so many batches; None or 0 serves everything.
+      pad_final_batch: fills the last batch to B with copies of its first record whose weights are
+        zero, so that B is static; otherwise the last batch is smaller.
+      weight_features: names of features that are set to zero in the copies.
+
+    Returns:
+      A dataset of {name: [B] + declared shape}, int64 as int32, and `is_real_example` int32 [B]:
+      1 for a record, 0 for a copy that only fills the batch.
+
+    Raises:
+      ValueError: a number out of its range, a weight feature that is not declared, a damaged file,
+        a record of another format, no record.
+    """
+    _check_at_least("batch_size", batch_size, 1)
+    _check_at_least("max_batches", max_batches or 0, 0)
+    unknown = sorted(set(weight_features) - set(spec.names))
+    if unknown:
+        raise ValueError(f"weight_features {unknown} are not among the features {spec.names}.")
+    files = [str(name) for name in files]
+    _checked_counts(files, spec)
+
+    def parsed(texts: tf.Tensor) -> Features:
+        count = tf.size(texts)
+        is_real = tf.ones([count], tf.int32)
+        if pad_final_batch:
+            padding = batch_size - count
+            texts = tf.concat([texts, tf.fill([padding], texts[0])], axis=0)
+            texts.set_shape([batch_size])  # [B]
+            is_real = tf.sequence_mask(count, batch_size, tf.int32)  # [B]
+        features = spec.parse_batch(texts)
+        for name in weight_features:
+            features[name] = _zero_rows(features[name], is_real)
+        return dict(features, is_real_example=is_real)
+
+    batches = _read(files).batch(batch_size).take(max_batches or -1)
+    return _deterministic(batches.map(parsed, _AUTOTUNE).prefetch(_AUTOTUNE))
+
+
+def _zero_rows(values: tf.Tensor, is_real: tf.Tensor) -> tf.Tensor:
+    """Keeps the rows with is_real 1 and zeroes the others."""
+    mask = tf.reshape(is_real, [-1] + [1] * (values.shape.ndims - 1))
+    return values * tf.cast(mask, values.dtype)
