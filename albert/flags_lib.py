@@ -9,7 +9,7 @@ program. A script has a function `define_flags(flag_values)`, a function `main(s
         flags_lib.run(main, define_flags, usage=__doc__)
 
 `main` gets a frozen `Settings` object with one attribute for each flag. A program or a test that
-wants to call a script in its own process builds one by `parse(define_flags, ["--flag=value", ...])`.
+calls a script in its own process builds one by `parse(define_flags, ["--flag=value", ...])`.
 
 Library modules report through `logging.getLogger(__name__)`; `run` shows the lines of this package
 from the level INFO on, and keeps TensorFlow's own notices back unless `--verbosity` asks for them.
@@ -249,7 +249,7 @@ _RUNTIME_FLAGS = {
         {
             "lower_bound": 0,
             "upper_bound": 2**31 - 1,
-            "help": "First weights, batch order and dropout depend on this number and the step alone.",
+            "help": "First weights, order and dropout depend on this number and the step alone.",
         },
     ),
     "log_steps": (

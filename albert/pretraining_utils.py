@@ -2,12 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pretraining as a task: its records, losses, metrics and model function.
 
-Dimensions: B batch, S sequence, H hidden, E embedding, V vocabulary, P predictions a sequence.
+The model predicts masked words, and whether two segments were swapped (arXiv:1909.11942, section
+3.1). Its loss is the sum of the two losses.
+
+Dimensions: B batch, S sequence, H hidden, E embedding, V vocabulary, P predictions a sequence,
+n micro-batches, b examples of one (B = n * b).
 """
+
+import logging
+import math
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import input_pipeline
+from albert import checkpoint_init, estimator_utils, input_pipeline, modeling, optimization
+
+_LOGGER = logging.getLogger("albert")
+
+# Keeps the random streams of micro-batches and replicas apart; odd, so that none coincide.
+_STREAM_FACTOR = 0x61C88647
+# Keeps the mean over weights finite where a batch has none.
+_WEIGHT_EPSILON = 1e-5
+
+
+# ---------------------------------------------------------------------------------------------
+# Records.
 
 
 def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> input_pipeline.FeatureSpec:
@@ -34,3 +53,424 @@ def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> input_pip
             feature("next_sentence_labels", (1,), tf.int64),
         )
     )
+
+
+def check_records(
+    files: Sequence[str],
+    *,
+    max_seq_length: int,
+    max_predictions_per_seq: int,
+    config: modeling.AlbertConfig,
+    records_per_file: int = 10,
+):
+    """Looks at the first records of each file, so that a mistake shows before training starts.
+
+    Raises:
+      ValueError: a file is empty or of another format, its sequences or predictions are of another
+        length than the flags say, or its ids do not exist in the model.
+    """
+    lengths = {"input_ids": max_seq_length, "masked_lm_positions": max_predictions_per_seq}
+    flags = {"input_ids": "max_seq_length", "masked_lm_positions": "max_predictions_per_seq"}
+    limits = {
+        "input_ids": ("vocab_size", config.vocab_size),
+        "masked_lm_ids": ("vocab_size", config.vocab_size),
+        "segment_ids": ("type_vocab_size", config.type_vocab_size),
+    }
+    for file in files:
+        examples = _first_examples(file, records_per_file)
+        if not examples:
+            raise ValueError(f"{file} holds no records. Create the pretraining data again.")
+        for example in examples:
+            for name, length in lengths.items():
+                _check_length(file, example, name=name, flag=flags[name], length=length)
+            for name, (key, limit) in limits.items():
+                _check_ids(file, example, name=name, key=key, limit=limit)
+
+
+def _first_examples(file: str, count: int) -> List[tf.train.Example]:
+    examples = []
+    for record in tf.python_io.tf_record_iterator(file):
+        try:
+            examples.append(tf.train.Example.FromString(record))
+        except Exception as error:  # protobuf's error class differs between its versions
+            raise ValueError(f"{file} does not hold tf.train.Example records: {error}") from error
+        if len(examples) == count:
+            break
+    return examples
+
+
+def _values(example: tf.train.Example, name: str) -> Sequence[int]:
+    return example.features.feature[name].int64_list.value
+
+
+def _check_length(file: str, example: tf.train.Example, *, name: str, flag: str, length: int):
+    found = len(_values(example, name))
+    if not found:
+        present = ", ".join(sorted(example.features.feature))
+        raise ValueError(
+            f"{file} is no file of pretraining records: {name} is missing among {present}."
+        )
+    if found != length:
+        raise ValueError(
+            f"{file}: {name} of its records has length {found}, but --{flag}={length}. Give "
+            f"--{flag}={found}, or create the records with --{flag}={length}."
+        )
+
+
+def _check_ids(file: str, example: tf.train.Example, *, name: str, key: str, limit: int):
+    wrong = [value for value in _values(example, name) if not 0 <= value < limit]
+    if wrong:
+        raise ValueError(
+            f"{file}: {name} holds {wrong[0]}, but the model's {key} is {limit}. The records were "
+            "made with another vocabulary than the configuration is for."
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Input.
+
+
+class InputSettings(NamedTuple):
+    """What an input function reads, and how."""
+
+    files: Sequence[str]
+    max_seq_length: int
+    max_predictions_per_seq: int
+    is_training: bool
+    seed: int = 0
+    start_step: int = 0  # training goes on with the batch of this step
+    max_batches: Optional[int] = None  # of evaluation
+    shuffle_window: int = 10000  # records that are shuffled together
+    masked_lm_budget: float = 0.0  # masks are drawn on the fly if it is positive
+
+
+def build_input_fn(settings: InputSettings) -> Callable:
+    """Returns an estimator's input function: params -> tf.data.Dataset of feature dicts.
+
+    In training the batches are endless, and batch n is a function of the seed and n. In evaluation
+    each record comes once, and the last batch is filled up with records of weight zero.
+    """
+    spec = feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
+
+    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
+        """Reads batches of params["batch_size"], the part of one core."""
+        if not settings.is_training:
+            dataset = input_pipeline.evaluation_batches(
+                settings.files,
+                spec,
+                batch_size=params["batch_size"],
+                max_batches=settings.max_batches,
+            )
+            return _endless(dataset) if params.get("use_tpu") else dataset
+        shard = estimator_utils.input_shard(params)
+        return input_pipeline.seeded_batches(
+            settings.files,
+            spec,
+            batch_size=params["batch_size"],
+            seed=settings.seed,
+            start_batch=settings.start_step * shard.batches_per_step,
+            shuffle_window=settings.shuffle_window,
+            shard_index=shard.index,
+            shard_count=shard.count,
+        )
+
+    return input_fn
+
+
+def _endless(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """All cores of a TPU want a batch in each step: when there is none, one of weight zero."""
+    filler = dataset.map(
+        lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
+    )
+    return dataset.concatenate(filler.repeat())
+
+
+def evaluation_steps(files: Sequence[str], batch_size: int, max_steps: int) -> int:
+    """Returns how many batches hold all records of `files`, at most `max_steps`."""
+    records = sum(input_pipeline.count_records(file) for file in files)
+    return min(max_steps, int(math.ceil(records / batch_size)))
+
+
+# ---------------------------------------------------------------------------------------------
+# Model.
+
+
+class ModelSettings(NamedTuple):
+    """The model, where its first weights come from, and how it is trained."""
+
+    config: modeling.AlbertConfig
+    init_checkpoint: Optional[str]
+    learning_rate: float
+    num_train_steps: int
+    num_warmup_steps: int
+    use_tpu: bool = False
+    use_one_hot_embeddings: bool = False
+    optimizer: str = "lamb"
+    poly_power: float = 1.0
+    start_warmup_step: int = 0
+    compute_dtype: tf.DType = tf.float32
+    recompute: bool = False
+    use_xla: bool = False
+    gradient_accumulation_steps: int = 1
+    seed: Optional[int] = None  # of dropout; None: the graph's
+    init_from_group0: bool = False
+
+
+class _Heads(NamedTuple):
+    masked_lm: modeling.HeadOutput  # of B * P predictions
+    sentence_order: modeling.HeadOutput  # of B sequences
+
+
+def build_model_fn(settings: ModelSettings) -> Callable:
+    """Returns a TPUEstimator's model function for training and evaluation.
+
+    Features are those of `feature_spec`, int32 and float32, with a leading dimension B, and
+    optionally is_real_example [B], 0 for records that only fill up a batch.
+
+    Raises (when the model function is called):
+      ValueError: the mode is prediction, or the checkpoint to start from does not fit.
+    """
+
+    def model_fn(
+        features: Mapping[str, tf.Tensor], labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> "tf.estimator.tpu.TPUEstimatorSpec":
+        """Builds the graph of training or evaluation."""
+        del labels
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            return _training_spec(settings, features, params)
+        if mode == tf.estimator.ModeKeys.EVAL:
+            return _evaluation_spec(settings, features)
+        raise ValueError(f"Pretraining has the modes train and eval, not {mode!r}.")
+
+    return model_fn
+
+
+def _heads(
+    settings: ModelSettings,
+    features: Mapping[str, tf.Tensor],
+    *,
+    is_training: bool,
+    dropout_seed: Optional[tf.Tensor] = None,
+) -> _Heads:
+    """Runs the encoder and both heads."""
+    model = modeling.AlbertModel(
+        settings.config,
+        is_training,
+        features["input_ids"],
+        input_mask=features["input_mask"],
+        token_type_ids=features["segment_ids"],
+        use_one_hot_embeddings=settings.use_one_hot_embeddings,
+        scope="bert",
+        compute_dtype=settings.compute_dtype,
+        recompute=settings.recompute and is_training,
+        use_xla=settings.use_xla,
+        dropout_seed=dropout_seed,
+    )
+    masked_lm = modeling.get_masked_lm_output(
+        settings.config,
+        model.get_sequence_output(),
+        model.get_embedding_table(),
+        features["masked_lm_positions"],
+        features["masked_lm_ids"],
+        features["masked_lm_weights"],
+        projection=model.get_embedding_projection(),
+    )
+    sentence_order = modeling.get_sentence_order_output(
+        settings.config, model.get_pooled_output(), features["next_sentence_labels"]
+    )
+    return _Heads(masked_lm, sentence_order)
+
+
+def _warm_start(settings: ModelSettings) -> Optional[Callable]:
+    """Takes the first weights from the checkpoint, and says what came of it."""
+    if not settings.init_checkpoint:
+        return None
+    start = checkpoint_init.warm_start(
+        settings.init_checkpoint,
+        tf.trainable_variables(),
+        init_from_group0=settings.init_from_group0,
+    )
+    _LOGGER.info("%s", checkpoint_init.format_report(start.report))
+    return None
+
+
+# ---------------------------------------------------------------------------------------------
+# Training.
+
+
+def _shares(features: Mapping[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+    """Adds to a batch what each prediction contributes to the means over the whole batch.
+
+    The sum of the micro-batches' losses is then the loss of the batch, however it is split.
+    """
+    weights = features["masked_lm_weights"]  # [B, P]
+    labels = features["next_sentence_labels"]  # [B, 1]
+    examples = tf.cast(tf.size(labels), tf.float32)
+    return dict(
+        features,
+        masked_lm_shares=weights / (tf.reduce_sum(weights) + _WEIGHT_EPSILON),
+        sentence_order_shares=tf.ones_like(labels, dtype=tf.float32) / examples,
+    )
+
+
+def _hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
+    """Returns 1 for each right prediction and 0 for each wrong one."""
+    predictions = tf.argmax(head.log_probs, axis=-1, output_type=tf.int32)
+    return tf.cast(tf.equal(predictions, tf.reshape(labels, [-1])), tf.float32)
+
+
+def _training_loss(heads: _Heads, batch: Mapping[str, tf.Tensor]) -> Tuple[tf.Tensor, Dict]:
+    """Returns a (micro-)batch's part of the loss and of each metric."""
+    masked_lm_shares = tf.reshape(batch["masked_lm_shares"], [-1])  # [B * P]
+    sentence_order_shares = tf.reshape(batch["sentence_order_shares"], [-1])  # [B]
+    metrics = {
+        "masked_lm_loss": tf.reduce_sum(masked_lm_shares * heads.masked_lm.per_example_loss),
+        "masked_lm_accuracy": tf.reduce_sum(
+            masked_lm_shares * _hits(heads.masked_lm, batch["masked_lm_ids"])
+        ),
+        "sentence_order_loss": tf.reduce_sum(
+            sentence_order_shares * heads.sentence_order.per_example_loss
+        ),
+        "sentence_order_accuracy": tf.reduce_sum(
+            sentence_order_shares * _hits(heads.sentence_order, batch["next_sentence_labels"])
+        ),
+    }
+    return metrics["masked_lm_loss"] + metrics["sentence_order_loss"], metrics
+
+
+def _dropout_seed(
+    settings: ModelSettings, batch: Mapping[str, tf.Tensor], micro_batch: Any
+) -> tf.Tensor:
+    """Returns the key of this (micro-)batch's dropout masks, int32 [2].
+
+    It is a function of the seed and the step, and differs between micro-batches and replicas. What
+    is compiled for a TPU cannot tell its core, so there the core's own batch tells cores apart.
+    """
+    seed = settings.seed
+    if seed is None:
+        seed = tf.get_default_graph().seed or 0
+    replicas = tf.distribute.get_replica_context()
+    replica = tf.cast(replicas.replica_id_in_sync_group, tf.int32)
+    stream = replica * settings.gradient_accumulation_steps + micro_batch
+    if settings.use_tpu:
+        stream += tf.reduce_sum(batch["input_ids"])
+    step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
+    return tf.stack([seed + stream * _STREAM_FACTOR, step])
+
+
+def _training_spec(
+    settings: ModelSettings, features: Mapping[str, tf.Tensor], params: Mapping[str, Any]
+) -> "tf.estimator.tpu.TPUEstimatorSpec":
+    """Builds one update."""
+    batch = _shares(features)
+
+    def loss_of(micro_batch: Mapping[str, tf.Tensor], index: Any) -> Tuple[tf.Tensor, Dict]:
+        with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):
+            heads = _heads(
+                settings,
+                micro_batch,
+                is_training=True,
+                dropout_seed=_dropout_seed(settings, micro_batch, index),
+            )
+        return _training_loss(heads, micro_batch)
+
+    gradients = None
+    if settings.gradient_accumulation_steps == 1:
+        loss, metrics = loss_of(batch, 0)
+    else:
+        gradients = optimization.accumulate_gradients(
+            loss_of, batch, settings.gradient_accumulation_steps
+        )
+        loss, metrics = gradients.loss, gradients.metrics
+    _warm_start(settings)
+    step = optimization.build_train_step(
+        loss,
+        init_lr=settings.learning_rate,
+        num_train_steps=settings.num_train_steps,
+        num_warmup_steps=settings.num_warmup_steps,
+        use_tpu=settings.use_tpu,
+        optimizer=settings.optimizer,
+        poly_power=settings.poly_power,
+        start_warmup_step=settings.start_warmup_step,
+        gradients=gradients,
+        use_xla=settings.use_xla,
+    )
+    scalars = {"loss": loss}
+    scalars.update(metrics)
+    scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
+    host_call = None
+    if settings.use_tpu:
+        host_call = estimator_utils.tpu_host_call(scalars, params["model_dir"])
+    else:
+        estimator_utils.report_scalars(scalars)
+    return tf.estimator.tpu.TPUEstimatorSpec(
+        mode=tf.estimator.ModeKeys.TRAIN, loss=loss, train_op=step.train_op, host_call=host_call
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Evaluation.
+
+
+def _evaluation_spec(
+    settings: ModelSettings, features: Mapping[str, tf.Tensor]
+) -> "tf.estimator.tpu.TPUEstimatorSpec":
+    """Builds the metrics of one batch."""
+    heads = _heads(settings, features, is_training=False)
+    _warm_start(settings)
+    labels = tf.reshape(features["next_sentence_labels"], [-1])  # [B]
+    real = features.get("is_real_example")
+    real = tf.ones_like(labels) if real is None else real
+    real = tf.cast(tf.reshape(real, [-1, 1]), tf.float32)  # [B, 1]
+    weights = features["masked_lm_weights"] * real  # [B, P]
+    tensors = {
+        "masked_lm_loss": heads.masked_lm.per_example_loss,
+        "masked_lm_hits": _hits(heads.masked_lm, features["masked_lm_ids"]),
+        "masked_lm_weights": tf.reshape(weights, [-1]),
+        "sentence_order_loss": heads.sentence_order.per_example_loss,
+        "sentence_order_hits": _hits(heads.sentence_order, labels),
+        "sentence_order_weights": tf.reshape(real, [-1]),
+    }
+    return tf.estimator.tpu.TPUEstimatorSpec(
+        mode=tf.estimator.ModeKeys.EVAL,
+        loss=heads.masked_lm.loss + heads.sentence_order.loss,
+        eval_metrics=(evaluation_metrics, tensors),
+    )
+
+
+def evaluation_metrics(
+    *,
+    masked_lm_loss: tf.Tensor,
+    masked_lm_hits: tf.Tensor,
+    masked_lm_weights: tf.Tensor,
+    sentence_order_loss: tf.Tensor,
+    sentence_order_hits: tf.Tensor,
+    sentence_order_weights: tf.Tensor,
+) -> Dict[str, Tuple]:
+    """Returns tf.metrics over all batches: exact means over all weights.
+
+    Args:
+      masked_lm_loss: float32 [B * P], as the next two.
+      masked_lm_hits: 1 where the most likely word is the right one.
+      masked_lm_weights: 0 for predictions that do not count.
+      sentence_order_loss: float32 [B], as the next two.
+      sentence_order_hits: 1 where the more likely order is the right one.
+      sentence_order_weights: 0 for sequences that do not count.
+    """
+    mean = tf.metrics.mean
+    return {
+        "masked_lm_accuracy": mean(masked_lm_hits, masked_lm_weights),
+        "masked_lm_loss": mean(masked_lm_loss, masked_lm_weights),
+        "sentence_order_accuracy": mean(sentence_order_hits, sentence_order_weights),
+        "sentence_order_loss": mean(sentence_order_loss, sentence_order_weights),
+    }
+
+
+def evaluation_results(results: Mapping[str, Any]) -> Dict[str, float]:
+    """Returns what an estimator's evaluation gave, as plain numbers.
+
+    The loss is the sum of the two exact means; the estimator's own is a mean of batch means.
+    """
+    values = {name: float(value) for name, value in results.items() if name != "global_step"}
+    values["loss"] = values["masked_lm_loss"] + values["sentence_order_loss"]
+    return values

@@ -1,0 +1,595 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Runs estimators: configuration, TPU or not, resumption, progress, and the stop on NaN.
+
+Nothing here knows what is trained. A model function names the numbers that people want to see by
+`report_scalars`; `train` shows them on the terminal or in the log, and writes them for TensorBoard
+and into `training_curve.csv`.
+"""
+
+import contextlib
+import csv
+import datetime
+import io
+import json
+import logging
+import os
+import resource
+import sys
+import time
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+
+import tensorflow.compat.v1 as tf
+from tqdm import tqdm
+
+from albert import checkpoint_evaluator, files, precision
+
+_LOGGER = logging.getLogger("albert")
+
+CONFIG_NAME = "albert_config.json"
+CURVE_NAME = "training_curve.csv"
+
+# The log is never silent for longer than this, however long a step takes.
+_LONGEST_SILENCE_SECONDS = 60.0
+# Under this name the tensors to report lie in their graph.
+_SCALARS = "training_scalars"
+# What the training step says when it refuses an update.
+_GRADIENT_STOP = "gradient norm is not finite"
+
+
+class TrainingDivergedError(ArithmeticError):
+    """The loss or the gradient became NaN or infinite; says at which step, and what to try."""
+
+
+# ---------------------------------------------------------------------------------------------
+# The output folder: whose it is, and where training in it goes on.
+
+
+def check_output_dir(output_dir: str, config: Mapping[str, Any]):
+    """Checks that `output_dir` is new, or was made for a model of this configuration.
+
+    Raises:
+      ValueError: the folder belongs to a model of another configuration.
+    """
+    path = os.path.join(output_dir, CONFIG_NAME)
+    if not tf.io.gfile.exists(path):
+        return
+    differences = files.fingerprint_difference(json.loads(files.read_text(path)), config)
+    if differences:
+        raise ValueError(
+            f"--output_dir={output_dir} belongs to a model of another configuration: "
+            f"{differences}. Choose another --output_dir (with --init_checkpoint to start from "
+            f"the weights in this one); if the change is meant, remove {path} first."
+        )
+
+
+def resume_point(output_dir: str) -> Optional[checkpoint_evaluator.Checkpoint]:
+    """Returns the checkpoint from which training goes on, if there is one that can be read.
+
+    A process that is killed while it writes a checkpoint may leave an unreadable one behind. Such
+    a one is passed over, what was left half-written is removed, and the file `checkpoint`, by which
+    TensorFlow finds what to restore, is mended if need be. For the process that trains only.
+    """
+    if not tf.io.gfile.isdir(output_dir):
+        return None
+    for leftover in tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*")):
+        tf.io.gfile.rmtree(leftover)
+    readable = []
+    for checkpoint in checkpoint_evaluator.list_checkpoints(output_dir):
+        if _is_readable(checkpoint.path):
+            readable.append(checkpoint)
+        else:
+            _LOGGER.warning("Checkpoint %s cannot be read; passed over.", checkpoint.path)
+    if not readable:
+        return None
+    recorded = os.path.basename(tf.train.latest_checkpoint(output_dir) or "")
+    for checkpoint in readable:
+        if os.path.basename(checkpoint.path) == recorded:
+            return checkpoint
+    tf.train.update_checkpoint_state(
+        output_dir, readable[-1].path, [checkpoint.path for checkpoint in readable]
+    )
+    return readable[-1]
+
+
+def first_weights(settings: Any, resumed: Any) -> Optional[str]:
+    """Returns the checkpoint to take the first weights from, if any, and says where they come from.
+
+    Args:
+      settings: has init_checkpoint and seed.
+      resumed: what `resume_point` returned.
+    """
+    if resumed:
+        ignored = " --init_checkpoint is not used." if settings.init_checkpoint else ""
+        _LOGGER.info("Going on from %s, step %d.%s", resumed.path, resumed.step, ignored)
+        return None
+    if not settings.init_checkpoint:
+        _LOGGER.info(
+            "No --init_checkpoint: the weights are random at first (seed %d).", settings.seed
+        )
+    return settings.init_checkpoint or None
+
+
+def _is_readable(checkpoint_path: str) -> bool:
+    """A half-written index or data file shows itself when a value is read."""
+    try:
+        tf.train.load_checkpoint(checkpoint_path).get_tensor("global_step")
+    except (tf.errors.OpError, ValueError, RuntimeError) as error:
+        _LOGGER.debug("%s: %s", checkpoint_path, error)
+        return False
+    return True
+
+
+def check_restorable(checkpoint_path: str, variables: List[tf.Variable]):
+    """Checks that a checkpoint holds each of `variables` in its shape.
+
+    Raises:
+      ValueError: it was written by another model or another optimiser.
+    """
+    stored = tf.train.load_checkpoint(checkpoint_path).get_variable_to_shape_map()
+    problems = []
+    for variable in variables:
+        name, shape = variable.op.name, variable.shape.as_list()
+        if name not in stored:
+            problems.append(f"{name} {shape} is not in it")
+        elif stored[name] != shape:
+            problems.append(f"{name} is {shape} here and {stored[name]} in it")
+    if problems:
+        shown = "\n  ".join(problems[:10] + ["..."] * (len(problems) > 10))
+        raise ValueError(
+            f"Training cannot go on from {checkpoint_path}: {len(problems)} variables do not fit. "
+            f"Choose another --output_dir, or the configuration this one was made with.\n  {shown}"
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Estimators.
+
+
+def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.RunConfig":
+    """Returns the estimator's configuration for the training, TPU and runtime flags.
+
+    With use_tpu, input is read by each host on its own (PER_HOST_V2) and the TPU is found by
+    tpu_name, tpu_zone and gcp_project, or by master. The seed becomes the graph's seed.
+
+    Args:
+      settings: has output_dir, save_checkpoints_steps, seed and the TPU flags.
+      keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
+    """
+    resolver = None
+    if settings.use_tpu and settings.tpu_name:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+            tpu=settings.tpu_name, zone=settings.tpu_zone, project=settings.gcp_project
+        )
+    return tf.estimator.tpu.RunConfig(
+        cluster=resolver,
+        master=None if resolver else settings.master,
+        model_dir=settings.output_dir,
+        save_checkpoints_steps=settings.save_checkpoints_steps,
+        keep_checkpoint_max=keep_checkpoint_max,
+        tf_random_seed=settings.seed,
+        session_config=precision.session_config(),
+        # Progress is ours to report.
+        save_summary_steps=0,
+        log_step_count_steps=None,
+        tpu_config=tf.estimator.tpu.TPUConfig(
+            iterations_per_loop=settings.iterations_per_loop,
+            num_shards=settings.num_tpu_cores,
+            per_host_input_for_training=tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2,
+        ),
+    )
+
+
+def build_estimator(
+    model_fn: Callable, config: "tf.estimator.tpu.RunConfig", *, use_tpu: bool, **batch_sizes: int
+) -> "tf.estimator.tpu.TPUEstimator":
+    """Returns an estimator for TPU, CPU or one GPU.
+
+    Args:
+      model_fn: (features, labels, mode, params) -> TPUEstimatorSpec; params has model_dir.
+      config: see run_config.
+      use_tpu: whether to run on the TPU.
+      **batch_sizes: any of train_batch_size, eval_batch_size, predict_batch_size, over all cores.
+    """
+    return tf.estimator.tpu.TPUEstimator(
+        model_fn=model_fn,
+        config=config,
+        use_tpu=use_tpu,
+        params={"model_dir": config.model_dir},
+        **batch_sizes,
+    )
+
+
+class InputShard(NamedTuple):
+    """Which part of every batch this host reads, and how many batches make up one update."""
+
+    index: int
+    count: int
+    batches_per_step: int
+
+
+def input_shard(params: Mapping[str, Any]) -> InputShard:
+    """Returns the share of the host for which an input function is being called.
+
+    On a TPU every host calls it for itself, and each of its cores takes one batch an update.
+    Elsewhere there is one host and one batch.
+
+    Args:
+      params: what TPUEstimator hands to the input function.
+    """
+    if not params.get("use_tpu") or "context" not in params:
+        return InputShard(index=0, count=1, batches_per_step=1)
+    _, index, count, cores = params["context"].current_input_fn_deployment()
+    return InputShard(index=index, count=count, batches_per_step=cores)
+
+
+# ---------------------------------------------------------------------------------------------
+# What a model function reports.
+
+
+def report_scalars(scalars: Mapping[str, tf.Tensor]):
+    """Names the numbers of a training step (float scalars) that progress shows and records."""
+    for name, tensor in scalars.items():
+        named = tf.identity(tf.cast(tensor, tf.float32), name=f"{_SCALARS}/{name}")
+        tf.add_to_collection(_SCALARS, named)
+
+
+def reported_scalars() -> Dict[str, tf.Tensor]:
+    """Returns what the default graph's model function gave to `report_scalars`, by name."""
+    return {
+        tensor.op.name.split(f"{_SCALARS}/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)
+    }
+
+
+def tpu_host_call(
+    scalars: Mapping[str, tf.Tensor], output_dir: str
+) -> Tuple[Callable, List[tf.Tensor]]:
+    """Returns a TPUEstimatorSpec's host_call that writes `scalars` for TensorBoard.
+
+    A TPU's tensors cannot be fetched as those of a CPU are; it sends them to its host instead.
+    """
+    names = sorted(scalars)
+
+    def write(global_step: tf.Tensor, *values: tf.Tensor) -> List[tf.Operation]:
+        """Runs on the host; each argument has one element for each core."""
+        with tf.compat.v2.summary.create_file_writer(output_dir).as_default():
+            for name, value in zip(names, values):
+                tf.compat.v2.summary.scalar(name, tf.reduce_mean(value), step=global_step[0])
+        return tf.summary.all_v2_summary_ops()
+
+    step = tf.reshape(tf.train.get_or_create_global_step(), [1])
+    values = [tf.reshape(tf.cast(scalars[name], tf.float32), [1]) for name in names]
+    return write, [step] + values
+
+
+# ---------------------------------------------------------------------------------------------
+# Progress.
+
+
+class TrainingCurve:
+    """The table `training_curve.csv`: one row for each interval of the log.
+
+    The file is replaced as a whole by each row, so that a reader always finds complete lines.
+    """
+
+    def __init__(self, output_dir: str, first_step: int):
+        """Reads the rows of earlier runs, and drops those past `first_step`: they come again."""
+        self._path = os.path.join(output_dir, CURVE_NAME)
+        self._rows = []
+        if tf.io.gfile.exists(self._path):
+            rows = csv.DictReader(io.StringIO(files.read_text(self._path)))
+            self._rows = [dict(row) for row in rows if int(row["step"]) <= first_step]
+
+    def add(self, row: Mapping[str, Any]):
+        """Adds a row and writes the file."""
+        self._rows.append(dict(row))
+        columns = list(dict.fromkeys(name for row in self._rows for name in row))
+        text = io.StringIO()
+        writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self._rows)
+        files.atomic_write_text(self._path, text.getvalue())
+
+
+class TrainingSummary(NamedTuple):
+    """What a call of `train` did."""
+
+    first_step: int
+    last_step: int
+    seconds: float
+    examples_per_second: float  # over the time of the steps, the first of them left out
+    peak_memory_bytes: int  # of the process, since it began
+    scalars: Dict[str, float]  # means over the last interval
+
+
+def peak_memory_bytes() -> int:
+    """Returns the most memory this process has held at a time."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class _Interval:
+    """Sums over the steps since the last line."""
+
+    def __init__(self, batch_size: int):
+        self._batch_size = batch_size
+        self._runs, self._steps, self._seconds, self._totals = 0, 0, 0.0, {}
+
+    def add(self, values: Mapping[str, float], steps: int, seconds: Optional[float]):
+        """Adds one call of the session; `seconds` is None where the time should not count."""
+        self._runs += 1
+        for name, value in values.items():
+            self._totals[name] = self._totals.get(name, 0.0) + float(value)
+        if seconds is not None:
+            self._steps += steps
+            self._seconds += seconds
+
+    def means(self) -> Dict[str, float]:
+        """Returns the mean of each number, and the throughput if there is one."""
+        means = {name: total / self._runs for name, total in self._totals.items()}
+        if self._steps:
+            means["examples_per_second"] = self._steps * self._batch_size / max(self._seconds, 1e-9)
+        return means
+
+
+def _brief(scalars: Mapping[str, float]) -> str:
+    """The numbers one watches; all of them are in the curve and in TensorBoard."""
+    shown = []
+    for name, value in scalars.items():
+        if name == "loss":
+            shown.append(f"{name} {value:.4f}")
+        elif name.endswith("accuracy"):
+            shown.append(f"{name} {value:.3f}")
+        elif name in ("learning_rate", "gradient_norm"):
+            shown.append(f"{name} {value:.3g}")
+        elif name == "examples_per_second":
+            shown.append(f"{value:.1f} examples/s")
+    return ", ".join(shown)
+
+
+def _duration(seconds: float) -> str:
+    return str(datetime.timedelta(seconds=int(round(seconds))))
+
+
+class ProgressHook(tf.train.SessionRunHook):
+    """Shows progress, measures throughput, and keeps the curve.
+
+    On a terminal it is a bar; elsewhere a line each `log_steps` steps, after the first step, after
+    the last, and at least once a minute.
+    """
+
+    def __init__(self, output_dir: str, *, max_steps: int, batch_size: int, log_steps: int):
+        self._output_dir = output_dir
+        self._max_steps = max_steps
+        self._batch_size = batch_size
+        self._log_steps = log_steps
+        self._bar = None
+        self._interval = _Interval(batch_size)
+        self._latest = {}
+        self._timed_steps, self._timed_seconds = 0, 0.0
+        self.first_step = self.step = 0
+
+    def begin(self):
+        """Finds the tensors to fetch; called once the graph is complete."""
+        self._tensors = reported_scalars()
+        self._step_tensor = tf.train.get_global_step()
+
+    def after_create_session(self, session, coord):
+        """Called once the variables have their values."""
+        del coord
+        self.first_step = self.step = int(session.run(self._step_tensor))
+        self._curve = TrainingCurve(self._output_dir, self.first_step)
+        self._writer = tf.summary.FileWriterCache.get(self._output_dir)
+        # TensorBoard forgets what a killed run wrote past the checkpoint.
+        start = tf.SessionLog(status=tf.SessionLog.START)
+        self._writer.add_session_log(start, self.first_step + 1)
+        self._began = self._last_line = time.time()
+        self._after_first_step = None
+        if sys.stderr.isatty():
+            self._bar = tqdm(
+                total=self._max_steps, initial=self.step, unit="step", dynamic_ncols=True
+            )
+
+    def before_run(self, run_context):
+        """Asks for the scalars along with the step."""
+        del run_context
+        self._run_began = time.time()
+        return tf.train.SessionRunArgs(self._tensors)
+
+    def after_run(self, run_context, run_values):
+        """Takes in what the step gave."""
+        now = time.time()
+        step = int(run_context.session.run(self._step_tensor))
+        steps, previous, self.step = step - self.step, self.step, step
+        seconds = now - self._run_began
+        is_first = self._after_first_step is None
+        if is_first:
+            # Graph optimisation and compilation are in it.
+            self._after_first_step, seconds = now, None
+        else:
+            self._timed_steps += steps
+            self._timed_seconds += seconds
+        self._interval.add(run_values.results, steps, seconds)
+        is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
+        if self._bar is not None:
+            self._bar.set_postfix_str(_brief(self._interval.means()), refresh=False)
+            self._bar.update(steps)
+        elif is_due or is_first or now - self._last_line > _LONGEST_SILENCE_SECONDS:
+            self._last_line = now
+            brief = _brief(self._interval.means())
+            _LOGGER.info("%s", ", ".join([f"step {step}/{self._max_steps}", brief, self._left()]))
+        if is_due:
+            self._record()
+
+    def _left(self) -> str:
+        """Time left by the clock, which counts the writing of checkpoints in."""
+        done = self.step - self.first_step - 1
+        if done < 1:
+            return "time left not known yet"
+        seconds_per_step = (time.time() - self._after_first_step) / done
+        return f"{_duration(seconds_per_step * (self._max_steps - self.step))} left"
+
+    def _record(self):
+        """Ends an interval: a row of the curve and the same for TensorBoard."""
+        self._latest = self._interval.means()
+        self._interval = _Interval(self._batch_size)
+        summary = tf.Summary(
+            value=[
+                tf.Summary.Value(tag=tag, simple_value=value) for tag, value in self._latest.items()
+            ]
+        )
+        self._writer.add_summary(summary, self.step)
+        rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
+        self._curve.add({"step": self.step, **rounded})
+
+    def close(self):
+        """Leaves the terminal as it was, whether training ended well or not."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def summary(self) -> TrainingSummary:
+        """Returns what was done since the session was created."""
+        return TrainingSummary(
+            first_step=self.first_step,
+            last_step=self.step,
+            seconds=time.time() - self._began,
+            examples_per_second=self._timed_steps
+            * self._batch_size
+            / max(self._timed_seconds, 1e-9),
+            peak_memory_bytes=peak_memory_bytes(),
+            scalars=self._latest,
+        )
+
+
+class EvaluationProgressHook(tf.train.SessionRunHook):
+    """A bar on a terminal; elsewhere a line each minute."""
+
+    def __init__(self, batches: int):
+        self._batches = batches
+        self._done = 0
+
+    def after_create_session(self, session, coord):
+        """Called before the first batch."""
+        del session, coord
+        self._last_line = time.time()
+        self._bar = tqdm(
+            total=self._batches, unit="batch", leave=False, disable=not sys.stderr.isatty()
+        )
+
+    def after_run(self, run_context, run_values):
+        """Called after each batch."""
+        del run_context, run_values
+        self._done += 1
+        self._bar.update()
+        if self._bar.disable and time.time() - self._last_line > _LONGEST_SILENCE_SECONDS:
+            self._last_line = time.time()
+            _LOGGER.info("evaluated %d/%d batches", self._done, self._batches)
+
+    def end(self, session):
+        """Called after the last batch."""
+        del session
+        self._bar.close()
+
+
+class _SaverHook(tf.train.CheckpointSaverHook):
+    """Does not write again the checkpoint that was just restored.
+
+    While a file is replaced by its equal, a kill would leave the only copy unreadable.
+    """
+
+    def __init__(self, config: "tf.estimator.RunConfig", restored_step: Optional[int]):
+        super().__init__(config.model_dir, save_steps=config.save_checkpoints_steps)
+        self._restored_step = restored_step
+
+    def _save(self, session, step):
+        if step == self._restored_step:
+            return False
+        stop = super()._save(session, step)
+        _LOGGER.info("Saved model.ckpt-%d.", step)
+        return stop
+
+
+class _StartHook(tf.train.SessionRunHook):
+    """What is due once the graph stands and before anything is written or restored."""
+
+    def __init__(self, output_dir: str, model_config: Mapping[str, Any], resumed: Any):
+        self._config_path = os.path.join(output_dir, CONFIG_NAME)
+        self._model_config = model_config
+        self._resumed = resumed
+
+    def begin(self):
+        if self._resumed:
+            # TensorFlow would find out too, but its words are hard to read.
+            check_restorable(self._resumed.path, tf.global_variables())
+        # Left for later steps (evaluation, fine-tuning, export). Not earlier: a start that fails
+        # must not claim the folder.
+        files.atomic_write_json(self._config_path, dict(self._model_config))
+
+
+@contextlib.contextmanager
+def _explained_divergence(progress: ProgressHook) -> Iterator[None]:
+    """Turns TensorFlow's errors about NaN into one that says where, and what to do."""
+    try:
+        yield
+    except (tf.errors.InvalidArgumentError, tf.estimator.NanLossDuringTrainingError) as error:
+        words = getattr(error, "message", str(error))
+        if isinstance(error, tf.errors.InvalidArgumentError) and _GRADIENT_STOP not in words:
+            raise
+        reason = next((line for line in words.split("\n") if _GRADIENT_STOP in line), words)
+        raise TrainingDivergedError(
+            f"Training diverged in step {progress.step + 1} and was stopped: {reason.strip()} "
+            f"The update was not made and no checkpoint holds it. Try a lower --learning_rate, "
+            "more warm-up steps, --precision=float32, or other data; the same command goes on from "
+            "the last checkpoint."
+        ) from error
+
+
+def train(
+    estimator: "tf.estimator.Estimator",
+    input_fn: Callable,
+    *,
+    max_steps: int,
+    batch_size: int,
+    log_steps: int,
+    model_config: Mapping[str, Any],
+    use_tpu: bool = False,
+    resumed: Optional[checkpoint_evaluator.Checkpoint] = None,
+) -> TrainingSummary:
+    """Trains until `max_steps` and reports.
+
+    Args:
+      estimator: see build_estimator.
+      input_fn: must begin with the batch of the resumed step.
+      max_steps: the global step at which to stop.
+      batch_size: examples in one update, for the throughput.
+      log_steps: steps between two lines of the log and two rows of the curve.
+      model_config: written beside the checkpoints, for later steps to use.
+      use_tpu: whether the estimator runs on a TPU.
+      resumed: what `resume_point` returned for the estimator's folder.
+
+    Raises:
+      TrainingDivergedError: the loss or the gradient is not finite any more.
+      ValueError: the resumed checkpoint is another model's.
+    """
+    progress = ProgressHook(
+        estimator.model_dir, max_steps=max_steps, batch_size=batch_size, log_steps=log_steps
+    )
+    hooks = [progress, _StartHook(estimator.model_dir, model_config, resumed)]
+    if not use_tpu:
+        hooks.append(_SaverHook(estimator.config, resumed.step if resumed else None))
+    try:
+        with _explained_divergence(progress):
+            estimator.train(input_fn, hooks=hooks, max_steps=max_steps)
+    finally:
+        progress.close()
+    summary = progress.summary()
+    _LOGGER.info(
+        "Trained steps %d to %d in %s: %.1f examples/s (the first step left out), "
+        "peak memory %.2f GB.",
+        summary.first_step + 1,
+        summary.last_step,
+        _duration(summary.seconds),
+        summary.examples_per_second,
+        summary.peak_memory_bytes / 1e9,
+    )
+    return summary

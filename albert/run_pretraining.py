@@ -1,0 +1,361 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretrains ALBERT on records made by create_pretraining_data, and evaluates it.
+
+  python -m albert.run_pretraining --albert_config_file=albert/configs/albert_base_v2.json \\
+      --input_file='data/train*.tf_record' --eval_file='data/eval*.tf_record' \\
+      --output_dir=output/base --max_seq_length=128 --train_batch_size=32 --do_train --do_eval
+
+Training goes on from the newest checkpoint in --output_dir, exactly as if it had never stopped: the
+same command after a crash ends in the same weights. Evaluation writes eval_results.txt and
+eval_results.json, and keeps the checkpoint with the best masked_lm_accuracy as model.ckpt-best.
+Progress is shown on the terminal, recorded for TensorBoard, and kept in training_curve.csv.
+"""
+
+import logging
+import os
+from typing import Any, Dict, List, NamedTuple, Optional
+
+import tensorflow.compat.v1 as tf
+from absl import flags
+
+from albert import (
+    checkpoint_evaluator,
+    estimator_utils,
+    flags_lib,
+    input_pipeline,
+    modeling,
+    precision,
+    pretraining_utils,
+)
+
+_LOGGER = logging.getLogger("albert")
+
+# Names under which existing programs know these.
+get_masked_lm_output = modeling.get_masked_lm_output
+get_sentence_order_output = modeling.get_sentence_order_output
+gather_indexes = modeling.gather_indexes
+
+
+def define_flags(flag_values: flags.FlagValues):
+    """Defines the script's flags."""
+    flags_lib.define_model_flags(flag_values)
+    flags_lib.path(
+        flag_values,
+        "input_file",
+        required=True,
+        help="Records to train on: files and patterns, with commas between them.",
+    )
+    flags_lib.path(
+        flag_values,
+        "eval_file",
+        help="Records to evaluate on; without it, those of --input_file.",
+    )
+    flags_lib.define_training_flags(
+        flag_values,
+        do_train=True,
+        do_eval=False,
+        max_seq_length=512,
+        train_batch_size=4096,
+        eval_batch_size=64,
+        optimizer="lamb",
+        learning_rate=0.00176,
+        save_checkpoints_steps=5000,
+        keep_checkpoint_max=5,
+        wait_for_checkpoints_minutes=0.0,
+    )
+    flags_lib.integer(
+        flag_values,
+        "max_predictions_per_seq",
+        20,
+        lower_bound=1,
+        help="Slots for masked pieces in a record; twice that of the data creation when the "
+        "records were made with --do_permutation.",
+    )
+    flags_lib.floating(
+        flag_values,
+        "masked_lm_budget",
+        0.0,
+        lower_bound=0.0,
+        help="If above 0: the ratio of masked n-grams to unmasked ones; the masks in the records "
+        "are undone, and new ones are drawn in each pass.",
+    )
+    flags_lib.floating(
+        flag_values, "poly_power", 1.0, lower_bound=0.0, help="Power of the learning rate's decay."
+    )
+    flags_lib.integer(
+        flag_values, "num_train_steps", 125000, lower_bound=1, help="Updates to make in all."
+    )
+    flags_lib.integer(
+        flag_values, "num_warmup_steps", 3125, lower_bound=0, help="Updates of the warm-up."
+    )
+    flags_lib.integer(
+        flag_values, "start_warmup_step", 0, lower_bound=0, help="Step at which warm-up begins."
+    )
+    flags_lib.integer(
+        flag_values, "max_eval_steps", 100, lower_bound=1, help="Batches to evaluate at most."
+    )
+    flags_lib.boolean(
+        flag_values,
+        "init_from_group0",
+        False,
+        help="Start every layer group from the one group of --init_checkpoint.",
+    )
+    flags_lib.define_tpu_flags(flag_values)
+    flags_lib.define_runtime_flags(flag_values)
+
+
+# ---------------------------------------------------------------------------------------------
+# Functions that existing programs call by these names and arguments.
+
+
+def model_fn_builder(
+    albert_config,
+    init_checkpoint,
+    learning_rate,
+    num_train_steps,
+    num_warmup_steps,
+    use_tpu,
+    use_one_hot_embeddings,
+    optimizer="lamb",
+    poly_power=1.0,
+    start_warmup_step=0,
+    **settings,
+):
+    """Returns `model_fn` for a TPUEstimator.
+
+    The arguments, and any keyword besides, are the fields of pretraining_utils.ModelSettings.
+    """
+    return pretraining_utils.build_model_fn(
+        pretraining_utils.ModelSettings(
+            config=albert_config,
+            init_checkpoint=init_checkpoint,
+            learning_rate=learning_rate,
+            num_train_steps=num_train_steps,
+            num_warmup_steps=num_warmup_steps,
+            use_tpu=use_tpu,
+            use_one_hot_embeddings=use_one_hot_embeddings,
+            optimizer=optimizer,
+            poly_power=poly_power,
+            start_warmup_step=start_warmup_step,
+            **settings,
+        )
+    )
+
+
+def input_fn_builder(
+    input_files, max_seq_length, max_predictions_per_seq, is_training, num_cpu_threads=4, **settings
+):
+    """Returns `input_fn` for a TPUEstimator.
+
+    The arguments, and any keyword besides, are the fields of pretraining_utils.InputSettings;
+    num_cpu_threads is taken for the sake of existing callers: tf.data finds the number itself.
+    """
+    del num_cpu_threads
+    return pretraining_utils.build_input_fn(
+        pretraining_utils.InputSettings(
+            files=input_files,
+            max_seq_length=max_seq_length,
+            max_predictions_per_seq=max_predictions_per_seq,
+            is_training=is_training,
+            **settings,
+        )
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# The script.
+
+
+class Outcome(NamedTuple):
+    """What a run did; None for what was not asked for, or was done already."""
+
+    training: Optional[estimator_utils.TrainingSummary]
+    evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
+
+
+class Data(NamedTuple):
+    """The record files, checked."""
+
+    training: List[str]
+    evaluation: List[str]
+
+
+def pretrain(settings: Any) -> Outcome:
+    """Trains and evaluates as the settings say.
+
+    Args:
+      settings: flags_lib.Settings with the flags of `define_flags`.
+
+    Raises:
+      ValueError: flags, records or checkpoints that do not fit each other.
+      estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
+    """
+    check_flags(settings)
+    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
+    data = find_data(settings, config)
+    estimator_utils.check_output_dir(settings.output_dir, config.to_dict())
+    training = train(settings, config, data.training) if settings.do_train else None
+    evaluation = evaluate(settings, config, data.evaluation) if settings.do_eval else None
+    return Outcome(training, evaluation)
+
+
+def check_flags(settings: Any):
+    """Checks flags against each other.
+
+    Raises:
+      ValueError: nothing to do, or batch sizes that cannot be split as asked.
+    """
+    if not settings.do_train and not settings.do_eval:
+        raise ValueError("Nothing to do: give --do_train, --do_eval, or both.")
+    cores = settings.num_tpu_cores if settings.use_tpu else 1
+    parts = settings.gradient_accumulation_steps * cores
+    if settings.train_batch_size % parts:
+        raise ValueError(
+            f"--train_batch_size={settings.train_batch_size} must be a multiple of {parts}: it is "
+            f"split over --gradient_accumulation_steps={settings.gradient_accumulation_steps} and "
+            f"{cores} cores."
+        )
+    if settings.eval_batch_size % cores:
+        raise ValueError(
+            f"--eval_batch_size={settings.eval_batch_size} must be a multiple of the {cores} cores."
+        )
+
+
+def find_data(settings: Any, config: modeling.AlbertConfig) -> Data:
+    """Finds the record files that are needed, and looks into them.
+
+    Raises:
+      ValueError: a pattern matches nothing, sequences are too long for the model, or records do
+        not fit the model or the flags.
+    """
+    if settings.max_seq_length > config.max_position_embeddings:
+        raise ValueError(
+            f"--max_seq_length={settings.max_seq_length} is longer than the model's "
+            f"max_position_embeddings, {config.max_position_embeddings}."
+        )
+    training, evaluation = [], []
+    if settings.do_train or not settings.eval_file:
+        training = input_pipeline.expand_patterns(settings.input_file, "input_file")
+    if settings.do_eval and settings.eval_file:
+        evaluation = input_pipeline.expand_patterns(settings.eval_file, "eval_file")
+    pretraining_utils.check_records(
+        sorted(set(training + evaluation)),
+        max_seq_length=settings.max_seq_length,
+        max_predictions_per_seq=settings.max_predictions_per_seq,
+        config=config,
+    )
+    return Data(training, evaluation or training)
+
+
+def build_estimator(
+    settings: Any, config: modeling.AlbertConfig, init_checkpoint: Optional[str] = None
+) -> "tf.estimator.tpu.TPUEstimator":
+    """Returns the estimator; it starts from `init_checkpoint` if its folder has no checkpoint."""
+    model_fn = model_fn_builder(
+        config,
+        init_checkpoint,
+        settings.learning_rate,
+        settings.num_train_steps,
+        settings.num_warmup_steps,
+        settings.use_tpu,
+        settings.use_tpu,  # on a TPU looking up rows is slower than a product
+        settings.optimizer,
+        settings.poly_power,
+        settings.start_warmup_step,
+        compute_dtype=precision.compute_dtype(settings.precision),
+        recompute=settings.recompute,
+        use_xla=settings.use_xla and not settings.use_tpu,
+        gradient_accumulation_steps=settings.gradient_accumulation_steps,
+        seed=settings.seed,
+        init_from_group0=settings.init_from_group0,
+    )
+    return estimator_utils.build_estimator(
+        model_fn,
+        estimator_utils.run_config(settings, keep_checkpoint_max=settings.keep_checkpoint_max),
+        use_tpu=settings.use_tpu,
+        train_batch_size=settings.train_batch_size,
+        eval_batch_size=settings.eval_batch_size,
+    )
+
+
+def train(
+    settings: Any, config: modeling.AlbertConfig, files: List[str]
+) -> Optional[estimator_utils.TrainingSummary]:
+    """Trains to --num_train_steps, from the newest checkpoint if there is one."""
+    resumed = estimator_utils.resume_point(settings.output_dir)
+    if resumed and resumed.step >= settings.num_train_steps:
+        _LOGGER.info(
+            "Nothing to train: %s has reached --num_train_steps=%d.",
+            resumed.path,
+            settings.num_train_steps,
+        )
+        return None
+    init_checkpoint = estimator_utils.first_weights(settings, resumed)
+    input_fn = input_fn_builder(
+        files,
+        settings.max_seq_length,
+        settings.max_predictions_per_seq,
+        True,
+        seed=settings.seed,
+        start_step=resumed.step if resumed else 0,
+        masked_lm_budget=settings.masked_lm_budget,
+    )
+    return estimator_utils.train(
+        build_estimator(settings, config, init_checkpoint),
+        input_fn,
+        max_steps=settings.num_train_steps,
+        batch_size=settings.train_batch_size,
+        log_steps=settings.log_steps,
+        use_tpu=settings.use_tpu,
+        resumed=resumed,
+        model_config=config.to_dict(),
+    )
+
+
+def evaluate(
+    settings: Any, config: modeling.AlbertConfig, files: List[str]
+) -> checkpoint_evaluator.EvaluationSummary:
+    """Evaluates each checkpoint once and keeps the best."""
+    estimator = build_estimator(settings, config)
+    steps = pretraining_utils.evaluation_steps(
+        files, settings.eval_batch_size, settings.max_eval_steps
+    )
+    input_fn = input_fn_builder(
+        files, settings.max_seq_length, settings.max_predictions_per_seq, False, max_batches=steps
+    )
+
+    def evaluate_checkpoint(path: str) -> Dict[str, float]:
+        results = estimator.evaluate(
+            input_fn,
+            steps=steps,
+            checkpoint_path=path,
+            hooks=[estimator_utils.EvaluationProgressHook(steps)],
+        )
+        return pretraining_utils.evaluation_results(results)
+
+    return checkpoint_evaluator.evaluate_checkpoints(
+        settings.output_dir,
+        evaluate_checkpoint,
+        best_metric="masked_lm_accuracy",
+        fingerprint={
+            "files": [[os.path.basename(file), tf.io.gfile.stat(file).length] for file in files],
+            "batches": steps,
+            "batch_size": settings.eval_batch_size,
+            "precision": settings.precision,
+        },
+    )
+
+
+def main(settings: Any):
+    """Runs the script."""
+    pretrain(settings)
+
+
+def cli():
+    """Runs the script with the process's own arguments."""
+    flags_lib.run(main, define_flags, usage=__doc__)
+
+
+if __name__ == "__main__":
+    cli()
