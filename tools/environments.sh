@@ -80,27 +80,28 @@ prepare() {
     fi
     if [ "$(cat "$environment/complete" 2>/dev/null)" != "$(checksum)" ]; then
         say "Installing $REQUIREMENTS into $environment (a minute or two the first time)"
-        install_requirements "$environment/bin/python"
+        install_requirements "$environment"
         checksum >"$environment/complete"
     fi
     say "$runtime: $environment, Python $(version_of "$environment/bin/python")"
     echo "$environment/bin/python"
 }
 
-# Older pips do not know the wheels' platform names. Of pip's report the packages' names are shown, as
-# the progress they are, and whatever is unusual.
+# Older pips do not know the wheels' platform names. Of what pip reports, the packages' names are
+# shown, as progress; all of it is in pip.log, whose end is shown when pip fails.
 install_requirements() {
-    "$1" -m pip install --quiet --disable-pip-version-check "pip>=20.3" >&2
+    python=$1/bin/python log=$1/pip.log
+    "$python" -m pip install --quiet --disable-pip-version-check "pip>=20.3" >&2
     {
-        "$1" -m pip install --disable-pip-version-check --progress-bar off \
+        "$python" -m pip install --disable-pip-version-check --progress-bar off \
             $(printf -- '-r %s ' $REQUIREMENTS) 2>&1 && echo "pip: done" || echo "pip: failed"
-    } | awk '
-        /^pip: / { if (names) print ""; exit $2 != "done" }
-        /^Collecting / { printf "%s %s", names++ ? "" : "  collecting", $2; fflush(); next }
-        /^(Looking|Requirement|Installing|Successfully|Building|Using|Obtaining|Attempting) / { next }
-        /^ *(Downloading|Using|Link|File|Preparing|Getting|Installing|Created|Stored|Obtaining) / { next }
-        { if (names) print ""; names = 0; print }
-    ' >&2 || fail "pip could not install $REQUIREMENTS (see above). The next run goes on from here."
+    } | tee "$log" | awk '
+        /^Collecting / { sub(/[<>=!~;[].*/, "", $2); printf " %s", $2; fflush() }
+        END { print ""; exit $0 != "pip: done" }
+    ' >&2 || {
+        tail -n 20 "$log" >&2
+        fail "pip could not install $REQUIREMENTS (all it said is in $log). The next run goes on from here."
+    }
 }
 
 wanted=${1:-}
@@ -111,8 +112,8 @@ esac
 
 if [ -n "${PYTHON:-}" ]; then
     runtime=$(runtime_of "$PYTHON")
-    [ -n "$runtime" ] || fail "PYTHON=$PYTHON is $("$PYTHON" --version 2>&1 || true)," \
-        "which cannot be used. Needed: $SUPPORTED, with the modules venv and ensurepip."
+    [ -n "$runtime" ] || fail "PYTHON=$PYTHON cannot be used ($("$PYTHON" --version 2>&1 || true))." \
+        "Needed: $SUPPORTED, with the modules venv and ensurepip."
     prepare "$runtime" "$PYTHON"
     exit
 fi
