@@ -1,0 +1,551 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Evaluates each checkpoint of a folder once, in step order, and keeps the best.
+
+The folder gets
+  eval_results.json   the ledger: results, what they were measured on, which checkpoint is best
+  eval_results.txt    the same results as `key = value` lines, sorted, one block a checkpoint
+  best_trial.txt      "last_step:best_step:best_value", if asked for
+  model.ckpt-best.*   a copy of the best checkpoint
+The work ends when the checkpoints that are there have been evaluated. Doing it again evaluates
+what is new, and otherwise changes nothing. A checkpoint that training has deleted meanwhile keeps
+its line; results measured on other data or settings, or of a checkpoint that has been replaced by
+another of the same step, are measured again.
+
+Nothing that was not made here is deleted or overwritten: a results file of somebody else is kept
+under another name, and a foreign model.ckpt-best stops the evaluation before it starts. The file
+`checkpoint`, from which training resumes, is never touched.
+"""
+
+import contextlib
+import hashlib
+import json
+import logging
+import math
+import os
+import re
+import time
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import files
+
+BEST_CHECKPOINT = "model.ckpt-best"
+LEDGER_NAME = "eval_results.json"
+RESULTS_NAME = "eval_results.txt"
+BEST_TRIAL_NAME = "best_trial.txt"
+
+_FORMAT_VERSION = 1
+_POLL_SECONDS = 10.0
+_INDEX = re.compile(r"model\.ckpt-(\d+)\.index$")
+_DATA = re.compile(r"\.data-\d+-of-(\d+)$")
+
+_LOGGER = logging.getLogger("albert")
+
+
+class Checkpoint(NamedTuple):
+    """A checkpoint and the training step it was written at."""
+
+    step: int
+    path: str  # prefix, without .index
+
+
+class Evaluation(NamedTuple):
+    """What was measured on the checkpoint of one step."""
+
+    step: int
+    metrics: Dict[str, float]
+
+
+class EvaluationSummary(NamedTuple):
+    """All results in step order, the best, its copy, and the steps that were evaluated just now."""
+
+    results: List[Evaluation]
+    best: Optional[Evaluation]
+    best_checkpoint: Optional[str]
+    evaluated_steps: List[int]
+
+
+# ------------------------------------------------------------------------------ checkpoints on disk
+
+
+def list_checkpoints(output_dir: str) -> List[Checkpoint]:
+    """Returns the complete checkpoints model.ckpt-<step> of a folder, sorted by step.
+
+    Complete means that the index and every data file are there; model.ckpt-best is not listed. A
+    folder that does not exist has none.
+    """
+    output_dir = str(output_dir)
+    if not tf.io.gfile.isdir(output_dir):
+        return []
+    names = {name.rstrip("/") for name in tf.io.gfile.listdir(output_dir)}
+    found = []
+    for name in names:
+        match = _INDEX.match(name)
+        prefix = name[: -len(".index")]
+        if match and _data_files(prefix, names):
+            found.append(Checkpoint(int(match.group(1)), os.path.join(output_dir, prefix)))
+    return sorted(found)
+
+
+def _data_files(prefix: str, names: Iterable[str]) -> List[str]:
+    """The data files of a checkpoint; [] if one of them is missing."""
+    shards = [
+        name for name in names if name.startswith(prefix) and _DATA.match(name[len(prefix) :])
+    ]
+    if not shards or len(shards) < int(_DATA.search(shards[0]).group(1)):
+        return []
+    return sorted(shards)
+
+
+def _suffixes(path: str) -> List[str]:
+    """ ".index", ".meta" (if there is one), ".data-..." of the checkpoint `path`."""
+    folder, prefix = os.path.split(path)
+    names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder or ".")}
+    wanted = [prefix + ".index", prefix + ".meta", *_data_files(prefix, names)]
+    return [name[len(prefix) :] for name in wanted if name in names]
+
+
+def _exists(path: str) -> bool:
+    """Whether the checkpoint with this prefix is there."""
+    return tf.io.gfile.exists(path + ".index")
+
+
+def _identity(path: str) -> Dict[str, Any]:
+    """Tells checkpoints apart cheaply: the index holds a checksum of every tensor in the data."""
+    size = sum(
+        tf.io.gfile.stat(path + suffix).length for suffix in _suffixes(path) if "data" in suffix
+    )
+    return {
+        "index_sha256": files.file_fingerprint(path + ".index")["sha256"],
+        "data_bytes": size,
+    }
+
+
+def _identity_or_none(path: str) -> Optional[Dict[str, Any]]:
+    """None if training has just deleted the checkpoint."""
+    try:
+        return _identity(path)
+    except tf.errors.NotFoundError:
+        return None
+
+
+def _copy_checkpoint(source: str, target: str) -> None:
+    """Replaces `target`; whoever looks finds the old one, none, or the new one."""
+    folder, prefix = os.path.split(target)
+    with contextlib.ExitStack() as stack:
+        # The renames happen in reverse order: the index, which makes a checkpoint, comes last.
+        for suffix in _suffixes(source):
+            temporary = stack.enter_context(files.atomic_path(target + suffix))
+            tf.io.gfile.copy(source + suffix, temporary, overwrite=True)
+        for name in tf.io.gfile.listdir(folder):
+            if name == prefix + ".index" or name.startswith(prefix + ".data-"):
+                tf.io.gfile.remove(os.path.join(folder, name))
+
+
+# ----------------------------------------------------------------------------------------- ledger
+
+
+class _Ledger:
+    """What was measured so far, and what of the folder's content was made here."""
+
+    def __init__(self, output_dir: str):
+        self._output_dir = output_dir
+        self.fingerprint: Dict[str, Any] = {}
+        self.metrics: Dict[int, Dict[str, float]] = {}
+        self.identities: Dict[int, Dict[str, Any]] = {}
+        self.best_step: Optional[int] = None
+        # Identities and steps of the copies that lay, or may lie, under model.ckpt-best.
+        self.copies: List[Dict[str, Any]] = []
+        # Text file -> hashes of the contents that lay, or may lie, there.
+        self._texts: Dict[str, List[str]] = {}
+        self._load()
+
+    def _path(self, name: str) -> str:
+        """A file of the folder."""
+        return os.path.join(self._output_dir, name)
+
+    def _load(self) -> None:
+        """An unreadable ledger is put aside, not overwritten; its evaluations are done again."""
+        if not tf.io.gfile.exists(self._path(LEDGER_NAME)):
+            return
+        try:
+            content = json.loads(files.read_text(self._path(LEDGER_NAME)))
+            if content["format_version"] != _FORMAT_VERSION:
+                raise ValueError(f"its format version is {content['format_version']}")
+            results = content["results"]
+            metrics = {int(result["step"]): _from_json(result["metrics"]) for result in results}
+            identities = {int(result["step"]): result["checkpoint"] for result in results}
+            made = content["made_here"]
+            copies, texts = list(made["copies"]), dict(made["texts"])
+            self.best_step, self.fingerprint = content["best_step"], content["fingerprint"]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            _LOGGER.warning(
+                "%s is no record of evaluations (%r): every checkpoint is evaluated again.",
+                self._path(LEDGER_NAME),
+                error,
+            )
+            _put_aside(self._path(LEDGER_NAME))
+            return
+        self.metrics, self.identities = metrics, identities
+        self.copies, self._texts = copies, texts
+
+    def results(self) -> List[Evaluation]:
+        """The results in step order."""
+        return [Evaluation(step, self.metrics[step]) for step in sorted(self.metrics)]
+
+    def add(self, step: int, metrics: Mapping[str, float], identity: Mapping[str, Any]) -> None:
+        """Records a result."""
+        self.metrics[step] = dict(metrics)
+        self.identities[step] = dict(identity)
+
+    def forget(self, steps: Iterable[int]) -> None:
+        """Removes the results of these steps; which weights they were of stays known."""
+        for step in steps:
+            self.metrics.pop(step, None)
+
+    def save(self, texts: Mapping[str, str]) -> None:
+        """Writes the ledger and the text files that go with it; equal ones stay untouched."""
+        for name, text in texts.items():
+            self._claim(name, text)
+        content = {
+            "format_version": _FORMAT_VERSION,
+            "fingerprint": self.fingerprint,
+            "best_step": self.best_step,
+            "results": [
+                {
+                    "step": step,
+                    "metrics": _to_json(metrics),
+                    "checkpoint": self.identities[step],
+                }
+                for step, metrics in self.results()
+            ],
+            "made_here": {"copies": self.copies, "texts": self._texts},
+        }
+        # The ledger first: it then knows the texts even if this process is killed in between.
+        text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        for name, text in [(LEDGER_NAME, text), *texts.items()]:
+            if _read_if_there(self._path(name)) != text:
+                files.atomic_write_text(self._path(name), text)
+
+    def _claim(self, name: str, text: str) -> None:
+        """Records the hash of what will be written; puts aside what somebody else wrote there."""
+        present, known = _read_if_there(self._path(name)), self._texts.get(name, [])
+        if present == text and known:
+            return
+        kept = []
+        if present is not None:
+            if present != text and _hash(present) not in known:
+                _put_aside(self._path(name))
+            else:
+                kept = [_hash(present)]
+        self._texts[name] = sorted({*kept, _hash(text)})
+
+
+def _hash(text: str) -> str:
+    """Of a text file's content."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _read_if_there(path: str) -> Optional[str]:
+    """None if there is no such file."""
+    return files.read_text(path) if tf.io.gfile.exists(path) else None
+
+
+def _put_aside(path: str) -> None:
+    """Keeps a file that is not ours under the first free name."""
+    number = 1
+    while tf.io.gfile.exists(f"{path}.old-{number}"):
+        number += 1
+    tf.io.gfile.rename(path, f"{path}.old-{number}")
+    _LOGGER.warning(
+        "%s was not written by this evaluation, or changed since: kept as %s.old-%d.",
+        path,
+        os.path.basename(path),
+        number,
+    )
+
+
+def _to_json(metrics: Mapping[str, float]) -> Dict[str, Any]:
+    """JSON knows no NaN and no infinity: they are written as the strings "nan", "inf", "-inf"."""
+    return {name: value if math.isfinite(value) else str(value) for name, value in metrics.items()}
+
+
+def _from_json(metrics: Mapping[str, Any]) -> Dict[str, float]:
+    """The reverse of _to_json."""
+    return {
+        name: float(value) if isinstance(value, str) else value for name, value in metrics.items()
+    }
+
+
+# -------------------------------------------------------------------------------------- evaluation
+
+
+def read_results(output_dir: str) -> List[Evaluation]:
+    """Returns the recorded results of a folder in step order; [] if there are none."""
+    ledger_path = os.path.join(str(output_dir), LEDGER_NAME)
+    if not tf.io.gfile.exists(ledger_path):
+        return []
+    results = json.loads(files.read_text(ledger_path))["results"]
+    return [Evaluation(result["step"], _from_json(result["metrics"])) for result in results]
+
+
+def evaluate_checkpoints(
+    output_dir: str,
+    evaluate_fn: Callable[[str], Mapping[str, float]],
+    *,
+    best_metric: str,
+    higher_is_better: bool = True,
+    fingerprint: Optional[Mapping[str, Any]] = None,
+    checkpoints: Optional[Sequence[Checkpoint]] = None,
+    write_best_trial: bool = False,
+    wait_seconds: float = 0.0,
+    final_step: Optional[int] = None,
+) -> EvaluationSummary:
+    """Evaluates the checkpoints that have not been evaluated yet, and keeps a copy of the best.
+
+    Results are on disk after each checkpoint: an interrupted evaluation goes on where it was. The
+    best is the one with the best `best_metric` (of equal ones the earliest; never one whose value
+    is not finite) among the checkpoints that are there and the copy kept so far.
+
+    Args:
+      output_dir: folder of the checkpoints and the results.
+      evaluate_fn: checkpoint path -> {metric: number}.
+      best_metric: name of the metric that decides.
+      higher_is_better: its direction.
+      fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
+        differs from the recorded one, everything is evaluated again.
+      checkpoints: evaluates these in place of all in `output_dir`.
+      write_best_trial: also writes best_trial.txt.
+      wait_seconds: > 0 goes on, while another process trains, until no new checkpoint has come
+        for so long.
+      final_step: no waiting after a checkpoint of this step or a later one.
+
+    Returns:
+      The summary; `best` is None if no value of `best_metric` is finite.
+
+    Raises:
+      ValueError: there is nothing to evaluate, `best_metric` is not measured, or the folder holds
+        a model.ckpt-best that was not made here and exists nowhere else.
+    """
+    evaluator = _Evaluator(
+        str(output_dir),
+        best_metric=best_metric,
+        higher_is_better=higher_is_better,
+        write_best_trial=write_best_trial,
+    )
+    evaluator.compare_fingerprint(files.normalized_fingerprint(fingerprint or {}))
+    evaluator.check_best_copy(checkpoints)
+    evaluated = []
+    while True:
+        evaluated += evaluator.evaluate(checkpoints, evaluate_fn)
+        is_final = final_step is not None and evaluator.last_step() >= final_step
+        if wait_seconds <= 0 or checkpoints is not None or is_final:
+            break
+        if not _wait_for_checkpoint(output_dir, evaluator.last_step(), wait_seconds):
+            _LOGGER.info("No new checkpoint in %s for %g seconds.", output_dir, wait_seconds)
+            break
+    return evaluator.summary(evaluated)
+
+
+def _wait_for_checkpoint(output_dir: str, last_step: int, seconds: float) -> bool:
+    """Whether a checkpoint later than `last_step` appears within so many seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(min(_POLL_SECONDS, seconds))
+        if any(checkpoint.step > last_step for checkpoint in list_checkpoints(output_dir)):
+            return True
+    return False
+
+
+class _Evaluator:
+    """One evaluation of a folder: what has to be measured, and the rule what is best."""
+
+    def __init__(
+        self,
+        output_dir: str,
+        *,
+        best_metric: str,
+        higher_is_better: bool,
+        write_best_trial: bool,
+    ):
+        self._output_dir = output_dir
+        self._best_metric = best_metric
+        self._higher_is_better = higher_is_better
+        self._write_best_trial = write_best_trial
+        self._best_path = os.path.join(output_dir, BEST_CHECKPOINT)
+        self._ledger = _Ledger(output_dir)
+
+    def compare_fingerprint(self, fingerprint: Dict[str, Any]) -> None:
+        """Results of other data or settings cannot be compared with new ones."""
+        difference = files.fingerprint_difference(self._ledger.fingerprint, fingerprint)
+        if difference and self._ledger.metrics:
+            _LOGGER.info("Every checkpoint is evaluated again: %s.", difference)
+            self._ledger.forget(list(self._ledger.metrics))
+        self._ledger.fingerprint = fingerprint
+
+    def check_best_copy(self, checkpoints: Optional[Sequence[Checkpoint]]) -> None:
+        """Refuses to lose a model.ckpt-best that was not made here, before any work is done."""
+        if not _exists(self._best_path) or self._copied_checkpoint():
+            return
+        identity = _identity(self._best_path)
+        for other in list_checkpoints(self._output_dir) + list(checkpoints or []):
+            if identity == _identity(other.path):
+                self._ledger.copies.append(dict(identity, step=other.step))
+                return
+        raise ValueError(
+            f"'{self._best_path}' was not made by this evaluation (no {LEDGER_NAME} beside it "
+            "says so), and no other checkpoint equals it: it would be lost. Move or rename it, or "
+            "choose another output folder."
+        )
+
+    def last_step(self) -> int:
+        """The last step that was evaluated; -1 if none was."""
+        return max(self._ledger.metrics, default=-1)
+
+    def evaluate(
+        self,
+        checkpoints: Optional[Sequence[Checkpoint]],
+        evaluate_fn: Callable[[str], Mapping[str, float]],
+    ) -> List[int]:
+        """Evaluates what is new among `checkpoints` (None: all there are); returns the steps."""
+        present = self._present(checkpoints)
+        wanted = present.values() if checkpoints is None else checkpoints
+        pending = [c for c in wanted if c.step not in self._ledger.metrics]
+        # The copy comes first: a better one would replace it before its turn.
+        pending.sort(key=lambda c: (c.path != self._best_path, c.step))
+        evaluated = []
+        for number, checkpoint in enumerate(pending, start=1):
+            position = f"{number} of {len(pending)}"
+            _LOGGER.info("Evaluating %s (%s)", checkpoint.path, position)
+            if self._evaluate_one(checkpoint, evaluate_fn):
+                evaluated.append(checkpoint.step)
+                self._keep_best(present)
+        if self._ledger.metrics and not evaluated:
+            self._keep_best(present)
+        return evaluated
+
+    def _present(self, checkpoints: Optional[Sequence[Checkpoint]]) -> Dict[int, Checkpoint]:
+        """Step -> checkpoint that can be read now, the copy of the best included."""
+        present = {c.step: c for c in list_checkpoints(self._output_dir)}
+        present.update({c.step: c for c in checkpoints or []})
+        replaced = [
+            step
+            for step, checkpoint in present.items()
+            if self._ledger.identities.get(step) not in (None, _identity_or_none(checkpoint.path))
+        ]
+        copy = self._copied_checkpoint()
+        if replaced:
+            # Somebody trained anew: what is known of checkpoints that are gone is of old weights.
+            _LOGGER.info("Evaluated again, since its weights are new: step %s.", sorted(replaced))
+            self._ledger.forget(set(replaced) | set(self._ledger.metrics) - set(present))
+        elif copy:
+            present.setdefault(copy.step, copy)
+        return present
+
+    def _copied_checkpoint(self) -> Optional[Checkpoint]:
+        """What lies under model.ckpt-best, if it was put there by an evaluation."""
+        if not _exists(self._best_path):
+            return None
+        identity = _identity(self._best_path)
+        for copy in self._ledger.copies:
+            if copy == dict(identity, step=copy["step"]):
+                return Checkpoint(copy["step"], self._best_path)
+        return None
+
+    def _evaluate_one(
+        self, checkpoint: Checkpoint, evaluate_fn: Callable[[str], Mapping[str, float]]
+    ) -> bool:
+        """False if training deleted the checkpoint meanwhile."""
+        try:
+            identity = _identity(checkpoint.path)
+            measured = evaluate_fn(checkpoint.path)
+        except Exception:
+            if _exists(checkpoint.path):
+                raise
+            _LOGGER.warning("%s was deleted before it was evaluated.", checkpoint.path)
+            return False
+        metrics = {name: _number(value) for name, value in measured.items()}
+        metrics.setdefault("global_step", checkpoint.step)
+        if self._best_metric not in metrics:
+            raise ValueError(
+                f"The best checkpoint is chosen by '{self._best_metric}', which is not measured; "
+                f"measured are {sorted(metrics)}."
+            )
+        _LOGGER.info(
+            "Step %d: %s", checkpoint.step, ", ".join(_lines(metrics, skipped="global_step"))
+        )
+        self._ledger.add(checkpoint.step, metrics, identity)
+        return True
+
+    def _best_step(self, present: Mapping[int, Checkpoint]) -> Optional[int]:
+        """The best of the checkpoints that are still there; the earliest of equal ones."""
+        sign = 1.0 if self._higher_is_better else -1.0
+        best, best_value = None, -math.inf
+        for step, metrics in self._ledger.results():
+            value = metrics.get(self._best_metric, math.nan)
+            is_there = step in present and _exists(present[step].path)
+            if is_there and math.isfinite(value) and sign * value > best_value:
+                best, best_value = step, sign * value
+        return best
+
+    def _keep_best(self, present: Mapping[int, Checkpoint]) -> None:
+        """Writes the results, and copies the best checkpoint if it is not there already."""
+        step = self._ledger.best_step = self._best_step(present)
+        copy = self._copied_checkpoint()
+        wanted = None if step is None else dict(self._ledger.identities[step], step=step)
+        is_copied = wanted is None or (copy is not None and wanted == self._entry(copy))
+        if not is_copied:
+            # Before the copy is begun the ledger knows what lies there and what will.
+            kept = [self._entry(copy)] if copy else []
+            self._ledger.copies = [*kept, wanted]
+        self._ledger.save(self._texts())
+        if not is_copied:
+            _copy_checkpoint(present[step].path, self._best_path)
+            value = self._ledger.metrics[step][self._best_metric]
+            _LOGGER.info("Best so far: step %d with %s = %s", step, self._best_metric, value)
+
+    @staticmethod
+    def _entry(copy: Checkpoint) -> Dict[str, Any]:
+        """How the ledger names a copy."""
+        return dict(_identity(copy.path), step=copy.step)
+
+    def _texts(self) -> Dict[str, str]:
+        """The text files that tell the ledger's results."""
+        results = self._ledger.results()
+        lines = [line for _, metrics in results for line in _lines(metrics)]
+        texts = {RESULTS_NAME: "".join(f"{line}\n" for line in lines)}
+        best = self._ledger.best_step
+        if self._write_best_trial and best is not None:
+            value = self._ledger.metrics[best][self._best_metric]
+            texts[BEST_TRIAL_NAME] = f"{results[-1].step}:{best}:{value}"
+        return texts
+
+    def summary(self, evaluated_steps: Sequence[int]) -> EvaluationSummary:
+        """What the caller gets."""
+        results, step = self._ledger.results(), self._ledger.best_step
+        if not results:
+            raise ValueError(
+                f"There is no checkpoint model.ckpt-<step> in '{self._output_dir}' to evaluate. "
+                "Train first, or name the folder that was trained in."
+            )
+        if step is None:
+            _LOGGER.warning("No checkpoint has a finite %s: none is best.", self._best_metric)
+            return EvaluationSummary(results, None, None, list(evaluated_steps))
+        best = Evaluation(step, self._ledger.metrics[step])
+        return EvaluationSummary(results, best, self._best_path, list(evaluated_steps))
+
+
+def _number(value: Any) -> float:
+    """A Python number that prints as short as the NumPy one: float32 0.1 as 0.1."""
+    value = np.asarray(value)[()]
+    if isinstance(value, np.integer):
+        return int(value)
+    return float(str(value)) if isinstance(value, np.float32) else float(value)
+
+
+def _lines(metrics: Mapping[str, float], skipped: str = "") -> List[str]:
+    """`key = value`, sorted by key."""
+    return [f"{name} = {metrics[name]}" for name in sorted(metrics) if name != skipped]
