@@ -148,49 +148,63 @@ def _copy_checkpoint(source: str, target: str) -> None:
 # ----------------------------------------------------------------------------------------- ledger
 
 
+class _Content(NamedTuple):
+    """What the ledger remembers."""
+
+    fingerprint: Dict[str, Any]
+    best_step: Optional[int]
+    metrics: Dict[int, Dict[str, float]]  # by step
+    identities: Dict[int, Dict[str, Any]]  # by step: of the checkpoint that was measured
+    copies: List[Dict[str, Any]]  # identities and steps of what lies, or may lie, as the best
+    texts: Dict[str, List[str]]  # by name: hashes of what lies, or may lie, in the text file
+
+
+def _parse_ledger(path: str) -> _Content:
+    """Reads eval_results.json; ValueError if it is something else."""
+    try:
+        content = json.loads(files.read_text(path))
+        if content["format_version"] != _FORMAT_VERSION:
+            raise ValueError(f"format version {content['format_version']}")
+        results, made_here = content["results"], content["made_here"]
+        return _Content(
+            fingerprint=dict(content["fingerprint"]),
+            best_step=content["best_step"],
+            metrics={int(result["step"]): _from_json(result["metrics"]) for result in results},
+            identities={int(result["step"]): dict(result["checkpoint"]) for result in results},
+            copies=[dict(copy, step=int(copy["step"])) for copy in made_here["copies"]],
+            texts={name: list(hashes) for name, hashes in made_here["texts"].items()},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"'{path}' is no record of evaluations ({error!r}).") from error
+
+
 class _Ledger:
     """What was measured so far, and what of the folder's content was made here."""
 
     def __init__(self, output_dir: str):
         self._output_dir = output_dir
-        self.fingerprint: Dict[str, Any] = {}
-        self.metrics: Dict[int, Dict[str, float]] = {}
-        self.identities: Dict[int, Dict[str, Any]] = {}
-        self.best_step: Optional[int] = None
-        # Identities and steps of the copies that lay, or may lie, under model.ckpt-best.
-        self.copies: List[Dict[str, Any]] = []
-        # Text file -> hashes of the contents that lay, or may lie, there.
-        self._texts: Dict[str, List[str]] = {}
-        self._load()
+        content = self._load()
+        self.fingerprint = content.fingerprint
+        self.best_step = content.best_step
+        self.metrics = content.metrics
+        self.identities = content.identities
+        self.copies = content.copies
+        self._texts = content.texts
 
     def _path(self, name: str) -> str:
         """A file of the folder."""
         return os.path.join(self._output_dir, name)
 
-    def _load(self) -> None:
+    def _load(self) -> _Content:
         """An unreadable ledger is put aside, not overwritten; its evaluations are done again."""
-        if not tf.io.gfile.exists(self._path(LEDGER_NAME)):
-            return
-        try:
-            content = json.loads(files.read_text(self._path(LEDGER_NAME)))
-            if content["format_version"] != _FORMAT_VERSION:
-                raise ValueError(f"its format version is {content['format_version']}")
-            results = content["results"]
-            metrics = {int(result["step"]): _from_json(result["metrics"]) for result in results}
-            identities = {int(result["step"]): result["checkpoint"] for result in results}
-            made = content["made_here"]
-            copies, texts = list(made["copies"]), dict(made["texts"])
-            self.best_step, self.fingerprint = content["best_step"], content["fingerprint"]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            _LOGGER.warning(
-                "%s is no record of evaluations (%r): every checkpoint is evaluated again.",
-                self._path(LEDGER_NAME),
-                error,
-            )
-            _put_aside(self._path(LEDGER_NAME))
-            return
-        self.metrics, self.identities = metrics, identities
-        self.copies, self._texts = copies, texts
+        path = self._path(LEDGER_NAME)
+        if tf.io.gfile.exists(path):
+            try:
+                return _parse_ledger(path)
+            except ValueError as error:
+                _LOGGER.warning("%s Every checkpoint is evaluated again.", error)
+                _put_aside(path)
+        return _Content({}, None, {}, {}, [], {})
 
     def results(self) -> List[Evaluation]:
         """The results in step order."""
@@ -224,24 +238,21 @@ class _Ledger:
             ],
             "made_here": {"copies": self.copies, "texts": self._texts},
         }
+        ledger = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
         # The ledger first: it then knows the texts even if this process is killed in between.
-        text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-        for name, text in [(LEDGER_NAME, text), *texts.items()]:
-            if _read_if_there(self._path(name)) != text:
+        for name, text in [(LEDGER_NAME, ledger), *texts.items()]:
+            if _hash_on_disk(self._path(name)) != _hash(text):
                 files.atomic_write_text(self._path(name), text)
 
     def _claim(self, name: str, text: str) -> None:
         """Records the hash of what will be written; puts aside what somebody else wrote there."""
-        present, known = _read_if_there(self._path(name)), self._texts.get(name, [])
-        if present == text and known:
+        present, known = _hash_on_disk(self._path(name)), self._texts.get(name, [])
+        if present == _hash(text) and known:
             return
-        kept = []
-        if present is not None:
-            if present != text and _hash(present) not in known:
-                _put_aside(self._path(name))
-            else:
-                kept = [_hash(present)]
-        self._texts[name] = sorted({*kept, _hash(text)})
+        if present not in (None, _hash(text), *known):
+            _put_aside(self._path(name))
+            present = None
+        self._texts[name] = sorted({_hash(text), present or _hash(text)})
 
 
 def _hash(text: str) -> str:
@@ -249,9 +260,9 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def _read_if_there(path: str) -> Optional[str]:
+def _hash_on_disk(path: str) -> Optional[str]:
     """None if there is no such file."""
-    return files.read_text(path) if tf.io.gfile.exists(path) else None
+    return files.file_fingerprint(path)["sha256"] if tf.io.gfile.exists(path) else None
 
 
 def _put_aside(path: str) -> None:
@@ -284,12 +295,17 @@ def _from_json(metrics: Mapping[str, Any]) -> Dict[str, float]:
 
 
 def read_results(output_dir: str) -> List[Evaluation]:
-    """Returns the recorded results of a folder in step order; [] if there are none."""
-    ledger_path = os.path.join(str(output_dir), LEDGER_NAME)
-    if not tf.io.gfile.exists(ledger_path):
+    """Returns the recorded results of a folder in step order; [] if there are none.
+
+    Raises:
+      ValueError: eval_results.json was not written by this module.
+    """
+    path = os.path.join(str(output_dir), LEDGER_NAME)
+    if not tf.io.gfile.exists(path):
         return []
-    results = json.loads(files.read_text(ledger_path))["results"]
-    return [Evaluation(result["step"], _from_json(result["metrics"])) for result in results]
+    return [
+        Evaluation(step, values) for step, values in sorted(_parse_ledger(path).metrics.items())
+    ]
 
 
 def evaluate_checkpoints(
@@ -431,11 +447,7 @@ class _Evaluator:
         """Step -> checkpoint that can be read now, the copy of the best included."""
         present = {c.step: c for c in list_checkpoints(self._output_dir)}
         present.update({c.step: c for c in checkpoints or []})
-        replaced = [
-            step
-            for step, checkpoint in present.items()
-            if self._ledger.identities.get(step) not in (None, _identity_or_none(checkpoint.path))
-        ]
+        replaced = [step for step, c in present.items() if self._is_replaced(step, c.path)]
         copy = self._copied_checkpoint()
         if replaced:
             # Somebody trained anew: what is known of checkpoints that are gone is of old weights.
@@ -444,6 +456,11 @@ class _Evaluator:
         elif copy:
             present.setdefault(copy.step, copy)
         return present
+
+    def _is_replaced(self, step: int, path: str) -> bool:
+        """Whether other weights than these were evaluated under the same step."""
+        known, found = self._ledger.identities.get(step), _identity_or_none(path)
+        return known is not None and found is not None and known != found
 
     def _copied_checkpoint(self) -> Optional[Checkpoint]:
         """What lies under model.ckpt-best, if it was put there by an evaluation."""
