@@ -18,10 +18,12 @@ What a character is (white space, punctuation, combining) is decided by Python's
 TensorFlow is imported only to read a file, so that worker processes start without it.
 """
 
+import array
 import collections
 import itertools
 import logging
 import multiprocessing
+import os
 import re
 import unicodedata
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
@@ -35,7 +37,7 @@ _LOGGER = logging.getLogger(__name__)
 _WORD = re.compile(r"\S+")
 _REPLACEMENT = "\ufffd"
 _MAX_REMEMBERED_WORDS = 1 << 16
-_BATCH_CHUNK = 64  # texts a worker process takes at a time
+_BATCH_CHUNK = 256  # texts a worker process takes at a time
 
 
 class Encoding(NamedTuple):
@@ -54,7 +56,7 @@ class Encoding(NamedTuple):
     ends: List[int]
 
 
-# ------------------------------------------------------------------------------- text and characters
+# ------------------------------------------------------------------------------ text and characters
 
 
 def convert_to_unicode(text: Union[str, bytes]) -> str:
@@ -177,7 +179,7 @@ def preprocess_text(
     return outputs.lower() if lower else outputs
 
 
-# ------------------------------------------------------------------------------------------ alignment
+# ---------------------------------------------------------------------------------------- alignment
 
 
 class _Spans(NamedTuple):
@@ -245,7 +247,7 @@ def _to_source(pieces: _Spans, characters: Optional[_Spans]) -> _Spans:
     return _Spans(starts, ends)
 
 
-# -------------------------------------------------------------------------------------- SentencePiece
+# ------------------------------------------------------------------------------------ SentencePiece
 
 
 def _ends_in_digit_comma(piece: str) -> bool:
@@ -305,7 +307,7 @@ class _SentencePieceEncoder:
             for piece, index in vocab.items()
             if _ends_in_digit_comma(piece)
         }
-        # A run of unknown characters may spell a control symbol or end in a comma: look at its text.
+        # Unknown characters may spell a control symbol or end in a comma: their text decides.
         self._special_ids = frozenset(self._digit_comma_ids) | {self._unknown}
         # With byte fallback a character is several pieces; the first one stands for it.
         self._byte_lengths = {
@@ -340,43 +342,47 @@ class _SentencePieceEncoder:
         """Returns the pieces of `text` and the characters of it that each stands for."""
         raw = self._model.EncodeAsPieces(text)
         pieces, spans = self._place(raw)
-        joined = "".join(raw)
-        if joined == SPIECE_UNDERLINE + text.replace(" ", SPIECE_UNDERLINE):
+        if "".join(raw) == SPIECE_UNDERLINE + text.replace(" ", SPIECE_UNDERLINE):
             # The model changed nothing, it only put its underline in front.
             moved = _Spans([start - 1 for start in spans.starts], [end - 1 for end in spans.ends])
             return pieces, moved
         normalized, offsets = self._model.Normalize(text, with_offsets=True)
-        assert self._length(raw) == len(normalized), (raw, normalized)
+        assert sum(map(self._length, raw)) == len(normalized), (raw, normalized)
         return pieces, _to_source(spans, _normalizer_spans(offsets, text))
 
-    def _length(self, pieces: Iterable[str]) -> int:
-        """How many characters of the normalised text the pieces stand for."""
-        if not self._byte_lengths:
-            return sum(map(len, pieces))
-        return sum(self._byte_lengths.get(piece, len(piece)) for piece in pieces)
+    def _length(self, piece: str) -> int:
+        """How many characters of the normalised text the piece stands for."""
+        return self._byte_lengths.get(piece, len(piece))
 
     def _place(self, raw: List[str]) -> Tuple[List[str], _Spans]:
-        """Returns all pieces for the model's own ones, and their places in the joined text."""
-        pieces, starts, ends = [], [], []
-        after = 0
-        for piece in raw:
-            before, after = after, after + self._length((piece,))
+        """Returns the pieces for the model's own ones, and their places in the normalised text."""
+        length = self._length if self._byte_lengths else len
+        ends = list(itertools.accumulate(map(length, raw)))
+        starts = [end - length(piece.lstrip(SPIECE_UNDERLINE)) for piece, end in zip(raw, ends)]
+        if not any(map(_ends_in_digit_comma, raw)):
+            return raw, _Spans(starts, ends)
+        pieces, spans = [], _Spans([], [])
+        for piece, start, end in zip(raw, starts, ends):
             if _ends_in_digit_comma(piece):
-                parts = _split_digit_comma(self._model, piece)
+                self._place_parts(piece, start, end, pieces=pieces, spans=spans)
             else:
-                parts = (piece,)
-            end = after - self._length(parts)  # one before `before` if an underline was added
-            for part in parts:
-                start = end
-                end += self._length((part,))
-                underlines = len(part) - len(part.lstrip(SPIECE_UNDERLINE))
-                pieces.append(part)
-                starts.append(max(before, start + underlines))
-                ends.append(max(before, end))
-        return pieces, _Spans(starts, ends)
+                pieces.append(piece)
+                spans.starts.append(start)
+                spans.ends.append(end)
+        return pieces, spans
+
+    def _place_parts(self, piece, first, last, *, pieces, spans):
+        """Adds the parts of a digit-comma piece that fills first:last, counted from its end."""
+        parts = _split_digit_comma(self._model, piece)
+        end = last - sum(map(len, parts))  # before `first` by the underline that cutting added
+        for part in parts:
+            end += len(part)
+            pieces.append(part)
+            spans.starts.append(max(first, end - len(part.lstrip(SPIECE_UNDERLINE))))
+            spans.ends.append(max(first, end))
 
 
-# ------------------------------------------------------------------------------------------ WordPiece
+# ---------------------------------------------------------------------------------------- WordPiece
 
 
 def _token_spans(text: str) -> List[Tuple[int, int]]:
@@ -526,7 +532,7 @@ class _WordPieceEncoder:
         return Encoding(pieces, self.ids(pieces), *spans)
 
 
-# --------------------------------------------------------------------------------------- vocabularies
+# ------------------------------------------------------------------------------------- vocabularies
 
 
 def _read_file(path: str, flag: str) -> bytes:
@@ -587,8 +593,8 @@ def _load_model(path: str) -> Any:
         model.LoadFromSerializedProto(content)
     except RuntimeError as error:
         raise ValueError(
-            f"spm_model_file '{path}' ({len(content)} bytes) is not a SentencePiece model. Give the "
-            ".model file of a released archive or of train_vocab, not its .vocab list."
+            f"spm_model_file '{path}' ({len(content)} bytes) is not a SentencePiece model. Give "
+            "the .model file of a released archive or of train_vocab, not its .vocab list."
         ) from error
     return model
 
@@ -604,8 +610,8 @@ def _load_wordpiece_vocab(path: str) -> Dict[str, int]:
             "(such as 30k-clean.model) as spm_model_file."
         )
     raise ValueError(
-        f"vocab_file '{path}' has no piece [UNK] among its {len(vocab)}, so words it does not cover "
-        "have no id. Use the WordPiece vocabulary that came with the model."
+        f"vocab_file '{path}' has no piece [UNK] among its {len(vocab)}, so words it does not "
+        "cover have no id. Use the WordPiece vocabulary that came with the model."
     )
 
 
@@ -634,7 +640,49 @@ def convert_ids_to_tokens(inv_vocab: Dict[int, str], ids: Iterable[int]) -> List
     return convert_by_vocab(inv_vocab, ids)
 
 
-# ------------------------------------------------------------------------------------ the whole thing
+# ---------------------------------------------------------------------------------- the whole thing
+
+
+class _Columns(NamedTuple):
+    """Many encodings as a few flat columns, which travel between processes at little cost."""
+
+    counts: array.array  # pieces of each text
+    ids: array.array
+    starts: array.array
+    ends: array.array
+    unlisted: Dict[int, str]  # by position, the pieces that their ids do not tell: unknown ones
+
+
+def _pack(encodings: Sequence[Encoding], inv_vocab: Dict[int, str]) -> _Columns:
+    """Joins encodings; `_unpack` with the same vocabulary gives them back."""
+    chain = itertools.chain.from_iterable
+    ids = array.array("i", chain(encoding.ids for encoding in encodings))
+    pieces = chain(encoding.pieces for encoding in encodings)
+    return _Columns(
+        counts=array.array("i", [len(encoding.ids) for encoding in encodings]),
+        ids=ids,
+        starts=array.array("i", chain(encoding.starts for encoding in encodings)),
+        ends=array.array("i", chain(encoding.ends for encoding in encodings)),
+        unlisted={
+            position: piece
+            for position, (piece, index) in enumerate(zip(pieces, ids))
+            if inv_vocab[index] != piece
+        },
+    )
+
+
+def _unpack(columns: _Columns, inv_vocab: Dict[int, str]) -> List[Encoding]:
+    """Cuts the columns into one encoding for each text again."""
+    ids, starts, ends = columns.ids.tolist(), columns.starts.tolist(), columns.ends.tolist()
+    pieces = [inv_vocab[index] for index in ids]
+    for position, piece in columns.unlisted.items():
+        pieces[position] = piece
+    limits = list(itertools.accumulate([0] + columns.counts.tolist()))
+    return [
+        Encoding(pieces[first:last], ids[first:last], starts[first:last], ends[first:last])
+        for first, last in zip(limits, limits[1:])
+    ]
+
 
 _worker_tokenizer: Optional["FullTokenizer"] = None
 
@@ -645,8 +693,18 @@ def _start_worker(tokenizer: "FullTokenizer"):
     _worker_tokenizer = tokenizer
 
 
-def _encode_in_worker(text: str) -> Encoding:
-    return _worker_tokenizer.encode_with_offsets(text)
+def _encode_in_worker(texts: Sequence[str]) -> _Columns:
+    """What a worker process of encode_batch does with its share."""
+    encodings = [_worker_tokenizer.encode_with_offsets(text) for text in texts]
+    return _pack(encodings, _worker_tokenizer.inv_vocab)
+
+
+def _usable_processes() -> int:
+    """The cores this process may use; 1 where it may not start processes of its own."""
+    if multiprocessing.current_process().daemon:
+        return 1
+    affinity = getattr(os, "sched_getaffinity", None)  # not there on every system
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 class FullTokenizer:
@@ -690,14 +748,14 @@ class FullTokenizer:
             self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         else:
             raise ValueError(
-                "No vocabulary: give spm_model_file (English ALBERT: 30k-clean.model) or vocab_file "
-                "(Chinese ALBERT: vocab_chinese.txt). Either is in the model's released archive."
+                "No vocabulary: give spm_model_file (English ALBERT: 30k-clean.model) or "
+                "vocab_file (Chinese ALBERT: vocab_chinese.txt). It is in the released archive."
             )
         self.inv_vocab = {index: piece for piece, index in self.vocab.items()}
         self._encoder = self._make_encoder()
 
     def _make_encoder(self) -> Union[_SentencePieceEncoder, _WordPieceEncoder]:
-        if self.sp_model:
+        if self.sp_model is not None:
             return _SentencePieceEncoder(self.sp_model, self.vocab)
         return _WordPieceEncoder(self.basic_tokenizer, self.wordpiece_tokenizer)
 
@@ -739,7 +797,7 @@ class FullTokenizer:
 
     def preprocess(self, text: Union[str, bytes]) -> str:
         """Returns `text` as `tokenize` wants it: the one place of the rule for do_lower_case."""
-        if self.sp_model:
+        if self.sp_model is not None:
             return preprocess_text(text, lower=self.do_lower_case)
         return convert_to_unicode(text)
 
@@ -757,7 +815,7 @@ class FullTokenizer:
         Bytes are decoded first; offsets count characters of the decoded text.
         """
         text = convert_to_unicode(text)
-        if not self.sp_model:
+        if self.sp_model is None:
             pieces, spans = self._encoder.pieces_and_spans(text)
         else:
             prepared = self.preprocess(text)
@@ -770,19 +828,28 @@ class FullTokenizer:
         ends = list(itertools.accumulate(spans.ends, max))
         return Encoding(pieces, self._encoder.ids(pieces), list(spans.starts), ends)
 
-    def encode_batch(self, texts: Sequence[str], *, num_processes: int = 1) -> List[Encoding]:
+    def encode_batch(
+        self, texts: Sequence[Union[str, bytes]], *, num_processes: Optional[int] = None
+    ) -> List[Encoding]:
         """Returns encode_with_offsets(text) for each text, in order.
 
         Args:
           texts: texts as they were written.
-          num_processes: worker processes to share the work; 1 does all of it here. The results
-            travel back through a pipe, so whoever makes features of them gains more by calling
-            this with 1 inside worker processes of its own.
+          num_processes: processes to share the work; by default the cores there are. 1 starts none,
+            and neither do a few hundred texts or fewer, nor the worker of a process pool.
         """
-        if num_processes <= 1 or len(texts) <= _BATCH_CHUNK:
+        processes = num_processes or _usable_processes()
+        texts = list(texts)
+        if processes == 1 or len(texts) <= _BATCH_CHUNK:
             return [self.encode_with_offsets(text) for text in texts]
-        with multiprocessing.Pool(num_processes, _start_worker, (self,)) as pool:
-            return pool.map(_encode_in_worker, texts, chunksize=_BATCH_CHUNK)
+        chunks = [
+            texts[first : first + _BATCH_CHUNK] for first in range(0, len(texts), _BATCH_CHUNK)
+        ]
+        encodings = []
+        with multiprocessing.Pool(processes, _start_worker, (self,)) as pool:
+            for columns in pool.imap(_encode_in_worker, chunks):
+                encodings.extend(_unpack(columns, self.inv_vocab))
+        return encodings
 
     def encode_ids_batch(
         self, lines: Sequence[Union[str, bytes]], *, num_threads: int = 1
