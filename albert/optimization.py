@@ -641,6 +641,11 @@ def _update_on_shards(
     return _Applied(sharded.apply_gradients(clipped, global_step=global_step), norm)
 
 
+def _local_copies(value: Any) -> List[Any]:
+    """Returns a value's copies on the devices of this process."""
+    return list(tf.distribute.get_strategy().experimental_local_results(value))
+
+
 def _replica_count() -> int:
     context = tf.distribute.get_replica_context()
     return context.num_replicas_in_sync if context else 1
@@ -657,25 +662,25 @@ def _update_on_replicas(
     looked_up = [pair.squared_norm for pair in pairs if pair.squared_norm is not None]
     step_before = tf.identity(global_step)
 
-    def average_and_update(strategy, gradients, squared_norm_of_rows):
+    def average_and_update(strategy, gradients, squared_norm_of_rows, learning_rates):
         def mean(values, destinations):
             return strategy.extended.batch_reduce_to(
                 tf.distribute.ReduceOp.MEAN, list(zip(values, destinations))
             )
 
-        def local(value):
-            return strategy.experimental_local_results(value)[0]
-
         averaged = mean(gradients, variables)
         squares = [
-            _sum_of_squares(local(gradient))
+            _sum_of_squares(_local_copies(gradient)[0])
             for gradient, pair in zip(averaged, pairs)
             if pair.squared_norm is None
         ]
         # The rows of N replicas' gradients lie side by side, each divided by N.
-        rows = local(mean([squared_norm_of_rows], [variables[0]])[0])
-        squares.append(rows / strategy.num_replicas_in_sync)
-        norm = _finite_norm(_root_of_sum(squares), step_before)
+        squared_norms_of_rows = _local_copies(mean([squared_norm_of_rows], variables[:1])[0])
+        squares.append(squared_norms_of_rows[0] / strategy.num_replicas_in_sync)
+        # Every copy of a reduction has to run, since the devices wait for each other, and every
+        # replica's learning rate has to be read before the global step grows.
+        with tf.control_dependencies(squared_norms_of_rows + _local_copies(learning_rates)):
+            norm = _finite_norm(_root_of_sum(squares), step_before)
         train_op = rule.apply_aggregated(
             strategy, zip(averaged, variables), scale=_clip_scale(norm), global_step=global_step
         )
@@ -684,7 +689,9 @@ def _update_on_replicas(
     gradients = [pair.gradient for pair in pairs]
     squared_norm_of_rows = tf.add_n(looked_up) if looked_up else tf.zeros([])
     context = tf.distribute.get_replica_context()
-    return context.merge_call(average_and_update, args=(gradients, squared_norm_of_rows))
+    return context.merge_call(
+        average_and_update, args=(gradients, squared_norm_of_rows, rule.learning_rate)
+    )
 
 
 def accumulate_gradients(
@@ -827,7 +834,7 @@ def _micro_batches(
     if steps < 1:
         raise ValueError(f"{steps} micro-batches: the number must be positive.")
     split = {name: _split(name, tensor, steps) for name, tensor in batch.items()}
-    return lambda index: {name: tensor[index] for name, tensor in split.items()}
+    return lambda index: {name: tf.gather(tensor, index) for name, tensor in split.items()}
 
 
 def _split(name: str, tensor: tf.Tensor, steps: int) -> tf.Tensor:
