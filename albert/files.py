@@ -314,13 +314,13 @@ def _scan_records(path: str, size: int) -> int:
                 stream.seek(position)
                 buffer, buffer_start, offset = stream.read(_CHUNK_BYTES), position, 0
             if len(buffer) - offset < _HEADER_BYTES:
-                raise ValueError(_damaged(path, count, position, size))
+                raise ValueError(_damaged(path, count, position))
             (length,) = struct.unpack_from("<Q", buffer, offset)
             if count == 0:
                 _check_first_header(path, buffer[offset : offset + _HEADER_BYTES])
             position += _HEADER_BYTES + length + _FOOTER_BYTES
             if position > size:
-                raise ValueError(_damaged(path, count, size, size))
+                raise ValueError(_damaged(path, count, size))
             count += 1
     return count
 
@@ -332,11 +332,11 @@ def read_first_record(path: str) -> Optional[bytes]:
         return stream.read(struct.unpack_from("<Q", header)[0]) if header else None
 
 
-def _damaged(path: str, count: int, position: int, size: int) -> str:
+def _damaged(path: str, count: int, position: int) -> str:
     """The message for a file that ends too early."""
     return (
         f"Record file '{path}' is damaged or was cut off: after {count} whole records it ends "
-        f"inside a record (byte {position} of {size}). Create it again."
+        f"inside a record (byte {position}). Create it again."
     )
 
 

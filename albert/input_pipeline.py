@@ -21,6 +21,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+from google.protobuf import message
 
 from albert import files as file_utils
 
@@ -33,6 +34,7 @@ count_records = file_utils.count_records
 file_fingerprint = file_utils.file_fingerprint
 expand_patterns = file_utils.expand_patterns
 
+_FLOAT32 = tf.float32  # looking an attribute of the module up is slow on TF 1.15
 
 # ---------------------------------------------------------------------------------- declaration
 
@@ -137,12 +139,16 @@ class FeatureSpec:
         """Checks the first record of a file, so that a foreign one is named before training.
 
         Raises:
-          ValueError: the record lacks a required feature, or one has another length or type.
+          ValueError: the record is no tf.train.Example, lacks a required feature, or one has
+            another length or type.
         """
         serialized = file_utils.read_first_record(path)
         if serialized is None:
             return
-        found = tf.train.Example.FromString(serialized).features.feature
+        try:
+            found = tf.train.Example.FromString(serialized).features.feature
+        except message.DecodeError as error:
+            raise ValueError(f"'{path}': its records are not tf.train.Examples.") from error
         for feature in self.features:
             if feature.name not in found:
                 if feature.default is None:
@@ -172,7 +178,6 @@ class FeatureSpec:
 # Tags of the length-delimited fields 1, 2 and 3. tf.train.Example: Example.features = 1,
 # Features.feature = 1 (a map: key = 1, value = 2), Feature.float_list = 2, Feature.int64_list = 3,
 # {Float,Int64}List.value = 1 (packed).
-_FLOAT32 = tf.float32  # attributes of the TF 1.15 module are slow
 _FIELD_1, _FIELD_2, _FIELD_3 = b"\x0a", b"\x12", b"\x1a"
 
 
@@ -335,10 +340,9 @@ def seeded_batches(
     """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
 
     In each epoch the files are put in a random order and read eight at a time, 64 records from
-    each in turn; this stream is cut into windows of `shuffle_window` records, and the records of a
-    window are put in a random order. The random numbers are stateless functions of the seed and
-    the epoch or window. Every record is served exactly once an epoch; a batch may hold the end of
-    one epoch and the beginning of the next.
+    each in turn; this stream is cut into windows of `shuffle_window` records, each of which is put
+    in a random order. The random numbers are stateless functions of the seed and the epoch or
+    window. Every record is served once an epoch; a batch may straddle two epochs.
 
     The stream has positions 0, 1, 2, ... over all epochs. Shard i of n takes the positions
     p with p % n == i: together, batch k of n shards with b examples each holds the same examples
@@ -349,8 +353,8 @@ def seeded_batches(
       spec: declaration of the records.
       batch_size: B, examples a batch (of this shard).
       seed: any integer.
-      start_batch: serves batches start_batch, start_batch + 1, ... Epochs and groups of eight files
-        before it are skipped by arithmetic; the rest of the way raw records are read past.
+      start_batch: the first batch served. Epochs and groups of eight files before it are skipped
+        by arithmetic; the rest of the way raw records are read past.
       shuffle_window: W, records shuffled with each other; they are held in memory unparsed.
       shard_index: which share of every batch this reader serves.
       shard_count: number of readers that share each batch.
@@ -364,31 +368,22 @@ def seeded_batches(
     Raises:
       ValueError: a number out of its range, a damaged file, a record of another format, no record.
     """
+    shard = _checked_shard(shard_index, shard_count)
     _check_at_least("batch_size", batch_size, 1)
     _check_at_least("start_batch", start_batch, 0)
     _check_at_least("shuffle_window", shuffle_window, 1)
-    _check_at_least("shard_count", shard_count, 1)
-    if not 0 <= shard_index < shard_count:
-        raise ValueError(f"shard_index is {shard_index}; it must be 0 to {shard_count - 1}.")
     files = sorted(str(name) for name in files)
     counts = _checked_counts(files, spec)
-    records = _Stream(
-        files,
-        counts,
-        seed=seed,
-        window=shuffle_window,
-        start=start_batch * batch_size * shard_count,
-        shard=_Shard(shard_index, shard_count),
-    ).records()
-    if transform is None:
+    start = start_batch * batch_size * shard_count
+    stream = _Stream(files, counts, seed=seed, window=shuffle_window, start=start, shard=shard)
+    records = stream.records()
+    if transform is None:  # parsing a whole batch at once is faster
         batches = records.batch(batch_size, drop_remainder=drop_remainder)
-        dataset = batches.map(lambda text, _: spec.parse_batch(text), _AUTOTUNE)
+        batches = batches.map(lambda text, _: spec.parse_batch(text), _AUTOTUNE)
     else:
-        examples = records.map(
-            lambda text, position: transform(spec.parse(text), position), _AUTOTUNE
-        )
-        dataset = examples.batch(batch_size, drop_remainder=drop_remainder)
-    return _deterministic(dataset.prefetch(_AUTOTUNE))
+        examples = records.map(lambda text, at: transform(spec.parse(text), at), _AUTOTUNE)
+        batches = examples.batch(batch_size, drop_remainder=drop_remainder)
+    return _deterministic(batches.prefetch(_AUTOTUNE))
 
 
 class _Shard(NamedTuple):
@@ -396,6 +391,14 @@ class _Shard(NamedTuple):
 
     index: int
     count: int
+
+
+def _checked_shard(index: int, count: int) -> _Shard:
+    """Refuses a share that does not exist."""
+    _check_at_least("shard_count", count, 1)
+    if not 0 <= index < count:
+        raise ValueError(f"shard_index is {index}; it must be 0 to {count - 1}.")
+    return _Shard(index, count)
 
 
 class _Stream:

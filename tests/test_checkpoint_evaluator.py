@@ -231,7 +231,7 @@ def test_results_without_a_ledger_are_none_and_a_broken_ledger_is_an_error(tmp_p
         checkpoint_evaluator.read_results(str(tmp_path))
 
 
-# ------------------------------------------------------------------------ what was changed meanwhile
+# ----------------------------------------------------------------------- what was changed meanwhile
 
 
 def test_other_data_or_settings_evaluate_again_and_the_log_says_why(tmp_path, caplog):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records are written, parsed and served from one declaration; batch n depends on (seed, n)."""
 
+import contextlib
 import json
 import os
 
@@ -21,11 +22,9 @@ def _run(build, steps=None):
     with tf.Graph().as_default(), tf.Session() as session:
         following = tf.data.make_one_shot_iterator(build()).get_next()
         elements = []
-        try:
+        with contextlib.suppress(tf.errors.OutOfRangeError):
             while steps is None or len(elements) < steps:
                 elements.append(session.run(following))
-        except tf.errors.OutOfRangeError:
-            pass
         return elements
 
 
@@ -395,6 +394,11 @@ def test_a_foreign_or_damaged_file_is_named_before_anything_runs(paths, tmp_path
         serve(paths, other, batch_size=2, **settings)
     with pytest.raises(ValueError, match="'number' has 0 float_list values where 1 are expected"):
         serve(paths, real, batch_size=2, **settings)
+    text = str(tmp_path / "text.tfrecord")
+    with AtomicRecordWriter(text, {}) as writer:
+        writer.write(b"no Example")
+    with pytest.raises(ValueError, match=r"text\.tfrecord': its records are not tf\.train"):
+        serve([text], NUMBER, batch_size=2, **settings)
     damaged = _number_files(tmp_path, [5, 5])
     with open(damaged[1], "r+b") as stream:
         stream.truncate(os.path.getsize(damaged[1]) - 1)
