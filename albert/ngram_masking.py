@@ -1,0 +1,415 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Masking n-grams of whole words in many pairs of segments at once.
+
+For one sequence, the public create_pretraining_data.py works like this (arXiv:1909.11942, section
+4.1): visit the words in random order; at each draw a length n in 1 .. ngram with p(n) proportional
+to 1/n (or reversed); take as many of the n words from there on as still fit the number of pieces to
+predict; pass on if none fits or if one of them is taken already; stop when the number is reached.
+Of the pieces taken 80% become [MASK], 10% stay, 10% become a random piece.
+
+Here the k-th visited word of all sequences is treated in one step with arrays, which gives each
+sequence exactly what it would get alone: its random numbers come from its own key. Two differences:
+
+* The border between the segments ends a word: a continuation piece that truncation left at the
+  start of B does not belong to the last word of A.
+* Random replacements are ordinary pieces: never padding, unknown, control or unused ones.
+
+Legend: N sequences, S their length, M = S - 3 pieces of both segments at most, W words of a
+sequence at most, P predictions at most, V vocabulary, T pieces of a block of text.
+"""
+
+import re
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+from albert import random_streams, segment_pairs
+
+WORD_STARTS = ("reference", "underline")
+
+_UNDERLINE = "\u2581"  # SentencePiece's mark of a space
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+# What counts as punctuation in the English models: no apostrophe, "<", ">" or "=".
+_PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~\u00a3\u20ac')
+_RESERVED = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
+_LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+# What is drawn from the key of a pair; segment_pairs draws the numbers below.
+_WORDS, _ACTIONS, _PERMUTED_WORDS, _PERMUTATION, PAIR_DRAWS = range(
+    segment_pairs.PAIR_DRAWS, segment_pairs.PAIR_DRAWS + 5
+)
+
+
+# -------------------------------------------------------------------------------------- vocabulary
+
+
+class PieceTable(NamedTuple):
+    """What masking needs to know about a vocabulary."""
+
+    is_word_start: np.ndarray  # bool [V]
+    ordinary: np.ndarray  # int32: ids that may replace a piece at random
+    cls_id: int
+    sep_id: int
+    mask_id: int
+
+
+def starts_word(piece: str) -> bool:
+    """Returns whether a SentencePiece piece starts a word by the English models' rule.
+
+    It does if it begins with the underline or "<", is a punctuation mark, or holds a character that
+    is neither a letter a-z nor punctuation (so every piece of another script starts a word).
+    """
+    if piece.startswith((_UNDERLINE, "<")) or piece in _PUNCTUATION:
+        return True
+    return any(
+        character.lower() not in _LETTERS and character not in _PUNCTUATION for character in piece
+    )
+
+
+def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
+    """Returns the table for a `tokenization.FullTokenizer`.
+
+    Args:
+      tokenizer: has `vocab` (piece -> id) and `sp_model` (None for WordPiece).
+      word_start: "reference", see `starts_word`; or "underline": a word starts at the underline
+        only, in every language. Special pieces are words of their own either way. In WordPiece
+        vocabularies a word starts where a piece has no "##".
+
+    Raises:
+      ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], has no ordinary piece, or is a
+        WordPiece vocabulary where "underline" was asked for.
+    """
+    vocab, model = tokenizer.vocab, tokenizer.sp_model
+    missing = [piece for piece in ("[CLS]", "[SEP]", "[MASK]") if piece not in vocab]
+    if missing:
+        raise ValueError(
+            f"The vocabulary has no {', '.join(missing)}; pretraining needs them. Use a "
+            "vocabulary made for BERT or ALBERT, or make one with train_vocab."
+        )
+    if word_start == "underline" and model is None:
+        raise ValueError(
+            "--word_start=underline is for SentencePiece models (--spm_model_file); a WordPiece "
+            "vocabulary marks continuations by ## in every language. Use --word_start=reference."
+        )
+    pieces = [""] * (max(vocab.values()) + 1)
+    for piece, number in vocab.items():
+        pieces[number] = piece
+    special = np.array([_is_special(model, number, piece) for number, piece in enumerate(pieces)])
+    if model is None:
+        starts = [not piece.startswith("##") for piece in pieces]
+    elif word_start == "underline":
+        starts = [piece.startswith(_UNDERLINE) for piece in pieces]
+    else:
+        starts = [starts_word(piece) for piece in pieces]
+    ordinary = np.flatnonzero(~special).astype(np.int32)
+    if not len(ordinary):
+        raise ValueError("The vocabulary holds no ordinary piece, only special ones.")
+    return PieceTable(
+        is_word_start=np.array(starts, bool) | special,
+        ordinary=ordinary,
+        cls_id=vocab["[CLS]"],
+        sep_id=vocab["[SEP]"],
+        mask_id=vocab["[MASK]"],
+    )
+
+
+def _is_special(model: Any, number: int, piece: str) -> bool:
+    """Whether a piece stands for something other than text."""
+    if model is None:
+        return not piece or bool(_RESERVED.fullmatch(piece))
+    return model.IsControl(number) or model.IsUnknown(number) or model.IsUnused(number)
+
+
+# --------------------------------------------------------------------------------------- sequences
+
+
+class MaskSettings(NamedTuple):
+    """What decides the masking; the names are those of the flags."""
+
+    max_seq_length: int
+    max_predictions_per_seq: int
+    masked_lm_prob: float
+    ngram: int
+    favor_shorter_ngram: bool
+    do_whole_word_mask: bool
+    do_permutation: bool
+
+
+class _Words(NamedTuple):
+    """The words of N sequences, in positions 0 .. M-1 that leave out [CLS] and [SEP]."""
+
+    of_piece: np.ndarray  # int [N, M]: the word a piece belongs to
+    count: np.ndarray  # int [N]
+    start: np.ndarray  # int [N, W + ngram]: first piece; from `count` on, the sequence's length
+
+
+class _Sequences(NamedTuple):
+    """N sequences before masking, without [CLS] and [SEP]."""
+
+    ids: np.ndarray  # int32 [N, M]
+    is_piece: np.ndarray  # bool [N, M]: not padding
+    starts_word: np.ndarray  # bool [N, M]
+    length: np.ndarray  # int64 [N]
+
+
+def masked_features(
+    ids: np.ndarray, pairs: segment_pairs.Pairs, *, table: PieceTable, settings: MaskSettings
+) -> Dict[str, np.ndarray]:
+    """Returns the features of N pretraining records, padded with zeros.
+
+    Args:
+      ids: int32 [T], the pieces the pairs point into.
+      pairs: N pairs, at most S - 3 pieces each.
+      table: of the vocabulary.
+      settings: see MaskSettings.
+
+    Returns:
+      input_ids, input_mask, segment_ids, token_boundary [N, S]; masked_lm_positions,
+      masked_lm_ids, masked_lm_weights (float32) [N, P] (2 P with do_permutation) in ascending
+      order of position; next_sentence_labels [N, 1].
+    """
+    sequences = _gather(ids, pairs, table=table, settings=settings)
+    words = _find_words(sequences, pairs.length_a, settings)
+    wanted = _number_to_predict(sequences.length, settings)
+    order = random_streams.fold(pairs.key, _WORDS)
+    masked_words = _choose_words(words, wanted, keys=order, settings=settings)
+    output = sequences.ids.copy()
+    chosen = _pieces_of(words, masked_words, sequences.is_piece)  # bool [N, M]
+    _replace(output, chosen, keys=pairs.key, table=table)
+    labels = sequences.ids
+    if settings.do_permutation:
+        order = random_streams.fold(pairs.key, _PERMUTED_WORDS)
+        moved_words = _choose_words(
+            words, wanted, keys=order, settings=settings, taken=masked_words
+        )
+        moved = _pieces_of(words, moved_words, sequences.is_piece)
+        _permute(output, moved, random_streams.fold(pairs.key, _PERMUTATION))
+        chosen = chosen | moved
+    features = _lay_out(output, sequences, length_a=pairs.length_a, table=table, settings=settings)
+    features.update(_predictions(chosen, labels, length_a=pairs.length_a, settings=settings))
+    features["next_sentence_labels"] = pairs.label[:, None]
+    return features
+
+
+def _gather(
+    ids: np.ndarray,
+    pairs: segment_pairs.Pairs,
+    *,
+    table: PieceTable,
+    settings: MaskSettings,
+) -> _Sequences:
+    """A and B one after the other, without [CLS] and [SEP]."""
+    position = np.arange(settings.max_seq_length - 3)[None, :]  # [1, M]
+    length_a, length = pairs.length_a[:, None], (pairs.length_a + pairs.length_b)[:, None]
+    source = position + np.where(
+        position < length_a, pairs.start_a[:, None], pairs.start_b[:, None] - length_a
+    )
+    is_piece = position < length
+    pieces = ids[np.where(is_piece, source, 0)]  # [N, M]
+    pieces[~is_piece] = 0
+    starts = table.is_word_start[pieces] & is_piece
+    return _Sequences(pieces, is_piece, starts, length[:, 0])
+
+
+def _find_words(sequences: _Sequences, length_a: np.ndarray, settings: MaskSettings) -> _Words:
+    """Words open at word starts and at the start of a segment; without whole words, anywhere."""
+    is_start = sequences.is_piece.copy()
+    if settings.do_whole_word_mask:
+        is_start = sequences.starts_word.copy()
+        is_start[:, 0] = True
+        rows = np.flatnonzero(length_a < sequences.length)
+        is_start[rows, length_a[rows]] = True
+    of_piece = np.cumsum(is_start, axis=1, dtype=np.int32) - 1
+    count = of_piece[:, -1].astype(np.int64) + 1
+    start = np.repeat(sequences.length[:, None], count.max() + settings.ngram, axis=1)
+    rows, columns = np.nonzero(is_start)
+    start[rows, of_piece[rows, columns]] = columns
+    return _Words(of_piece, count, start)
+
+
+def _number_to_predict(length: np.ndarray, settings: MaskSettings) -> np.ndarray:
+    """int64 [N]; the length that counts includes [CLS] and [SEP]. Rounds halves to even."""
+    if settings.masked_lm_prob == 0:
+        return np.zeros_like(length)
+    number = np.rint((length + 3) * settings.masked_lm_prob).astype(np.int64)
+    return np.minimum(settings.max_predictions_per_seq, np.maximum(1, number))
+
+
+# ----------------------------------------------------------------------------------------- choosing
+
+
+def _ngram_thresholds(settings: MaskSettings) -> np.ndarray:
+    """float64 [ngram - 1]: u below the first means n = 1, below the second n = 2, and so on."""
+    weights = [1.0 / n for n in range(1, settings.ngram + 1)]
+    if not settings.favor_shorter_ngram:
+        weights.reverse()
+    total = sum(weights)
+    return np.array([sum(weights[:n]) / total for n in range(1, settings.ngram)])
+
+
+def _visits(keys: np.ndarray, words: _Words) -> Tuple[np.ndarray, np.ndarray]:
+    """Random orders of the words, and a random number in [0, 1) for each visit, both [N, W].
+
+    One 64-bit number for each word: the upper bits order the words, 24 bits in the middle are the
+    random number, the lowest name the word, so that one sort brings everything into place.
+    """
+    width = int(words.count.max())
+    index_bits = np.uint64(max(1, int(width - 1).bit_length()))
+    index = np.arange(width, dtype=np.uint64)[None, :]
+    visits = random_streams.fold(keys[:, None], index)
+    visits = (visits >> index_bits) << index_bits | index
+    visits[index >= words.count[:, None].astype(np.uint64)] = _LAST
+    visits.sort(axis=1)
+    word = (visits & np.uint64((1 << int(index_bits)) - 1)).astype(np.int32)
+    draw = (visits >> index_bits).astype(np.uint32) & np.uint32(0xFFFFFF)
+    return word, draw * 2.0**-24
+
+
+def _choose_words(
+    words: _Words,
+    wanted: np.ndarray,
+    *,
+    keys: np.ndarray,
+    settings: MaskSettings,
+    taken: np.ndarray = None,
+) -> np.ndarray:
+    """bool [N, W + ngram]: words chosen n-gram by n-gram until `wanted` pieces are reached.
+
+    Words in `taken` count as chosen already but do not add to the number.
+    """
+    order, draws = _visits(keys, words)
+    thresholds = _ngram_thresholds(settings)
+    chosen = np.zeros(words.start.shape, bool)
+    blocked = chosen if taken is None else taken.copy()
+    width, visits_width = words.start.shape[1], order.shape[1]
+    # Everything below indexes flattened arrays by row offset + column: one lookup instead of two.
+    flat_start, flat_blocked, flat_chosen = (
+        words.start.reshape(-1),
+        blocked.reshape(-1),
+        chosen.reshape(-1),
+    )
+    flat_order, flat_draws = order.reshape(-1), draws.reshape(-1)
+    row = np.flatnonzero(wanted > 0)
+    room = wanted[row]  # pieces still to be chosen
+    for visit in range(visits_width):
+        active = (room > 0) & (visit < words.count[row])
+        row, room = row[active], room[active]
+        if not len(row):
+            break
+        at = row * visits_width + visit
+        word = row * width + flat_order[at]
+        first = flat_start[word]
+        drawn = 1 + (flat_draws[at][:, None] >= thresholds).sum(axis=1)
+        fitting = np.zeros(len(row), np.int64)  # how many of the words from here on fit
+        for n in range(settings.ngram):
+            fitting += flat_start[word + n + 1] - first <= room
+        length = np.minimum(drawn, fitting)
+        is_taken = np.zeros(len(row), bool)
+        for n in range(settings.ngram):
+            is_taken |= (n < length) & flat_blocked[word + n]
+        length[is_taken] = 0
+        room = room - (flat_start[word + length] - first)
+        for n in range(settings.ngram):
+            inside = word[n < length] + n
+            flat_chosen[inside] = True
+            flat_blocked[inside] = True
+    return chosen
+
+
+def _pieces_of(words: _Words, chosen: np.ndarray, is_piece: np.ndarray) -> np.ndarray:
+    """bool [N, M]: the pieces of the chosen words."""
+    rows = np.arange(len(chosen))[:, None]
+    return chosen[rows, words.of_piece] & is_piece
+
+
+# ---------------------------------------------------------------------------------------- replacing
+
+
+def _replace(
+    output: np.ndarray, chosen: np.ndarray, *, keys: np.ndarray, table: PieceTable
+) -> None:
+    """80% [MASK], 10% unchanged, 10% a random ordinary piece, in place."""
+    rows, columns = np.nonzero(chosen)
+    keys = random_streams.fold(random_streams.fold(keys, _ACTIONS)[rows], columns)
+    action = (keys >> np.uint64(32)).astype(np.float64) * 2.0**-32
+    other = ((keys & np.uint64(0xFFFFFFFF)) * np.uint64(len(table.ordinary))) >> np.uint64(32)
+    values = output[rows, columns]
+    values[action < 0.8] = table.mask_id
+    is_random = action >= 0.9
+    values[is_random] = table.ordinary[other[is_random].astype(np.int64)]
+    output[rows, columns] = values
+
+
+def _permute(output: np.ndarray, moved: np.ndarray, keys: np.ndarray) -> None:
+    """Shuffles the pieces at the `moved` positions of each row among themselves, in place."""
+    rows, columns = np.nonzero(moved)
+    draws = random_streams.fold(keys[rows], columns)
+    shuffled = np.lexsort((draws, rows))  # within each row, the positions in random order
+    output[rows, columns] = output[rows, columns[shuffled]]
+
+
+# ------------------------------------------------------------------------------------------ layout
+
+
+def _lay_out(
+    output: np.ndarray,
+    sequences: _Sequences,
+    *,
+    length_a: np.ndarray,
+    table: PieceTable,
+    settings: MaskSettings,
+) -> Dict[str, np.ndarray]:
+    """[CLS] A [SEP] B [SEP] and what goes with it, [N, S]."""
+    count, width = len(output), settings.max_seq_length
+    row = np.arange(count)
+    rows, columns = np.nonzero(sequences.is_piece)
+    target = columns + 1 + (columns >= length_a[rows])
+    input_ids = np.zeros([count, width], np.int32)
+    boundary = np.zeros([count, width], np.uint8)
+    input_ids[rows, target] = output[rows, columns]
+    boundary[rows, target] = sequences.starts_word[rows, columns]
+    for position, piece in (
+        (np.zeros_like(row), table.cls_id),
+        (length_a + 1, table.sep_id),
+        (sequences.length + 2, table.sep_id),
+    ):
+        input_ids[row, position] = piece
+        boundary[row, position] = 1
+    place = np.arange(width)[None, :]
+    in_sequence = place < sequences.length[:, None] + 3
+    return {
+        "input_ids": input_ids,
+        "input_mask": in_sequence.astype(np.uint8),
+        "segment_ids": (in_sequence & (place >= length_a[:, None] + 2)).astype(np.uint8),
+        "token_boundary": boundary,
+    }
+
+
+def _predictions(
+    chosen: np.ndarray, labels: np.ndarray, *, length_a: np.ndarray, settings: MaskSettings
+) -> Dict[str, np.ndarray]:
+    """The masked_lm_* features: positions in ascending order, what stood there, weight one."""
+    slots = settings.max_predictions_per_seq * (1 + settings.do_permutation)
+    count = len(chosen)
+    rows, columns = np.nonzero(chosen)
+    per_row = chosen.sum(axis=1)
+    slot = np.arange(len(rows)) - np.repeat(np.cumsum(per_row) - per_row, per_row)
+    positions = np.zeros([count, slots], np.int32)
+    ids = np.zeros([count, slots], np.int32)
+    weights = np.zeros([count, slots], np.float32)
+    positions[rows, slot] = columns + 1 + (columns >= length_a[rows])
+    ids[rows, slot] = labels[rows, columns]
+    weights[rows, slot] = 1.0
+    return {
+        "masked_lm_positions": positions,
+        "masked_lm_ids": ids,
+        "masked_lm_weights": weights,
+    }
+
+
+def feature_rows(features: Dict[str, np.ndarray]) -> List[Dict[str, np.ndarray]]:
+    """Returns one dict for each of the N records: for tests and for looking at them."""
+    names: Sequence[str] = sorted(features)
+    count = len(features["input_ids"])
+    return [{name: features[name][row] for name in names} for row in range(count)]

@@ -1,0 +1,55 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers that are a function of a key: the same on every runtime, in any order of work.
+
+A key is a uint64. `fold` derives keys from keys, `bits` draws 64 random bits for a key:
+
+    document = fold(seed_key(12345), document_index)
+    coin = uniform(bits(fold(document, pass_number))) < 0.5
+
+Whoever knows the key knows the number, so neither batches nor processes nor the version of NumPy
+can change it. The mixing function is SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom
+Number Generators", OOPSLA 2014), applied to a counter.
+"""
+
+from typing import Union
+
+import numpy as np
+
+_INCREMENT = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd
+_FACTOR_1 = np.uint64(0xBF58476D1CE4E5B9)
+_FACTOR_2 = np.uint64(0x94D049BB133111EB)
+_SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
+_TO_UNIT = 2.0**-53
+
+
+def bits(keys: np.ndarray) -> np.ndarray:
+    """Returns 64 random bits for each key (uint64, any shape but a bare scalar)."""
+    mixed = keys + _INCREMENT
+    mixed ^= mixed >> _SHIFT_1
+    mixed *= _FACTOR_1
+    mixed ^= mixed >> _SHIFT_2
+    mixed *= _FACTOR_2
+    mixed ^= mixed >> _SHIFT_3
+    return mixed
+
+
+def seed_key(seed: int) -> np.ndarray:
+    """Returns the key (uint64 [1]) of a seed, any Python integer."""
+    return bits(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64))
+
+
+def fold(keys: np.ndarray, numbers: Union[int, np.ndarray]) -> np.ndarray:
+    """Returns the keys of the streams `numbers` (not negative) below `keys`, with broadcasting."""
+    steps = np.asarray(numbers).astype(np.uint64).reshape(np.shape(numbers) or (1,))
+    return bits(keys + steps * _INCREMENT)
+
+
+def uniform(random_bits: np.ndarray) -> np.ndarray:
+    """Returns float64 in [0, 1), from the upper 53 of 64 random bits."""
+    return (random_bits >> np.uint64(11)).astype(np.float64) * _TO_UNIT
+
+
+def below(random_bits: np.ndarray, bounds: Union[int, np.ndarray]) -> np.ndarray:
+    """Returns int64 in [0, bounds), evenly; bounds may be an array and are at least 1."""
+    return (uniform(random_bits) * bounds).astype(np.int64)
