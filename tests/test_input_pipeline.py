@@ -253,6 +253,14 @@ FIRST_BATCHES = [
     [20, 17, 37, 33, 24, 39, 46, 42],
 ]
 BATCH_15 = [24, 47, 59, 56, 53, 55, 57, 50]
+# fmt: off
+UNSHUFFLED_EPOCH = [
+    10, 11, 29, 30, 7, 8, 21, 22, 27, 28, 42, 43, 38, 39, 12, 13, 31, 32, 9, 23,
+    24, 44, 45, 40, 41, 14, 15, 33, 34, 25, 46, 47, 16, 17, 35, 36, 18, 19, 37, 20,
+    48, 49, 0, 1, 26, 50, 51, 2, 3, 52, 53, 4, 5, 54, 55, 6, 56, 57, 58, 59,
+    60,
+]
+# fmt: on
 FAR_BATCH = [47, 31, 53, 33, 55, 27, 52, 32]
 
 
@@ -286,6 +294,12 @@ def test_the_order_in_which_files_are_named_does_not_matter(paths):
     settings = {"batch_size": 8, "seed": 5, "shuffle_window": 20}
     forward = _numbers(paths, 5, **settings)
     assert forward.tolist() == _numbers(paths[::-1], 5, **settings).tolist()
+
+
+def test_files_of_unequal_length_take_turns_in_the_same_order_on_both_runtimes(paths, monkeypatch):
+    monkeypatch.setattr(input_pipeline, "_BLOCK_RECORDS", 2)
+    order = _numbers(paths, 1, batch_size=61, seed=5, shuffle_window=1)[0]
+    assert order.tolist() == UNSHUFFLED_EPOCH
 
 
 def test_large_files_are_mixed_block_by_block(tmp_path):
