@@ -19,15 +19,19 @@ MOST_POSITIONAL = 3
 LAYERS = (
     (
         "foundation",
-        "configs files fused_ops layers metrics modeling optimization precision squad_metrics"
-        " tokenization",
+        "configs example_batches files fused_ops layers metrics modeling optimization precision"
+        " progress random_streams squad_metrics text_blocks tokenization worker_pool",
     ),
     (
         "machinery",
         "checkpoint_evaluator checkpoint_init estimator_utils fine_tuning_utils input_pipeline"
-        " report",
+        " record_shuffle report",
     ),
-    ("tasks", "classifier_utils pretraining_data pretraining_utils race_utils squad_utils"),
+    (
+        "tasks",
+        "classifier_utils ngram_masking pretraining_data pretraining_utils race_utils"
+        " segment_pairs squad_utils",
+    ),
     ("flags", "flags_lib"),
     (
         "scripts",
