@@ -6,7 +6,6 @@ TensorFlow 1.15.5 (Python 3.7) and TensorFlow 2.15.1 (Python 3.9-3.11) run the s
 `tensorflow.compat.v1`. The few places where they need different calls are here.
 """
 
-import functools
 from typing import Callable
 
 import tensorflow.compat.v1 as tf
@@ -49,13 +48,62 @@ def xla_cluster(function: Callable) -> Callable:
     """
     if is_tf2():
         return tf.function(function, jit_compile=True, autograph=False)
+    return _CompiledFunction(function)
 
-    @functools.wraps(function)
-    def in_scope(*tensors):
-        with tf.xla.experimental.jit_scope(compile_ops=True):
-            return function(*tensors)
 
-    return in_scope
+class _CompiledFunction:
+    """`xla_cluster` on TensorFlow 1.15, where tf.function compiles nothing inside a graph.
+
+    A graph function is made for each list of dtypes and shapes, and launched by XLA's own
+    operation. (Operations marked by a jit_scope draw their neighbours into their clusters there,
+    matrix products too, and are compiled again for every layer.)
+    """
+
+    def __init__(self, function: Callable):
+        self._function = function
+        self._defined = {}
+
+    def __call__(self, *tensors):
+        tensors = [tf.convert_to_tensor(tensor) for tensor in tensors]
+        types = [tensor.dtype.base_dtype for tensor in tensors]
+        defined, results = self._define(tensors, types)
+        graph = tf.get_default_graph()
+        defined.add_to_graph(graph)
+        launch = graph.create_op(
+            "XlaLaunch",
+            tensors,
+            [result.dtype for result in results],
+            attrs={
+                "Tconstants": _type_list([]),
+                "Targs": _type_list(types),
+                "Nresources": tf.AttrValue(i=0),
+                "Tresults": _type_list([result.dtype for result in results]),
+                "function": tf.AttrValue(func=tf.NameAttrList(name=defined.name)),
+            },
+            name=defined.name,
+        )
+        for output, result in zip(launch.outputs, results):
+            output.set_shape(result.shape)
+        return launch.outputs[0] if len(results) == 1 else tuple(launch.outputs)
+
+    def _define(self, tensors, types):
+        """The graph function of these dtypes, and its results on placeholders of these shapes."""
+        from tensorflow.python.framework import function as graph_function
+
+        with tf.Graph().as_default():
+            inputs = [tf.placeholder(dtype, x.shape) for dtype, x in zip(types, tensors)]
+            results = self._function(*inputs)
+        results = list(results) if isinstance(results, (list, tuple)) else [results]
+        key = tuple(types)
+        if key not in self._defined:
+            name = "_".join([self._function.__name__.strip("_")] + [dtype.name for dtype in types])
+            self._defined[key] = graph_function.Defun(*types, func_name=name)(self._function)
+        return self._defined[key], results
+
+
+def _type_list(types) -> tf.AttrValue:
+    listed = tf.AttrValue.ListValue(type=[dtype.as_datatype_enum for dtype in types])
+    return tf.AttrValue(list=listed)
 
 
 def session_config() -> tf.ConfigProto:

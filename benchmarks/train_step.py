@@ -1,0 +1,337 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Speed and memory of one fine-tuning step and of prediction, against a plain graph.
+
+The plain graph has the shape of the public google-research/albert script: einsum products on
+[B, S, H], query, key and value apart, element-wise operations one by one, autodiff everywhere, in
+float32. It is written out below. Programs run in processes of their own that take turns, a few
+steps each, so that a change of the machine's speed meets all of them; ratios are what to quote.
+
+    python benchmarks/train_step.py
+    python benchmarks/train_step.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python
+    python benchmarks/train_step.py --modes predict --batch 8 --length 384
+
+The first Python's plain graph is what every ratio is taken against. GFLOP/s counts the model's
+matrix products (two operations a multiply-add, backward twice forward); "of peak" is its share of
+the rate at which the same Python multiplies two large matrices of that precision.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+BATCHES_PER_TURN = {"train": 1, "predict": 3}
+
+
+# ---- the plain graph -----------------------------------------------------------------------------
+
+
+def plain_gelu(tf, x):
+    """gelu as the public script writes it."""
+    return x * (0.5 * (1.0 + tf.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * tf.pow(x, 3)))))
+
+
+def plain_layer_norm(tf, x, name):
+    """LayerNorm from moments, as tf.contrib.layers.layer_norm makes it."""
+    size = int(x.shape[-1])
+    with tf.variable_scope(name, reuse=tf.AUTO_REUSE):
+        beta = tf.get_variable("beta", [size], initializer=tf.zeros_initializer())
+        gamma = tf.get_variable("gamma", [size], initializer=tf.ones_initializer())
+    mean, variance = tf.nn.moments(x, [-1], keep_dims=True)
+    return tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-12)
+
+
+def plain_weight(tf, name, shape):
+    """A shared weight by name."""
+    with tf.variable_scope("plain", reuse=tf.AUTO_REUSE):
+        return tf.get_variable(name, shape, initializer=tf.truncated_normal_initializer(0.02))
+
+
+def plain_layer(tf, x, adder, config):
+    """One layer on [B, S, H] with an einsum for every dense layer."""
+    hidden, inner = config.hidden_size, config.intermediate_size
+    heads, size = config.num_attention_heads, hidden // config.num_attention_heads
+
+    def project(name):
+        kernel = tf.reshape(plain_weight(tf, name, [hidden, hidden]), [hidden, heads, size])
+        bias = tf.reshape(plain_weight(tf, name + "_bias", [hidden]), [heads, size])
+        return tf.einsum("BFH,HND->BFND", x, kernel) + bias
+
+    query, key, value = (tf.transpose(project(n), [0, 2, 1, 3]) for n in ("query", "key", "value"))
+    scores = tf.matmul(query, key, transpose_b=True) * (1.0 / np.sqrt(size))
+    context = tf.matmul(tf.nn.softmax(scores + adder), value)  # [B, N, S, D]
+    context = tf.transpose(context, [0, 2, 1, 3])
+    kernel = tf.reshape(plain_weight(tf, "output", [hidden, hidden]), [heads, size, hidden])
+    attended = tf.einsum("BFND,NDH->BFH", context, kernel) + plain_weight(tf, "out_b", [hidden])
+    x = plain_layer_norm(tf, x + attended, "attention_norm")
+    middle = tf.einsum("BFH,HI->BFI", x, plain_weight(tf, "wide", [hidden, inner]))
+    middle = plain_gelu(tf, middle + plain_weight(tf, "wide_bias", [inner]))
+    narrow = tf.einsum("BFI,IH->BFH", middle, plain_weight(tf, "narrow", [inner, hidden]))
+    return plain_layer_norm(tf, x + narrow + plain_weight(tf, "narrow_bias", [hidden]), "ffn_norm")
+
+
+def plain_pooled_output(tf, config, ids, mask):
+    """The encoder in the public script's shape: pooled output [B, H]."""
+    embedding, hidden = config.embedding_size, config.hidden_size
+    x = tf.nn.embedding_lookup(plain_weight(tf, "words", [config.vocab_size, embedding]), ids)
+    types = plain_weight(tf, "types", [config.type_vocab_size, embedding])
+    x += types[0] + plain_weight(tf, "positions", [512, embedding])[: int(ids.shape[1])]
+    x = plain_layer_norm(tf, x, "embedding_norm")
+    x = tf.einsum("BFE,EH->BFH", x, plain_weight(tf, "mapping", [embedding, hidden]))
+    x += plain_weight(tf, "mapping_bias", [hidden])
+    adder = (1.0 - tf.cast(mask[:, None, None, :], tf.float32)) * -10000.0
+    for _ in range(config.num_hidden_layers):
+        x = plain_layer(tf, x, adder, config)
+    return tf.tanh(tf.matmul(x[:, 0], plain_weight(tf, "pooler", [hidden, hidden])))
+
+
+def plain_update(tf, loss):
+    """Clipping and AdamW as separate operations on every variable."""
+    variables = tf.trainable_variables()
+    gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), 1.0)
+    updates = []
+    for variable, gradient in zip(variables, gradients):
+        name = variable.op.name
+        shape = variable.shape.as_list()
+        m, v = (
+            tf.get_variable(
+                f"{name}/{s}", shape, trainable=False, initializer=tf.zeros_initializer()
+            )
+            for s in ("adam_m", "adam_v")
+        )
+        gradient = tf.convert_to_tensor(gradient)
+        next_m = 0.9 * m + 0.1 * gradient
+        next_v = 0.999 * v + 0.001 * tf.square(gradient)
+        step = next_m / (tf.sqrt(next_v) + 1e-6) + 0.01 * variable
+        updates += [variable.assign(variable - 1e-5 * step), m.assign(next_m), v.assign(next_v)]
+    return tf.group(*updates)
+
+
+# ---- a worker: one program in a process of its own -----------------------------------------------
+
+
+def build_program(tf, arguments):
+    """The operation to time, from the worker's arguments."""
+    from albert import configs, modeling, optimization, precision
+
+    config = modeling.AlbertConfig.from_json_file(configs.preset_path(arguments.config))
+    config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
+    generator = np.random.RandomState(0)
+    shape = [arguments.batch, arguments.length]
+    # Variables, so that constant folding cannot run the graph beforehand.
+    ids = tf.Variable(
+        generator.randint(5, config.vocab_size, shape).astype(np.int32), trainable=False
+    )
+    mask = tf.Variable(np.ones(shape, np.int32), trainable=False)
+    training = arguments.mode == "train"
+    if arguments.program == "plain":
+        pooled = plain_pooled_output(tf, config, ids, mask)
+    else:
+        pooled = modeling.AlbertModel(
+            config,
+            training,
+            ids,
+            mask,
+            compute_dtype=precision.compute_dtype(arguments.precision),
+            use_xla=True,
+            recompute=arguments.program == "recompute",
+        ).get_pooled_output()
+    logits = tf.matmul(pooled, plain_weight(tf, "head", [config.hidden_size, 2]))
+    if not training:
+        return tf.nn.softmax(logits)
+    labels = tf.constant(generator.randint(0, 2, [arguments.batch]))
+    loss = tf.reduce_mean(
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    )
+    if arguments.program == "plain":
+        return tf.group(plain_update(tf, loss), loss)
+    tf.train.get_or_create_global_step()
+    return tf.group(optimization.create_optimizer(loss, 1e-5, 1000, 10, False), loss)
+
+
+def matrix_product_rate(tf, session, precision_name):
+    """GFLOP/s of a [4096, 768] by [768, 3072] product, the best of twenty."""
+    dtype = tf.bfloat16 if precision_name == "bfloat16" else tf.float32
+    a, b = (tf.Variable(tf.cast(tf.random.normal(s), dtype)) for s in ([4096, 768], [768, 3072]))
+    product = tf.matmul(a, b).op
+    session.run([a.initializer, b.initializer])
+    seconds = []
+    for _ in range(20):
+        start = time.perf_counter()
+        session.run(product)
+        seconds.append(time.perf_counter() - start)
+    return 2 * 4096 * 768 * 3072 / min(seconds) / 1e9
+
+
+def peak_memory():
+    """This process's largest resident size in bytes."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def work(arguments):
+    """Answers each line on standard input with the seconds of one turn, as JSON."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    import tensorflow.compat.v1 as tf
+
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    with tf.Graph().as_default():
+        operation = (
+            build_program(tf, arguments).op
+            if arguments.mode == "predict"
+            else (build_program(tf, arguments))
+        )
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for _ in range(2):
+                session.run(operation)
+            memory = peak_memory()
+            rate = matrix_product_rate(tf, session, arguments.precision)
+            about = {"tensorflow": tf.__version__, "peak_memory": memory, "matrix_rate": rate}
+            print(json.dumps(about), flush=True)
+            for _ in sys.stdin:
+                count = BATCHES_PER_TURN[arguments.mode]
+                start = time.perf_counter()
+                for _ in range(count):
+                    session.run(operation)
+                print(json.dumps((time.perf_counter() - start) / count), flush=True)
+
+
+# ---- the parent: turns and the table -------------------------------------------------------------
+
+
+class Worker:
+    """A running program and the times of its turns."""
+
+    def __init__(self, python, program, *, mode, precision, arguments):
+        self.program, self.mode, self.precision = program, mode, precision
+        command = [python, os.path.abspath(__file__), "--worker", "--program", program]
+        command += ["--mode", mode, "--precision", precision, "--config", arguments.config]
+        command += ["--batch", str(arguments.batch), "--length", str(arguments.length)]
+        environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        environment["PYTHONPATH"] = root + os.pathsep + environment.get("PYTHONPATH", "")
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if arguments.verbose else subprocess.DEVNULL,
+            env=environment,
+            universal_newlines=True,
+        )
+        self.about = self._read()
+        self.seconds = []
+
+    def _read(self):
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"The {self.program} worker ended; --verbose shows why.")
+        return json.loads(line)
+
+    def turn(self):
+        """Runs one turn and keeps its time."""
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+        self.seconds.append(self._read())
+
+    def close(self):
+        """Ends the process."""
+        self._process.stdin.close()
+        self._process.wait()
+
+    @property
+    def name(self):
+        """What the table calls the program."""
+        return f"TF {self.about['tensorflow']} {self.program} {self.precision} {self.mode}"
+
+
+def floating_point_operations(arguments):
+    """Operations of the matrix products of one batch, forward."""
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    path = os.path.join(sys.path[0], "albert", "configs", arguments.config + ".json")
+    with open(path) as reader:
+        config = json.load(reader)
+    hidden, inner = config["hidden_size"], config["intermediate_size"]
+    layer = 4 * hidden * hidden + 2 * hidden * inner + 2 * arguments.length * hidden
+    tokens = arguments.batch * arguments.length
+    return 2 * tokens * (config["num_hidden_layers"] * layer + config["embedding_size"] * hidden)
+
+
+def print_table(workers, arguments):
+    """Prints a row a program; ratios are against the first worker of the same mode."""
+    print(
+        f"{'program':44s} {'seq/s':>7s} {'ratio':>6s} {'GFLOP/s':>8s} {'of peak':>8s}"
+        f" {'memory':>8s} {'ratio':>6s}"
+    )
+    for worker in workers:
+        base = next(w for w in workers if w.mode == worker.mode)
+        seconds = float(np.median(worker.seconds))
+        # Turn by turn, so that a slow spell of the machine cancels.
+        speed_ratio = float(np.median(np.array(base.seconds) / np.array(worker.seconds)))
+        passes = 3 if worker.mode == "train" else 1
+        rate = passes * floating_point_operations(arguments) / seconds / 1e9
+        memory = worker.about["peak_memory"]
+        print(
+            f"{worker.name:44s} {arguments.batch / seconds:7.2f} {speed_ratio:5.2f}x {rate:8.0f}"
+            f" {rate / worker.about['matrix_rate']:7.0%} {memory / 1e9:6.2f}GB"
+            f" {memory / base.about['peak_memory']:5.2f}x"
+        )
+
+
+def measure(arguments):
+    """Starts the workers, lets them take turns, and prints the table."""
+    workers = []
+    for mode in arguments.modes:
+        for place, python in enumerate(arguments.pythons):
+            for program in arguments.programs.split(","):
+                name, _, precision = program.partition(":")
+                if name == "plain" and place and not arguments.all_plain:
+                    continue
+                print(f"starting {python} {mode} {program}", file=sys.stderr)
+                workers.append(
+                    Worker(
+                        python,
+                        name,
+                        mode=mode,
+                        precision=precision or "float32",
+                        arguments=arguments,
+                    )
+                )
+    for _ in range(arguments.turns):
+        for worker in workers:
+            worker.turn()
+    print_table(workers, arguments)
+    for worker in workers:
+        worker.close()
+
+
+def parse_arguments():
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pythons", nargs="+", default=[sys.executable])
+    parser.add_argument("--modes", nargs="+", default=["train"], choices=["train", "predict"])
+    parser.add_argument("--programs", default="plain,ours,ours:bfloat16")
+    parser.add_argument("--all_plain", action="store_true", help="plain graph on each Python")
+    parser.add_argument("--config", default="albert_base_v2")
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--length", type=int, default=128)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--verbose", action="store_true", help="show what workers write to stderr")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--program", help=argparse.SUPPRESS)
+    parser.add_argument("--mode", help=argparse.SUPPRESS)
+    parser.add_argument("--precision", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    parsed = parse_arguments()
+    work(parsed) if parsed.worker else measure(parsed)
