@@ -101,35 +101,32 @@ def _data_files(prefix: str, names: Iterable[str]) -> List[str]:
 
 
 def _suffixes(path: str) -> List[str]:
-    """ ".index", ".meta" (if there is one), ".data-..." of the checkpoint `path`."""
+    """Of the files of a checkpoint, the index first; [] if it is not there or not whole."""
     folder, prefix = os.path.split(path)
+    if not tf.io.gfile.exists(path + ".index"):
+        return []
     names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder or ".")}
-    wanted = [prefix + ".index", prefix + ".meta", *_data_files(prefix, names)]
+    data = _data_files(prefix, names)
+    wanted = [prefix + ".index", prefix + ".meta", *data] if data else []
     return [name[len(prefix) :] for name in wanted if name in names]
 
 
-def _exists(path: str) -> bool:
-    """Whether the checkpoint with this prefix is there."""
-    return tf.io.gfile.exists(path + ".index")
+def _identity(path: str) -> Optional[Dict[str, Any]]:
+    """Tells checkpoints apart cheaply: the index holds a checksum of every tensor in the data.
 
-
-def _identity(path: str) -> Dict[str, Any]:
-    """Tells checkpoints apart cheaply: the index holds a checksum of every tensor in the data."""
-    size = sum(
-        tf.io.gfile.stat(path + suffix).length for suffix in _suffixes(path) if "data" in suffix
-    )
-    return {
-        "index_sha256": files.file_fingerprint(path + ".index")["sha256"],
-        "data_bytes": size,
-    }
-
-
-def _identity_or_none(path: str) -> Optional[Dict[str, Any]]:
-    """None if training has just deleted the checkpoint."""
+    None if there is no whole checkpoint; another process may delete one at any moment.
+    """
+    sizes = dict.fromkeys(_suffixes(path), 0)
+    if not sizes:
+        return None
     try:
-        return _identity(path)
+        for suffix in sizes:
+            sizes[suffix] = tf.io.gfile.stat(path + suffix).length
+        index = files.file_fingerprint(path + ".index")
     except tf.errors.NotFoundError:
         return None
+    data_bytes = sum(size for suffix, size in sizes.items() if suffix.startswith(".data-"))
+    return {"index_sha256": index["sha256"], "data_bytes": data_bytes}
 
 
 def _copy_checkpoint(source: str, target: str) -> None:
@@ -333,7 +330,7 @@ def evaluate_checkpoints(
       higher_is_better: its direction.
       fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
         differs from the recorded one, everything is evaluated again.
-      checkpoints: evaluates these in place of all in `output_dir`.
+      checkpoints: evaluates these in place of all in `output_dir`; None or [] means all.
       write_best_trial: also writes best_trial.txt.
       wait_seconds: > 0 goes on, while another process trains, until no new checkpoint has come
         for so long.
@@ -343,8 +340,9 @@ def evaluate_checkpoints(
       The summary; `best` is None if no value of `best_metric` is finite.
 
     Raises:
-      ValueError: there is nothing to evaluate, `best_metric` is not measured, or the folder holds
-        a model.ckpt-best that was not made here and exists nowhere else.
+      ValueError: there is nothing to evaluate, one of `checkpoints` is not there, `best_metric` is
+        not measured, or the folder holds a model.ckpt-best that was not made here and exists
+        nowhere else.
     """
     evaluator = _Evaluator(
         str(output_dir),
@@ -358,7 +356,7 @@ def evaluate_checkpoints(
     while True:
         evaluated += evaluator.evaluate(checkpoints, evaluate_fn)
         is_final = final_step is not None and evaluator.last_step() >= final_step
-        if wait_seconds <= 0 or checkpoints is not None or is_final:
+        if wait_seconds <= 0 or checkpoints or is_final:
             break
         if not _wait_for_checkpoint(output_dir, evaluator.last_step(), wait_seconds):
             _LOGGER.info("No new checkpoint in %s for %g seconds.", output_dir, wait_seconds)
@@ -404,9 +402,9 @@ class _Evaluator:
 
     def check_best_copy(self, checkpoints: Optional[Sequence[Checkpoint]]) -> None:
         """Refuses to lose a model.ckpt-best that was not made here, before any work is done."""
-        if not _exists(self._best_path) or self._copied_checkpoint():
-            return
         identity = _identity(self._best_path)
+        if identity is None or self._copied_checkpoint():
+            return
         for other in list_checkpoints(self._output_dir) + list(checkpoints or []):
             if identity == _identity(other.path):
                 self._ledger.copies.append(dict(identity, step=other.step))
@@ -428,8 +426,12 @@ class _Evaluator:
     ) -> List[int]:
         """Evaluates what is new among `checkpoints` (None: all there are); returns the steps."""
         present = self._present(checkpoints)
-        wanted = present.values() if checkpoints is None else checkpoints
-        pending = [c for c in wanted if c.step not in self._ledger.metrics]
+        wanted = {c.path for c in checkpoints or present.values()} | {self._best_path}
+        pending = [
+            checkpoint
+            for step, checkpoint in present.items()
+            if step not in self._ledger.metrics and checkpoint.path in wanted
+        ]
         # The copy comes first: a better one would replace it before its turn.
         pending.sort(key=lambda c: (c.path != self._best_path, c.step))
         evaluated = []
@@ -446,7 +448,10 @@ class _Evaluator:
     def _present(self, checkpoints: Optional[Sequence[Checkpoint]]) -> Dict[int, Checkpoint]:
         """Step -> checkpoint that can be read now, the copy of the best included."""
         present = {c.step: c for c in list_checkpoints(self._output_dir)}
-        present.update({c.step: c for c in checkpoints or []})
+        for checkpoint in checkpoints or []:
+            if not _suffixes(checkpoint.path):
+                raise ValueError(f"There is no whole checkpoint '{checkpoint.path}' to evaluate.")
+            present[checkpoint.step] = checkpoint
         replaced = [step for step, c in present.items() if self._is_replaced(step, c.path)]
         copy = self._copied_checkpoint()
         if replaced:
@@ -459,14 +464,14 @@ class _Evaluator:
 
     def _is_replaced(self, step: int, path: str) -> bool:
         """Whether other weights than these were evaluated under the same step."""
-        known, found = self._ledger.identities.get(step), _identity_or_none(path)
+        known, found = self._ledger.identities.get(step), _identity(path)
         return known is not None and found is not None and known != found
 
     def _copied_checkpoint(self) -> Optional[Checkpoint]:
         """What lies under model.ckpt-best, if it was put there by an evaluation."""
-        if not _exists(self._best_path):
-            return None
         identity = _identity(self._best_path)
+        if identity is None:
+            return None
         for copy in self._ledger.copies:
             if copy == dict(identity, step=copy["step"]):
                 return Checkpoint(copy["step"], self._best_path)
@@ -476,12 +481,14 @@ class _Evaluator:
         self, checkpoint: Checkpoint, evaluate_fn: Callable[[str], Mapping[str, float]]
     ) -> bool:
         """False if training deleted the checkpoint meanwhile."""
+        identity = _identity(checkpoint.path)
         try:
-            identity = _identity(checkpoint.path)
-            measured = evaluate_fn(checkpoint.path)
+            measured = evaluate_fn(checkpoint.path) if identity else None
         except Exception:
-            if _exists(checkpoint.path):
+            if _identity(checkpoint.path):
                 raise
+            measured = None
+        if measured is None:
             _LOGGER.warning("%s was deleted before it was evaluated.", checkpoint.path)
             return False
         metrics = {name: _number(value) for name, value in measured.items()}
@@ -503,7 +510,7 @@ class _Evaluator:
         best, best_value = None, -math.inf
         for step, metrics in self._ledger.results():
             value = metrics.get(self._best_metric, math.nan)
-            is_there = step in present and _exists(present[step].path)
+            is_there = step in present and _suffixes(present[step].path)
             if is_there and math.isfinite(value) and sign * value > best_value:
                 best, best_value = step, sign * value
         return best
@@ -520,9 +527,21 @@ class _Evaluator:
             self._ledger.copies = [*kept, wanted]
         self._ledger.save(self._texts())
         if not is_copied:
-            _copy_checkpoint(present[step].path, self._best_path)
-            value = self._ledger.metrics[step][self._best_metric]
-            _LOGGER.info("Best so far: step %d with %s = %s", step, self._best_metric, value)
+            self._copy_best(step, present)
+
+    def _copy_best(self, step: int, present: Mapping[int, Checkpoint]) -> None:
+        """Falls back to the next best where training deletes the best while it is copied."""
+        source = present[step].path
+        try:
+            _copy_checkpoint(source, self._best_path)
+        except tf.errors.NotFoundError:
+            if _suffixes(source):
+                raise
+            _LOGGER.warning("%s was deleted before it was copied.", source)
+            self._keep_best(present)
+            return
+        value = self._ledger.metrics[step][self._best_metric]
+        _LOGGER.info("Best so far: step %d with %s = %s", step, self._best_metric, value)
 
     @staticmethod
     def _entry(copy: Checkpoint) -> Dict[str, Any]:

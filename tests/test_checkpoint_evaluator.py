@@ -213,6 +213,23 @@ def test_only_the_checkpoints_asked_for_are_evaluated(tmp_path):
     assert summary.best.step == 300
 
 
+def test_asking_for_one_checkpoint_on_other_data_does_not_lose_a_better_copy(tmp_path):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    _remove(tmp_path, 200)
+    one = Checkpoint(100, str(tmp_path / "model.ckpt-100"))
+    summary, seen = _evaluate(tmp_path, SCORES, checkpoints=[one], fingerprint={"data": 2})
+    assert seen == ["model.ckpt-best", "model.ckpt-100"]
+    assert summary.best.step == 200
+    assert _best_weight(tmp_path) == 200
+
+
+def test_a_checkpoint_asked_for_that_is_not_there_is_an_error_that_names_it(tmp_path):
+    _save(tmp_path, 100)
+    with pytest.raises(ValueError, match=r"no whole checkpoint '.*model\.ckpt-7'"):
+        _evaluate(tmp_path, SCORES, checkpoints=[Checkpoint(7, str(tmp_path / "model.ckpt-7"))])
+
+
 def test_nothing_to_evaluate_is_an_error_that_names_the_folder(tmp_path):
     with pytest.raises(ValueError, match=r"no checkpoint model\.ckpt-<step> in .*Train first"):
         _evaluate(tmp_path, SCORES)
@@ -302,6 +319,25 @@ def test_a_checkpoint_deleted_during_its_evaluation_is_passed_over(tmp_path, cap
     )
     assert summary.evaluated_steps == [200]
     assert "was deleted before it was evaluated" in caplog.text
+
+
+def test_a_best_checkpoint_deleted_while_it_is_copied_gives_way_to_the_next_best(
+    tmp_path, monkeypatch, caplog
+):
+    _save(tmp_path, 100, 200)
+    copy = tf.io.gfile.copy
+
+    def deleted(source, target, overwrite=False):
+        if "model.ckpt-200.data" in source:
+            _remove(tmp_path, 200)
+        copy(source, target, overwrite=overwrite)
+
+    monkeypatch.setattr(tf.io.gfile, "copy", deleted)
+    summary, _ = _evaluate(tmp_path, SCORES)
+    assert summary.best.step == 100
+    assert [result.step for result in summary.results] == [100, 200]
+    assert _best_weight(tmp_path) == 100
+    assert "was deleted before it was copied" in caplog.text
 
 
 # ---------------------------------------------------------------------- what others have put there
