@@ -69,17 +69,11 @@ class AccumulatedGradients(NamedTuple):
     squared_norms: List[Optional[tf.Tensor]]
 
 
-class _Moments(NamedTuple):
-    """Decayed means of the gradient and of its square, each of the variable's shape."""
+class _Adam(NamedTuple):
+    """What one application of the rule gives, each of the variable's shape."""
 
     m: tf.Tensor
     v: tf.Tensor
-
-
-class _Adam(NamedTuple):
-    """What one application of the rule gives."""
-
-    moments: _Moments
     direction: tf.Tensor
 
 
@@ -275,28 +269,30 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         """Returns the operation that updates one variable and its two slots."""
         name = _parameter_name(variable)
         weight = tf.convert_to_tensor(variable)
-        slots = _Moments(self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v"))
-        moments = _Moments(*[tf.convert_to_tensor(slot) for slot in slots])
+        gradient = tf.cast(_dense(gradient, variable), weight.dtype)
+        m, v = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
         rule = self._decayed_adam if self._is_decayed(name) else self._adam
         if self.use_xla:
             rule = precision.xla_cluster(rule)
-        adam = rule(tf.cast(_dense(gradient, variable), weight.dtype), moments, weight)
+        adam = _Adam(*rule(gradient, tf.convert_to_tensor(m), tf.convert_to_tensor(v), weight))
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
         rate = rate * self._trust_ratio(name, weight, adam.direction)
         return tf.group(
             variable.assign_sub(rate * adam.direction, read_value=False),
-            slots.m.assign(adam.moments.m, read_value=False),
-            slots.v.assign(adam.moments.v, read_value=False),
+            m.assign(adam.m, read_value=False),
+            v.assign(adam.v, read_value=False),
         )
 
-    def _adam(self, gradient: tf.Tensor, moments: _Moments, weight: tf.Tensor) -> _Adam:
-        del weight
-        m = self.beta_1 * moments.m + (1.0 - self.beta_1) * gradient
-        v = self.beta_2 * moments.v + (1.0 - self.beta_2) * tf.square(gradient)
-        return _Adam(_Moments(m, v), m / (tf.sqrt(v) + self.epsilon))
+    def _adam(self, *tensors: tf.Tensor) -> _Adam:
+        """Takes gradient, m, v and weight, as a compiled function of tensors can."""
+        gradient, m, v, _ = tensors
+        m = self.beta_1 * m + (1.0 - self.beta_1) * gradient
+        v = self.beta_2 * v + (1.0 - self.beta_2) * tf.square(gradient)
+        return _Adam(m, v, m / (tf.sqrt(v) + self.epsilon))
 
-    def _decayed_adam(self, gradient: tf.Tensor, moments: _Moments, weight: tf.Tensor) -> _Adam:
-        adam = self._adam(gradient, moments, weight)
+    def _decayed_adam(self, *tensors: tf.Tensor) -> _Adam:
+        weight = tensors[-1]
+        adam = self._adam(*tensors)
         return adam._replace(direction=adam.direction + self.weight_decay_rate * weight)
 
     def _is_decayed(self, name: str) -> bool:

@@ -1,0 +1,737 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the schedule, the optimizers, clipping, replicas and gradient accumulation."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import optimization
+from tests.shared import needs_shared, shared_path
+
+TABLE, KERNEL, BIAS, GAMMA = "embeddings/table", "dense/kernel", "dense/bias", "LayerNorm/gamma"
+ROWS, WIDTH, LABELS = 7, 4, 3
+
+either_kind_of_variable = pytest.mark.parametrize(
+    "use_resource", [False, True], ids=["reference", "resource"]
+)
+
+
+@pytest.fixture(autouse=True)
+def _graph():
+    with tf.Graph().as_default():
+        yield
+
+
+@pytest.fixture(params=["v1", "v2"])
+def control_flow(request):
+    """Runs a test with the loops of TensorFlow 1 and with those of TensorFlow 2."""
+    before = tf.control_flow_v2_enabled()
+    switch = {"v1": tf.disable_control_flow_v2, "v2": tf.enable_control_flow_v2}
+    switch[request.param]()
+    yield request.param
+    switch["v2" if before else "v1"]()
+
+
+def new_session(devices=1):
+    session = tf.Session(config=tf.ConfigProto(device_count={"CPU": devices}))
+    session.run(tf.global_variables_initializer())
+    return session
+
+
+def variable(name, value, use_resource=None):
+    value = np.asarray(value, np.float32)
+    return tf.get_variable(name, initializer=value, use_resource=use_resource)
+
+
+def train_step(loss, **changes):
+    settings = {"init_lr": 0.1, "num_train_steps": 10, "num_warmup_steps": 0, "optimizer": "adamw"}
+    settings.update(changes)
+    return optimization.build_train_step(loss, **settings)
+
+
+def values_of_variables(session):
+    return session.run({item.op.name: item for item in tf.global_variables()})
+
+
+def assert_same_values(actual, expected, tolerance=1e-6):
+    assert sorted(actual) == sorted(expected)
+    for name, value in expected.items():
+        np.testing.assert_allclose(
+            actual[name], value, rtol=tolerance, atol=tolerance, err_msg=name
+        )
+
+
+def examples(count, seed=0):
+    random = np.random.RandomState(seed)
+    ids = random.randint(0, ROWS, [count, 5]).astype(np.int32)
+    targets = random.randn(count, LABELS).astype(np.float32)
+    return {"ids": ids, "targets": targets}
+
+
+def model_loss(batch, batch_size, use_resource=None):
+    """A looked-up table, a dense layer and an unused variable; the loss is a mean."""
+    random = np.random.RandomState(1)
+    table = variable(TABLE, random.randn(ROWS, WIDTH), use_resource)
+    kernel = variable(KERNEL, random.randn(WIDTH, LABELS), use_resource)
+    bias = variable(BIAS, np.zeros(LABELS), use_resource)
+    variable("unused/kernel", np.ones(LABELS), use_resource)
+    mean = tf.reduce_mean(tf.nn.embedding_lookup(table, batch["ids"]), 1)  # [b, WIDTH]
+    logits = tf.matmul(mean, kernel) + bias  # [b, LABELS]
+    return 20.0 * tf.reduce_sum(tf.square(logits - batch["targets"])) / batch_size
+
+
+class TestLearningRateSchedule:
+    def rates(self, steps, **changes):
+        settings = {"init_lr": 1.0, "num_train_steps": 10, "num_warmup_steps": 0}
+        settings.update(changes)
+        step = tf.placeholder(tf.int64, [])
+        rate = optimization.learning_rate_schedule(step, **settings)
+        assert rate.dtype == tf.float32
+        with tf.Session() as session:
+            return [float(session.run(rate, {step: value})) for value in steps]
+
+    def test_rate_decays_linearly_to_zero_and_stays_there(self):
+        np.testing.assert_allclose(self.rates([0, 5, 10, 12]), [1.0, 0.5, 0.0, 0.0], atol=1e-7)
+
+    def test_power_two_decays_quadratically(self):
+        np.testing.assert_allclose(self.rates([0, 5, 9], poly_power=2.0), [1.0, 0.25, 0.01], 1e-5)
+
+    def test_warm_up_rises_from_zero_and_joins_the_decay_counted_from_step_zero(self):
+        rates = self.rates([0, 1, 3, 4], num_warmup_steps=4)
+        np.testing.assert_allclose(rates, [0.0, 0.25, 0.75, 0.6], 1e-6)
+
+    def test_later_start_of_warm_up_gives_negative_rates_before_it(self):
+        rates = self.rates([0, 2, 5, 6], num_warmup_steps=4, start_warmup_step=2)
+        np.testing.assert_allclose(rates, [-0.5, 0.0, 0.75, 0.4], 1e-6)
+
+    def test_warm_up_longer_than_training_warns(self, monkeypatch):
+        warnings = []
+        monkeypatch.setattr(
+            tf.logging, "warning", lambda text, *values: warnings.append(text % values)
+        )
+        self.rates([0], num_warmup_steps=11)
+        assert "num_warmup_steps=11 is more than num_train_steps=10" in warnings[0]
+
+    @pytest.mark.parametrize(
+        "changes, message",
+        [
+            ({"num_train_steps": 0}, "num_train_steps=0 must be positive"),
+            ({"num_train_steps": -5}, "num_train_steps=-5 must be positive"),
+            ({"num_warmup_steps": -1}, "num_warmup_steps=-1 must be zero or positive"),
+            ({"init_lr": -0.1}, "init_lr=-0.1 must be zero or positive"),
+            ({"init_lr": float("nan")}, "init_lr=nan must be zero or positive"),
+            ({"poly_power": -1.0}, "poly_power=-1.0 must be zero or positive"),
+            ({"start_warmup_step": -1}, "start_warmup_step=-1 must be zero or positive"),
+        ],
+    )
+    def test_numbers_out_of_range_are_refused(self, changes, message):
+        with pytest.raises(ValueError, match=message):
+            self.rates([0], **changes)
+
+
+def reference_update(state, gradient, *, rate, decay, use_ratio):
+    """The update rule in float64, written from the papers."""
+    m = 0.9 * state["m"] + 0.1 * gradient
+    v = 0.999 * state["v"] + 0.001 * gradient**2
+    direction = m / (np.sqrt(v) + 1e-6) + decay * state["w"]
+    ratio = 1.0
+    if use_ratio and np.any(state["w"]) and np.any(direction):
+        ratio = np.linalg.norm(state["w"]) / np.linalg.norm(direction)
+    return {"w": state["w"] - rate * ratio * direction, "m": m, "v": v}
+
+
+class TestUpdateRule:
+    @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+    @pytest.mark.parametrize("use_xla", [False, True], ids=["plain", "xla"])
+    @either_kind_of_variable
+    def test_five_updates_follow_the_published_formulas(self, optimizer, use_xla, use_resource):
+        random = np.random.RandomState(3)
+        shapes = {KERNEL: (4, 3), BIAS: (3,), GAMMA: (3,), TABLE: (5, 2)}
+        values = {name: random.randn(*shape) for name, shape in shapes.items()}
+        variables = {name: variable(name, values[name], use_resource) for name in shapes}
+        inputs = {name: tf.placeholder(tf.float32, shapes[name]) for name in shapes}
+        ids = tf.placeholder(tf.int32, [4])
+        rows = tf.placeholder(tf.float32, [4, 2])
+        loss = tf.reduce_sum(tf.nn.embedding_lookup(variables[TABLE], ids) * rows)
+        for name in (KERNEL, BIAS, GAMMA):
+            loss += tf.reduce_sum(variables[name] * inputs[name])
+        step = train_step(loss, optimizer=optimizer, use_xla=use_xla)
+        state = {name: {"w": values[name], "m": 0.0, "v": 0.0} for name in shapes}
+        with new_session() as session:
+            for update in range(5):
+                gradients = {name: 0.1 * random.randn(*shapes[name]) for name in shapes}
+                looked_up, row_gradients = random.randint(0, 3, [4]), 0.1 * random.randn(4, 2)
+                gradients[TABLE] = np.zeros(shapes[TABLE])
+                np.add.at(gradients[TABLE], looked_up, row_gradients)
+                feed = {inputs[name]: gradients[name] for name in (KERNEL, BIAS, GAMMA)}
+                session.run(step.train_op, {ids: looked_up, rows: row_gradients, **feed})
+                for name in shapes:
+                    adapted = name in (KERNEL, TABLE)
+                    state[name] = reference_update(
+                        state[name],
+                        gradients[name],
+                        rate=0.1 * (1 - update / 10),
+                        decay=0.01 if adapted else 0.0,
+                        use_ratio=adapted and optimizer == "lamb",
+                    )
+            result = values_of_variables(session)
+        for name in shapes:
+            for kind, suffix in (("w", ""), ("m", "/adam_m"), ("v", "/adam_v")):
+                np.testing.assert_allclose(result[name + suffix], state[name][kind], atol=2e-6)
+
+    @pytest.mark.parametrize("weight, decay", [(0.0, 0.0), (0.0, 0.01)])
+    def test_trust_ratio_is_one_for_a_zero_weight(self, weight, decay):
+        kernel = variable(KERNEL, np.full([2, 2], weight))
+        loss = tf.reduce_sum(kernel) * 0.25
+        step = train_step(loss, optimizer="lamb", weight_decay_rate=decay)
+        with new_session() as session:
+            session.run(step.train_op)
+            # m = 0.1 g, v = 0.001 g^2: the direction is 0.1 / sqrt(0.001).
+            np.testing.assert_allclose(session.run(kernel), -0.1 * 0.1 / np.sqrt(0.001), 1e-3)
+
+    def test_trust_ratio_is_one_for_a_zero_direction(self):
+        kernel = variable(KERNEL, np.ones([2, 2]))
+        other = variable("other/kernel", np.ones([2, 2]))
+        loss = tf.reduce_sum(0.0 * kernel) + tf.reduce_sum(other)
+        step = train_step(loss, optimizer="lamb", weight_decay_rate=0.0)
+        with new_session() as session:
+            session.run(step.train_op)
+            np.testing.assert_array_equal(session.run(kernel), np.ones([2, 2]))
+
+    def test_exclusion_searches_anywhere_in_the_name(self):
+        names = [
+            "scope/debiased_weights",
+            "a/layer_norm_2/beta",
+            "a/LayerNorm_1/gamma",
+            "dense/kernel",
+        ]
+        variables = [variable(name, np.ones([2])) for name in names]
+        step = train_step(tf.add_n([tf.reduce_sum(0.0 * item) for item in variables]))
+        with new_session() as session:
+            session.run(step.train_op)
+            decayed = [name for name, item in zip(names, variables) if session.run(item)[0] < 1]
+        assert decayed == ["dense/kernel"]
+
+    def test_layer_adaptation_can_be_excluded_apart_from_decay(self):
+        optimizer = optimization.LAMBOptimizer(
+            0.1, 0.01, exclude_from_weight_decay=["bias"], exclude_from_layer_adaptation=["kernel"]
+        )
+        kernel, bias = variable(KERNEL, [4.0]), variable(BIAS, [4.0])
+        train_op = optimizer.minimize(tf.reduce_sum(kernel + bias))
+        direction = 0.1 / np.sqrt(0.001)
+        with new_session() as session:
+            session.run(train_op)
+            # No ratio but decay; and a ratio that makes the step 0.1 * |w| whatever the gradient.
+            np.testing.assert_allclose(session.run(kernel), 4 - 0.1 * (direction + 0.04), 1e-4)
+            np.testing.assert_allclose(session.run(bias), 4 - 0.1 * 4, 1e-5)
+
+    def test_learning_rate_may_be_a_function(self):
+        kernel = variable(KERNEL, [1.0])
+        optimizer = optimization.AdamWeightDecayOptimizer(lambda: tf.constant(0.5))
+        train_op = optimizer.minimize(tf.reduce_sum(kernel))
+        with new_session() as session:
+            session.run(train_op)
+            np.testing.assert_allclose(
+                session.run(kernel), 1 - 0.5 * 0.1 / np.sqrt(0.001), rtol=1e-3
+            )
+
+
+@needs_shared
+class TestAgainstReference:
+    RUNS = (
+        "adamw_power1_startwarm0_warm0",
+        "adamw_power1_startwarm0_warm4",
+        "adamw_power1_startwarm2_warm4",
+        "adamw_power2_startwarm0_warm4",
+        "adamw_power2_startwarm2_warm4",
+        "lamb_power1_startwarm0_warm0",
+        "lamb_power1_startwarm0_warm4",
+        "lamb_power1_startwarm2_warm4",
+        "lamb_power2_startwarm0_warm4",
+        "lamb_power2_startwarm2_warm4",
+    )
+
+    def test_every_recorded_run_is_compared(self):
+        golden = np.load(str(shared_path("golden/optimizer.npz")))
+        recorded = {key.split("/")[0] for key in golden.files if "_power" in key}
+        assert recorded == set(self.RUNS)
+
+    @pytest.mark.parametrize("run", RUNS)
+    @either_kind_of_variable
+    def test_fourteen_updates_agree_with_the_reference(self, run, use_resource):
+        golden = dict(np.load(str(shared_path("golden/optimizer.npz"))))
+        names = [str(name) for name in golden["names"]]
+        variables = {name: variable(name, golden[f"init/{name}"], use_resource) for name in names}
+        ids = tf.placeholder(tf.int32, [6])
+        inputs = {
+            name: tf.placeholder(tf.float32, golden[f"input/grad/{name}"].shape[1:])
+            for name in names
+        }
+        used = dict(variables)
+        table = "embeddings/word_embeddings"
+        used[table] = tf.nn.embedding_lookup(variables[table], ids)
+        loss = tf.add_n([tf.reduce_sum(used[name] * inputs[name]) for name in names])
+        optimizer, power, start, warm_up = run.split("_")
+        step = train_step(
+            loss,
+            optimizer=optimizer,
+            num_train_steps=12,
+            num_warmup_steps=int(warm_up[len("warm") :]),
+            poly_power=float(power[len("power") :]),
+            start_warmup_step=int(start[len("startwarm") :]),
+        )
+        with new_session() as session:
+            for update in range(14):
+                feed = {inputs[name]: golden[f"input/grad/{name}"][update] for name in names}
+                feed[ids] = golden["input/embedding_ids"][update]
+                _, rate, norm = session.run(step, feed)
+                assert abs(rate - golden[f"{run}/learning_rate"][update]) < 1e-5
+                expected = golden["input/global_norm_before_clip"][update]
+                np.testing.assert_allclose(norm, expected, rtol=2e-6)
+                values = values_of_variables(session)
+                for name in names:
+                    for kind, suffix in (("var", ""), ("m", "/adam_m"), ("v", "/adam_v")):
+                        np.testing.assert_allclose(
+                            values[name + suffix],
+                            golden[f"{run}/{kind}/{name}"][update + 1],
+                            rtol=0,
+                            atol=1e-5,
+                            err_msg=f"{kind} of {name} after update {update}",
+                        )
+
+
+class TestTrainStep:
+    @either_kind_of_variable
+    def test_rate_is_always_the_one_before_the_increment(self, use_resource):
+        with tf.variable_scope("", use_resource=use_resource):
+            global_step = tf.train.get_or_create_global_step()
+            kernel = variable(KERNEL, np.ones([300, 300]))
+        step = train_step(tf.reduce_mean(tf.matmul(kernel, kernel)), num_train_steps=100)
+        with new_session() as session:
+            rates = [session.run([step.train_op, step.learning_rate])[1] for _ in range(50)]
+            assert session.run(global_step) == 50
+        np.testing.assert_allclose(rates, [0.1 * (1 - k / 100) for k in range(50)], rtol=1e-5)
+
+    def test_optimizers_leave_apply_gradients_to_the_base_class(self):
+        for optimizer in optimization.OPTIMIZERS.values():
+            assert issubclass(optimizer, tf.train.Optimizer)
+            assert optimizer.apply_gradients is tf.train.Optimizer.apply_gradients
+
+    @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+    def test_slots_are_saved_under_the_published_names(self, optimizer, tmp_path):
+        train_step(model_loss(examples(4), 4.0), optimizer=optimizer)
+        with new_session() as session:
+            path = tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))
+        trained = [TABLE, KERNEL, BIAS]
+        slots = [f"{name}/{slot}" for name in trained for slot in ("adam_m", "adam_v")]
+        saved = [name for name, _ in tf.train.list_variables(path)]
+        assert saved == sorted(trained + slots + ["unused/kernel", "global_step"])
+
+    def test_norm_counts_rows_of_repeated_ids_separately(self):
+        table = variable(TABLE, np.ones([3, 1]))
+        loss = tf.reduce_sum(tf.nn.embedding_lookup(table, [1, 1, 1, 2]) * [[3.0]])
+        step = train_step(loss)
+        with new_session() as session:
+            _, _, norm = session.run(step)
+            m = session.run([item for item in tf.global_variables() if "adam_m" in item.name][0])
+        np.testing.assert_allclose(norm, 6.0, rtol=1e-6)
+        np.testing.assert_allclose(m, [[0.0], [0.1 * 9 / 6], [0.1 * 3 / 6]], rtol=1e-5)
+
+    def test_gradients_below_norm_one_are_not_scaled(self):
+        kernel = variable(KERNEL, [1.0])
+        step = train_step(0.5 * tf.reduce_sum(kernel))
+        with new_session() as session:
+            assert session.run(step).gradient_norm == 0.5
+            m = session.run([item for item in tf.global_variables() if "adam_m" in item.name][0])
+        np.testing.assert_allclose(m, [0.05], rtol=1e-6)
+
+    @pytest.mark.parametrize("bad", [float("nan"), float("inf"), 1e38])
+    @either_kind_of_variable
+    def test_gradients_that_are_not_finite_change_nothing(self, bad, use_resource):
+        factor = tf.placeholder(tf.float32, [])
+        step = train_step(model_loss(examples(4), 4.0, use_resource) * factor)
+        with new_session() as session:
+            session.run(step.train_op, {factor: 1.0})
+            before = values_of_variables(session)
+            with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                session.run(step.train_op, {factor: bad})
+            assert "gradient norm is not finite" in str(caught.value)
+            assert re.search(r"\[1\] \[-?(nan|inf)\]", str(caught.value))  # step and norm
+            assert_same_values(values_of_variables(session), before, tolerance=0)
+
+    def test_the_frozen_function_takes_the_reference_arguments_by_position(self):
+        loss = model_loss(examples(4), 4.0)
+        train_op = optimization.create_optimizer(
+            loss, 0.1, 10, 2, False, "lamb", 2.0, 1, False, [BIAS]
+        )
+        with new_session() as session:
+            session.run(train_op)
+            assert session.run(tf.train.get_global_step()) == 1
+            np.testing.assert_array_equal(values_of_variables(session)[BIAS], np.zeros(LABELS))
+
+    def test_given_gradients_are_used_in_place_of_the_loss(self):
+        kernel, bias = variable(KERNEL, [1.0]), variable(BIAS, [1.0])
+        step = train_step(None, gradients=[tf.constant([0.25]), None])
+        with new_session() as session:
+            assert session.run(step).gradient_norm == 0.25
+            assert session.run(kernel) < 1.0
+            assert session.run(bias) == 1.0
+
+    def test_wrong_number_of_gradients_is_refused(self):
+        variable(KERNEL, [1.0])
+        with pytest.raises(ValueError, match="2 gradients were given for 1 trainable variables"):
+            train_step(None, gradients=[None, None])
+
+    def test_unknown_optimizer_is_refused_with_a_suggestion(self):
+        with pytest.raises(ValueError, match="Unknown optimizer 'adam'. Did you mean 'adamw'"):
+            train_step(tf.reduce_sum(variable(KERNEL, [1.0])), optimizer="adam")
+
+    def test_negative_weight_decay_is_refused(self):
+        with pytest.raises(ValueError, match="weight_decay_rate=-0.01 must be zero or positive"):
+            train_step(tf.reduce_sum(variable(KERNEL, [1.0])), weight_decay_rate=-0.01)
+
+
+class TestExcludedVariables:
+    @pytest.mark.parametrize(
+        "excluded",
+        [[KERNEL, BIAS], [f"{KERNEL}:0", f"{BIAS}:0"], [TABLE], [BIAS, TABLE], KERNEL],
+        ids=["neighbours", "with_output_number", "looked_up_table", "last_first", "one_string"],
+    )
+    @pytest.mark.parametrize("gradients_are_given", [False, True])
+    def test_exactly_the_named_variables_stay(self, excluded, gradients_are_given):
+        loss = model_loss(examples(4), 4.0)
+        gradients = tf.gradients(loss, tf.trainable_variables()) if gradients_are_given else None
+        step = train_step(loss, excluded_tvars=excluded, gradients=gradients)
+        excluded = [excluded] if isinstance(excluded, str) else excluded
+        with new_session() as session:
+            before = values_of_variables(session)
+            session.run(step.train_op)
+            after = values_of_variables(session)
+        for name in (TABLE, KERNEL, BIAS):
+            stays = name in {item.split(":")[0] for item in excluded}
+            assert stays == np.array_equal(before[name], after[name]), name
+            assert stays == (f"{name}/adam_m" not in after)
+
+    def test_unknown_name_is_refused_with_a_suggestion(self):
+        loss = model_loss(examples(4), 4.0)
+        with pytest.raises(ValueError, match="'dense/kernal', which is .* mean 'dense/kernel'"):
+            train_step(loss, excluded_tvars=["dense/kernal"])
+
+    def test_excluding_everything_is_refused(self):
+        loss = model_loss(examples(4), 4.0)
+        with pytest.raises(ValueError, match="nothing to train"):
+            train_step(loss, excluded_tvars=[TABLE, KERNEL, BIAS])
+
+
+def train_on_one_device(batches, **settings):
+    with tf.Graph().as_default():
+        batch = {
+            name: tf.placeholder(tf.as_dtype(value.dtype), value.shape)
+            for name, value in batches[0].items()
+        }
+        step = train_step(model_loss(batch, 8.0), **settings)
+        with new_session() as session:
+            for values in batches:
+                session.run(step.train_op, {batch[name]: values[name] for name in batch})
+            return values_of_variables(session)
+
+
+class TestReplicas:
+    @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+    @pytest.mark.parametrize("micro_batches", [1, 2])
+    def test_two_replicas_of_four_train_as_one_of_eight(self, optimizer, micro_batches):
+        batches = [examples(8, seed) for seed in range(3)]
+        strategy = tf.distribute.MirroredStrategy(
+            ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
+        )
+        fed = {
+            name: tf.placeholder(tf.as_dtype(value.dtype), value.shape)
+            for name, value in batches[0].items()
+        }
+
+        def replica():
+            context = tf.distribute.get_replica_context()
+            start = 4 * int(tf.get_static_value(context.replica_id_in_sync_group))
+            batch = {name: value[start : start + 4] for name, value in fed.items()}
+            accumulated = optimization.accumulate_gradients(
+                lambda micro_batch, index: (model_loss(micro_batch, 4.0), {}), batch, micro_batches
+            )
+            return train_step(accumulated.loss, optimizer=optimizer, gradients=accumulated)
+
+        run = getattr(strategy, "run", None) or strategy.experimental_run_v2
+        with strategy.scope():
+            tf.train.get_or_create_global_step()
+            step = run(replica)
+        train_op = tf.group(*strategy.experimental_local_results(step.train_op))
+        rates = strategy.experimental_local_results(step.learning_rate)
+        with new_session(devices=2) as session:
+            for update, values in enumerate(batches):
+                feed = {fed[name]: values[name] for name in fed}
+                _, seen = session.run([train_op, list(rates)], feed)
+                np.testing.assert_allclose(seen, [0.1 * (1 - update / 10)] * 2, rtol=1e-6)
+            copies = {
+                item.name.split(":")[0]: session.run(
+                    list(strategy.experimental_local_results(item))
+                )
+                for item in tf.global_variables()
+            }
+        expected = train_on_one_device(batches, optimizer=optimizer)
+        for place in range(2):
+            assert_same_values({name: value[place] for name, value in copies.items()}, expected)
+
+    def test_estimator_with_two_logical_devices_trains_and_reports_as_with_one(self):
+        """In a process of its own, since logical devices are set before TensorFlow starts."""
+        root = pathlib.Path(__file__).resolve().parents[1]
+        completed = subprocess.run(
+            [sys.executable, "-c", ESTIMATOR_PROGRAM],
+            cwd=str(root),
+            env=dict(os.environ, CUDA_VISIBLE_DEVICES=""),
+            capture_output=True,
+            timeout=300,
+        )
+        output = completed.stdout.decode()
+        assert completed.returncode == 0, completed.stderr.decode()[-3000:]
+        one, two = [
+            np.array(line.split()[1:], np.float64)
+            for line in output.splitlines()
+            if line.startswith("RESULT")
+        ]
+        np.testing.assert_allclose(one, two, rtol=1e-5)
+
+
+ESTIMATOR_PROGRAM = """
+import tempfile
+import numpy as np
+import tensorflow.compat.v1 as tf
+from albert import optimization
+
+cpu = tf.config.experimental.list_physical_devices("CPU")[0]
+tf.config.experimental.set_virtual_device_configuration(
+    cpu, [tf.config.experimental.VirtualDeviceConfiguration()] * 2)
+examples = np.random.RandomState(0).randn(8, 4).astype(np.float32)
+ids = np.arange(8, dtype=np.int32) % 3
+
+def model_fn(features, labels, mode, params):
+    kernel = tf.get_variable("dense/kernel", initializer=np.ones((4, 3), np.float32))
+    table = tf.get_variable("table", initializer=np.ones((3, 3), np.float32))
+    logits = tf.matmul(features, kernel) + tf.nn.embedding_lookup(table, labels)
+    loss = tf.reduce_mean(tf.square(logits - 1))
+    step = optimization.build_train_step(
+        loss, init_lr=0.1, num_train_steps=10, num_warmup_steps=0, optimizer="lamb")
+    return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step.train_op)
+
+def train(devices):
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"]) if devices == 2 else None
+    def input_fn():
+        data = tf.data.Dataset.from_tensor_slices((examples, ids))
+        return data.repeat().batch(8 // devices, drop_remainder=True)
+    folder = tempfile.mkdtemp()
+    config = tf.estimator.RunConfig(
+        train_distribute=strategy, session_config=tf.ConfigProto(device_count={"CPU": 2}))
+    estimator = tf.estimator.Estimator(model_fn, folder, config, {})
+    estimator.train(input_fn, steps=3)
+    losses = [value.simple_value for path in tf.gfile.Glob(folder + "/events*")
+              for event in tf.train.summary_iterator(path)
+              for value in event.summary.value if value.tag == "loss"]
+    assert losses
+    names = estimator.get_variable_names()
+    trained = [estimator.get_variable_value(name).ravel() for name in names]
+    print("RESULT", *losses, *np.concatenate(trained))
+
+train(1)
+train(2)
+"""
+
+
+class TestTpu:
+    @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+    def test_optimizers_can_be_wrapped_for_shards(self, optimizer):
+        wrapped = tf.tpu.CrossShardOptimizer(optimization.OPTIMIZERS[optimizer](0.1))
+        loss = model_loss(examples(4), 4.0, use_resource=True)
+        wrapped.apply_gradients(wrapped.compute_gradients(loss))
+        assert sorted(wrapped.get_slot_names()) == ["adam_m", "adam_v"]
+        operations = [item.type for item in tf.get_default_graph().get_operations()]
+        assert operations.count("CrossReplicaSum") == 3
+
+    def test_two_equal_shards_train_as_one_replica(self, monkeypatch):
+        def sum_over_two_equal_shards(tensor, *_):
+            return 2.0 * tf.convert_to_tensor(tensor)
+
+        wrapper_module = sys.modules[tf.tpu.CrossShardOptimizer.__module__]
+        monkeypatch.setattr(tf.tpu, "cross_replica_sum", sum_over_two_equal_shards)
+        monkeypatch.setattr(wrapper_module.tpu_ops, "cross_replica_sum", sum_over_two_equal_shards)
+        batches = [examples(8, seed) for seed in range(3)]
+        shards = [
+            {name: np.tile(value[:4], [2, 1]) for name, value in batch.items()} for batch in batches
+        ]
+        halves = [{name: value[:4] for name, value in batch.items()} for batch in batches]
+        expected = train_on_one_device(shards)
+        fed = {
+            name: tf.placeholder(tf.as_dtype(value.dtype), value.shape)
+            for name, value in halves[0].items()
+        }
+        step = train_step(model_loss(fed, 4.0), use_tpu=True)
+        assert not [
+            item for item in tf.get_default_graph().get_operations() if "Assert" in item.type
+        ]
+        with new_session() as session:
+            for values in halves:
+                session.run(step.train_op, {fed[name]: values[name] for name in fed})
+            assert_same_values(values_of_variables(session), expected)
+
+    def test_the_whole_step_compiles_under_xla_with_the_same_result(self):
+        batch = examples(8)
+        results = []
+        for compiled in (False, True):
+            with tf.Graph().as_default(), tf.variable_scope("", use_resource=True):
+                tf.train.get_or_create_global_step()
+
+                def one_update(ids, targets):
+                    accumulated = optimization.accumulate_gradients(
+                        lambda micro_batch, index: (model_loss(micro_batch, 8.0), {}),
+                        {"ids": ids, "targets": targets},
+                        2,
+                    )
+                    step = train_step(accumulated.loss, gradients=accumulated, optimizer="lamb")
+                    with tf.control_dependencies([step.train_op]):
+                        return tf.identity(accumulated.loss)
+
+                inputs = [tf.constant(batch["ids"]), tf.constant(batch["targets"])]
+                if compiled:
+                    loss = tf.xla.experimental.compile(one_update, inputs)[0]
+                else:
+                    loss = one_update(*inputs)
+                with new_session() as session:
+                    results.append([session.run(loss) for _ in range(3)])
+        np.testing.assert_allclose(results[1], results[0], rtol=1e-5)
+
+
+@tf.custom_gradient
+def doubled_with_own_gradient(tensor):
+    return 2.0 * tensor, lambda gradient: 2.0 * gradient
+
+
+def default_named_loss(micro_batch):
+    """Variables in a scope without a given name, as an encoder with scope=None has them."""
+    with tf.variable_scope(None, default_name="encoder"):
+        return model_loss(micro_batch, 8.0)
+
+
+def model_loss_again(batch, use_resource=None):
+    with tf.variable_scope(tf.get_variable_scope(), reuse=True):
+        return model_loss(batch, 8.0, use_resource)
+
+
+class TestAccumulation:
+    @pytest.mark.parametrize("steps", [1, 2, 4, 8])
+    @either_kind_of_variable
+    def test_sums_equal_the_gradients_of_the_whole_batch(self, steps, use_resource, control_flow):
+        batch = examples(8)
+
+        def loss_fn(micro_batch, index):
+            loss = model_loss(micro_batch, 8.0, use_resource)
+            loss = doubled_with_own_gradient(loss)
+            squares = tf.reduce_sum(tf.square(micro_batch["targets"]), 0)
+            return loss, {"squares": squares, "index": tf.cast(index, tf.int32)}
+
+        accumulated = optimization.accumulate_gradients(loss_fn, batch, steps)
+        loss = 2.0 * model_loss_again(batch, use_resource)
+        expected = tf.gradients(loss, accumulated.variables)
+        assert [item is None for item in accumulated.gradients] == [False, False, False, True]
+        with new_session() as session:
+            np.testing.assert_allclose(*session.run([accumulated.loss, loss]), rtol=1e-6)
+            for actual, wanted in zip(accumulated.gradients[:3], expected[:3]):
+                actual, wanted = tf.convert_to_tensor(actual), tf.convert_to_tensor(wanted)
+                actual, wanted = session.run([actual, wanted])
+                np.testing.assert_allclose(actual, wanted, rtol=1e-5, atol=1e-6 * abs(wanted).max())
+            metrics = session.run(accumulated.metrics)
+        np.testing.assert_allclose(metrics["squares"], (batch["targets"] ** 2).sum(0), rtol=1e-5)
+        assert metrics["index"] == sum(range(steps))
+
+    def test_training_with_micro_batches_equals_training_without(self, control_flow):
+        batches = [examples(8, seed) for seed in range(4)]
+        expected = train_on_one_device(batches)
+        fed = {
+            name: tf.placeholder(tf.as_dtype(value.dtype), [None] + list(value.shape[1:]))
+            for name, value in batches[0].items()
+        }
+        accumulated = optimization.accumulate_gradients(
+            lambda micro_batch, index: (model_loss(micro_batch, 8.0), {}), fed, 4
+        )
+        step = train_step(accumulated.loss, gradients=accumulated)
+        with new_session() as session:
+            for values in batches:
+                session.run(step.train_op, {fed[name]: values[name] for name in fed})
+            assert_same_values(values_of_variables(session), expected, tolerance=2e-6)
+
+    def test_micro_batches_run_in_order_and_once_each(self, control_flow):
+        seen = []
+
+        def note(index, value):
+            seen.append(int(index))
+            return value
+
+        def loss_fn(micro_batch, index):
+            loss = model_loss(micro_batch, 8.0)
+            noted = tf.py_func(note, [index, loss], tf.float32, stateful=True)
+            return loss + tf.stop_gradient(tf.reshape(noted, [])), {}
+
+        accumulated = optimization.accumulate_gradients(loss_fn, examples(8), 4)
+        with new_session() as session:
+            session.run([accumulated.loss, accumulated.gradients[:3]])
+        assert seen == [0, 1, 2, 3]
+
+    def test_scopes_named_by_default_keep_their_names(self, control_flow):
+        batch = examples(8)
+        optimization.accumulate_gradients(
+            lambda micro_batch, index: (default_named_loss(micro_batch), {}), batch, 4
+        )
+        names = [item.op.name for item in tf.trainable_variables()]
+        assert names == [f"encoder/{name}" for name in (TABLE, KERNEL, BIAS, "unused/kernel")]
+
+    def test_only_the_given_variables_get_gradients(self):
+        def loss_fn(micro_batch, index):
+            return model_loss(micro_batch, 8.0), {}
+
+        loss_fn(examples(8), 0)
+        tf.get_variable_scope().reuse_variables()
+        kernel = tf.get_variable(KERNEL)
+        accumulated = optimization.accumulate_gradients(loss_fn, examples(8), 2, variables=[kernel])
+        assert [item.shape.as_list() for item in accumulated.gradients] == [[WIDTH, LABELS]]
+
+    def test_batch_that_cannot_be_split_is_refused(self):
+        with pytest.raises(ValueError, match="batch of 8 examples .* into 3 equal"):
+            optimization.accumulate_gradients(None, examples(8), 3)
+
+    def test_number_of_micro_batches_must_be_positive(self):
+        with pytest.raises(ValueError, match="0 micro-batches: the number must be positive"):
+            optimization.accumulate_gradients(None, examples(8), 0)
+
+    def test_feature_without_batch_dimension_is_refused(self):
+        with pytest.raises(ValueError, match="feature 'weight' has the shape"):
+            optimization.accumulate_gradients(None, {"weight": 1.0}, 2)
+
+    def test_metric_of_unknown_shape_is_refused(self):
+        def loss_fn(micro_batch, index):
+            return model_loss(micro_batch, 8.0), {"chosen": tf.where(micro_batch["ids"] > 2)}
+
+        with pytest.raises(ValueError, match="The metric 'chosen' has the shape"):
+            optimization.accumulate_gradients(loss_fn, examples(8), 2)
+
+    def test_loss_function_that_makes_new_variables_each_time_is_refused(self):
+        calls = []
+
+        def loss_fn(micro_batch, index):
+            calls.append(index)
+            kernel = variable(f"kernel_{len(calls)}", np.ones([LABELS]), use_resource=True)
+            return tf.reduce_sum(kernel * micro_batch["targets"]), {}
+
+        with pytest.raises(ValueError, match="new variables at its second call: .*kernel_2"):
+            optimization.accumulate_gradients(loss_fn, examples(8), 2)
