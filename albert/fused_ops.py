@@ -241,12 +241,12 @@ def masked_softmax(scores: tf.Tensor, adder: tf.Tensor) -> tf.Tensor:
 
 @functools.lru_cache(maxsize=None)
 def _dropout_cluster(rate: float):
-    return precision.xla_cluster(lambda tensor, keep: _drop(tensor, keep, rate))
+    """The compiled form of `layers.dropout` for one rate."""
 
+    def drop(tensor, keep):
+        return layers.dropout(tensor, keep, rate)
 
-def _drop(tensor, keep, rate):
-    kept = tensor * tf.cast(1.0 / (1.0 - rate), tensor.dtype)
-    return tf.where(keep, kept, tf.zeros_like(kept))
+    return precision.xla_cluster(drop)
 
 
 def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
