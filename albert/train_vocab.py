@@ -1,0 +1,377 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Trains a SentencePiece vocabulary by ALBERT's recipe.
+
+    python -m albert.train_vocab --input_file=corpus/*.txt --model_prefix=my-30k --vocab_size=30000
+
+writes my-30k.model (for --spm_model_file) and my-30k.vocab (the same pieces as text). The recipe is
+the published one: unigram pieces, <pad> 0, <unk> 1, [CLS] 2, [SEP] 3, [MASK] 4, some signs always
+pieces of their own, at most ten million sentences. The text is prepared exactly as the other
+commands prepare it, so --do_lower_case must have the same value there.
+
+Input is the text that create_pretraining_data takes: one sentence a line, empty lines ignored. It
+is read twice; a prepared copy of the sentences that are drawn lies in the folder for temporary
+files ($TMPDIR) while it runs, and SentencePiece holds them in memory. The same input, flags and
+version of sentencepiece give the same bytes.
+"""
+
+import io
+import logging
+import multiprocessing
+import os
+import re
+import tempfile
+import textwrap
+import time
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Union
+
+import numpy as np
+import sentencepiece as spm
+from tqdm import tqdm
+
+from albert import files, flags_lib, tokenization
+
+# Not __name__: that is "__main__" in `python -m albert.train_vocab`.
+_LOGGER = logging.getLogger("albert.train_vocab")
+
+# What the sums of the EM steps round to depends on how many threads share them, so the number is
+# part of the recipe and not of the machine.
+_THREADS = 16
+_RECIPE = {
+    "model_type": "unigram",
+    "pad_id": 0,
+    "unk_id": 1,
+    "bos_id": -1,
+    "eos_id": -1,
+    "control_symbols": ["[CLS]", "[SEP]", "[MASK]"],
+    "user_defined_symbols": ["(", ")", '"', "-", ".", "\u2013", "\u00a3", "\u20ac"],
+    "num_threads": _THREADS,
+}
+_CHUNK_BYTES = 1 << 20
+_LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
+_MOST_UNDECODABLE = 0.01  # of all lines
+_SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
+_STANDARD_ERROR = 2  # the descriptor that the C++ side writes to
+_POLL_SECONDS = 0.2
+_LOG_SECONDS = 60
+
+
+class Quality(NamedTuple):
+    """How well a vocabulary suits a sample of the text it was made from."""
+
+    characters_per_piece: float
+    unknown_share: float  # of the sample's pieces
+
+
+class TrainedVocabulary(NamedTuple):
+    """What `train` made."""
+
+    model_file: str
+    vocab_file: str
+    vocab_size: int
+    sentences: int  # lines with text in the input
+    used_sentences: int  # of these, the drawn ones
+    quality: Quality
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """Yields the lines of a file that hold anything; a line ends in "\\n" and nothing else."""
+    import tensorflow.compat.v1 as tf
+
+    rest = b""
+    with tf.io.gfile.GFile(path, "rb") as stream:
+        while True:
+            chunk = stream.read(_CHUNK_BYTES)
+            lines = (rest + chunk).split(b"\n")
+            rest = lines.pop() if chunk else b""
+            yield from (line for line in lines if not line.isspace() and line)
+            if not chunk:
+                return
+
+
+def _count_sentences(paths: Sequence[str]) -> int:
+    """Counts the lines with text, and makes sure that they are text."""
+    count = undecodable = 0
+    for path in paths:
+        for line in _lines(path):
+            count += 1
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                undecodable += 1
+    if undecodable > _MOST_UNDECODABLE * count:
+        raise ValueError(
+            f"{undecodable} of {count} lines of --input_file are not UTF-8 (at most "
+            f"{_MOST_UNDECODABLE:.0%} may be). Convert the text to UTF-8."
+        )
+    if undecodable:
+        _LOGGER.warning(
+            "%d of %d lines are not UTF-8; the bytes at fault are left out.", undecodable, count
+        )
+    if not count:
+        raise ValueError(
+            f"--input_file holds no text ({len(paths)} files, all empty). Give files with one "
+            "sentence a line."
+        )
+    return count
+
+
+def _drawn(lines: Iterable[bytes], *, total: int, wanted: int, seed: int) -> Iterator[bytes]:
+    """Draws `wanted` of `total` lines, each set of them equally likely, without holding any.
+
+    Selection sampling (Knuth, The Art of Computer Programming, 3.4.2, algorithm S): a line is taken
+    with probability (still wanted) / (still to come).
+    """
+    random = np.random.RandomState(seed)
+    for to_come, line in zip(range(total, 0, -1), lines):
+        if wanted == to_come or random.random_sample() * to_come < wanted:
+            wanted -= 1
+            yield line
+
+
+def _prepare(drawn: Iterable[bytes], path: str, *, count: int, lower: bool) -> List[str]:
+    """Writes the prepared sentences to a local file; returns a sample of them."""
+    sample = []
+    with open(path, "w", encoding="utf-8", newline="\n") as stream:
+        bar = tqdm(drawn, total=count, unit=" sentences", desc="reading", disable=None)
+        for number, line in enumerate(bar):
+            text = tokenization.preprocess_text(line, lower=lower)
+            if number % max(1, count // _SAMPLE_SENTENCES) == 0:
+                sample.append(text)
+            if len(text) > _LONGEST_PART:
+                text = "\n".join(textwrap.wrap(text, _LONGEST_PART, break_on_hyphens=False))
+            stream.write(text + "\n")
+    return sample
+
+
+def _run_trainer(text_path: str, log_path: str, settings: Dict[str, Any]) -> bytes:
+    """Returns the trained model; runs in a process of its own, whose standard error is the log."""
+    with open(log_path, "wb") as log:
+        os.dup2(log.fileno(), _STANDARD_ERROR)
+    model = io.BytesIO()
+    with open(text_path, encoding="utf-8", newline="\n") as stream:
+        # An iterator and a writer rather than paths, which would become part of the model's bytes.
+        spm.SentencePieceTrainer.train(
+            sentence_iterator=(line.rstrip("\n") for line in stream),
+            model_writer=model,
+            **_RECIPE,
+            **settings,
+        )
+    return model.getvalue()
+
+
+def _train_on(text_path: str, settings: Dict[str, Any]) -> bytes:
+    """Runs the trainer in another process, where Ctrl-C can stop it, and shows how far it is."""
+    log_path = text_path + ".log"
+    with multiprocessing.Pool(1) as pool:
+        result = pool.apply_async(_run_trainer, (text_path, log_path, settings))
+        started = logged = time.time()
+        with tqdm(desc="training", disable=None, bar_format="{desc}: {elapsed}{postfix}") as bar:
+            while not result.ready():
+                result.wait(_POLL_SECONDS)
+                left = _candidates_left(log_path)
+                bar.set_postfix_str(f"{left} candidate pieces left")
+                if time.time() - logged > _LOG_SECONDS:
+                    logged = time.time()
+                    seconds = logged - started
+                    _LOGGER.info("Training: %s candidates left after %.0f s.", left, seconds)
+        try:
+            return result.get()
+        except RuntimeError as error:
+            raise ValueError(_trainer_message(str(error), settings["vocab_size"])) from error
+
+
+def _candidates_left(log_path: str) -> str:
+    """The number of pieces that are still in the running, from the trainer's log."""
+    if not os.path.exists(log_path):
+        return "all"
+    with open(log_path, encoding="utf-8", errors="replace") as log:
+        sizes = re.findall(r" size=(\d+) ", log.read())
+    return sizes[-1] if sizes else "all"
+
+
+def _trainer_message(text: str, vocab_size: int) -> str:
+    """Says in terms of the flags what SentencePiece did not like."""
+    too_large = re.search(r"too high .* <= (\d+)", text)
+    if too_large:
+        return (
+            f"--vocab_size={vocab_size} is too large for this text: {too_large.group(1)} pieces is "
+            f"the most it gives. Use --vocab_size={too_large.group(1)} or less, or more text."
+        )
+    too_small = re.search(r"smaller than required_chars\. \d+ vs (\d+)", text)
+    if too_small:
+        return (
+            f"--vocab_size={vocab_size} is too small for this text: its characters and the special "
+            f"pieces alone are {too_small.group(1)}. Use a larger --vocab_size, or a lower "
+            "--character_coverage."
+        )
+    return f"SentencePiece could not train on --input_file: {text}"
+
+
+def _vocab_text(model: bytes) -> str:
+    """The pieces and scores as SentencePiece's own tools list them."""
+    processor = spm.SentencePieceProcessor()
+    processor.LoadFromSerializedProto(model)
+    return "".join(
+        f"{processor.IdToPiece(index)}\t{processor.GetScore(index):g}\n"
+        for index in range(processor.GetPieceSize())
+    )
+
+
+def _write(model_file: str, vocab_file: str, model: bytes):
+    """Puts both files in their places; the model, which others wait for, comes last."""
+    import tensorflow.compat.v1 as tf
+
+    with files.atomic_path(model_file) as temporary:
+        with tf.io.gfile.GFile(temporary, "wb") as stream:
+            stream.write(model)
+        files.atomic_write_text(vocab_file, _vocab_text(model))
+
+
+def _refuse_existing(paths: Iterable[str], overwrite: bool):
+    """Guards the vocabulary that some model may already depend on."""
+    import tensorflow.compat.v1 as tf
+
+    for path in paths:
+        if not overwrite and tf.io.gfile.exists(path):
+            raise ValueError(
+                f"'{path}' exists. Models trained with it need it as it is: choose another "
+                "--model_prefix, or replace it by --overwrite."
+            )
+
+
+def train(
+    input_file: Union[str, Sequence[str]],
+    model_prefix: str,
+    vocab_size: int = 30000,
+    *,
+    do_lower_case: bool = True,
+    input_sentence_size: int = 10000000,
+    character_coverage: float = 0.99995,
+    seed: int = 12345,
+    overwrite: bool = False,
+) -> TrainedVocabulary:
+    """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
+
+    Args:
+      input_file: paths or patterns, separated by commas or in a list; one sentence a line.
+      model_prefix: where to write, without the ending. Both files appear whole or not at all.
+      vocab_size: number of pieces, the special ones included.
+      do_lower_case: make the text lower case first (see tokenization).
+      input_sentence_size: draw at most this many sentences; they are held in memory.
+      character_coverage: share of the text whose characters get pieces; the rarest ones do not.
+      seed: decides which sentences are drawn, where there are more.
+      overwrite: replace files that are there.
+
+    Returns:
+      Paths and numbers of what was made.
+
+    Raises:
+      ValueError: no such input, no text in it, text that is not UTF-8, a vocab_size that the text
+        cannot give, or output files that are there already.
+    """
+    model_file, vocab_file = f"{model_prefix}.model", f"{model_prefix}.vocab"
+    _refuse_existing((model_file, vocab_file), overwrite)
+    paths = files.expand_patterns(input_file, "input_file")
+    total = _count_sentences(paths)
+    used = min(total, input_sentence_size)
+    _LOGGER.info(
+        "Training %d pieces on %d of %d sentences in %d files.", vocab_size, used, total, len(paths)
+    )
+    start = time.time()
+    lines = (line for path in paths for line in _lines(path))
+    with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
+        text_path = os.path.join(folder, "sentences.txt")
+        drawn = _drawn(lines, total=total, wanted=used, seed=seed)
+        sample = _prepare(drawn, text_path, count=used, lower=do_lower_case)
+        settings = {"vocab_size": vocab_size, "character_coverage": character_coverage}
+        model = _train_on(text_path, settings)
+    _write(model_file, vocab_file, model)
+    tokenizer = tokenization.FullTokenizer(None, spm_model_file=model_file)
+    quality = _quality(tokenizer, sample)
+    _LOGGER.info(
+        "Wrote %s and .vocab: %d pieces after %.0f seconds. They hold %.2f characters each on "
+        "average, and %.3f%% of the pieces of a text like this are unknown.",
+        model_file,
+        len(tokenizer.vocab),
+        time.time() - start,
+        quality.characters_per_piece,
+        100 * quality.unknown_share,
+    )
+    return TrainedVocabulary(model_file, vocab_file, len(tokenizer.vocab), total, used, quality)
+
+
+def _quality(tokenizer: tokenization.FullTokenizer, sample: Sequence[str]) -> Quality:
+    """Cuts prepared text with what was written, loaded as any other command will load it."""
+    ids = [index for text in sample for index in tokenizer.sp_model.EncodeAsIds(text)]
+    return Quality(
+        characters_per_piece=sum(map(len, sample)) / max(1, len(ids)),
+        unknown_share=ids.count(tokenizer.sp_model.unk_id()) / max(1, len(ids)),
+    )
+
+
+def define_flags(flag_values):
+    """Defines this command's flags."""
+    flags_lib.path(
+        flag_values,
+        "input_file",
+        help="Text files, one sentence a line; patterns too, separated by commas.",
+        required=True,
+    )
+    flags_lib.path(
+        flag_values,
+        "model_prefix",
+        help="Where to write: <model_prefix>.model and <model_prefix>.vocab.",
+        required=True,
+    )
+    flags_lib.integer(
+        flag_values,
+        "vocab_size",
+        30000,
+        lower_bound=1,
+        help="Number of pieces, the special ones included.",
+    )
+    flags_lib.boolean(
+        flag_values,
+        "do_lower_case",
+        True,
+        help="Make the text lower case. Give the same value to the commands that use the model.",
+    )
+    flags_lib.integer(
+        flag_values,
+        "input_sentence_size",
+        10000000,
+        lower_bound=1,
+        help="Train on at most this many sentences, drawn at random. They are held in memory.",
+    )
+    flags_lib.floating(
+        flag_values,
+        "character_coverage",
+        0.99995,
+        lower_bound=0.98,
+        upper_bound=1.0,
+        help="Share of the text whose characters get pieces; rarer characters become <unk>.",
+    )
+    flags_lib.integer(
+        flag_values,
+        "seed",
+        12345,
+        lower_bound=0,
+        upper_bound=2**32 - 1,
+        help="Which sentences are drawn, where there are more than --input_sentence_size.",
+    )
+    flags_lib.boolean(flag_values, "overwrite", False, help="Replace files that are there.")
+
+
+def main(settings: flags_lib.Settings):
+    """Trains by the flags."""
+    train(**settings.to_dict())
+
+
+def cli():
+    """Starts the command."""
+    flags_lib.run(main, define_flags, usage=__doc__)
+
+
+if __name__ == "__main__":
+    cli()
