@@ -19,8 +19,10 @@ Legend: N sequences, S their length, M = S - 3 pieces of both segments at most, 
 sequence at most, P predictions at most, V vocabulary, T pieces of a block of text.
 """
 
+import itertools
 import re
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+import string
+from typing import Any, Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 import numpy as np
 
@@ -48,6 +50,9 @@ class PieceTable(NamedTuple):
     """What masking needs to know about a vocabulary."""
 
     is_word_start: np.ndarray  # bool [V]
+    # Where SentencePiece's unknown piece, that of the text below it, does not start a word.
+    odd_unknown: Optional[Pattern]
+    unknown_id: int
     ordinary: np.ndarray  # int32: ids that may replace a piece at random
     cls_id: int
     sep_id: int
@@ -73,8 +78,7 @@ def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
     Args:
       tokenizer: has `vocab` (piece -> id) and `sp_model` (None for WordPiece).
       word_start: "reference", see `starts_word`; or "underline": a word starts at the underline
-        only, in every language. Special pieces are words of their own either way. In WordPiece
-        vocabularies a word starts where a piece has no "##".
+        only, in every language. In WordPiece vocabularies a word starts at a piece without "##".
 
     Raises:
       ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], has no ordinary piece, or is a
@@ -95,23 +99,69 @@ def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
     pieces = [""] * (max(vocab.values()) + 1)
     for piece, number in vocab.items():
         pieces[number] = piece
-    special = np.array([_is_special(model, number, piece) for number, piece in enumerate(pieces)])
+    is_special = np.array(
+        [_is_special(model, number, piece) for number, piece in enumerate(pieces)]
+    )
+    odd_unknown = None
     if model is None:
         starts = [not piece.startswith("##") for piece in pieces]
     elif word_start == "underline":
         starts = [piece.startswith(_UNDERLINE) for piece in pieces]
     else:
         starts = [starts_word(piece) for piece in pieces]
-    ordinary = np.flatnonzero(~special).astype(np.int32)
+        odd_unknown = _odd_unknown(vocab)
+    ordinary = np.flatnonzero(~is_special).astype(np.int32)
     if not len(ordinary):
         raise ValueError("The vocabulary holds no ordinary piece, only special ones.")
     return PieceTable(
-        is_word_start=np.array(starts, bool) | special,
+        is_word_start=np.array(starts, bool),
+        odd_unknown=odd_unknown,
+        unknown_id=model.unk_id() if model else -1,
         ordinary=ordinary,
         cls_id=vocab["[CLS]"],
         sep_id=vocab["[SEP]"],
         mask_id=vocab["[MASK]"],
     )
+
+
+def _odd_unknown(vocab: Dict[str, int]) -> Optional[Pattern]:
+    """Finds runs of letters and punctuation that are not in the vocabulary and start no word.
+
+    The rule of `starts_word` looks at a piece's text. For an unknown piece that is a run of
+    characters without a piece; it starts a word but for the runs that this pattern finds.
+    """
+    letters = [letter for letter in _LETTERS | set(string.ascii_uppercase) if letter not in vocab]
+    others = [mark for mark in _PUNCTUATION if mark not in vocab]
+    if not letters + others:
+        return None
+    pattern = "[" + "".join(map(re.escape, sorted(letters + others))) + "]{2}"
+    if letters:
+        pattern += "|[" + "".join(sorted(letters)) + "]"
+    return re.compile(pattern)
+
+
+def word_starts(
+    tokenizer: Any, table: PieceTable, *, lines: Sequence[str], ids: Sequence[Sequence[int]]
+) -> np.ndarray:
+    """Returns bool [T]: which pieces of some lines, one after another, start a word.
+
+    Args:
+      tokenizer: the `tokenization.FullTokenizer` of the table.
+      table: of the vocabulary.
+      lines: the text.
+      ids: of the pieces of each line, T in all.
+    """
+    flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
+    starts = table.is_word_start[flat]
+    if table.odd_unknown is None:
+        return starts
+    place = 0
+    for line, numbers in zip(lines, ids):
+        if table.unknown_id in numbers and table.odd_unknown.search(tokenizer.preprocess(line)):
+            pieces = tokenizer.tokenize_text(line)
+            starts[place : place + len(numbers)] = [starts_word(piece) for piece in pieces]
+        place += len(numbers)
+    return starts
 
 
 def _is_special(model: Any, number: int, piece: str) -> bool:
@@ -154,12 +204,16 @@ class _Sequences(NamedTuple):
 
 
 def masked_features(
-    ids: np.ndarray, pairs: segment_pairs.Pairs, *, table: PieceTable, settings: MaskSettings
+    block: segment_pairs.TokenizedBlock,
+    pairs: segment_pairs.Pairs,
+    *,
+    table: PieceTable,
+    settings: MaskSettings,
 ) -> Dict[str, np.ndarray]:
     """Returns the features of N pretraining records, padded with zeros.
 
     Args:
-      ids: int32 [T], the pieces the pairs point into.
+      block: the text the pairs point into.
       pairs: N pairs, at most S - 3 pieces each.
       table: of the vocabulary.
       settings: see MaskSettings.
@@ -169,7 +223,7 @@ def masked_features(
       masked_lm_ids, masked_lm_weights (float32) [N, P] (2 P with do_permutation) in ascending
       order of position; next_sentence_labels [N, 1].
     """
-    sequences = _gather(ids, pairs, table=table, settings=settings)
+    sequences = _gather(block, pairs, settings)
     words = _find_words(sequences, pairs.length_a, settings)
     wanted = _number_to_predict(sequences.length, settings)
     order = random_streams.fold(pairs.key, _WORDS)
@@ -193,11 +247,7 @@ def masked_features(
 
 
 def _gather(
-    ids: np.ndarray,
-    pairs: segment_pairs.Pairs,
-    *,
-    table: PieceTable,
-    settings: MaskSettings,
+    block: segment_pairs.TokenizedBlock, pairs: segment_pairs.Pairs, settings: MaskSettings
 ) -> _Sequences:
     """A and B one after the other, without [CLS] and [SEP]."""
     position = np.arange(settings.max_seq_length - 3)[None, :]  # [1, M]
@@ -206,9 +256,9 @@ def _gather(
         position < length_a, pairs.start_a[:, None], pairs.start_b[:, None] - length_a
     )
     is_piece = position < length
-    pieces = ids[np.where(is_piece, source, 0)]  # [N, M]
-    pieces[~is_piece] = 0
-    starts = table.is_word_start[pieces] & is_piece
+    source = np.where(is_piece, source, 0)
+    pieces = np.where(is_piece, block.ids[source], 0)  # [N, M]
+    starts = block.word_starts[source] & is_piece
     return _Sequences(pieces, is_piece, starts, length[:, 0])
 
 
@@ -248,14 +298,15 @@ def _ngram_thresholds(settings: MaskSettings) -> np.ndarray:
     return np.array([sum(weights[:n]) / total for n in range(1, settings.ngram)])
 
 
-def _visits(keys: np.ndarray, words: _Words) -> Tuple[np.ndarray, np.ndarray]:
+def _visits(keys: np.ndarray, words: _Words, longest: int) -> Tuple[np.ndarray, np.ndarray]:
     """Random orders of the words, and a random number in [0, 1) for each visit, both [N, W].
 
     One 64-bit number for each word: the upper bits order the words, 24 bits in the middle are the
     random number, the lowest name the word, so that one sort brings everything into place.
     """
     width = int(words.count.max())
-    index_bits = np.uint64(max(1, int(width - 1).bit_length()))
+    # As for the longest sequence, so that no number depends on the other sequences.
+    index_bits = np.uint64(int(longest).bit_length())
     index = np.arange(width, dtype=np.uint64)[None, :]
     visits = random_streams.fold(keys[:, None], index)
     visits = (visits >> index_bits) << index_bits | index
@@ -272,13 +323,13 @@ def _choose_words(
     *,
     keys: np.ndarray,
     settings: MaskSettings,
-    taken: np.ndarray = None,
+    taken: Optional[np.ndarray] = None,
 ) -> np.ndarray:
     """bool [N, W + ngram]: words chosen n-gram by n-gram until `wanted` pieces are reached.
 
     Words in `taken` count as chosen already but do not add to the number.
     """
-    order, draws = _visits(keys, words)
+    order, draws = _visits(keys, words, settings.max_seq_length)
     thresholds = _ngram_thresholds(settings)
     chosen = np.zeros(words.start.shape, bool)
     blocked = chosen if taken is None else taken.copy()

@@ -120,9 +120,9 @@ def check_settings(settings: DataSettings) -> None:
     Raises:
       ValueError: a value is out of its range.
     """
-    _at_least(settings, "max_seq_length", 5, "[CLS] A [SEP] B [SEP] with a piece each")
+    _at_least(settings, "max_seq_length", bound=5, why="[CLS] A [SEP] B [SEP], a piece each")
     for name in ("max_predictions_per_seq", "ngram", "dupe_factor", "shuffle_window_mb"):
-        _at_least(settings, name, 1, "one")
+        _at_least(settings, name, bound=1, why="none at all makes no records")
     for name in ("masked_lm_prob", "short_seq_prob"):
         value = getattr(settings, name)
         if not 0.0 <= value <= 1.0:
@@ -150,7 +150,7 @@ def check_settings(settings: DataSettings) -> None:
         )
 
 
-def _at_least(settings: DataSettings, name: str, bound: int, why: str) -> None:
+def _at_least(settings: DataSettings, name: str, *, bound: int, why: str) -> None:
     """Checks one lower bound."""
     value = getattr(settings, name)
     if value < bound:
@@ -161,10 +161,10 @@ def _at_least(settings: DataSettings, name: str, bound: int, why: str) -> None:
 
 
 class Instances(NamedTuple):
-    """What a block gave, batch by batch."""
+    """What a block gave, in the order of the shuffle."""
 
-    features: Iterator[Dict[str, np.ndarray]]
-    keys: np.ndarray  # uint64 [N]: the order of the shuffle
+    features: Iterator[Dict[str, np.ndarray]]  # in batches, see ngram_masking.masked_features
+    keys: np.ndarray  # uint64 [N], ascending: the place of each instance in the shuffle
     counts: Counts  # but for `predictions`, which is known when the features are
 
 
@@ -186,13 +186,14 @@ class InstanceMaker:
           ValueError: bad UTF-8, with file and line (input_file_mode r).
         """
         tokenized, counts = self._tokenize(block)
-        word_starts = self._table.is_word_start[tokenized.ids]
-        pairs, left_out = segment_pairs.make_pairs(tokenized, word_starts, self._pair_settings)
+        pairs, left_out = segment_pairs.make_pairs(tokenized, self._pair_settings)
         counts = counts._replace(
             left_out=left_out, instances=len(pairs.key), label_one=int(pairs.label.sum())
         )
         keys = random_streams.fold(pairs.key, ngram_masking.PAIR_DRAWS)
-        return Instances(self._features(tokenized, pairs), keys, counts)
+        order = np.argsort(keys, kind="stable")
+        pairs = segment_pairs.Pairs(*(column[order] for column in pairs))
+        return Instances(self._features(tokenized, pairs), keys[order], counts)
 
     def read_blocks(self, paths: Sequence[str]) -> Iterator[text_blocks.TextBlock]:
         """Yields the blocks of text files; see text_blocks.read_blocks."""
@@ -205,19 +206,16 @@ class InstanceMaker:
     def make_part(self, block: text_blocks.TextBlock, path: str) -> record_shuffle.Part:
         """Writes the records of `block` as a part and returns it."""
         features, keys, counts = self.instances(block)
-        batches = []
-        predictions = 0
-        for batch in features:
-            predictions += int(batch["masked_lm_weights"].sum())
-            batches.append(example_batches.encode_examples(batch))
-        note = {
-            "number": block.number,
-            "window": block.window,
-            "bytes": block.bytes,
-            "counts": counts._replace(predictions=predictions),
-        }
-        record_shuffle.write_part(path, keys, batches, note=note)
-        return record_shuffle.read_part(path)
+        note = {"number": block.number, "window": block.window, "bytes": block.bytes}
+
+        def encoded() -> Iterator[example_batches.EncodedExamples]:
+            predictions = 0
+            for batch in features:
+                predictions += int(batch["masked_lm_weights"].sum())
+                yield example_batches.encode_examples(batch)
+            note["counts"] = counts._replace(predictions=predictions)
+
+        return record_shuffle.write_part(path, keys, encoded(), note=note)
 
     def _features(
         self, tokenized: segment_pairs.TokenizedBlock, pairs: segment_pairs.Pairs
@@ -226,7 +224,7 @@ class InstanceMaker:
         rows = max(1, _CELLS // self._settings.max_seq_length)
         for start in range(0, len(pairs.key), rows):
             yield ngram_masking.masked_features(
-                tokenized.ids,
+                tokenized,
                 pairs.slice(start, start + rows),
                 table=self._table,
                 settings=self._mask_settings,
@@ -237,6 +235,7 @@ class InstanceMaker:
     ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
         """All documents, each tokenised once for all passes; empty ones are left out."""
         flat: List[int] = []
+        starts: List[np.ndarray] = []
         borders = [0]
         documents: List[segment_pairs.Document] = []
         counts = Counts()
@@ -245,10 +244,13 @@ class InstanceMaker:
                 raw, drop_bad=self._settings.input_file_mode == "rb"
             )
             first = len(borders) - 1
-            for ids in self._tokenizer.encode_ids_batch(lines):
-                if ids:
-                    flat += ids
-                    borders.append(len(flat))
+            batch = self._tokenizer.encode_ids_batch(lines)
+            starts.append(
+                ngram_masking.word_starts(self._tokenizer, self._table, lines=lines, ids=batch)
+            )
+            for ids in filter(None, batch):
+                flat += ids
+                borders.append(len(flat))
             last = len(borders) - 1
             documents.append(segment_pairs.Document(raw.index, raw.source, first, last))
             if raw is not block.neighbour:
@@ -263,10 +265,11 @@ class InstanceMaker:
                 )
         own = len(block.documents)
         tokenized = segment_pairs.TokenizedBlock(
-            np.array(flat, np.int32),
-            np.array(borders, np.int64),
-            tuple(document for document in documents[:own] if document.last > document.first),
-            tuple(document for document in documents[own:] if document.last > document.first),
+            ids=np.array(flat, np.int32),
+            word_starts=np.concatenate(starts),
+            borders=np.array(borders, np.int64),
+            documents=tuple(one for one in documents[:own] if one.last > one.first),
+            neighbours=tuple(one for one in documents[own:] if one.last > one.first),
         )
         return tokenized, counts
 
@@ -446,10 +449,13 @@ class _WorkFolder:
         self._remove_files(but=self._key)
         return self
 
-    def __exit__(self, *_) -> None:
-        self._lock.close()
-        if os.path.isdir(self.path) and not os.path.exists(self._started):
+    def __exit__(self, kind, *_) -> None:
+        # After a mistake in the text or the flags, what is mended makes other parts.
+        is_mistake = kind is not None and issubclass(kind, ValueError)
+        is_made = os.path.isdir(self.path)
+        if is_made and (is_mistake or not os.path.exists(self._started)):
             self.remove()
+        self._lock.close()
 
     def mark_started(self) -> None:
         """From here on, an output file without a sidecar is this job's own."""
@@ -587,23 +593,23 @@ class _Outputs:
         shuffled = _Shuffled(parts)
         end = 0
         with progress.Progress("Writing", counts.instances, unit="instances") as bar:
-            for number, path in enumerate(self.paths):
+            for number in range(len(self.paths)):
                 # As many as if they were dealt in turn.
                 share = (counts.instances - number - 1) // len(self.paths) + 1
                 start, end = end, end + share
-                if not self._why_stale(number):
+                if self._why_stale(number):
+                    self._write_file(number, bar.counting(shuffled.records(start, end)))
+                else:
                     bar.skip(share)
-                    continue
-                with input_pipeline.AtomicRecordWriter(
-                    path, self._fingerprint_of(number)
-                ) as writer:
-                    for record in shuffled.records(start, end):
-                        writer.write(record)
-                        if not writer.count % 1000:
-                            bar.update(1000, "")
-                            memory.sample()
-                bar.update(share % 1000, "")
+                memory.sample()
         memory.sample(now=True)
+
+    def _write_file(self, number: int, records: Iterable[bytes]) -> None:
+        """Writes one file and its sidecar."""
+        path, fingerprint = self.paths[number], self._fingerprint_of(number)
+        with input_pipeline.AtomicRecordWriter(path, fingerprint) as writer:
+            for record in records:
+                writer.write(record)
 
 
 class _Shuffled:

@@ -5,10 +5,9 @@
 import logging
 import multiprocessing
 import os
-import resource
 import sys
 import time
-from typing import List
+from typing import Any, Iterable, Iterator, List
 
 from tqdm import tqdm
 
@@ -16,6 +15,7 @@ _LOGGER = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_SAMPLES = 2.0
+_ITEMS_BETWEEN_UPDATES = 1000
 
 
 def format_seconds(seconds: float) -> str:
@@ -70,16 +70,26 @@ class Progress:
             self._last_line = time.time()
             _LOGGER.info("%s", self._line(note))
 
+    def counting(self, items: Iterable[Any]) -> Iterator[Any]:
+        """Yields the items and counts each as a unit."""
+        uncounted = 0
+        for item in items:
+            yield item
+            uncounted += 1
+            if uncounted == _ITEMS_BETWEEN_UPDATES:
+                self.update(uncounted, "")
+                uncounted = 0
+        self.update(uncounted, "")
+
     def _line(self, note: str) -> str:
         """One line for the log."""
         fresh = self._done - self._resumed
         elapsed = time.time() - self._started
         left = (self._total - self._done) * elapsed / fresh if fresh > 0 else 0.0
-        return (
-            f"{self._name}: {100 * self._done / self._total:.0f}% "
-            f"({self._done:,.{self._digits}f} of {self._total:,.{self._digits}f} {self._unit}), {note + ', ' if note else ''}"
-            f"{format_seconds(left)} left"
-        )
+        share = 100 * self._done / self._total
+        done, total = f"{self._done:,.{self._digits}f}", f"{self._total:,.{self._digits}f}"
+        details = [f"{done} of {total} {self._unit}", note, f"{format_seconds(left)} left"]
+        return f"{self._name}: {share:.0f}%, {', '.join(filter(None, details))}"
 
 
 class PeakMemory:
@@ -109,6 +119,8 @@ class PeakMemory:
 def memory_in_use(process_ids: List[int]) -> int:
     """Returns the bytes that the processes take together; see PeakMemory."""
     if not os.path.exists("/proc/self/smaps_rollup"):
+        import resource  # not on every system
+
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
     return sum(_proportional_set_size(process_id) for process_id in process_ids)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shuffling more records than fit in memory: sorted parts on disk, read together in order of key.
 
-Every record has a random 64-bit key. Whoever makes records writes them as parts, each sorted by
+Every record has a random 64-bit key. Whoever makes records writes them as parts, each in order of
 key; the parts of a window, read together in order of key, are a uniform shuffle of the window.
 `WindowShuffle` reads one narrow range of keys at a time, so that memory does not depend on how
 many records there are. A part appears under its name when it is whole, and thereby is the journal
@@ -15,80 +15,86 @@ import contextlib
 import json
 import os
 import zlib
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    BinaryIO,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import numpy as np
 
 from albert import example_batches
 
-_MAGIC = b"albert part 1\n\0\0"
+_MAGIC = b"albert part 1\n"
 _RANGE_BYTES = 1 << 25  # of the records that are in memory together
 
 
 class Part(NamedTuple):
-    """What is known about a part without reading its records."""
+    """What is known about a part without reading its records.
+
+    The file: the records, their keys (8 bytes each), where they end (8 bytes each), this in JSON,
+    the length of the JSON (8 bytes), and the mark of the format.
+    """
 
     path: str
     count: int
     bytes: int  # of the records
-    checksum: int
+    checksum: int  # of all before the JSON
     note: Dict[str, Any]  # the maker's own, JSON
-    keys_at: int  # where the keys start in the file; then follow the ends, then the records
+
+    @property
+    def keys_at(self) -> int:
+        """Where the keys start in the file."""
+        return self.bytes
 
     @property
     def ends_at(self) -> int:
         """Where the ends start."""
         return self.keys_at + 8 * self.count
 
-    @property
-    def data_at(self) -> int:
-        """Where the records start."""
-        return self.ends_at + 8 * self.count
-
 
 def write_part(
     path: str,
     keys: np.ndarray,
-    batches: Sequence[example_batches.EncodedExamples],
+    batches: Iterable[example_batches.EncodedExamples],
     *,
     note: Dict[str, Any],
-) -> None:
-    """Writes the records of `batches` to `path`, sorted by key; it appears only when it is whole.
+) -> Part:
+    """Writes a part to `path`, where it appears only when it is whole, and returns it.
 
     Args:
       path: a local file.
-      keys: uint64 [N], of the records of all batches one after another.
-      batches: the records.
-      note: JSON values to find again in Part.note.
+      keys: uint64 [N], ascending.
+      batches: the N records, in the order of the keys; one batch is in memory at a time.
+      note: JSON values to find again in Part.note; read after the last batch.
     """
-    records = [record for batch in batches for record in _split(batch.data, batch.ends)]
-    order = np.argsort(keys, kind="stable")
-    ends = np.cumsum(np.array([len(record) for record in records], np.int64)[order])
-    index = keys[order].astype("<u8").tobytes() + ends.astype("<u8").tobytes()
-    data = b"".join([records[number] for number in order.tolist()])
-    header = {
-        "count": len(records),
-        "bytes": len(data),
-        "checksum": zlib.crc32(data, zlib.crc32(index)),
-        "note": note,
-    }
-    text = json.dumps(header, sort_keys=True).encode("utf-8")
+    ends: List[np.ndarray] = []
+    checksum = size = 0
     temporary = f"{path}.tmp-{os.getpid()}"
     try:
         with open(temporary, "wb") as stream:
-            stream.write(_MAGIC + len(text).to_bytes(8, "little") + text)
-            stream.write(index)
-            stream.write(data)
+            for batch in batches:
+                stream.write(batch.data)
+                checksum = zlib.crc32(batch.data, checksum)
+                ends.append(batch.ends + size)
+                size += len(batch.data)
+            index = keys.astype("<u8").tobytes()
+            index += np.concatenate(ends + [np.zeros([0], np.int64)]).astype("<u8").tobytes()
+            part = Part(path, len(keys), size, zlib.crc32(index, checksum), note)
+            text = json.dumps(dict(part._asdict(), path=None), sort_keys=True).encode("utf-8")
+            stream.write(index + text + len(text).to_bytes(8, "little") + _MAGIC)
         os.replace(temporary, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)
-
-
-def _split(data: bytes, ends: np.ndarray) -> List[bytes]:
-    """The records that end at `ends`."""
-    borders = ends.tolist()
-    return [data[start:end] for start, end in zip([0] + borders, borders)]
+    return part
 
 
 def read_part(path: str, *, verify: bool = False) -> Optional[Part]:
@@ -98,23 +104,39 @@ def read_part(path: str, *, verify: bool = False) -> Optional[Part]:
       path: a local file.
       verify: also read the records and compare their checksum.
     """
-    if not os.path.isfile(path):
+    tail = len(_MAGIC) + 8
+    if not os.path.isfile(path) or os.path.getsize(path) < tail:
         return None
     with open(path, "rb") as stream:
-        start = stream.read(len(_MAGIC) + 8)
-        if len(start) < len(_MAGIC) + 8 or not start.startswith(_MAGIC):
+        stream.seek(-tail, os.SEEK_END)
+        text_ends = stream.tell()
+        footer = stream.read(tail)
+        text_starts = text_ends - int.from_bytes(footer[:8], "little")
+        if footer[8:] != _MAGIC or text_starts < 0:
             return None
-        text = stream.read(int.from_bytes(start[len(_MAGIC) :], "little"))
-        try:
-            header = json.loads(text.decode("utf-8"))
-        except ValueError:
-            return None
-        part = Part(path=path, keys_at=stream.tell(), **header)
-        if os.path.getsize(path) != part.data_at + part.bytes:
-            return None
-        if verify and zlib.crc32(stream.read()) != part.checksum:
-            return None
+        stream.seek(text_starts)
+        part = Part(**dict(json.loads(stream.read(text_ends - text_starts).decode()), path=path))
+        if verify:
+            stream.seek(0)
+            if _checksum(stream, text_starts) != part.checksum:
+                return None
     return part
+
+
+def _checksum(stream: BinaryIO, size: int) -> int:
+    """Of the next `size` bytes."""
+    checksum = 0
+    while size > 0:
+        chunk = stream.read(min(size, 1 << 20))
+        checksum = zlib.crc32(chunk, checksum)
+        size -= len(chunk)
+    return checksum
+
+
+def _split(data: bytes, ends: np.ndarray) -> List[bytes]:
+    """The records that end at `ends`."""
+    borders = ends.tolist()
+    return [data[start:end] for start, end in zip([0] + borders, borders)]
 
 
 class _Range(NamedTuple):
@@ -192,6 +214,6 @@ def _read_rows(part: Part, first: int, last: int) -> Tuple[np.ndarray, List[byte
         stream.seek(part.ends_at + 8 * (first - before))
         ends = np.frombuffer(stream.read(8 * (last - first + before)), "<u8").astype(np.int64)
         start = int(ends[0]) if before else 0
-        stream.seek(part.data_at + start)
+        stream.seek(start)
         data = stream.read(int(ends[-1]) - start)
     return keys, _split(data, ends[before:] - start)

@@ -44,6 +44,7 @@ class TokenizedBlock(NamedTuple):
     """The pieces of some documents, one after another."""
 
     ids: np.ndarray  # int32 [T]
+    word_starts: np.ndarray  # bool [T]: whether a piece starts a word
     borders: np.ndarray  # int64 [sentences + 1]: where each sentence starts; the end of the last
     documents: Tuple[Document, ...]
     # Documents that only serve as the other one of `random_next_sentence`.
@@ -90,18 +91,17 @@ class _Chunks(NamedTuple):
     key: np.ndarray
 
 
-def make_pairs(block: TokenizedBlock, word_starts: np.ndarray, settings: PairSettings) -> MadePairs:
+def make_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
     """Returns the pairs of all passes over all documents of `block`, truncated to fit.
 
     Args:
       block: the tokenised text.
-      word_starts: bool [T], whether a piece starts a word.
       settings: see PairSettings.
     """
     if settings.random_next_sentence:
-        made = _pairs_with_random_next(block, word_starts, settings)
+        made = _pairs_with_random_next(block, settings)
     else:
-        made = _swapped_pairs(block, word_starts, settings)
+        made = _swapped_pairs(block, settings)
     return made._replace(pairs=_truncate(made.pairs, settings.max_seq_length - 3))
 
 
@@ -161,7 +161,7 @@ def _chunks(block: TokenizedBlock, settings: PairSettings) -> _Chunks:
     return _Chunks(np.array(firsts, np.int64), np.array(lasts, np.int64), keys)
 
 
-def _cut(chunks: _Chunks, block: TokenizedBlock, word_starts: np.ndarray) -> np.ndarray:
+def _cut(chunks: _Chunks, block: TokenizedBlock) -> np.ndarray:
     """int64 [N]: the piece at which each chunk is cut in two; its start where it cannot be cut."""
     draw = random_streams.fold(chunks.key, _DRAW_CUT)
     sentences = chunks.last - chunks.first
@@ -169,14 +169,16 @@ def _cut(chunks: _Chunks, block: TokenizedBlock, word_starts: np.ndarray) -> np.
     cut = block.borders[np.minimum(chunks.first + 1 + inner, chunks.last)]
     single = np.flatnonzero(sentences == 1)
     start, end = block.borders[chunks.first[single]], block.borders[chunks.last[single]]
-    cut[single] = _cut_inside(start, end, positions=np.flatnonzero(word_starts), draw=draw[single])
+    cut[single] = _cut_inside(
+        start, end, positions=np.flatnonzero(block.word_starts), draw=draw[single]
+    )
     return cut
 
 
 def _cut_inside(
     start: np.ndarray, end: np.ndarray, *, positions: np.ndarray, draw: np.ndarray
 ) -> np.ndarray:
-    """Cuts the sentences [start, end) at one of the word starts at `positions`, if one is inside."""
+    """Cuts the sentences [start, end) at one of the word starts `positions`, if one is inside."""
     first = np.searchsorted(positions, start + 1)  # the first inner word start
     count = np.searchsorted(positions, end) - first
     at_word = first + random_streams.below(draw, np.maximum(count, 1))
@@ -185,13 +187,11 @@ def _cut_inside(
     return np.where(count > 0, at_word, np.where(end - start > 1, at_piece, start))
 
 
-def _swapped_pairs(
-    block: TokenizedBlock, word_starts: np.ndarray, settings: PairSettings
-) -> MadePairs:
+def _swapped_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
     """Sentence order: B follows A in the text, and half of the pairs are swapped."""
     chunks = _chunks(block, settings)
     start, end = block.borders[chunks.first], block.borders[chunks.last]
-    cut = _cut(chunks, block, word_starts)
+    cut = _cut(chunks, block)
     swap = random_streams.uniform(random_streams.fold(chunks.key, _DRAW_LABEL)) < 0.5
     pairs = Pairs(
         start_a=np.where(swap, cut, start),
@@ -209,9 +209,7 @@ def _swapped_pairs(
 # ------------------------------------------------------------------------- BERT's next sentence
 
 
-def _pairs_with_random_next(
-    block: TokenizedBlock, word_starts: np.ndarray, settings: PairSettings
-) -> MadePairs:
+def _pairs_with_random_next(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
     """Next sentence: half the time B is from another document and A's rest is used again.
 
     What is used again moves the chunks that follow, so they are cut one after another; only the
@@ -219,7 +217,7 @@ def _pairs_with_random_next(
     """
     pass_keys = _pass_keys(block.documents, settings)
     targets = _target_lengths(pass_keys, settings)
-    cutter = _SequentialCutter(block, word_starts)
+    cutter = _SequentialCutter(block)
     for number, document in enumerate(block.documents):
         for key, target in zip(pass_keys[number], targets[number].tolist()):
             # A chunk uses up at least one sentence.
@@ -232,11 +230,11 @@ def _pairs_with_random_next(
 class _SequentialCutter:
     """Collects the pairs of one document after another."""
 
-    def __init__(self, block: TokenizedBlock, word_starts: np.ndarray):
+    def __init__(self, block: TokenizedBlock):
         self._borders = block.borders.tolist()
         self._documents = block.documents
         self._neighbours = block.neighbours
-        self._word_positions = np.flatnonzero(word_starts)
+        self._word_positions = np.flatnonzero(block.word_starts)
         # The parts of one long document are neighbours: source -> [first part, one past the last).
         self._parts: Dict[int, Tuple[int, int]] = {}
         for number, document in enumerate(block.documents):

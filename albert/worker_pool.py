@@ -146,8 +146,15 @@ def _run(workers: List[_Worker], tasks: Iterator[Any]) -> Iterator[Any]:
         if yielded not in results:
             _receive([worker for worker in workers if worker.task is not None], results)
         while yielded in results:
-            yield results.pop(yielded)
+            yield _unwrapped(results.pop(yielded))
             yielded += 1
+
+
+def _unwrapped(result: Any) -> Any:
+    """The result; a failure is raised in its turn, so that the first one is always the same."""
+    if isinstance(result, _Failure):
+        raise result.error from RuntimeError(f"in a worker process:\n{result.trace}")
+    return result
 
 
 def _send(worker: _Worker, number: int, task: Any) -> None:
@@ -168,8 +175,6 @@ def _receive(busy: List[_Worker], results: Dict[int, Any]) -> None:
             result = pipe.recv()
         except (EOFError, ConnectionResetError):
             raise _died(worker) from None
-        if isinstance(result, _Failure):
-            raise result.error from RuntimeError(f"in a worker process:\n{result.trace}")
         results[worker.task] = result
         worker.task = None
 
