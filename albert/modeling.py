@@ -496,7 +496,9 @@ class AlbertModel:
         self._word_embedding_output = self._as_sequence(words)
         self._projection = None
         if config.embedding_layout == "google":
-            output = self._add_types_and_positions(variables, words, token_type_ids)
+            output = self._add_types_and_positions(
+                variables, words, token_type_ids, one_hot=use_one_hot_embeddings
+            )
             self._embedding_output = self._as_sequence(output)
             if embedding == hidden:
                 return output
@@ -505,11 +507,15 @@ class AlbertModel:
         if embedding != hidden:
             self._projection = variables.table(f"{_MAPPING}/kernel", embedding, hidden)
             words = tf.matmul(words, self._projection)  # [T, H]
-        output = self._add_types_and_positions(variables, words, token_type_ids)
+        output = self._add_types_and_positions(
+            variables, words, token_type_ids, one_hot=use_one_hot_embeddings
+        )
         self._embedding_output = self._as_sequence(output)
         return output
 
-    def _add_types_and_positions(self, variables, words, token_type_ids) -> tf.Tensor:
+    def _add_types_and_positions(
+        self, variables, words, token_type_ids, *, one_hot: bool
+    ) -> tf.Tensor:
         """LayerNorm(words + types + positions) with dropout; [T, width] in float32."""
         config, width = self._config, int(words.shape[-1])
         batch, length = self._shape
@@ -517,8 +523,9 @@ class AlbertModel:
         positions = variables.table(
             "embeddings/position_embeddings", config.max_position_embeddings, width
         )
-        # A product with one-hot rows is always the faster lookup in a table of a few rows.
-        total = words + _look_up(types, tf.reshape(token_type_ids, [-1]), one_hot=True)
+        # A lookup, not the faster product with one-hot rows: the clipping norm of a lookup counts
+        # repeated ids separately, and training has to follow the published implementation.
+        total = words + _look_up(types, tf.reshape(token_type_ids, [-1]), one_hot=one_hot)
         total = tf.reshape(total, [batch, length, width])
         total += tf.slice(positions, [0, 0], [length, -1])  # [S, width] over the batch
         total = tf.reshape(total, [-1, width])  # [T, width]
