@@ -197,7 +197,7 @@ def _translation_spans(text: str, table: _CharacterTable) -> Optional[_Spans]:
     starts, ends = [], []
     for index, char in enumerate(text):
         count = len(table[ord(char)]) if char in uneven else 1
-        if count == 0 and ends and ends[-1] == index:
+        if count == 0 and ends and ends[-1] == index and not char.isspace():
             ends[-1] = index + 1  # a mark belongs to the letter before it
         starts.extend([index] * count)
         ends.extend([index + 1] * count)
