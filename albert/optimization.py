@@ -407,9 +407,8 @@ def build_train_step(
 ) -> TrainStep:
     """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
 
-    The learning rate is the one of the global step before this update. Gradients are clipped to a
-    global norm of 1; the norm counts the rows of a looked-up table as they are, repeated ids
-    separately (tf.clip_by_global_norm on IndexedSlices), in every mode below.
+    Gradients are clipped to a global norm of 1. The norm counts the rows of a looked-up table as
+    they are, repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every mode.
 
     With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
     the gradients are averaged over the replicas and clipped after that, so N replicas of batch b
@@ -419,13 +418,10 @@ def build_train_step(
 
     Args:
       loss: scalar; not used when `gradients` are given.
-      init_lr: see `learning_rate_schedule`, and there for the other parts of the schedule.
-      num_train_steps: where the decay ends.
-      num_warmup_steps: length of the warm-up.
+      init_lr, num_train_steps, num_warmup_steps, poly_power, start_warmup_step: see
+        `learning_rate_schedule`. The rate is the one of the global step before this update.
       use_tpu: wraps the optimizer in CrossShardOptimizer.
       optimizer: "adamw" or "lamb".
-      poly_power: exponent of the decay.
-      start_warmup_step: where the warm-up starts.
       colocate_gradients_with_ops: as in tf.gradients.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
       gradients: what `accumulate_gradients` returned, or one gradient (or None) for each of
@@ -433,48 +429,51 @@ def build_train_step(
       weight_decay_rate: factor of the decoupled decay; LayerNorm and bias are never decayed.
       use_xla: compiles the element-wise part of each update.
 
-    Returns:
-      A TrainStep.
-
     Raises:
       ValueError: unknown optimizer or variable name, a number out of range, nothing to train.
     """
-    global_step = tf.train.get_or_create_global_step()
+    step = tf.train.get_or_create_global_step()
     learning_rate = learning_rate_schedule(
-        global_step,
+        step,
         init_lr=init_lr,
         num_train_steps=num_train_steps,
         num_warmup_steps=num_warmup_steps,
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
     )
-    _refuse_negative(weight_decay_rate=weight_decay_rate)
-    rule = _optimizer_class(optimizer)(
-        learning_rate,
-        weight_decay_rate=weight_decay_rate,
-        exclude_from_weight_decay=NEVER_DECAYED,
-        use_xla=use_xla,
-    )
+    rule = _rule(optimizer, learning_rate, weight_decay_rate=weight_decay_rate, use_xla=use_xla)
     if gradients is None:
         pairs = _pairs_of_loss(loss, excluded_tvars, colocate_gradients_with_ops)
     else:
         pairs = _pairs_of_gradients(gradients, excluded_tvars)
-    update = _update_on_one_device
-    if use_tpu:
-        update = _update_on_shards
-    elif _replica_count() > 1:
-        update = _update_on_replicas
-    applied = update(rule, pairs, global_step)
+    applied = _update_function(use_tpu)(rule, pairs, step)
     return TrainStep(applied.train_op, learning_rate, applied.gradient_norm)
 
 
-def _optimizer_class(name: str):
+def _rule(
+    name: str, learning_rate: tf.Tensor, *, weight_decay_rate: float, use_xla: bool
+) -> AdamWeightDecayOptimizer:
+    _refuse_negative(weight_decay_rate=weight_decay_rate)
     if name not in OPTIMIZERS:
         raise ValueError(
             f"Unknown optimizer {name!r}.{_did_you_mean(name, OPTIMIZERS)} "
             f"Optimizers: {', '.join(sorted(OPTIMIZERS))}."
         )
-    return OPTIMIZERS[name]
+    return OPTIMIZERS[name](
+        learning_rate,
+        weight_decay_rate=weight_decay_rate,
+        exclude_from_weight_decay=NEVER_DECAYED,
+        use_xla=use_xla,
+    )
+
+
+def _update_function(use_tpu: bool) -> Callable:
+    if use_tpu:
+        return _update_on_shards
+    replicas = tf.distribute.get_replica_context()
+    if replicas and replicas.num_replicas_in_sync > 1:
+        return _update_on_replicas
+    return _update_on_one_device
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -624,27 +623,27 @@ def _update_on_shards(
     """
     total = tf.tpu.cross_replica_sum
     share = 1.0 / total(tf.ones([]))
-    averaged = []
-    for gradient, variable, squared_norm in pairs:
-        gradient = total(_dense(gradient, variable)) * share
-        if squared_norm is not None:
-            squared_norm = total(squared_norm) * tf.square(share)
-        averaged.append(_Pair(gradient, variable, squared_norm))
-    norm = _global_norm(averaged)
-    scale = _clip_scale(norm) * share
-    clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in averaged]
+    summed = [
+        _Pair(
+            total(_dense(pair.gradient, pair.variable)),
+            pair.variable,
+            None if pair.squared_norm is None else total(pair.squared_norm),
+        )
+        for pair in pairs
+    ]
+    norm = _global_norm(summed) * share
+    scale = _clip_scale(norm) * share * share
+    clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in summed]
     sharded = tf.tpu.CrossShardOptimizer(rule)
     return _Applied(sharded.apply_gradients(clipped, global_step=global_step), norm)
 
 
-def _local_copies(value: Any) -> List[Any]:
-    """Returns a value's copies on the devices of this process."""
-    return list(tf.distribute.get_strategy().experimental_local_results(value))
+class _Replica(NamedTuple):
+    """What each replica brings to the update."""
 
-
-def _replica_count() -> int:
-    context = tf.distribute.get_replica_context()
-    return context.num_replicas_in_sync if context else 1
+    gradients: List[Gradient]
+    squared_norm_of_rows: tf.Tensor
+    learning_rate: tf.Tensor
 
 
 def _update_on_replicas(
@@ -655,39 +654,54 @@ def _update_on_replicas(
     # has made means of them.
     tf.get_default_graph()._is_loss_scaled_by_optimizer = True
     variables = [pair.variable for pair in pairs]
-    looked_up = [pair.squared_norm for pair in pairs if pair.squared_norm is not None]
     step_before = tf.identity(global_step)
 
-    def average_and_update(strategy, gradients, squared_norm_of_rows, learning_rates):
-        def mean(values, destinations):
-            return strategy.extended.batch_reduce_to(
-                tf.distribute.ReduceOp.MEAN, list(zip(values, destinations))
-            )
-
-        averaged = mean(gradients, variables)
+    def average_and_update(strategy, replicas):
+        # Sums, since TensorFlow 1.15 cannot average IndexedSlices over workers; the division is
+        # part of the scale.
+        share = 1.0 / strategy.num_replicas_in_sync
+        summed = _summed(strategy, replicas.gradients, variables)
+        rows = _local_copies(
+            strategy, *_summed(strategy, [replicas.squared_norm_of_rows], variables[:1])
+        )
         squares = [
-            _sum_of_squares(_local_copies(gradient)[0])
-            for gradient, pair in zip(averaged, pairs)
+            _sum_of_squares(_local_copies(strategy, gradient)[0])
+            for gradient, pair in zip(summed, pairs)
             if pair.squared_norm is None
         ]
-        # The rows of N replicas' gradients lie side by side, each divided by N.
-        squared_norms_of_rows = _local_copies(mean([squared_norm_of_rows], variables[:1])[0])
-        squares.append(squared_norms_of_rows[0] / strategy.num_replicas_in_sync)
         # Every copy of a reduction has to run, since the devices wait for each other, and every
         # replica's learning rate has to be read before the global step grows.
-        with tf.control_dependencies(squared_norms_of_rows + _local_copies(learning_rates)):
-            norm = _finite_norm(_root_of_sum(squares), step_before)
+        with tf.control_dependencies(rows + _local_copies(strategy, replicas.learning_rate)):
+            norm = _finite_norm(_root_of_sum(squares + rows[:1]) * share, step_before)
         train_op = rule.apply_aggregated(
-            strategy, zip(averaged, variables), scale=_clip_scale(norm), global_step=global_step
+            strategy,
+            zip(summed, variables),
+            scale=_clip_scale(norm) * share,
+            global_step=global_step,
         )
         return _Applied(train_op, norm)
 
-    gradients = [pair.gradient for pair in pairs]
-    squared_norm_of_rows = tf.add_n(looked_up) if looked_up else tf.zeros([])
-    context = tf.distribute.get_replica_context()
-    return context.merge_call(
-        average_and_update, args=(gradients, squared_norm_of_rows, rule.learning_rate)
+    looked_up = [pair.squared_norm for pair in pairs if pair.squared_norm is not None]
+    replica = _Replica(
+        gradients=[pair.gradient for pair in pairs],
+        squared_norm_of_rows=tf.add_n(looked_up) if looked_up else tf.zeros([]),
+        learning_rate=rule.learning_rate,
     )
+    context = tf.distribute.get_replica_context()
+    return context.merge_call(average_and_update, args=(replica,))
+
+
+def _summed(
+    strategy: tf.distribute.Strategy, values: Sequence[Any], destinations: Sequence[Any]
+) -> List[Any]:
+    """Returns the sums over the replicas, a copy on every device of each destination."""
+    pairs = list(zip(values, destinations))
+    return strategy.extended.batch_reduce_to(tf.distribute.ReduceOp.SUM, pairs)
+
+
+def _local_copies(strategy: tf.distribute.Strategy, value: Any) -> List[Any]:
+    """Returns a value's copies on the devices of this process."""
+    return list(strategy.experimental_local_results(value))
 
 
 def accumulate_gradients(
@@ -700,11 +714,9 @@ def accumulate_gradients(
     """Sums losses and gradients over micro-batches that run one after another in one step.
 
     Memory is that of one micro-batch. The sums are those of the whole batch if `loss_fn`
-    normalises by numbers of the whole batch (its size, its sum of weights), and so is the norm
-    that clipping uses.
-
-    `loss_fn` is called once outside the loop, to make the variables (what it computes there is
-    never run), and again inside it, where it must find the same variables.
+    normalises by numbers of the whole batch (its size, its sum of weights); so is the norm that
+    clipping uses. `loss_fn` is called once outside the loop to make the variables (what it
+    computes there is never run), and again inside it, where it must find the same variables.
 
     Args:
       loss_fn: (micro-batch, its index) -> (scalar loss, dict of metrics). A micro-batch has the
