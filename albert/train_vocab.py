@@ -23,7 +23,7 @@ import re
 import tempfile
 import textwrap
 import time
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 import sentencepiece as spm
@@ -51,6 +51,7 @@ _CHUNK_BYTES = 1 << 20
 _LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
 _MOST_UNDECODABLE = 0.01  # of all lines
 _SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
+_SENTENCES = "sentences.txt"
 _STANDARD_ERROR = 2  # the descriptor that the C++ side writes to
 _POLL_SECONDS = 0.2
 _LOG_SECONDS = 60
@@ -144,50 +145,77 @@ def _prepare(drawn: Iterable[bytes], path: str, *, count: int, lower: bool) -> L
     return sample
 
 
-def _run_trainer(text_path: str, log_path: str, settings: Dict[str, Any]) -> bytes:
-    """Returns the trained model; runs in a process of its own, whose standard error is the log."""
-    with open(log_path, "wb") as log:
+def _run_trainer(folder: str, settings: Dict[str, Any]):
+    """Trains on folder/sentences.txt; leaves there `log`, and either `model` or `error`."""
+    with open(os.path.join(folder, "log"), "wb") as log:
         os.dup2(log.fileno(), _STANDARD_ERROR)
     model = io.BytesIO()
-    with open(text_path, encoding="utf-8", newline="\n") as stream:
-        # An iterator and a writer rather than paths, which would become part of the model's bytes.
-        spm.SentencePieceTrainer.train(
-            sentence_iterator=(line.rstrip("\n") for line in stream),
-            model_writer=model,
-            **_RECIPE,
-            **settings,
-        )
-    return model.getvalue()
+    try:
+        with open(os.path.join(folder, _SENTENCES), encoding="utf-8", newline="\n") as stream:
+            # An iterator and a writer, since the paths of files would become part of the model.
+            spm.SentencePieceTrainer.train(
+                sentence_iterator=(line.rstrip("\n") for line in stream),
+                model_writer=model,
+                **_RECIPE,
+                **settings,
+            )
+    except RuntimeError as error:
+        _write_bytes(os.path.join(folder, "error"), str(error).encode("utf-8"))
+    else:
+        _write_bytes(os.path.join(folder, "model"), model.getvalue())
 
 
-def _train_on(text_path: str, settings: Dict[str, Any]) -> bytes:
-    """Runs the trainer in another process, where Ctrl-C can stop it, and shows how far it is."""
-    log_path = text_path + ".log"
-    with multiprocessing.Pool(1) as pool:
-        result = pool.apply_async(_run_trainer, (text_path, log_path, settings))
-        started = logged = time.time()
-        with tqdm(desc="training", disable=None, bar_format="{desc}: {elapsed}{postfix}") as bar:
-            while not result.ready():
-                result.wait(_POLL_SECONDS)
-                left = _candidates_left(log_path)
-                bar.set_postfix_str(f"{left} candidate pieces left")
-                if time.time() - logged > _LOG_SECONDS:
-                    logged = time.time()
-                    seconds = logged - started
-                    _LOGGER.info("Training: %s candidates left after %.0f s.", left, seconds)
-        try:
-            return result.get()
-        except RuntimeError as error:
-            raise ValueError(_trainer_message(str(error), settings["vocab_size"])) from error
+def _write_bytes(path: str, content: bytes):
+    with open(path, "wb") as stream:
+        stream.write(content)
+
+
+def _read_bytes(path: str) -> Optional[bytes]:
+    """The content of a local file; None if it is not there."""
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def _train_on(folder: str, settings: Dict[str, Any]) -> bytes:
+    """Runs the trainer in another process, which Ctrl-C can stop and a lack of memory can kill."""
+    process = multiprocessing.Process(target=_run_trainer, args=(folder, settings))
+    process.start()
+    try:
+        _watch(process, os.path.join(folder, "log"))
+    finally:
+        process.terminate()
+        process.join()
+    model = _read_bytes(os.path.join(folder, "model"))
+    if process.exitcode == 0 and model is not None:
+        return model
+    error = _read_bytes(os.path.join(folder, "error"))
+    if error is not None:
+        raise ValueError(_trainer_message(error.decode("utf-8"), settings["vocab_size"]))
+    raise ValueError(
+        f"The trainer was ended from outside (exit code {process.exitcode}), mostly because memory "
+        "ran out. Train on fewer sentences: a smaller --input_sentence_size."
+    )
+
+
+def _watch(process: multiprocessing.Process, log_path: str):
+    """Shows how far the trainer is until it ends."""
+    started = logged = time.time()
+    with tqdm(desc="training", disable=None, bar_format="{desc}: {elapsed}{postfix}") as bar:
+        while process.is_alive():
+            process.join(_POLL_SECONDS)
+            left = _candidates_left(log_path)
+            bar.set_postfix_str(f"{left} candidate pieces left")
+            if time.time() - logged > _LOG_SECONDS:
+                logged = time.time()
+                _LOGGER.info("Training: %s candidates left, %.0f s.", left, logged - started)
 
 
 def _candidates_left(log_path: str) -> str:
     """The number of pieces that are still in the running, from the trainer's log."""
-    if not os.path.exists(log_path):
-        return "all"
-    with open(log_path, encoding="utf-8", errors="replace") as log:
-        sizes = re.findall(r" size=(\d+) ", log.read())
-    return sizes[-1] if sizes else "all"
+    sizes = re.findall(rb" size=(\d+) ", _read_bytes(log_path) or b"")
+    return sizes[-1].decode("ascii") if sizes else "all"
 
 
 def _trainer_message(text: str, vocab_size: int) -> str:
@@ -281,11 +309,11 @@ def train(
     start = time.time()
     lines = (line for path in paths for line in _lines(path))
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
-        text_path = os.path.join(folder, "sentences.txt")
         drawn = _drawn(lines, total=total, wanted=used, seed=seed)
-        sample = _prepare(drawn, text_path, count=used, lower=do_lower_case)
+        path = os.path.join(folder, _SENTENCES)
+        sample = _prepare(drawn, path, count=used, lower=do_lower_case)
         settings = {"vocab_size": vocab_size, "character_coverage": character_coverage}
-        model = _train_on(text_path, settings)
+        model = _train_on(folder, settings)
     _write(model_file, vocab_file, model)
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=model_file)
     quality = _quality(tokenizer, sample)

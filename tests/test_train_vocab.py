@@ -1,0 +1,241 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of albert.train_vocab."""
+
+import collections
+import inspect
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import pytest
+import sentencepiece as spm
+
+from albert import flags_lib, tokenization, train_vocab
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+CORPUS = str(ROOT / "tests" / "fixtures" / "corpus.txt")
+VOCAB_SIZE = 300
+SPECIAL = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]", "(", ")", '"', "-", ".", "–", "£", "€"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    prefix = tmp_path_factory.mktemp("vocabulary") / "small"
+    return train_vocab.train(CORPUS, str(prefix), VOCAB_SIZE)
+
+
+@pytest.fixture(scope="module")
+def tokenizer(trained):
+    return tokenization.FullTokenizer(None, spm_model_file=trained.model_file)
+
+
+def content(path):
+    return pathlib.Path(path).read_bytes()
+
+
+def files_in(folder):
+    return sorted(os.listdir(str(folder)))
+
+
+# ----------------------------------------------------------------------------------- the recipe
+
+
+def test_special_pieces_come_first_in_the_published_order(tokenizer):
+    assert tokenizer.convert_ids_to_tokens(range(len(SPECIAL))) == SPECIAL
+    assert len(tokenizer.vocab) == VOCAB_SIZE
+    assert tokenizer.sp_model.bos_id() == tokenizer.sp_model.eos_id() == -1
+    assert (tokenizer.sp_model.pad_id(), tokenizer.sp_model.unk_id()) == (0, 1)
+
+
+def test_control_symbols_never_come_from_text_and_signs_stand_alone(tokenizer):
+    ids = tokenizer.encode_ids_batch(["the [mask] and [cls]"])[0]
+    assert not set(ids) & {2, 3, 4}
+    pieces = tokenizer.tokenize_text('the (old-bridge) "fell".')
+    assert [piece for piece in pieces if piece in SPECIAL] == ["(", "-", ")", '"', '"', "."]
+
+
+def test_result_says_what_was_made(trained):
+    assert trained.model_file.endswith("small.model")
+    assert trained.vocab_size == VOCAB_SIZE
+    assert trained.sentences == trained.used_sentences == 84
+    assert 2 < trained.quality.characters_per_piece < 4
+    assert trained.quality.unknown_share < 0.01
+    assert files_in(os.path.dirname(trained.model_file)) == ["small.model", "small.vocab"]
+
+
+def test_vocab_file_is_the_list_that_sentencepiece_itself_writes(trained, tmp_path):
+    with open(CORPUS, encoding="utf-8") as stream:
+        lines = [tokenization.preprocess_text(line, lower=True) for line in stream]
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_prefix=str(tmp_path / "peer"),
+        vocab_size=VOCAB_SIZE,
+        character_coverage=0.99995,
+        minloglevel=2,
+        **train_vocab._RECIPE,
+    )
+    assert content(trained.vocab_file) == content(tmp_path / "peer.vocab")
+    assert list(tokenization.load_vocab(trained.vocab_file))[:13] == SPECIAL
+
+
+def test_text_is_prepared_by_the_rule_of_the_tokenizer(trained, tmp_path):
+    upper = tmp_path / "upper.txt"
+    with open(CORPUS, encoding="utf-8") as stream:
+        upper.write_text(stream.read().upper().replace(" ", " \u3000 "), encoding="utf-8")
+    again = train_vocab.train(str(upper), str(tmp_path / "upper"), VOCAB_SIZE)
+    assert content(again.model_file) == content(trained.model_file)
+    cased = train_vocab.train(CORPUS, str(tmp_path / "cased"), VOCAB_SIZE, do_lower_case=False)
+    pieces = tokenization.FullTokenizer(None, False, cased.model_file).vocab
+    assert any(piece.lower() != piece for piece in pieces if piece not in SPECIAL)
+
+
+# ------------------------------------------------------------------------------- same input, same
+
+
+def test_same_text_gives_the_same_bytes_however_it_is_cut_into_files(trained, tmp_path):
+    with open(CORPUS, encoding="utf-8") as stream:
+        text = stream.read()
+    (tmp_path / "b.txt").write_text(text[: text.index("Bread")], encoding="utf-8")
+    (tmp_path / "a.txt").write_text(text[text.index("Bread") :], encoding="utf-8")
+    again = train_vocab.train(f"{tmp_path}/a.txt,{tmp_path}/[b].txt", f"{tmp_path}/x", VOCAB_SIZE)
+    assert content(again.model_file) == content(trained.model_file)
+    assert content(again.vocab_file) == content(trained.vocab_file)
+
+
+def test_sentences_are_drawn_by_the_seed_alone(tmp_path):
+    models = {}
+    for name, seed in (("one", 1), ("same", 1), ("two", 2)):
+        result = train_vocab.train(
+            CORPUS, str(tmp_path / name), 150, input_sentence_size=50, seed=seed
+        )
+        assert (result.sentences, result.used_sentences) == (84, 50)
+        models[name] = content(result.model_file)
+    assert models["one"] == models["same"]
+    assert models["one"] != models["two"]
+
+
+def test_every_line_is_equally_likely_to_be_drawn():
+    lines = [b"%d" % number for number in range(8)]
+    counts = collections.Counter()
+    for seed in range(2000):
+        drawn = list(train_vocab._drawn(lines, total=8, wanted=3, seed=seed))
+        assert len(drawn) == 3 and drawn == sorted(drawn)
+        counts.update(drawn)
+    assert all(abs(counts[line] - 750) < 100 for line in lines), counts
+    assert list(train_vocab._drawn(lines, total=8, wanted=8, seed=5)) == lines
+
+
+def test_lines_longer_than_sentencepiece_takes_are_cut_and_not_dropped(tmp_path):
+    with open(CORPUS, encoding="utf-8") as stream:
+        text = " ".join(stream.read().split())
+    long_line = tmp_path / "long.txt"
+    long_line.write_text(text * 3 + "\n" + "中文" * 4000, encoding="utf-8")
+    result = train_vocab.train(str(long_line), str(tmp_path / "long"), 200)
+    vocab = tokenization.FullTokenizer(None, True, result.model_file).vocab
+    assert "中" in "".join(vocab) and "▁the" in vocab
+
+
+def test_lines_end_in_line_feeds_only_and_blank_ones_do_not_count(tmp_path, monkeypatch):
+    path = tmp_path / "text.txt"
+    path.write_bytes("one\r\n\n \t\ntwo\u2028still two\x0b\n\nthree".encode("utf-8"))
+    expected = [b"one\r", "two\u2028still two\x0b".encode("utf-8"), b"three"]
+    assert list(train_vocab._lines(str(path))) == expected
+    monkeypatch.setattr(train_vocab, "_CHUNK_BYTES", 3)
+    assert list(train_vocab._lines(str(path))) == expected
+
+
+# ------------------------------------------------------------------------------------- mistakes
+
+
+def test_existing_vocabulary_is_only_replaced_when_asked(tmp_path):
+    for suffix in ("model", "vocab"):
+        path = tmp_path / f"old.{suffix}"
+        path.write_text("precious")
+        with pytest.raises(ValueError, match=f"old.{suffix}' exists.*--overwrite"):
+            train_vocab.train(CORPUS, str(tmp_path / "old"), VOCAB_SIZE)
+        assert path.read_text() == "precious"
+        path.unlink()
+    (tmp_path / "old.model").write_text("not precious")
+    train_vocab.train(CORPUS, str(tmp_path / "old"), VOCAB_SIZE, overwrite=True)
+    assert files_in(tmp_path) == ["old.model", "old.vocab"]
+    assert len(content(tmp_path / "old.model")) > 1000
+
+
+def test_too_large_vocabulary_names_the_largest_which_then_works(tmp_path):
+    with pytest.raises(ValueError, match=r"--vocab_size=9000 is too large") as error:
+        train_vocab.train(CORPUS, str(tmp_path / "large"), 9000)
+    assert files_in(tmp_path) == []
+    largest = int(str(error.value).split("Use --vocab_size=")[1].split()[0])
+    result = train_vocab.train(CORPUS, str(tmp_path / "large"), largest)
+    assert result.vocab_size == largest
+
+
+def test_vocabulary_smaller_than_the_characters_of_the_text_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"--vocab_size=20 is too small .* alone are \d+\. Use"):
+        train_vocab.train(CORPUS, str(tmp_path / "small"), 20)
+    assert files_in(tmp_path) == []
+
+
+def test_other_complaints_of_sentencepiece_are_passed_on(tmp_path):
+    with pytest.raises(ValueError, match="SentencePiece could not train.*character_coverage"):
+        train_vocab.train(CORPUS, str(tmp_path / "x"), 300, character_coverage=1.5)
+
+
+def test_input_without_text_is_refused(tmp_path):
+    blank = tmp_path / "blank.txt"
+    blank.write_text("\n \n\t\n")
+    with pytest.raises(ValueError, match=r"--input_file holds no text \(1 files"):
+        train_vocab.train(str(blank), str(tmp_path / "x"))
+    with pytest.raises(ValueError, match="--input_file: no file matches"):
+        train_vocab.train(str(tmp_path / "*.missing"), str(tmp_path / "x"))
+
+
+def test_text_in_another_encoding_is_refused_but_a_few_bad_lines_are_not(tmp_path):
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes("déjà vu\n".encode("latin-1") * 50)
+    with pytest.raises(ValueError, match="50 of 50 lines .* not UTF-8"):
+        train_vocab.train(str(latin), str(tmp_path / "x"))
+    mixed = tmp_path / "mixed.txt"
+    mixed.write_bytes(b"caf\xe9\n" + content(CORPUS) * 2)
+    result = train_vocab.train(str(mixed), str(tmp_path / "mixed"), VOCAB_SIZE)
+    assert result.sentences == 169
+
+
+def test_trainer_that_is_killed_says_so(tmp_path, monkeypatch):
+    def killed(folder, settings):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(train_vocab, "_run_trainer", killed)
+    with pytest.raises(ValueError, match="exit code -9.*memory.*--input_sentence_size"):
+        train_vocab.train(CORPUS, str(tmp_path / "x"))
+    assert files_in(tmp_path) == []
+
+
+# ------------------------------------------------------------------------------------- the command
+
+
+def test_flags_have_the_names_and_defaults_of_the_function():
+    settings = flags_lib.parse(train_vocab.define_flags, ["--input_file=a", "--model_prefix=b"])
+    parameters = inspect.signature(train_vocab.train).parameters
+    defaults = {name: parameter.default for name, parameter in parameters.items()}
+    defaults.update(input_file="a", model_prefix="b")
+    assert settings.to_dict() == defaults
+
+
+def test_command_writes_the_files_and_turns_mistakes_into_one_line(tmp_path):
+    command = [sys.executable, "-m", "albert.train_vocab", f"--input_file={CORPUS}"]
+    command += [f"--model_prefix={tmp_path}/new/command", f"--vocab_size={VOCAB_SIZE}"]
+
+    def run():
+        return subprocess.run(command, cwd=str(ROOT), capture_output=True, timeout=120)
+
+    first, second = run(), run()
+    assert first.returncode == 0, first.stderr
+    assert b"300 pieces after" in first.stderr
+    assert files_in(tmp_path / "new") == ["command.model", "command.vocab"]
+    assert second.returncode == 1
+    last_line = second.stderr.decode("utf-8").strip().split("\n")[-1]
+    assert last_line.startswith("ERROR: ") and "exists" in last_line
