@@ -1,0 +1,172 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""English prose that ships with every CPython, as a small corpus for the demo.
+
+The language reference in `pydoc_data.topics` and the documentation strings of the standard library
+are read from their source files (nothing is imported or run), freed of code, tables and markup, and
+cut into sentences. A topic or a documentation string is a document. Each sentence occurs once, and
+whole source files are either for training or held out, so what is held out was not seen in
+training. The result depends on the Python version alone.
+"""
+
+import ast
+import os
+import pathlib
+import re
+import sysconfig
+import textwrap
+import zlib
+from typing import Iterable, Iterator, List, NamedTuple, Set
+
+# Not read: tests, and third-party packages that lie below the standard library.
+_SKIPPED_FOLDERS = frozenset(
+    {"test", "tests", "idle_test", "site-packages", "dist-packages", "__pycache__", "_vendor"}
+)
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_HELD_OUT_ONE_IN = 10
+
+_ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "resp.", "approx.", "incl.", "no.", "fig.")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z])")
+_PLAIN_WORD = re.compile(r"[\"'(]*(?:[A-Za-z]+(?:['-][A-Za-z]+)*|[0-9]+)[\"')]*[.,;:!?]*[\"')]*$")
+_CODE_LINE = re.compile(
+    r"^\s*(?:>>>|\.\.\. |[-=~*+|#]{3,}|\||::=|@|import |from \w+ import |def |class )"
+)
+_MARKUP = (
+    (re.compile(r":[a-z]+(?::[a-z]+)?:`~?([^`]*)`"), r"\1"),  # :class:`name`
+    (re.compile(r"``?([^`]+)``?"), r"\1"),
+    (re.compile(r"\*\*?([^*\s][^*]*)\*\*?"), r"\1"),
+    (re.compile(r"\"([\w.()-]+)\""), r"\1"),  # how topics mark code
+    (re.compile(r" ?\[\d+\]_?"), ""),
+    (re.compile(r"\s+"), " "),
+)
+
+
+class Document(NamedTuple):
+    """Where a text comes from, and its sentences in order."""
+
+    source: str
+    sentences: List[str]
+
+
+class Corpus(NamedTuple):
+    """Documents to train on and documents held out for evaluation."""
+
+    training: List[Document]
+    held_out: List[Document]
+
+
+def _library_files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    for parent, folders, names in os.walk(str(folder)):
+        folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS)
+        yield from (pathlib.Path(parent, name) for name in sorted(names) if name.endswith(".py"))
+
+
+def _docstrings(node: ast.AST) -> Iterator[str]:
+    """The documentation strings in a syntax tree; expressions, most of its nodes, hold none."""
+    text = ast.get_docstring(node) if isinstance(node, _DOCUMENTED) else None
+    if text:
+        yield text
+    for part in ("body", "orelse", "handlers", "finalbody"):
+        for child in getattr(node, part, ()):
+            yield from _docstrings(child)
+
+
+def _topics(tree: ast.Module) -> Iterator[str]:
+    """The texts of the dictionary literal that the file consists of."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            yield from (ast.literal_eval(value) for value in node.values)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Blocks of lines between blank lines; a bullet opens a paragraph of its own."""
+    for block in re.split(r"\n\s*\n", textwrap.dedent(text)):
+        for item in re.split(r"\n(?=\s*(?:[*+-]|\d+[.)]|\([a-z0-9]\))\s)", block):
+            lines = item.splitlines()
+            if not any(_CODE_LINE.match(line) for line in lines):
+                joined = " ".join(line.strip() for line in lines)
+                yield re.sub(r"^(?:[*+-]|\d+[.)]|\([a-z0-9]\))\s+", "", joined)
+
+
+def _clean(paragraph: str) -> str:
+    for pattern, replacement in _MARKUP:
+        paragraph = pattern.sub(replacement, paragraph)
+    return paragraph.strip()
+
+
+def _is_prose(sentence: str) -> bool:
+    """True for what looks like an English sentence of a sensible length, and not like code."""
+    words = sentence.split()
+    if not 4 <= len(words) <= 60 or not sentence[0].isupper() or sentence[-1] not in ".!?":
+        return False
+    plain = sum(bool(_PLAIN_WORD.match(word)) for word in words)
+    small = sum(word[:1].islower() for word in words)
+    return plain >= 0.8 * len(words) and small >= 0.5 * len(words)
+
+
+def split_sentences(paragraph: str) -> List[str]:
+    """Cuts a paragraph after full stops that end a sentence, not after those of abbreviations."""
+    sentences, start = [], 0
+    for end in _SENTENCE_END.finditer(paragraph):
+        if not paragraph[start : end.start()].lower().endswith(_ABBREVIATIONS):
+            sentences.append(paragraph[start : end.end()].strip())
+            start = end.end()
+    return sentences + [paragraph[start:].strip()]
+
+
+def extract_sentences(text: str) -> List[str]:
+    """Returns the sentences of prose in a documentation string or topic, in order."""
+    candidates = (
+        sentence
+        for paragraph in _paragraphs(text)
+        for sentence in split_sentences(_clean(paragraph))
+        if sentence
+    )
+    return [sentence for sentence in candidates if _is_prose(sentence)]
+
+
+def _documents(source: str, texts: Iterable[str], seen: Set[str]) -> Iterator[Document]:
+    """Documents of at least two sentences that did not occur before."""
+    for text in texts:
+        fresh = []
+        for sentence in extract_sentences(text):
+            if sentence.lower() not in seen:
+                seen.add(sentence.lower())
+                fresh.append(sentence)
+        if len(fresh) >= 2:
+            yield Document(source, fresh)
+
+
+def _read(folder: pathlib.Path) -> Iterator[Document]:
+    seen: Set[str] = set()
+    for path in _library_files(folder):
+        source = path.relative_to(folder).as_posix()
+        try:
+            tree = ast.parse(path.read_bytes())
+        except SyntaxError:  # some files show what is wrong on purpose, such as lib2to3's samples
+            continue
+        texts = _topics(tree) if source == "pydoc_data/topics.py" else _docstrings(tree)
+        yield from _documents(source, texts, seen)
+
+
+def read_corpus(folder: str = "") -> Corpus:
+    """Returns the prose of the Python library in `folder` (default: the running Python's).
+
+    Raises:
+      ValueError: there is next to nothing, as in a Python without its library's sources.
+    """
+    root = pathlib.Path(folder or sysconfig.get_paths()["stdlib"])
+    corpus = Corpus([], [])
+    for number, document in enumerate(_read(root)):
+        # Topics are one file; they go by their number.
+        key = document.source if "topics" not in document.source else f"topic {number}"
+        held_out = zlib.crc32(key.encode()) % _HELD_OUT_ONE_IN == 0
+        (corpus.held_out if held_out else corpus.training).append(document)
+    return corpus
+
+
+def write_documents(documents: Iterable[Document], path: str) -> None:
+    """Writes one sentence a line and a blank line after each document."""
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        for document in documents:
+            file.write("\n".join(document.sentences) + "\n\n")
