@@ -858,8 +858,8 @@ class FullTokenizer:
 
         Args:
           lines: texts as they were written.
-          num_threads: threads of the SentencePiece library; 1 starts none, which is right inside
-            worker processes. Without effect for WordPiece.
+          num_threads: cores that the SentencePiece library may use; 1 is right inside worker
+            processes. Without effect for WordPiece.
         """
         return self._encoder.ids_batch([self.preprocess(line) for line in lines], num_threads)
 

@@ -29,7 +29,7 @@ import numpy as np
 import sentencepiece as spm
 from tqdm import tqdm
 
-from albert import files, flags_lib, tokenization
+from albert import files, flags_lib, text_blocks, tokenization
 
 # Not __name__: that is "__main__" in `python -m albert.train_vocab`.
 _LOGGER = logging.getLogger("albert.train_vocab")
@@ -47,7 +47,6 @@ _RECIPE = {
     "user_defined_symbols": ["(", ")", '"', "-", ".", "\u2013", "\u00a3", "\u20ac"],
     "num_threads": _THREADS,
 }
-_CHUNK_BYTES = 1 << 20
 _LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
 _MOST_UNDECODABLE = 0.01  # of all lines
 _SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
@@ -75,31 +74,21 @@ class TrainedVocabulary(NamedTuple):
     quality: Quality
 
 
-def _lines(path: str) -> Iterator[bytes]:
-    """Yields the lines of a file that hold anything; a line ends in "\\n" and nothing else."""
-    import tensorflow.compat.v1 as tf
-
-    rest = b""
-    with tf.io.gfile.GFile(path, "rb") as stream:
-        while True:
-            chunk = stream.read(_CHUNK_BYTES)
-            lines = (rest + chunk).split(b"\n")
-            rest = lines.pop() if chunk else b""
-            yield from (line for line in lines if not line.isspace() and line)
-            if not chunk:
-                return
+def _lines(paths: Sequence[str]) -> Iterator[bytes]:
+    """Yields the lines with text that the data creation would read."""
+    for document in text_blocks.read_documents(paths):
+        yield from document.text.split(b"\n")
 
 
 def _count_sentences(paths: Sequence[str]) -> int:
     """Counts the lines with text, and makes sure that they are text."""
     count = undecodable = 0
-    for path in paths:
-        for line in _lines(path):
-            count += 1
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                undecodable += 1
+    for line in _lines(paths):
+        count += 1
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            undecodable += 1
     if undecodable > _MOST_UNDECODABLE * count:
         raise ValueError(
             f"{undecodable} of {count} lines of --input_file are not UTF-8 (at most "
@@ -295,7 +284,7 @@ def train(
       Paths and numbers of what was made.
 
     Raises:
-      ValueError: no such input, no text in it, text that is not UTF-8, a vocab_size that the text
+      ValueError: no such input, no text in it or none in UTF-8, a vocab_size that the text
         cannot give, or output files that are there already.
     """
     model_file, vocab_file = f"{model_prefix}.model", f"{model_prefix}.vocab"
@@ -307,9 +296,8 @@ def train(
         "Training %d pieces on %d of %d sentences in %d files.", vocab_size, used, total, len(paths)
     )
     start = time.time()
-    lines = (line for path in paths for line in _lines(path))
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
-        drawn = _drawn(lines, total=total, wanted=used, seed=seed)
+        drawn = _drawn(_lines(paths), total=total, wanted=used, seed=seed)
         path = os.path.join(folder, _SENTENCES)
         sample = _prepare(drawn, path, count=used, lower=do_lower_case)
         settings = {"vocab_size": vocab_size, "character_coverage": character_coverage}
