@@ -15,12 +15,21 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_init, estimator_utils, input_pipeline, modeling, optimization
+from albert import (
+    checkpoint_init,
+    dynamic_masking,
+    estimator_utils,
+    input_pipeline,
+    modeling,
+    optimization,
+)
 
 _LOGGER = logging.getLogger("albert")
 
 # Keeps the random streams of micro-batches and replicas apart; odd, so that none coincide.
 _STREAM_FACTOR = 0x61C88647
+# So many records show which piece is [MASK].
+_RECORDS_TO_LEARN_FROM = 200
 # Keeps the mean over weights finite where a batch has none.
 _WEIGHT_EPSILON = 1e-5
 
@@ -100,7 +109,9 @@ def _first_examples(file: str, count: int) -> List[tf.train.Example]:
 
 
 def _values(example: tf.train.Example, name: str) -> Sequence[int]:
-    return example.features.feature[name].int64_list.value
+    features = example.features.feature
+    # Looking up a name that is absent would add it.
+    return features[name].int64_list.value if name in features else ()
 
 
 def _check_length(file: str, example: tf.train.Example, *, name: str, flag: str, length: int):
@@ -141,7 +152,8 @@ class InputSettings(NamedTuple):
     start_step: int = 0  # training goes on with the batch of this step
     max_batches: Optional[int] = None  # of evaluation
     shuffle_window: int = 10000  # records that are shuffled together
-    masked_lm_budget: float = 0.0  # masks are drawn on the fly if it is positive
+    masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
+    vocab_size: Optional[int] = None  # needed for that
 
 
 def build_input_fn(settings: InputSettings) -> Callable:
@@ -151,6 +163,7 @@ def build_input_fn(settings: InputSettings) -> Callable:
     each record comes once, and the last batch is filled up with records of weight zero.
     """
     spec = feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
+    transform = _masking(settings) if settings.is_training and settings.masked_lm_budget else None
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], the part of one core."""
@@ -172,9 +185,20 @@ def build_input_fn(settings: InputSettings) -> Callable:
             shuffle_window=settings.shuffle_window,
             shard_index=shard.index,
             shard_count=shard.count,
+            transform=transform,
         )
 
     return input_fn
+
+
+def _masking(settings: InputSettings) -> Callable:
+    """Returns the map that draws masks on the fly."""
+    examples = _first_examples(settings.files[0], _RECORDS_TO_LEARN_FROM)
+    return dynamic_masking.masking(
+        budget=settings.masked_lm_budget,
+        seed=settings.seed,
+        vocabulary=dynamic_masking.vocabulary_of(examples, settings.vocab_size),
+    )
 
 
 def _endless(dataset: tf.data.Dataset) -> tf.data.Dataset:
@@ -282,16 +306,20 @@ def _heads(
 
 
 def _warm_start(settings: ModelSettings) -> Optional[Callable]:
-    """Takes the first weights from the checkpoint, and says what came of it."""
+    """Takes the first weights from the checkpoint, if one is named, and says what came of it.
+
+    Returns the TPUEstimatorSpec's scaffold_fn.
+    """
     if not settings.init_checkpoint:
         return None
     start = checkpoint_init.warm_start(
         settings.init_checkpoint,
         tf.trainable_variables(),
         init_from_group0=settings.init_from_group0,
+        use_tpu=settings.use_tpu,
     )
     _LOGGER.info("%s", checkpoint_init.format_report(start.report))
-    return None
+    return start.scaffold_fn
 
 
 # ---------------------------------------------------------------------------------------------
@@ -382,7 +410,7 @@ def _training_spec(
             loss_of, batch, settings.gradient_accumulation_steps
         )
         loss, metrics = gradients.loss, gradients.metrics
-    _warm_start(settings)
+    scaffold_fn = _warm_start(settings)
     step = optimization.build_train_step(
         loss,
         init_lr=settings.learning_rate,
@@ -404,7 +432,11 @@ def _training_spec(
     else:
         estimator_utils.report_scalars(scalars)
     return tf.estimator.tpu.TPUEstimatorSpec(
-        mode=tf.estimator.ModeKeys.TRAIN, loss=loss, train_op=step.train_op, host_call=host_call
+        mode=tf.estimator.ModeKeys.TRAIN,
+        loss=loss,
+        train_op=step.train_op,
+        scaffold_fn=scaffold_fn,
+        host_call=host_call,
     )
 
 
@@ -417,7 +449,7 @@ def _evaluation_spec(
 ) -> "tf.estimator.tpu.TPUEstimatorSpec":
     """Builds the metrics of one batch."""
     heads = _heads(settings, features, is_training=False)
-    _warm_start(settings)
+    scaffold_fn = _warm_start(settings)
     labels = tf.reshape(features["next_sentence_labels"], [-1])  # [B]
     real = features.get("is_real_example")
     real = tf.ones_like(labels) if real is None else real
@@ -434,6 +466,7 @@ def _evaluation_spec(
     return tf.estimator.tpu.TPUEstimatorSpec(
         mode=tf.estimator.ModeKeys.EVAL,
         loss=heads.masked_lm.loss + heads.sentence_order.loss,
+        scaffold_fn=scaffold_fn,
         eval_metrics=(evaluation_metrics, tensors),
     )
 
@@ -466,11 +499,10 @@ def evaluation_metrics(
     }
 
 
-def evaluation_results(results: Mapping[str, Any]) -> Dict[str, float]:
-    """Returns what an estimator's evaluation gave, as plain numbers.
+def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:
+    """Returns the metrics of an estimator's evaluation, with the exact loss.
 
     The loss is the sum of the two exact means; the estimator's own is a mean of batch means.
     """
-    values = {name: float(value) for name, value in results.items() if name != "global_step"}
-    values["loss"] = values["masked_lm_loss"] + values["sentence_order_loss"]
-    return values
+    loss = results["masked_lm_loss"] + results["sentence_order_loss"]
+    return dict(results, loss=loss, global_step=int(results["global_step"]))

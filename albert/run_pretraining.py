@@ -300,6 +300,7 @@ def train(
         seed=settings.seed,
         start_step=resumed.step if resumed else 0,
         masked_lm_budget=settings.masked_lm_budget,
+        vocab_size=config.vocab_size,
     )
     return estimator_utils.train(
         build_estimator(settings, config, init_checkpoint),
@@ -325,7 +326,7 @@ def evaluate(
         files, settings.max_seq_length, settings.max_predictions_per_seq, False, max_batches=steps
     )
 
-    def evaluate_checkpoint(path: str) -> Dict[str, float]:
+    def evaluate_checkpoint(path: str) -> Dict[str, Any]:
         results = estimator.evaluate(
             input_fn,
             steps=steps,
@@ -344,6 +345,8 @@ def evaluate(
             "batch_size": settings.eval_batch_size,
             "precision": settings.precision,
         },
+        wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
+        final_step=settings.num_train_steps,
     )
 
 
