@@ -23,6 +23,7 @@ Legend: N instances, S sequence length, P predictions a sequence.
 """
 
 import collections
+import contextlib
 import hashlib
 import json
 import logging
@@ -30,7 +31,7 @@ import os
 import re
 import tempfile
 import time
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -59,6 +60,7 @@ INPUT_MODES = ("r", "rb")
 _LOGGER = logging.getLogger(__name__)
 
 _FORMAT = 1  # raise it when the same settings give other records than before
+_MEGABYTE = 1 << 20
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
 _MAKER = "create_pretraining_data"
 _PART_NAME = re.compile(r"[0-9a-f]{16}-\d+\.part(\.tmp-\d+)?|[0-9a-f]{16}\.started")
@@ -157,7 +159,19 @@ def _at_least(settings: DataSettings, name: str, *, bound: int, why: str) -> Non
         raise ValueError(f"--{name} is {value}; it must be at least {bound} ({why}).")
 
 
+def part_of(settings: DataSettings, kind: Any) -> Any:
+    """Returns the NamedTuple `kind` with those of `settings` that it has fields for."""
+    return kind(**{name: getattr(settings, name) for name in kind._fields})
+
+
 # -------------------------------------------------------------------------------- text to instances
+
+
+class Tokenized(NamedTuple):
+    """A block of pieces, and what was read for it."""
+
+    block: segment_pairs.TokenizedBlock
+    counts: Counts
 
 
 class Instances(NamedTuple):
@@ -176,8 +190,8 @@ class InstanceMaker:
         self._tokenizer = tokenizer
         self._settings = settings
         self._table = ngram_masking.piece_table(tokenizer, settings.word_start)
-        self._pair_settings = _part_of(settings, segment_pairs.PairSettings)
-        self._mask_settings = _part_of(settings, ngram_masking.MaskSettings)
+        self._pair_settings = part_of(settings, segment_pairs.PairSettings)
+        self._mask_settings = part_of(settings, ngram_masking.MaskSettings)
 
     def instances(self, block: text_blocks.TextBlock) -> Instances:
         """Returns the instances of all passes over `block`.
@@ -185,7 +199,7 @@ class InstanceMaker:
         Raises:
           ValueError: bad UTF-8, with file and line (input_file_mode r).
         """
-        tokenized, counts = self._tokenize(block)
+        tokenized, counts = self.tokenize(block)
         pairs, left_out = segment_pairs.make_pairs(tokenized, self._pair_settings)
         counts = counts._replace(
             left_out=left_out, instances=len(pairs.key), label_one=int(pairs.label.sum())
@@ -199,7 +213,7 @@ class InstanceMaker:
         """Yields the blocks of text files; see text_blocks.read_blocks."""
         return text_blocks.read_blocks(
             paths,
-            window_bytes=self._settings.shuffle_window_mb << 20,
+            window_bytes=self._settings.shuffle_window_mb * _MEGABYTE,
             with_neighbours=self._settings.random_next_sentence,
         )
 
@@ -230,10 +244,8 @@ class InstanceMaker:
                 settings=self._mask_settings,
             )
 
-    def _tokenize(
-        self, block: text_blocks.TextBlock
-    ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
-        """All documents, each tokenised once for all passes; empty ones are left out."""
+    def tokenize(self, block: text_blocks.TextBlock) -> Tokenized:
+        """Returns the pieces of all documents but empty ones."""
         flat: List[int] = []
         starts: List[np.ndarray] = []
         borders = [0]
@@ -271,12 +283,7 @@ class InstanceMaker:
             documents=tuple(one for one in documents[:own] if one.last > one.first),
             neighbours=tuple(one for one in documents[own:] if one.last > one.first),
         )
-        return tokenized, counts
-
-
-def _part_of(settings: DataSettings, kind: Any) -> Any:
-    """The fields of `settings` that the NamedTuple `kind` has."""
-    return kind(**{name: getattr(settings, name) for name in kind._fields})
+        return Tokenized(tokenized, counts)
 
 
 # --------------------------------------------------------------------------------------------- job
@@ -369,6 +376,7 @@ def _fingerprint(
     return {
         "maker": _MAKER,
         "format": _FORMAT,
+        "blocks": [text_blocks.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
         "text": [files.file_fingerprint(path) for path in input_files],
         "tokenizer": files.file_fingerprint(tokenizer_file),
         "do_lower_case": tokenizer.do_lower_case,
@@ -469,7 +477,8 @@ class _WorkFolder:
     def remove(self) -> None:
         """Removes what this class made, and the folder if nothing else is in it."""
         self._remove_files(but=None)
-        os.remove(os.path.join(self.path, "lock"))
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(self.path, "lock"))
         if not os.listdir(self.path):
             os.rmdir(self.path)
 

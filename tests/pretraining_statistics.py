@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Sequence
 
 import numpy as np
 
-from albert import ngram_masking, pretraining_data, text_blocks, tokenization
+from albert import ngram_masking, pretraining_data, segment_pairs, text_blocks, tokenization
 from benchmarks import create_pretraining_data as plain
 from tests.shared import shared_path
 
@@ -118,12 +118,10 @@ def blocks40() -> List[List[str]]:
     return [document for document in documents if document]
 
 
-def our_features(
-    documents: List[List[str]], pieces: tokenization.FullTokenizer, **flags: Any
-) -> Dict[str, np.ndarray]:
-    """Our features of all instances of `documents`."""
-    settings = pretraining_data.DataSettings(max_seq_length=LENGTH, dupe_factor=2)
-    maker = pretraining_data.InstanceMaker(pieces, settings._replace(**flags))
+def our_block(
+    documents: List[List[str]], pieces: tokenization.FullTokenizer
+) -> segment_pairs.TokenizedBlock:
+    """`documents` as one tokenised block."""
     raw = tuple(
         text_blocks.RawDocument(
             index=number,
@@ -135,8 +133,27 @@ def our_features(
         )
         for number, document in enumerate(documents)
     )
-    block = text_blocks.TextBlock(number=0, window=0, bytes=0, documents=raw)
-    return joined(list(maker.instances(block).features))
+    maker = pretraining_data.InstanceMaker(pieces, pretraining_data.DataSettings())
+    return maker.tokenize(text_blocks.TextBlock(0, 0, 0, raw)).block
+
+
+def our_features(
+    block: segment_pairs.TokenizedBlock, table: ngram_masking.PieceTable, **flags: Any
+) -> Dict[str, np.ndarray]:
+    """Our features of all instances of `block`."""
+    settings = pretraining_data.DataSettings(max_seq_length=LENGTH, dupe_factor=2)._replace(**flags)
+    pairs = segment_pairs.make_pairs(
+        block, pretraining_data.part_of(settings, segment_pairs.PairSettings)
+    ).pairs
+    mask_settings = pretraining_data.part_of(settings, ngram_masking.MaskSettings)
+    return joined(
+        [
+            ngram_masking.masked_features(
+                block, pairs.slice(start, start + 1000), table=table, settings=mask_settings
+            )
+            for start in range(0, len(pairs.key), 1000)
+        ]
+    )
 
 
 def joined(batches: Sequence[Dict[str, np.ndarray]]) -> Dict[str, np.ndarray]:

@@ -25,7 +25,7 @@ def random_features(count, length, slots, *, largest):
         "segment_ids": random.randint(0, 2, [count, length]).astype(np.uint8),
         "token_boundary": random.randint(0, 2, [count, length]).astype(np.uint8),
         "masked_lm_positions": random.randint(0, length, [count, slots]),
-        "masked_lm_ids": random.randint(0, largest, [count, slots]).astype(np.int32),
+        "masked_lm_ids": random.randint(0, largest, [count, slots]),
         "masked_lm_weights": weights,
         "next_sentence_labels": random.randint(0, 2, [count, 1]),
     }

@@ -1,0 +1,265 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The script create_pretraining_data: flags, messages, and real processes."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import pytest
+from absl import flags
+
+from albert import create_pretraining_data, files, flags_lib, run_pretraining
+from tests.shared import needs_shared, shared_path
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FIXTURES = ROOT / "tests" / "fixtures"
+MODEL = str(FIXTURES / "tiny.model")
+VOCAB = str(FIXTURES / "wordpiece_vocab.txt")
+CORPUS = str(FIXTURES / "corpus.txt")
+SMALL = ["--max_seq_length=32", "--max_predictions_per_seq=5", "--dupe_factor=2"]
+
+
+def parse(*arguments):
+    return flags_lib.parse(create_pretraining_data.define_flags, list(arguments))
+
+
+def run_here(*arguments):
+    create_pretraining_data.main(parse(*arguments))
+
+
+def run_process(*arguments, prelude=""):
+    """Runs the script in a process of its own, after the Python code `prelude`."""
+    code = (
+        f"import sys; sys.argv = {['create_pretraining_data', *arguments]!r}\n{prelude}\n"
+        "from albert import create_pretraining_data\ncreate_pretraining_data.cli()\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=str(ROOT),
+        capture_output=True,
+        timeout=120,
+        env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
+    )
+
+
+def content(path):
+    with open(str(path), "rb") as stream:
+        return stream.read()
+
+
+# ---- flags ---------------------------------------------------------------------------------------
+
+
+def test_flags_of_the_reference_are_there_with_its_defaults():
+    settings = parse("--input_file=a", "--output_file=b").to_dict()
+    reference = {
+        "vocab_file": None,
+        "spm_model_file": None,
+        "input_file_mode": "r",
+        "do_lower_case": True,
+        "do_whole_word_mask": True,
+        "do_permutation": False,
+        "favor_shorter_ngram": True,
+        "random_next_sentence": False,
+        "max_seq_length": 512,
+        "ngram": 3,
+        "max_predictions_per_seq": 20,
+        "random_seed": 12345,
+        "dupe_factor": 40,
+        "masked_lm_prob": 0.15,
+        "short_seq_prob": 0.1,
+    }
+    assert {name: settings[name] for name in reference} == reference
+
+
+class RecordingSettings(flags_lib.Settings):
+    """Settings that note which of them are read."""
+
+    def __getattribute__(self, name):
+        values = object.__getattribute__(self, "__dict__")
+        if name in values:
+            READ.add(name)
+        return object.__getattribute__(self, name)
+
+
+READ = set()
+
+
+def test_every_flag_is_read(tmp_path):
+    settings = parse(
+        f"--input_file={CORPUS}", f"--output_file={tmp_path}/a", f"--vocab_file={VOCAB}", *SMALL
+    )
+    READ.clear()
+    create_pretraining_data.main(RecordingSettings(**settings.to_dict()))
+    assert set(settings.to_dict()) == READ
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "--do_lower_case=false",
+        "--do_whole_word_mask=false",
+        "--do_permutation",
+        "--favor_shorter_ngram=false",
+        "--random_next_sentence",
+        "--ngram=1",
+        "--masked_lm_prob=0.05",
+        "--short_seq_prob=0.9",
+        "--random_seed=1",
+        "--word_start=underline",
+        "--max_predictions_per_seq=2",
+        "--max_seq_length=24",
+        "--dupe_factor=1",
+    ],
+)
+def test_flags_change_the_records(argument, tmp_path):
+    text = tmp_path / "text.txt"
+    lines = [f"The quick caf\u00e9 number {n}, said Mr. Brown the Second." for n in range(40)]
+    text.write_text("\n".join(lines[:20] + [""] + lines[20:]), encoding="utf-8")
+    common = [f"--input_file={text}", f"--spm_model_file={MODEL}", "--num_processes=1", *SMALL]
+    run_here(*common, f"--output_file={tmp_path}/a")
+    run_here(*common, f"--output_file={tmp_path}/b", argument)
+    assert content(tmp_path / "a") != content(tmp_path / "b")
+
+
+def test_several_patterns_and_files_may_be_named(tmp_path):
+    for name in ("1.txt", "2.txt", "3.other"):
+        (tmp_path / name).write_text("one two three.\nfour five six.\n", encoding="utf-8")
+    run_here(
+        f"--input_file={tmp_path}/*.txt,{tmp_path}/3.other",
+        f"--output_file={tmp_path}/a, {tmp_path}/b",
+        f"--vocab_file={VOCAB}",
+        *SMALL,
+    )
+    counts = [files.count_records(str(tmp_path / name)) for name in ("a", "b")]
+    assert counts == [3, 3]  # three documents, two passes
+    text = files.read_sidecar(str(tmp_path / "a")).fingerprint["text"]
+    assert [source["name"] for source in text] == ["1.txt", "2.txt", "3.other"]
+
+
+def test_it_can_be_imported_together_with_run_pretraining():
+    # The reference defines a flag twice then.
+    both = flags.FlagValues()
+    create_pretraining_data.define_flags(both)
+    run_pretraining.define_flags(flags.FlagValues())
+    assert "input_file" in both
+
+
+@pytest.mark.parametrize(
+    "arguments,message",
+    [
+        (["--output_file=b"], "--input_file must be given"),
+        (["--input_file=a"], "--output_file must be given"),
+        (["--input_file=missing/*.txt", "--output_file=b"], "--input_file: no file matches"),
+        ([f"--input_file={CORPUS}", "--output_file=b"], "No vocabulary"),
+        ([f"--input_file={CORPUS}", "--output_file=b", "--vocab_file=gone.txt"], "gone.txt"),
+        (
+            [f"--input_file={CORPUS}", "--output_file=b", f"--vocab_file={VOCAB}", "--ngram=0"],
+            "--ngram is 0",
+        ),
+        (["--input_file=a", "--output_file=b", "--word_start=x"], "word_start"),
+    ],
+)
+def test_mistakes_are_named_with_their_flag(arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        run_here(*arguments)
+
+
+# ---- real processes ------------------------------------------------------------------------------
+
+
+def test_a_process_reports_what_it_made_and_then_that_there_is_nothing_to_do(tmp_path):
+    arguments = [
+        f"--input_file={CORPUS}",
+        f"--output_file={tmp_path}/out/a",
+        f"--spm_model_file={MODEL}",
+        *SMALL,
+    ]
+    first = run_process(*arguments)
+    assert first.returncode == 0, first.stderr.decode()
+    report = first.stderr.decode()
+    assert "instances/s" in report
+    assert "Label 1: " in report
+    assert "Memory of all processes together: at most" in report
+    second = run_process(*arguments)
+    assert second.returncode == 0
+    assert "Nothing to do" in second.stderr.decode()
+
+
+def test_a_mistake_is_one_line_and_exit_code_one(tmp_path):
+    failed = run_process(f"--input_file={tmp_path}/none.txt", f"--output_file={tmp_path}/a")
+    assert failed.returncode == 1
+    errors = [line for line in failed.stderr.decode().splitlines() if "ERROR" in line]
+    assert len(errors) == 1
+    assert errors[0].startswith("ERROR: --input_file: no file matches")
+    assert "Traceback" not in failed.stderr.decode()
+
+
+# A worker kills its parent when it begins the part with the number 3; with the small blocks the
+# text has about ten.
+SMALL_BLOCKS = "from albert import text_blocks; text_blocks.BLOCK_BYTES = 1500\n"
+KILL = (
+    SMALL_BLOCKS
+    + """
+import os, signal
+from albert import pretraining_data
+original = pretraining_data.InstanceMaker.make_part
+def make_part(self, block, path):
+    if block.number == 3:
+        os.kill(os.getppid(), signal.SIGKILL)
+    return original(self, block, path)
+pretraining_data.InstanceMaker.make_part = make_part
+"""
+)
+
+
+def test_a_process_killed_in_the_middle_goes_on_and_ends_in_the_same_bytes(tmp_path):
+    def arguments(folder):
+        outputs = f"{tmp_path}/{folder}/a,{tmp_path}/{folder}/b"
+        return [
+            f"--input_file={CORPUS}",
+            f"--output_file={outputs}",
+            f"--spm_model_file={MODEL}",
+            "--num_processes=2",
+            *SMALL,
+        ]
+
+    killed = run_process(*arguments("killed"), prelude=KILL)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    work = tmp_path / "killed" / ".a.work"
+    assert len(list(work.glob("*.part"))) >= 2
+    assert not (tmp_path / "killed" / "a").exists()
+    again = run_process(*arguments("killed"), prelude=SMALL_BLOCKS)
+    assert again.returncode == 0, again.stderr.decode()
+    assert "finished when this job was stopped" in again.stderr.decode()
+    # In this process, with one process and large blocks: the same bytes.
+    run_here(*arguments("whole"), "--num_processes=1")
+    for name in ("a", "b"):
+        assert content(tmp_path / "killed" / name) == content(tmp_path / "whole" / name)
+    assert not work.exists()
+
+
+# ---- real text -----------------------------------------------------------------------------------
+
+
+@needs_shared
+def test_chinese_text_with_a_wordpiece_vocabulary(tmp_path):
+    with open(str(shared_path("data/text/zh.txt")), encoding="utf-8") as stream:
+        text = "".join(stream.readline() for _ in range(600))
+    (tmp_path / "zh.txt").write_text(text, encoding="utf-8")
+    run_here(
+        f"--input_file={tmp_path}/zh.txt",
+        f"--output_file={tmp_path}/zh.tf_record",
+        f"--vocab_file={shared_path('data/wordpiece/zh_vocab.txt')}",
+        "--max_seq_length=128",
+        "--dupe_factor=2",
+    )
+    sidecar = files.read_sidecar(str(tmp_path / "zh.tf_record"))
+    assert sidecar.count > 200
+    assert sidecar.fingerprint["settings"]["dupe_factor"] == 2
+    assert json.dumps(sidecar.fingerprint["tokenizer"]).count("zh_vocab.txt") == 1
