@@ -429,6 +429,9 @@ def build_train_step(
       weight_decay_rate: factor of the decoupled decay; LayerNorm and bias are never decayed.
       use_xla: compiles the element-wise part of each update.
 
+    Returns:
+      The operation with the learning rate and the norm it uses.
+
     Raises:
       ValueError: unknown optimizer or variable name, a number out of range, nothing to train.
     """
@@ -443,10 +446,8 @@ def build_train_step(
     )
     rule = _rule(optimizer, learning_rate, weight_decay_rate=weight_decay_rate, use_xla=use_xla)
     if gradients is None:
-        pairs = _pairs_of_loss(loss, excluded_tvars, colocate_gradients_with_ops)
-    else:
-        pairs = _pairs_of_gradients(gradients, excluded_tvars)
-    applied = _update_function(use_tpu)(rule, pairs, step)
+        gradients = _gradients_of(loss, excluded_tvars, colocate_gradients_with_ops)
+    applied = _update_function(use_tpu)(rule, _pairs(gradients, excluded_tvars), step)
     return TrainStep(applied.train_op, learning_rate, applied.gradient_norm)
 
 
@@ -481,21 +482,22 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(repr(match) for match in close)}?" if close else ""
 
 
-def _pairs_of_loss(
+def _gradients_of(
     loss: tf.Tensor, excluded: Optional[Sequence[str]], colocate_gradients_with_ops: bool
-) -> List[_Pair]:
-    variables = _without(tf.trainable_variables(), excluded)
-    gradients = tf.gradients(
-        loss, variables, colocate_gradients_with_ops=colocate_gradients_with_ops
-    )
-    return _used(_Pair(*pair, None) for pair in zip(gradients, variables))
+) -> List[Optional[Gradient]]:
+    """Returns a gradient for each trainable variable, None for those that are excluded."""
+    variables = tf.trainable_variables()
+    trained = _without(variables, excluded)
+    gradients = tf.gradients(loss, trained, colocate_gradients_with_ops=colocate_gradients_with_ops)
+    found = {_parameter_name(variable): item for variable, item in zip(trained, gradients)}
+    return [found.get(_parameter_name(variable)) for variable in variables]
 
 
-def _pairs_of_gradients(
+def _pairs(
     gradients: Union[AccumulatedGradients, Sequence[Optional[Gradient]]],
     excluded: Optional[Sequence[str]],
 ) -> List[_Pair]:
-    """Returns the pairs of gradients that somebody else computed."""
+    """Returns gradients with their variables, but for those that are excluded or unused."""
     if isinstance(gradients, AccumulatedGradients):
         variables, squared_norms = gradients.variables, gradients.squared_norms
         gradients = gradients.gradients

@@ -76,6 +76,15 @@ def examples(count, seed=0):
     return {"ids": ids, "targets": targets}
 
 
+def placeholders(batch, batch_size=None):
+    return {
+        name: tf.placeholder(
+            tf.as_dtype(value.dtype), (batch_size or [len(value)]) + list(value.shape[1:])
+        )
+        for name, value in batch.items()
+    }
+
+
 def model_loss(batch, batch_size, use_resource=None):
     """A looked-up table, a dense layer and an unused variable; the loss is a mean."""
     random = np.random.RandomState(1)
@@ -433,10 +442,7 @@ class TestExcludedVariables:
 
 def train_on_one_device(batches, **settings):
     with tf.Graph().as_default():
-        batch = {
-            name: tf.placeholder(tf.as_dtype(value.dtype), value.shape)
-            for name, value in batches[0].items()
-        }
+        batch = placeholders(batches[0])
         step = train_step(model_loss(batch, 8.0), **settings)
         with new_session() as session:
             for values in batches:
@@ -444,48 +450,81 @@ def train_on_one_device(batches, **settings):
             return values_of_variables(session)
 
 
+class TwoReplicas:
+    """Two CPU devices in one graph, each with half of a batch."""
+
+    def __init__(self):
+        self.strategy = tf.distribute.MirroredStrategy(
+            ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
+        )
+
+    def run(self, function):
+        run = getattr(self.strategy, "run", None) or self.strategy.experimental_run_v2
+        with self.strategy.scope():
+            tf.train.get_or_create_global_step()
+            return run(function)
+
+    def copies(self, value):
+        return list(self.strategy.experimental_local_results(value))
+
+    @staticmethod
+    def half_of(batch):
+        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+        start = 4 * int(tf.get_static_value(replica))
+        return {name: value[start : start + 4] for name, value in batch.items()}
+
+    def assert_both_copies_equal(self, session, expected):
+        variables = {item.name.split(":")[0]: item for item in tf.global_variables()}
+        values = session.run({name: self.copies(item) for name, item in variables.items()})
+        for place in range(2):
+            copy = {name: value[place] for name, value in values.items()}
+            assert_same_values(copy, expected)
+
+
 class TestReplicas:
     @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
     @pytest.mark.parametrize("micro_batches", [1, 2])
     def test_two_replicas_of_four_train_as_one_of_eight(self, optimizer, micro_batches):
         batches = [examples(8, seed) for seed in range(3)]
-        strategy = tf.distribute.MirroredStrategy(
-            ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
-        )
-        fed = {
-            name: tf.placeholder(tf.as_dtype(value.dtype), value.shape)
-            for name, value in batches[0].items()
-        }
+        fed = placeholders(batches[0])
+        replicas = TwoReplicas()
 
         def replica():
-            context = tf.distribute.get_replica_context()
-            start = 4 * int(tf.get_static_value(context.replica_id_in_sync_group))
-            batch = {name: value[start : start + 4] for name, value in fed.items()}
             accumulated = optimization.accumulate_gradients(
-                lambda micro_batch, index: (model_loss(micro_batch, 4.0), {}), batch, micro_batches
+                lambda micro_batch, index: (model_loss(micro_batch, 4.0), {}),
+                replicas.half_of(fed),
+                micro_batches,
             )
             return train_step(accumulated.loss, optimizer=optimizer, gradients=accumulated)
 
-        run = getattr(strategy, "run", None) or strategy.experimental_run_v2
-        with strategy.scope():
-            tf.train.get_or_create_global_step()
-            step = run(replica)
-        train_op = tf.group(*strategy.experimental_local_results(step.train_op))
-        rates = strategy.experimental_local_results(step.learning_rate)
+        step = replicas.run(replica)
+        train_op = tf.group(*replicas.copies(step.train_op))
         with new_session(devices=2) as session:
             for update, values in enumerate(batches):
-                feed = {fed[name]: values[name] for name in fed}
-                _, seen = session.run([train_op, list(rates)], feed)
-                np.testing.assert_allclose(seen, [0.1 * (1 - update / 10)] * 2, rtol=1e-6)
-            copies = {
-                item.name.split(":")[0]: session.run(
-                    list(strategy.experimental_local_results(item))
-                )
-                for item in tf.global_variables()
-            }
-        expected = train_on_one_device(batches, optimizer=optimizer)
-        for place in range(2):
-            assert_same_values({name: value[place] for name, value in copies.items()}, expected)
+                fetches = [train_op, replicas.copies(step.learning_rate)]
+                _, rates = session.run(fetches, {fed[name]: values[name] for name in fed})
+                np.testing.assert_allclose(rates, [0.1 * (1 - update / 10)] * 2, rtol=1e-6)
+            expected = train_on_one_device(batches, optimizer=optimizer)
+            replicas.assert_both_copies_equal(session, expected)
+
+    @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+    def test_minimize_sums_the_replicas_gradients_as_every_optimizer_does(self, optimizer):
+        replicas, batch = TwoReplicas(), examples(8)
+
+        def update(values):
+            rule = optimization.OPTIMIZERS[optimizer](0.1, 0.01)
+            step = tf.train.get_or_create_global_step()
+            return rule.minimize(model_loss(values, 8.0), step)
+
+        train_op = replicas.run(lambda: update(replicas.half_of(batch)))
+        with tf.Graph().as_default():
+            expected_op = update(batch)
+            with new_session() as session:
+                session.run(expected_op)
+                expected = values_of_variables(session)
+        with new_session(devices=2) as session:
+            session.run(tf.group(*replicas.copies(train_op)))
+            replicas.assert_both_copies_equal(session, expected)
 
     def test_estimator_with_two_logical_devices_trains_and_reports_as_with_one(self):
         """In a process of its own, since logical devices are set before TensorFlow starts."""
@@ -574,10 +613,7 @@ class TestTpu:
         ]
         halves = [{name: value[:4] for name, value in batch.items()} for batch in batches]
         expected = train_on_one_device(shards)
-        fed = {
-            name: tf.placeholder(tf.as_dtype(value.dtype), value.shape)
-            for name, value in halves[0].items()
-        }
+        fed = placeholders(halves[0])
         step = train_step(model_loss(fed, 4.0), use_tpu=True)
         assert not [
             item for item in tf.get_default_graph().get_operations() if "Assert" in item.type
@@ -659,10 +695,7 @@ class TestAccumulation:
     def test_training_with_micro_batches_equals_training_without(self, control_flow):
         batches = [examples(8, seed) for seed in range(4)]
         expected = train_on_one_device(batches)
-        fed = {
-            name: tf.placeholder(tf.as_dtype(value.dtype), [None] + list(value.shape[1:]))
-            for name, value in batches[0].items()
-        }
+        fed = placeholders(batches[0], batch_size=[None])
         accumulated = optimization.accumulate_gradients(
             lambda micro_batch, index: (model_loss(micro_batch, 8.0), {}), fed, 4
         )
