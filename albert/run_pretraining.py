@@ -80,6 +80,22 @@ def define_flags(flag_values: flags.FlagValues):
         help="If above 0: the ratio of masked n-grams to unmasked ones; the masks in the records "
         "are undone, and new ones are drawn in each pass.",
     )
+    _define_schedule_flags(flag_values)
+    flags_lib.integer(
+        flag_values, "max_eval_steps", 100, lower_bound=1, help="Batches to evaluate at most."
+    )
+    flags_lib.boolean(
+        flag_values,
+        "init_from_group0",
+        False,
+        help="Start every layer group from the one group of --init_checkpoint.",
+    )
+    flags_lib.define_tpu_flags(flag_values)
+    flags_lib.define_runtime_flags(flag_values)
+
+
+def _define_schedule_flags(flag_values: flags.FlagValues):
+    """Length of the training and course of the learning rate."""
     flags_lib.floating(
         flag_values, "poly_power", 1.0, lower_bound=0.0, help="Power of the learning rate's decay."
     )
@@ -92,17 +108,6 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.integer(
         flag_values, "start_warmup_step", 0, lower_bound=0, help="Step at which warm-up begins."
     )
-    flags_lib.integer(
-        flag_values, "max_eval_steps", 100, lower_bound=1, help="Batches to evaluate at most."
-    )
-    flags_lib.boolean(
-        flag_values,
-        "init_from_group0",
-        False,
-        help="Start every layer group from the one group of --init_checkpoint.",
-    )
-    flags_lib.define_tpu_flags(flag_values)
-    flags_lib.define_runtime_flags(flag_values)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -335,7 +340,7 @@ def evaluate(
         )
         return pretraining_utils.evaluation_results(results)
 
-    return checkpoint_evaluator.evaluate_checkpoints(
+    summary = checkpoint_evaluator.evaluate_checkpoints(
         settings.output_dir,
         evaluate_checkpoint,
         best_metric="masked_lm_accuracy",
@@ -348,6 +353,17 @@ def evaluate(
         wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
         final_step=settings.num_train_steps,
     )
+    if summary.best:
+        _LOGGER.info(
+            "Best of %d evaluated checkpoints: step %d, masked_lm_accuracy %.4f, "
+            "sentence_order_accuracy %.4f; kept as %s.",
+            len(summary.results),
+            summary.best.step,
+            summary.best.metrics["masked_lm_accuracy"],
+            summary.best.metrics["sentence_order_accuracy"],
+            summary.best_checkpoint,
+        )
+    return summary
 
 
 def main(settings: Any):

@@ -29,7 +29,7 @@ LAYERS = (
     ),
     (
         "tasks",
-        "classifier_utils ngram_masking pretraining_data pretraining_utils race_utils"
+        "classifier_utils dynamic_masking ngram_masking pretraining_data pretraining_utils race_utils"
         " segment_pairs squad_utils",
     ),
     ("flags", "flags_lib"),
@@ -49,6 +49,8 @@ FROZEN_SIGNATURES = frozenset(
         "modeling.AlbertModel.__init__",
         "modeling.get_masked_lm_output",
         "optimization.create_optimizer",
+        # TPUEstimator calls it by these names.
+        "pretraining_utils.build_model_fn.model_fn",
         "optimization.AdamWeightDecayOptimizer.__init__",
         "optimization.LAMBOptimizer.__init__",
         "run_pretraining.get_masked_lm_output",

@@ -366,7 +366,7 @@ def compiled_loss(settings, batch):
 @pytest.mark.parametrize("accumulation", [1, 2])
 def test_the_whole_update_compiles_with_static_shapes_to_the_same_losses(accumulation):
     settings = settings_for(
-        tiny_config(**NO_DROPOUT),
+        tiny_config(num_hidden_layers=1, **NO_DROPOUT),
         gradient_accumulation_steps=accumulation,
         use_one_hot_embeddings=True,
     )
