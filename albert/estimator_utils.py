@@ -13,6 +13,7 @@ import datetime
 import io
 import json
 import logging
+import math
 import os
 import resource
 import sys
@@ -20,9 +21,10 @@ import time
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
+import tensorflow.compat.v2 as tf2
 from tqdm import tqdm
 
-from albert import checkpoint_evaluator, files, precision
+from albert import checkpoint_evaluator, checkpoint_init, files, precision
 
 _LOGGER = logging.getLogger("albert")
 
@@ -104,9 +106,7 @@ def first_weights(settings: Any, resumed: Any) -> Optional[str]:
         _LOGGER.info("Going on from %s, step %d.%s", resumed.path, resumed.step, ignored)
         return None
     if not settings.init_checkpoint:
-        _LOGGER.info(
-            "No --init_checkpoint: the weights are random at first (seed %d).", settings.seed
-        )
+        _LOGGER.info("%s Seed %d.", checkpoint_init.format_report(None), settings.seed)
     return settings.init_checkpoint or None
 
 
@@ -252,9 +252,9 @@ def tpu_host_call(
 
     def write(global_step: tf.Tensor, *values: tf.Tensor) -> List[tf.Operation]:
         """Runs on the host; each argument has one element for each core."""
-        with tf.compat.v2.summary.create_file_writer(output_dir).as_default():
+        with tf2.summary.create_file_writer(output_dir).as_default():
             for name, value in zip(names, values):
-                tf.compat.v2.summary.scalar(name, tf.reduce_mean(value), step=global_step[0])
+                tf2.summary.scalar(name, tf.reduce_mean(value), step=global_step[0])
         return tf.summary.all_v2_summary_ops()
 
     step = tf.reshape(tf.train.get_or_create_global_step(), [1])
@@ -371,7 +371,9 @@ class ProgressHook(tf.train.SessionRunHook):
 
     def begin(self):
         """Finds the tensors to fetch; called once the graph is complete."""
-        self._tensors = reported_scalars()
+        # Estimator leaves the loss here, on a TPU too, where nothing else can be fetched.
+        self._tensors = {"loss": tf.get_collection(tf.GraphKeys.LOSSES)[-1]}
+        self._tensors.update(reported_scalars())
         self._step_tensor = tf.train.get_global_step()
 
     def after_create_session(self, session, coord):
@@ -409,6 +411,10 @@ class ProgressHook(tf.train.SessionRunHook):
         else:
             self._timed_steps += steps
             self._timed_seconds += seconds
+        loss = float(run_values.results["loss"])
+        if not math.isfinite(loss):
+            # Before the hook that saves checkpoints comes to know of the step.
+            raise _diverged(step, f"the loss is {loss}.")
         self._interval.add(run_values.results, steps, seconds)
         is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
         if self._bar is not None:
@@ -439,6 +445,7 @@ class ProgressHook(tf.train.SessionRunHook):
             ]
         )
         self._writer.add_summary(summary, self.step)
+        self._writer.flush()
         rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
         self._curve.add({"step": self.step, **rounded})
 
@@ -531,17 +538,20 @@ def _explained_divergence(progress: ProgressHook) -> Iterator[None]:
     """Turns TensorFlow's errors about NaN into one that says where, and what to do."""
     try:
         yield
-    except (tf.errors.InvalidArgumentError, tf.estimator.NanLossDuringTrainingError) as error:
-        words = getattr(error, "message", str(error))
-        if isinstance(error, tf.errors.InvalidArgumentError) and _GRADIENT_STOP not in words:
+    except tf.errors.InvalidArgumentError as error:
+        refused = [line for line in error.message.split("\n") if _GRADIENT_STOP in line]
+        if not refused:
             raise
-        reason = next((line for line in words.split("\n") if _GRADIENT_STOP in line), words)
-        raise TrainingDivergedError(
-            f"Training diverged in step {progress.step + 1} and was stopped: {reason.strip()} "
-            f"The update was not made and no checkpoint holds it. Try a lower --learning_rate, "
-            "more warm-up steps, --precision=float32, or other data; the same command goes on from "
-            "the last checkpoint."
-        ) from error
+        # The step was not finished, and nothing was changed by it.
+        raise _diverged(progress.step + 1, refused[0].strip()) from error
+
+
+def _diverged(step: int, reason: str) -> TrainingDivergedError:
+    return TrainingDivergedError(
+        f"Training diverged in step {step}: {reason} No checkpoint holds it. Try a lower "
+        "--learning_rate, a longer warm-up, --precision=float32, or look at the data; the same "
+        "command goes on from the last checkpoint."
+    )
 
 
 def train(
