@@ -37,6 +37,7 @@ _LOGGER = logging.getLogger(__name__)
 _WORD = re.compile(r"\S+")
 _REPLACEMENT = "\ufffd"
 _MAX_REMEMBERED_WORDS = 1 << 16
+_LONGEST_REMEMBERED_WORD = 64  # longer ones are addresses and the like, which do not come back
 _BATCH_CHUNK = 256  # texts a worker process takes at a time
 
 
@@ -510,11 +511,14 @@ class _WordPieceEncoder:
     def _word(self, word: str) -> Encoding:
         """The pieces of what stands between two spaces."""
         known = self._remembered.get(word)
-        if known is None:
-            if len(self._remembered) >= _MAX_REMEMBERED_WORDS:
-                self._remembered.clear()
-            known = self._remembered[word] = self._encode_word(word)
-        return known
+        if known is not None:
+            return known
+        encoding = self._encode_word(word)
+        if len(self._remembered) >= _MAX_REMEMBERED_WORDS:
+            self._remembered.clear()
+        if len(word) <= _LONGEST_REMEMBERED_WORD:
+            self._remembered[word] = encoding
+        return encoding
 
     def _encode_word(self, word: str) -> Encoding:
         folded = self._basic.fold(word)
