@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import sys
 import time
-from typing import Any, Iterable, Iterator, List
+from typing import Any, Iterable, Iterator, Sequence
 
 from tqdm import tqdm
 
@@ -93,11 +93,9 @@ class Progress:
 
 
 class PeakMemory:
-    """The largest sum of memory of this process and its children that was seen.
+    """The largest memory of this process and its children together that was seen.
 
-    On Linux a page that n processes share counts 1/n in each (proportional set size), so that the
-    sum is what the processes take together. It is sampled, at most every two seconds, by whoever
-    calls `sample`. Elsewhere it is the largest resident set of this process.
+    It is sampled, at most every two seconds, by whoever calls `sample`.
     """
 
     def __init__(self):
@@ -109,28 +107,38 @@ class PeakMemory:
         if now or time.time() >= self._next_sample:
             self._next_sample = time.time() + _SECONDS_BETWEEN_SAMPLES
             children = [child.pid for child in multiprocessing.active_children()]
-            self._peak = max(self._peak, memory_in_use([os.getpid()] + children))
+            self._peak = max(self._peak, memory_in_use(os.getpid(), children))
 
     def megabytes(self) -> float:
         """Returns the peak."""
         return self._peak / 1e6
 
 
-def memory_in_use(process_ids: List[int]) -> int:
-    """Returns the bytes that the processes take together; see PeakMemory."""
+def memory_in_use(parent: int, children: Sequence[int]) -> int:
+    """Returns the bytes that a process and those forked from it take together.
+
+    On Linux: the resident set of the parent and what each child does not share with anybody. (The
+    proportional set size would be too small where other programs use the same libraries.)
+    Elsewhere: the largest resident set that this process has had.
+
+    Args:
+      parent: process id.
+      children: process ids; one that has ended counts nothing.
+    """
     if not os.path.exists("/proc/self/smaps_rollup"):
         import resource  # not on every system
 
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-    return sum(_proportional_set_size(process_id) for process_id in process_ids)
+    private = [_memory_fields(child, ("Private_Clean", "Private_Dirty")) for child in children]
+    return _memory_fields(parent, ("Rss",)) + sum(private)
 
 
-def _proportional_set_size(process_id: int) -> int:
-    """Bytes; 0 for a process that has ended."""
+def _memory_fields(process_id: int, names: Sequence[str]) -> int:
+    """The sum of some fields of the kernel's account of a process, in bytes."""
     try:
         with open(f"/proc/{process_id}/smaps_rollup", encoding="ascii") as stream:
-            fields = dict(line.split(":", 1) for line in stream if line.startswith("Pss:"))
+            fields = dict(line.split(":", 1) for line in stream if ":" in line)
     except (FileNotFoundError, ProcessLookupError):
         return 0
-    return int(fields["Pss"].split()[0]) * 1024 if fields else 0
+    return sum(int(fields[name].split()[0]) * 1024 for name in names if name in fields)

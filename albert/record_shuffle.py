@@ -33,7 +33,7 @@ import numpy as np
 from albert import example_batches
 
 _MAGIC = b"albert part 1\n"
-_RANGE_BYTES = 1 << 25  # of the records that are in memory together
+_RANGE_BYTES = 1 << 24  # of the records that are in memory together
 
 
 class Part(NamedTuple):

@@ -9,6 +9,7 @@ pipe closed and ends.
 """
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -103,6 +104,9 @@ def _work(
     inherited: List[connection.Connection],
 ) -> None:
     """The life of a worker: until the parent closes the pipe or is no more."""
+    # What was there before the fork is not garbage. Looking for some among it would write to every
+    # object, and so copy memory that is shared with the parent.
+    gc.freeze()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:

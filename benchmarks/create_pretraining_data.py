@@ -11,9 +11,9 @@ time. It is written out below and is also what the tests compare our distributio
 
 Speed: both programs run in turns on the first --megabytes of the text; counted is the whole job,
 from opening the input to the last closed output file, without the import of TensorFlow and the
-start of Python. Memory: the text is repeated to the size asked for, and the proportional set sizes
-(a page shared by n processes counts 1/n in each) of the parent and all its workers are added up
-every tenth of a second; the largest sum counts. It includes TensorFlow itself.
+start of Python. Memory: the text is repeated to the size asked for. Every tenth of a second, the
+resident set of the parent and what each worker does not share are added up; the largest sum counts.
+It includes TensorFlow itself.
 """
 
 import argparse
@@ -396,7 +396,7 @@ def measure_memory(options):
         process = subprocess.Popen(command, cwd=os.path.dirname(os.path.dirname(__file__)) or ".")
         peak = 0
         while process.poll() is None:
-            peak = max(peak, progress.memory_in_use(process_tree(process.pid)))
+            peak = max(peak, progress.memory_in_use(process.pid, process_tree(process.pid)[1:]))
             time.sleep(0.1)
         print(
             f"{os.path.getsize(text) / 1e6:.0f} MB of text, dupe_factor {options.dupe_factor}: "

@@ -206,19 +206,17 @@ def test_without_whole_words_pieces_are_masked_one_by_one(table):
 
 def one_sequence(starts, length, wanted, *, visits, ngram, taken=()):
     """The rule for one sequence, word by word: `visits` are (word, drawn length)."""
-    bounds = starts + [length]
+    bounds = starts + [length] * (ngram + 1)
     chosen, count = [], 0
     for word, drawn in visits:
-        if count >= wanted:
-            break
-        for size in range(drawn, 0, -1):
-            last = min(word + size, len(starts))
-            if count + bounds[last] - bounds[word] <= wanted:
-                words = range(word, last)
-                if not set(words) & (set(chosen) | set(taken)):
-                    chosen += words
-                    count += bounds[last] - bounds[word]
-                break
+        sizes = [bounds[word + n] - bounds[word] for n in range(drawn + 1)]
+        fitting = [n for n in range(1, drawn + 1) if count + sizes[n] <= wanted]
+        if count >= wanted or not fitting:
+            continue
+        words = range(word, min(word + fitting[-1], len(starts)))
+        if not set(words) & (set(chosen) | set(taken)):
+            chosen += words
+            count += sizes[fitting[-1]]
     return sorted(chosen)
 
 

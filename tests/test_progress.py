@@ -97,7 +97,7 @@ def test_memory_of_children_is_added_and_the_peak_is_kept():
 
 def test_memory_is_sampled_only_now_and_then(clock, monkeypatch):
     calls = []
-    monkeypatch.setattr(progress, "memory_in_use", lambda ids: calls.append(ids) or 1000000)
+    monkeypatch.setattr(progress, "memory_in_use", lambda *ids: calls.append(ids) or 1000000)
     memory = progress.PeakMemory()
     for _ in range(50):
         memory.sample()
@@ -110,4 +110,4 @@ def test_a_process_that_has_ended_has_no_memory():
     child = multiprocessing.get_context("fork").Process(target=int)
     child.start()
     child.join()
-    assert progress._proportional_set_size(child.pid) == 0
+    assert progress._memory_fields(child.pid, ("Rss",)) == 0
