@@ -15,11 +15,12 @@ files ($TMPDIR) while it runs, and SentencePiece holds them in memory. The same 
 version of sentencepiece give the same bytes.
 """
 
-import io
+import contextlib
 import logging
-import multiprocessing
 import os
 import re
+import subprocess
+import sys
 import tempfile
 import textwrap
 import time
@@ -29,7 +30,7 @@ import numpy as np
 import sentencepiece as spm
 from tqdm import tqdm
 
-from albert import files, flags_lib, text_blocks, tokenization
+from albert import files, flags_lib, text_blocks, tokenization, vocab_trainer
 
 # Not __name__: that is "__main__" in `python -m albert.train_vocab`.
 _LOGGER = logging.getLogger("albert.train_vocab")
@@ -50,8 +51,11 @@ _RECIPE = {
 _LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
 _MOST_UNDECODABLE = 0.01  # of all lines
 _SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
-_SENTENCES = "sentences.txt"
-_STANDARD_ERROR = 2  # the descriptor that the C++ side writes to
+# The trainer finds modules where this process finds them.
+_TRAINER = (
+    "import sys; sys.path[:] = sys.argv[2:]; "
+    "from albert import vocab_trainer; vocab_trainer.run(sys.argv[1])"
+)
 _POLL_SECONDS = 0.2
 _LOG_SECONDS = 60
 
@@ -134,31 +138,6 @@ def _prepare(drawn: Iterable[bytes], path: str, *, count: int, lower: bool) -> L
     return sample
 
 
-def _run_trainer(folder: str, settings: Dict[str, Any]):
-    """Trains on folder/sentences.txt; leaves there `log`, and either `model` or `error`."""
-    with open(os.path.join(folder, "log"), "wb") as log:
-        os.dup2(log.fileno(), _STANDARD_ERROR)
-    model = io.BytesIO()
-    try:
-        with open(os.path.join(folder, _SENTENCES), encoding="utf-8", newline="\n") as stream:
-            # An iterator and a writer, since the paths of files would become part of the model.
-            spm.SentencePieceTrainer.train(
-                sentence_iterator=(line.rstrip("\n") for line in stream),
-                model_writer=model,
-                **_RECIPE,
-                **settings,
-            )
-    except RuntimeError as error:
-        _write_bytes(os.path.join(folder, "error"), str(error).encode("utf-8"))
-    else:
-        _write_bytes(os.path.join(folder, "model"), model.getvalue())
-
-
-def _write_bytes(path: str, content: bytes):
-    with open(path, "wb") as stream:
-        stream.write(content)
-
-
 def _read_bytes(path: str) -> Optional[bytes]:
     """The content of a local file; None if it is not there."""
     if not os.path.exists(path):
@@ -168,32 +147,41 @@ def _read_bytes(path: str) -> Optional[bytes]:
 
 
 def _train_on(folder: str, settings: Dict[str, Any]) -> bytes:
-    """Runs the trainer in another process, which Ctrl-C can stop and a lack of memory can kill."""
-    process = multiprocessing.Process(target=_run_trainer, args=(folder, settings))
-    process.start()
+    """Runs the trainer in another process, which Ctrl-C can stop and a lack of memory can kill.
+
+    It is a process of its own from the start, not a fork: SentencePiece cannot train where
+    TensorFlow 1.15 was loaded before it.
+    """
+    files.atomic_write_json(os.path.join(folder, vocab_trainer.SETTINGS), {**_RECIPE, **settings})
+    log_path = os.path.join(folder, "log")
+    with open(log_path, "wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _TRAINER, folder, *sys.path], stdout=log, stderr=log
+        )
     try:
-        _watch(process, os.path.join(folder, "log"))
+        _watch(process, log_path)
     finally:
-        process.terminate()
-        process.join()
-    model = _read_bytes(os.path.join(folder, "model"))
-    if process.exitcode == 0 and model is not None:
+        process.kill()
+        process.wait()
+    model = _read_bytes(os.path.join(folder, vocab_trainer.MODEL))
+    if process.returncode == 0 and model is not None:
         return model
-    error = _read_bytes(os.path.join(folder, "error"))
+    error = _read_bytes(os.path.join(folder, vocab_trainer.ERROR))
     if error is not None:
         raise ValueError(_trainer_message(error.decode("utf-8"), settings["vocab_size"]))
     raise ValueError(
-        f"The trainer was ended from outside (exit code {process.exitcode}), mostly because memory "
-        "ran out. Train on fewer sentences: a smaller --input_sentence_size."
+        f"The trainer was ended from outside (exit code {process.returncode}), mostly because "
+        "memory ran out. Train on fewer sentences: a smaller --input_sentence_size."
     )
 
 
-def _watch(process: multiprocessing.Process, log_path: str):
+def _watch(process: subprocess.Popen, log_path: str):
     """Shows how far the trainer is until it ends."""
     started = logged = time.time()
     with tqdm(desc="training", disable=None, bar_format="{desc}: {elapsed}{postfix}") as bar:
-        while process.is_alive():
-            process.join(_POLL_SECONDS)
+        while process.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_POLL_SECONDS)
             left = _candidates_left(log_path)
             bar.set_postfix_str(f"{left} candidate pieces left")
             if time.time() - logged > _LOG_SECONDS:
@@ -298,7 +286,7 @@ def train(
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
         drawn = _drawn(_lines(paths), total=total, wanted=used, seed=seed)
-        path = os.path.join(folder, _SENTENCES)
+        path = os.path.join(folder, vocab_trainer.SENTENCES)
         sample = _prepare(drawn, path, count=used, lower=do_lower_case)
         settings = {"vocab_size": vocab_size, "character_coverage": character_coverage}
         model = _train_on(folder, settings)

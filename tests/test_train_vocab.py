@@ -203,13 +203,20 @@ def test_text_in_another_encoding_is_refused_but_a_few_bad_lines_are_not(tmp_pat
 
 
 def test_trainer_that_is_killed_says_so(tmp_path, monkeypatch):
-    def killed(folder, settings):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    monkeypatch.setattr(train_vocab, "_run_trainer", killed)
+    killed = f"import os; os.kill(os.getpid(), {int(signal.SIGKILL)})"
+    monkeypatch.setattr(train_vocab, "_TRAINER", killed)
     with pytest.raises(ValueError, match="exit code -9.*memory.*--input_sentence_size"):
         train_vocab.train(CORPUS, str(tmp_path / "x"))
     assert files_in(tmp_path) == []
+
+
+def test_training_works_where_tensorflow_was_loaded_first(tmp_path):
+    program = (
+        "import tensorflow, sys; from albert import train_vocab; "
+        f"train_vocab.train({CORPUS!r}, sys.argv[1], {VOCAB_SIZE})"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "v")], check=True)
+    assert files_in(tmp_path) == ["v.model", "v.vocab"]
 
 
 # ------------------------------------------------------------------------------------- the command
