@@ -150,11 +150,7 @@ def _read(folder: pathlib.Path) -> Iterator[Document]:
 
 
 def read_corpus(folder: str = "") -> Corpus:
-    """Returns the prose of the Python library in `folder` (default: the running Python's).
-
-    Raises:
-      ValueError: there is next to nothing, as in a Python without its library's sources.
-    """
+    """Returns the prose of the Python library in `folder` (default: the running Python's)."""
     root = pathlib.Path(folder or sysconfig.get_paths()["stdlib"])
     corpus = Corpus([], [])
     for number, document in enumerate(_read(root)):

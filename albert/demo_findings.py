@@ -3,6 +3,7 @@
 """What the demo's model has learnt: on the terminal in a few lines, and as a report page."""
 
 import csv
+import itertools
 import pathlib
 import platform
 from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -99,7 +100,8 @@ def examine(
     trained = pretrained_model.PretrainedModel(config, checkpoints[-1].path, tokenizer)
     with untrained, trained:
         gaps = [_fill(gap, untrained, trained) for gap in _fillable(trained)]
-        orders = [_order(pair, trained) for pair in _sentence_pairs(corpus.held_out)]
+        pairs = (pair for pair in _sentence_pairs(corpus.held_out) if trained.fits(*pair))
+        orders = [_order(pair, trained) for pair in itertools.islice(pairs, _MOST_EXAMPLES)]
     return Findings(
         evaluations=checkpoint_evaluator.read_results(model_dir),
         baselines=constant_baselines(
@@ -143,9 +145,9 @@ def _read_curve(path: pathlib.Path) -> List[Dict[str, float]]:
 
 
 def _fillable(model: pretrained_model.PretrainedModel) -> Iterator[Tuple[str, str, str]]:
-    """The gaps whose word is one piece of the vocabulary."""
-    found = (gap for gap in GAPS if model.piece_of(gap[1]) is not None)
-    return (gap for _, gap in zip(range(_MOST_EXAMPLES), found))
+    """The first gaps whose word is one piece of the vocabulary."""
+    found = (gap for gap in GAPS if model.piece_of(gap[1]) is not None and model.fits(*gap))
+    return itertools.islice(found, _MOST_EXAMPLES)
 
 
 def _fill(
@@ -168,12 +170,11 @@ def _fill(
 def _sentence_pairs(documents: Sequence[demo_corpus.Document]) -> Iterator[Tuple[str, str]]:
     """The first two sentences of held-out documents, where both are of a length to show."""
     pairs = (tuple(document.sentences[:2]) for document in documents)
-    short = (
+    return (
         pair
         for pair in pairs
         if all(_SHORTEST_EXAMPLE <= len(sentence) <= _LONGEST_EXAMPLE for sentence in pair)
     )
-    return (pair for _, pair in zip(range(_MOST_EXAMPLES), short))
 
 
 def _order(pair: Tuple[str, str], model: pretrained_model.PretrainedModel) -> Order:

@@ -8,28 +8,25 @@ never saw show what it has learnt. Each run gets a folder of its own.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import platform
-import shlex
 import time
-from typing import Any, Dict, List, NamedTuple
+from typing import NamedTuple
 
 from albert import (
     create_pretraining_data,
     demo_corpus,
     demo_findings,
+    demo_runs,
     files,
-    flags_lib,
     modeling,
     run_pretraining,
     train_vocab,
 )
 
-_MARKER = "demo.json"
 _STEPS_IN_ALL = 5
-DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
+_FEWEST_DOCUMENTS = 50
 
 
 class Recipe(NamedTuple):
@@ -54,69 +51,8 @@ class Recipe(NamedTuple):
     library: str = ""  # folder with Python's sources; that of the running Python by default
 
 
-class _Commands:
-    """Runs the package's own commands in this process, shows them, and remembers their lines."""
-
-    def __init__(self) -> None:
-        self.lines: List[str] = []
-        self.seconds: Dict[str, float] = {}
-
-    def __call__(self, module: Any, function: Any = None, **flags: Any) -> Any:
-        """Calls the module's main, or `function`, with these flags; returns what it returns."""
-        name = module.__name__.split(".")[-1]
-        arguments = [_argument(key, value) for key, value in flags.items()]
-        line = " ".join(["python -m", f"albert.{name}"] + [shlex.quote(item) for item in arguments])
-        print(f"    {line}", flush=True)
-        self.lines.append(line)
-        began = time.time()
-        result = (function or module.main)(flags_lib.parse(module.define_flags, arguments))
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.time() - began
-        return result
-
-
-def _argument(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no{name}"
-    return f"--{name}={value}"
-
-
 def _announce(number: int, text: str) -> None:
     print(f"\n[{number}/{_STEPS_IN_ALL}] {text}", flush=True)
-
-
-# ---------------------------------------------------------------------------------------------
-# Folders.
-
-
-def new_folder(base: str) -> str:
-    """Makes and returns base/run-001, or the next number that is free."""
-    for number in range(1, 1000):
-        folder = os.path.join(os.path.expanduser(base), f"run-{number:03d}")
-        try:
-            os.makedirs(folder)
-        except FileExistsError:
-            continue
-        return folder
-    raise ValueError(f"{base} holds 999 runs already. Remove some, or choose a folder by -o.")
-
-
-def _claim(folder: str, identity: Dict[str, Any]) -> None:
-    """Makes sure that `folder` is new, or holds an earlier run of the very same kind.
-
-    Raises:
-      ValueError: it holds anything else.
-    """
-    marker = os.path.join(folder, _MARKER)
-    os.makedirs(folder, exist_ok=True)
-    if os.path.exists(marker):
-        difference = files.fingerprint_difference(json.loads(files.read_text(marker)), identity)
-        if difference:
-            raise ValueError(
-                f"-o {folder} holds a run of another kind ({difference}). Choose another."
-            )
-    elif os.listdir(folder):
-        raise ValueError(f"-o {folder} holds files that are not a demo's. Choose a new folder.")
-    files.atomic_write_json(marker, identity)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -130,9 +66,9 @@ def run_tour(folder: str, recipe: Recipe) -> demo_findings.Findings:
       ValueError: the folder holds something else, or there is too little text to work with.
     """
     began = time.time()
-    _claim(folder, dict(recipe._asdict(), python=platform.python_version()))
+    demo_runs.claim_folder(folder, dict(recipe._asdict(), python=platform.python_version()))
     path = pathlib.Path(folder)
-    commands = _Commands()
+    commands = demo_runs.Commands()
     corpus = _write_text(path, recipe)
     _announce(2, f"Vocabulary of {recipe.vocab_size} pieces")
     _train_vocabulary(path, recipe, commands)
@@ -164,6 +100,11 @@ def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_corpus.Corpus:
     """Extracts the prose and writes train.txt and held_out.txt."""
     _announce(1, f"English prose that ships with Python {platform.python_version()}")
     corpus = demo_corpus.read_corpus(recipe.library)
+    if len(corpus.training) < _FEWEST_DOCUMENTS or not corpus.held_out:
+        raise ValueError(
+            f"Only {len(corpus.training)} documents of prose were found: this Python has lost the "
+            "sources of its library. Use another Python, or pretraining -i with text of yours."
+        )
     demo_corpus.write_documents(corpus.training, str(path / "train.txt"))
     demo_corpus.write_documents(corpus.held_out, str(path / "held_out.txt"))
     for name, documents in (("to train on", corpus.training), ("held out", corpus.held_out)):
@@ -175,7 +116,7 @@ def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_corpus.Corpus:
     return corpus
 
 
-def _train_vocabulary(path: pathlib.Path, recipe: Recipe, commands: _Commands) -> None:
+def _train_vocabulary(path: pathlib.Path, recipe: Recipe, commands: demo_runs.Commands) -> None:
     # Made anew if it is there: the same text gives the same bytes.
     commands(
         train_vocab,
@@ -186,7 +127,7 @@ def _train_vocabulary(path: pathlib.Path, recipe: Recipe, commands: _Commands) -
     )
 
 
-def _create_data(path: pathlib.Path, recipe: Recipe, commands: _Commands) -> None:
+def _create_data(path: pathlib.Path, recipe: Recipe, commands: demo_runs.Commands) -> None:
     for name, dupe_factor in (("train", recipe.dupe_factor), ("held_out", 2)):
         commands(
             create_pretraining_data,
@@ -200,7 +141,9 @@ def _create_data(path: pathlib.Path, recipe: Recipe, commands: _Commands) -> Non
         )
 
 
-def _pretrain(path: pathlib.Path, recipe: Recipe, commands: _Commands) -> run_pretraining.Outcome:
+def _pretrain(
+    path: pathlib.Path, recipe: Recipe, commands: demo_runs.Commands
+) -> run_pretraining.Outcome:
     config = modeling.AlbertConfig(
         recipe.vocab_size,
         embedding_size=128,
@@ -244,7 +187,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         metavar="DIR",
         help="folder for this run; a run that was interrupted there goes on (default: a new folder "
-        f"in {DEFAULT_FOLDER})",
+        f"in {demo_runs.DEFAULT_FOLDER})",
     )
     parser.add_argument(
         "--steps",
@@ -259,6 +202,6 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     if options.steps < 1:
         raise ValueError(f"--steps {options.steps} must be at least 1.")
-    folder = options.o or new_folder(DEFAULT_FOLDER)
+    folder = options.o or demo_runs.new_folder("run")
     recipe = Recipe(num_train_steps=options.steps)
     run_tour(os.path.expanduser(folder), recipe)

@@ -13,6 +13,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, precision, tokenization
 
 _UNDERLINE = "\u2581"  # SentencePiece's mark of a space
+_MOST_MARKS = 4  # [CLS], two [SEP] and [MASK]
 
 
 class Proposal(NamedTuple):
@@ -81,6 +82,11 @@ class PretrainedModel:
         """Frees the session."""
         self._session.close()
 
+    def fits(self, *segments: str) -> bool:
+        """Returns whether these texts together, with a gap, are short enough for the model."""
+        pieces = sum(len(self._encode(segment)) for segment in segments)
+        return pieces + _MOST_MARKS <= self._config.max_position_embeddings
+
     def piece_of(self, word: str) -> Optional[int]:
         """Returns the id of the one piece that is `word`, or None if it takes several."""
         pieces = self._tokenizer.tokenize_text(word)
@@ -92,7 +98,11 @@ class PretrainedModel:
         return float(self._distribution(before, after)[self.piece_of(word)])
 
     def fill(self, before: str, after: str, count: int = 5) -> List[Proposal]:
-        """Returns the `count` most probable words between the two texts, the best first."""
+        """Returns the `count` most probable words between the two texts, the best first.
+
+        Raises:
+          ValueError: the text is too long for the model, as in the two methods beside this one.
+        """
         distribution = self._distribution(before, after)
         best = np.argsort(-distribution, kind="stable")[:count]
         pieces = self._tokenizer.convert_ids_to_tokens(best.tolist())
@@ -125,5 +135,11 @@ class PretrainedModel:
         for number, segment in enumerate(segments):
             ids += segment + [vocab["[SEP]"]]
             types += [number] * (len(segment) + 1)
+        longest = self._config.max_position_embeddings
+        if len(ids) > longest:
+            raise ValueError(
+                f"The text has {len(ids)} pieces with its marks; the model takes {longest} at "
+                "most. Shorten the text."
+            )
         feed = {self._ids: [ids], self._segments: [types], self._positions: [[position]]}
         return self._session.run(output, feed)[0]

@@ -20,22 +20,24 @@ LAYERS = (
     (
         "foundation",
         "configs example_batches files fused_ops layers metrics modeling optimization precision"
-        " progress random_streams squad_metrics text_blocks tokenization worker_pool",
+        " progress random_streams report squad_metrics text_blocks tokenization vocab_trainer"
+        " worker_pool",
     ),
     (
         "machinery",
         "checkpoint_evaluator checkpoint_init estimator_utils fine_tuning_utils input_pipeline"
-        " record_shuffle report",
+        " pretrained_model record_shuffle",
     ),
     (
         "tasks",
-        "classifier_utils dynamic_masking ngram_masking pretraining_data pretraining_utils race_utils"
+        "classifier_utils demo_corpus demo_findings dynamic_masking ngram_masking pretraining_data pretraining_utils race_utils"
         " segment_pairs squad_utils",
     ),
     ("flags", "flags_lib"),
     (
         "scripts",
-        "convert_checkpoint create_pretraining_data demo export_checkpoints export_to_tfhub"
+        "convert_checkpoint create_pretraining_data demo demo_pretraining demo_runs demo_tour"
+        " export_checkpoints export_to_tfhub"
         " run_classifier run_pretraining run_race run_squad_v1 run_squad_v2 train_vocab",
     ),
 )
