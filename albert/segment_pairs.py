@@ -231,88 +231,88 @@ class _SequentialCutter:
     """Collects the pairs of one document after another."""
 
     def __init__(self, block: TokenizedBlock):
+        self._block = block
         self._borders = block.borders.tolist()
-        self._documents = block.documents
-        self._neighbours = block.neighbours
-        self._word_positions = np.flatnonzero(block.word_starts)
         # The parts of one long document are neighbours: source -> [first part, one past the last).
         self._parts: Dict[int, Tuple[int, int]] = {}
         for number, document in enumerate(block.documents):
             first, _ = self._parts.get(document.source, (number, number))
             self._parts[document.source] = (first, number + 1)
+        # Start and end of A, start and end of B, label. A sentence to be split has no end of A yet.
         self._rows: List[Tuple[int, int, int, int, int]] = []
         self._keys: List[np.ndarray] = []
         self._left_out = 0
 
     def cut_document(self, document: Document, target: int, keys: np.ndarray) -> None:
-        """Adds the pairs of one pass over `document`."""
-        label = random_streams.uniform(random_streams.fold(keys, _DRAW_LABEL)) < 0.5
-        has_other = self._count_others(document) > 0
-        first = document.first
-        number = 0
-        while first < document.last:
-            last = bisect.bisect_left(
-                self._borders, self._borders[first] + target, first + 1, document.last
-            )
-            key = keys[number : number + 1]
-            number += 1
-            start, end = self._borders[first], self._borders[last]
-            if end - start < 2 and last == first + 1:
+        """Adds the pairs of one pass over `document`; `keys` are those of its pairs, or more."""
+        cuts, labels, choices, starts = (
+            random_streams.uniform(random_streams.fold(keys, draw)).tolist()
+            for draw in (_DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START)
+        )
+        borders = self._borders
+        others = self._count_others(document)
+        first, used = document.first, []
+        for number in range(len(keys)):
+            if first == document.last:
+                break
+            last = self._end(first, target, document)
+            start, end = borders[first], borders[last]
+            is_single = last == first + 1
+            if is_single and end - start < 2:
                 self._left_out += 1
                 first = last
                 continue
-            cut, cut_sentence = self._cut(first, last, key)
-            if label[number - 1] and has_other:
-                if last == first + 1:  # a sentence alone stays whole and gets its pair from afar
-                    cut, cut_sentence = end, last
-                start_b, end_b = self._elsewhere(document, target - (cut - start), key)
-                self._rows.append((start, cut - start, start_b, end_b - start_b, 1))
-                first = cut_sentence
+            used.append(number)
+            middle = first + 1 + int(cuts[number] * (last - first - 1))
+            if labels[number] < 0.5 and others:
+                # A sentence alone stays whole: `middle` is its end then.
+                other = self._other(document, int(choices[number] * others))
+                wanted = target - (borders[middle] - start)
+                pair = self._elsewhere(other, wanted, starts[number])
+                self._rows.append((start, borders[middle], *pair, 1))
+                first = middle
             else:
-                self._rows.append((start, cut - start, cut, end - cut, 0))
+                cut = -1 if is_single else borders[middle]
+                self._rows.append((start, cut, cut, end, 0))
                 first = last
-            self._keys.append(key)
+        self._keys.append(keys[used])
+
+    def _end(self, first: int, wanted: int, document: Document) -> int:
+        """The sentence border behind `first` at which there are `wanted` pieces."""
+        return bisect.bisect_left(
+            self._borders, self._borders[first] + wanted, first + 1, document.last
+        )
 
     def _count_others(self, document: Document) -> int:
         """How many documents B may come from: the block's, or its neighbours if it has but one."""
         first, last = self._parts[document.source]
-        return len(self._documents) - (last - first) or len(self._neighbours)
+        return len(self._block.documents) - (last - first) or len(self._block.neighbours)
 
     def _other(self, document: Document, number: int) -> Document:
         """The `number`-th of these documents."""
         first, last = self._parts[document.source]
-        if len(self._documents) == last - first:
-            return self._neighbours[number]
-        return self._documents[number if number < first else number + last - first]
+        if len(self._block.documents) == last - first:
+            return self._block.neighbours[number]
+        return self._block.documents[number if number < first else number + last - first]
 
-    def _cut(self, first: int, last: int, key: np.ndarray) -> Tuple[int, int]:
-        """The piece and the sentence at which the chunk [first, last) is cut."""
-        draw = random_streams.fold(key, _DRAW_CUT)
-        if last - first > 1:
-            sentence = first + 1 + int(random_streams.below(draw, last - first - 1)[0])
-            return self._borders[sentence], sentence
-        start, end = np.array([self._borders[first]]), np.array([self._borders[last]])
-        inside = _cut_inside(start, end, positions=self._word_positions, draw=draw)
-        return int(inside[0]), last
-
-    def _elsewhere(self, document: Document, wanted: int, key: np.ndarray) -> Tuple[int, int]:
-        """Sentences of another document, from a random one on, until they have `wanted` pieces."""
-        draw = random_streams.fold(key, _DRAW_DOCUMENT)
-        other = self._other(
-            document, int(random_streams.below(draw, self._count_others(document))[0])
-        )
-        draw = random_streams.fold(key, _DRAW_START)
-        first = other.first + int(random_streams.below(draw, other.last - other.first)[0])
-        last = bisect.bisect_left(
-            self._borders, self._borders[first] + wanted, first + 1, other.last
-        )
-        return self._borders[first], self._borders[last]
+    def _elsewhere(self, other: Document, wanted: int, draw: float) -> Tuple[int, int]:
+        """Sentences of `other`, from a random one on, until they have `wanted` pieces."""
+        first = other.first + int(draw * (other.last - other.first))
+        return self._borders[first], self._borders[self._end(first, wanted, other)]
 
     def made(self) -> MadePairs:
         """Returns all pairs."""
-        rows = np.array(self._rows, np.int64).reshape(-1, 5)
-        keys = np.concatenate(self._keys) if self._keys else np.zeros([0], np.uint64)
-        return MadePairs(Pairs(*rows.T, key=keys), self._left_out)
+        start_a, end_a, start_b, end_b, label = np.array(self._rows, np.int64).reshape(-1, 5).T
+        keys = np.concatenate(self._keys + [np.zeros([0], np.uint64)])
+        single = np.flatnonzero(end_a < 0)
+        end_a[single] = start_b[single] = _cut_inside(
+            start_a[single],
+            end_b[single],
+            positions=np.flatnonzero(self._block.word_starts),
+            draw=random_streams.fold(keys[single], _DRAW_CUT),
+        )
+        pairs = Pairs(start_a, end_a - start_a, start_b, end_b - start_b, label, keys)
+        return MadePairs(pairs, self._left_out)
 
 
 # -------------------------------------------------------------------------------------- truncation
