@@ -1,0 +1,352 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The script run_pretraining: flags, training, evaluation, and what it says to mistakes."""
+
+import ast
+import importlib
+import json
+import logging
+import pathlib
+import re
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    checkpoint_evaluator,
+    create_pretraining_data,
+    estimator_utils,
+    flags_lib,
+    run_pretraining,
+)
+from tests import pretraining_records as records
+
+ALBERT = pathlib.Path(__file__).resolve().parents[1] / "albert"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder with configurations and record files."""
+    folder = tmp_path_factory.mktemp("data")
+    records.write_config(folder / "tiny.json")
+    records.write_config(folder / "groups.json", num_hidden_groups=2)
+    records.write_config(folder / "wide.json", hidden_size=20)
+    records.write_records(folder / "train-0.tf_record", 24, seed=0)
+    records.write_records(folder / "train-1.tf_record", 24, seed=1)
+    records.write_records(folder / "eval.tf_record", 10, seed=2)
+    return folder
+
+
+def settings_for(data, output_dir, *arguments):
+    defaults = [
+        f"--albert_config_file={data / 'tiny.json'}",
+        f"--input_file={data / 'train-*.tf_record'}",
+        f"--output_dir={output_dir}",
+        f"--max_seq_length={records.LENGTH}",
+        f"--max_predictions_per_seq={records.PREDICTIONS}",
+        "--train_batch_size=8",
+        "--eval_batch_size=4",
+        "--num_train_steps=6",
+        "--num_warmup_steps=2",
+        "--save_checkpoints_steps=3",
+        "--nouse_xla",
+    ]
+    return flags_lib.parse(run_pretraining.define_flags, defaults + list(arguments))
+
+
+def run(data, output_dir, *arguments):
+    return run_pretraining.pretrain(settings_for(data, output_dir, *arguments))
+
+
+def steps_in(folder):
+    return [checkpoint.step for checkpoint in checkpoint_evaluator.list_checkpoints(str(folder))]
+
+
+# ---------------------------------------------------------------------------------------------
+# Flags.
+
+PUBLISHED_DEFAULTS = {
+    "init_checkpoint": None,
+    "max_seq_length": 512,
+    "max_predictions_per_seq": 20,
+    "do_train": True,
+    "do_eval": False,
+    "train_batch_size": 4096,
+    "eval_batch_size": 64,
+    "optimizer": "lamb",
+    "learning_rate": 0.00176,
+    "poly_power": 1.0,
+    "num_train_steps": 125000,
+    "num_warmup_steps": 3125,
+    "start_warmup_step": 0,
+    "save_checkpoints_steps": 5000,
+    "keep_checkpoint_max": 5,
+    "iterations_per_loop": 1000,
+    "max_eval_steps": 100,
+    "use_tpu": False,
+    "init_from_group0": False,
+    "tpu_name": None,
+    "tpu_zone": None,
+    "gcp_project": None,
+    "master": None,
+    "num_tpu_cores": 8,
+    "masked_lm_budget": 0.0,
+}
+
+
+def test_the_published_flags_have_their_published_defaults():
+    required = ["--albert_config_file=c", "--input_file=i", "--output_dir=o"]
+    settings = flags_lib.parse(run_pretraining.define_flags, required).to_dict()
+    assert {name: settings[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
+
+
+@pytest.mark.parametrize("missing", ["albert_config_file", "input_file", "output_dir"])
+def test_the_published_required_flags_are_required(missing):
+    names = {"albert_config_file", "input_file", "output_dir"} - {missing}
+    with pytest.raises(ValueError, match=f"--{missing} must be given"):
+        flags_lib.parse(run_pretraining.define_flags, [f"--{name}=x" for name in sorted(names)])
+
+
+def scripts_with_flags():
+    paths = sorted(ALBERT.glob("*.py"))
+    return [path for path in paths if "\ndef define_flags(" in path.read_text(encoding="utf-8")]
+
+
+def parameters_of(tree):
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return {item.arg for node in functions for item in node.args.args + node.args.kwonlyargs}
+
+
+@pytest.mark.parametrize("path", scripts_with_flags(), ids=lambda path: path.stem)
+def test_every_flag_of_a_script_is_read_somewhere(path):
+    """Either as settings.<name>, or by a function that is called with **settings.to_dict()."""
+    flag_values = flags_lib.flags.FlagValues()
+    importlib.import_module(f"albert.{path.stem}").define_flags(flag_values)
+    source = path.read_text(encoding="utf-8")
+    read = parameters_of(ast.parse(source)) if "**settings.to_dict()" in source else set()
+    for module in ALBERT.glob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and "settings" in ast.dump(node.value):
+                read.add(node.attr)
+    assert sorted(set(flag_values) - read) == []
+
+
+def test_the_scripts_can_be_used_in_one_program():
+    both = flags_lib.flags.FlagValues()
+    run_pretraining.define_flags(both)
+    other = flags_lib.flags.FlagValues()
+    create_pretraining_data.define_flags(other)
+    assert "max_seq_length" in both and "max_seq_length" in other
+
+
+# ---------------------------------------------------------------------------------------------
+# Training and evaluation.
+
+
+@pytest.fixture(scope="module")
+def trained(data, tmp_path_factory):
+    """The folder of a training of six steps, evaluated."""
+    folder = tmp_path_factory.mktemp("trained")
+    outcome = run(data, folder, "--do_eval", f"--eval_file={data / 'eval.tf_record'}")
+    return folder, outcome
+
+
+def test_one_command_trains_and_evaluates(data, trained):
+    folder, outcome = trained
+    assert (outcome.training.first_step, outcome.training.last_step) == (0, 6)
+    assert steps_in(folder) == [0, 3, 6]
+    assert [result.step for result in outcome.evaluation.results] == [0, 3, 6]
+    assert outcome.evaluation.best_checkpoint == str(folder / "model.ckpt-best")
+    assert (folder / "model.ckpt-best.index").exists()
+    assert (folder / "training_curve.csv").exists()
+    config = json.loads((folder / "albert_config.json").read_text(encoding="utf-8"))
+    assert config["hidden_size"] == 16
+
+
+def test_results_have_the_published_names_and_format(trained):
+    lines = (trained[0] / "eval_results.txt").read_text(encoding="utf-8").splitlines()
+    assert [line.split(" = ")[0] for line in lines[-6:]] == [
+        "global_step",
+        "loss",
+        "masked_lm_accuracy",
+        "masked_lm_loss",
+        "sentence_order_accuracy",
+        "sentence_order_loss",
+    ]
+    assert lines[-6] == "global_step = 6"
+    assert all(np.isfinite(float(line.split(" = ")[1])) for line in lines)
+
+
+def test_evaluation_reads_the_evaluation_file(data, trained, tmp_path):
+    content = json.loads((trained[0] / "eval_results.json").read_text(encoding="utf-8"))
+    size = (data / "eval.tf_record").stat().st_size
+    assert content["fingerprint"]["files"] == [["eval.tf_record", size]]
+    # Ten records in batches of four: every record counts once.
+    assert content["fingerprint"]["batches"] == 3
+    accuracy = trained[1].evaluation.results[-1].metrics["sentence_order_accuracy"]
+    assert accuracy * 10 == pytest.approx(round(accuracy * 10), abs=1e-4)
+
+
+def test_without_an_evaluation_file_the_input_is_evaluated(data, tmp_path):
+    outcome = run(data, tmp_path, "--do_eval", "--num_train_steps=1", "--max_eval_steps=2")
+    content = json.loads((tmp_path / "eval_results.json").read_text(encoding="utf-8"))
+    names = [name for name, _ in content["fingerprint"]["files"]]
+    assert names == ["train-0.tf_record", "train-1.tf_record"]
+    assert content["fingerprint"]["batches"] == 2
+    assert [result.step for result in outcome.evaluation.results] == [0, 1]
+
+
+def test_a_second_run_of_the_same_command_changes_nothing(data, trained, caplog):
+    folder, outcome = trained
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    with caplog.at_level(logging.INFO, logger="albert"):
+        again = run(data, folder, "--do_eval", f"--eval_file={data / 'eval.tf_record'}")
+    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert before == after
+    assert again.training is None
+    assert again.evaluation.results == outcome.evaluation.results
+    assert "Nothing to train" in caplog.text and "Best of 3" in caplog.text
+
+
+def test_masks_can_be_drawn_on_the_fly(data, tmp_path):
+    outcome = run(data, tmp_path, "--masked_lm_budget=0.2", "--num_train_steps=2")
+    assert np.isfinite(outcome.training.scalars["loss"])
+
+
+def test_what_a_configuration_asks_for_reaches_the_training(data, tmp_path):
+    outcome = run(
+        data,
+        tmp_path,
+        "--precision=bfloat16",
+        "--recompute",
+        "--use_xla",
+        "--gradient_accumulation_steps=2",
+        "--optimizer=adamw",
+        "--num_train_steps=2",
+    )
+    assert np.isfinite(outcome.training.scalars["loss"])
+
+
+# ---------------------------------------------------------------------------------------------
+# Where the first weights come from.
+
+
+def test_a_warm_start_takes_the_weights_and_says_so(data, trained, tmp_path, caplog):
+    with caplog.at_level(logging.INFO, logger="albert"):
+        run(data, tmp_path, f"--init_checkpoint={trained[0]}", "--num_train_steps=1")
+    assert "Warm start from" in caplog.text and "model.ckpt-best" in caplog.text
+    source = tf.train.load_checkpoint(str(trained[0] / "model.ckpt-best"))
+    target = tf.train.load_checkpoint(str(tmp_path / "model.ckpt-0"))
+    for name in ("bert/pooler/dense/kernel", "cls/predictions/output_bias"):
+        np.testing.assert_array_equal(target.get_tensor(name), source.get_tensor(name))
+    assert target.get_tensor("global_step") == 0
+
+
+def test_every_group_can_start_from_the_one_group(data, trained, tmp_path):
+    run(
+        data,
+        tmp_path,
+        f"--albert_config_file={data / 'groups.json'}",
+        f"--init_checkpoint={trained[0] / 'model.ckpt-6.index'}",
+        "--init_from_group0",
+        "--num_train_steps=1",
+    )
+    source = tf.train.load_checkpoint(str(trained[0] / "model.ckpt-6"))
+    target = tf.train.load_checkpoint(str(tmp_path / "model.ckpt-0"))
+    path = "bert/encoder/transformer/group_{}/inner_group_0/attention_1/self/query/kernel"
+    for group in (0, 1):
+        np.testing.assert_array_equal(
+            target.get_tensor(path.format(group)), source.get_tensor(path.format(0))
+        )
+
+
+def test_a_checkpoint_of_another_size_is_refused(data, trained, tmp_path):
+    with pytest.raises(ValueError, match="model.ckpt-6") as error:
+        run(
+            data,
+            tmp_path,
+            f"--albert_config_file={data / 'wide.json'}",
+            f"--init_checkpoint={trained[0] / 'model.ckpt-6'}",
+        )
+    assert "embedding_hidden_mapping_in/kernel" in str(error.value)
+    assert steps_in(tmp_path) == [] and not (tmp_path / "albert_config.json").exists()
+
+
+def test_a_folder_of_another_model_is_refused(data, trained):
+    with pytest.raises(ValueError, match="hidden_size was 16 and is 20"):
+        run(data, trained[0], f"--albert_config_file={data / 'wide.json'}")
+
+
+def test_random_weights_are_a_function_of_the_seed_and_said_to_be_random(
+    data, trained, tmp_path, caplog
+):
+    name = "bert/pooler/dense/kernel"
+    first = tf.train.load_checkpoint(str(trained[0] / "model.ckpt-0")).get_tensor(name)
+    with caplog.at_level(logging.INFO, logger="albert"):
+        for folder, seed in (("same", 12345), ("other", 2)):
+            run(data, tmp_path / folder, f"--seed={seed}", "--num_train_steps=1")
+    assert "randomly initialised" in caplog.text
+    same, other = (
+        tf.train.load_checkpoint(str(tmp_path / folder / "model.ckpt-0")).get_tensor(name)
+        for folder in ("same", "other")
+    )
+    np.testing.assert_array_equal(same, first)
+    assert (other != first).any()
+
+
+# ---------------------------------------------------------------------------------------------
+# Mistakes.
+
+
+def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data, tmp_path):
+    with pytest.raises(estimator_utils.TrainingDivergedError, match="step [23].*--learning_rate"):
+        run(data, tmp_path, "--learning_rate=1e30", "--num_warmup_steps=0", "--optimizer=adamw")
+    assert steps_in(tmp_path) == [0]
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--nodo_train"], "give --do_train, --do_eval, or both"),
+        (["--gradient_accumulation_steps=3"], "--train_batch_size=8 must be a multiple of 3"),
+        (["--use_tpu", "--num_tpu_cores=16"], "--train_batch_size=8 must be a multiple of 16"),
+        (
+            ["--use_tpu", "--num_tpu_cores=8", "--eval_batch_size=4"],
+            "--eval_batch_size=4 must be a multiple of the 8 cores",
+        ),
+        (["--max_seq_length=64"], "--max_seq_length=64 is longer than .* 32"),
+        (["--max_seq_length=24"], "length 16, but --max_seq_length=24"),
+        (["--max_predictions_per_seq=5"], "length 3, but --max_predictions_per_seq=5"),
+        (["--input_file=nothing*"], "--input_file: no file matches 'nothing\\*'"),
+        (["--do_eval", "--eval_file=nothing*"], "--eval_file: no file matches 'nothing\\*'"),
+        (["--nodo_train", "--do_eval"], "no checkpoint"),
+        (["--init_checkpoint=nowhere"], "nowhere"),
+        (["--num_train_steps=0"], "--num_train_steps=0"),
+        (["--learning_rate=-1"], "--learning_rate=-1"),
+    ],
+)
+def test_a_mistake_is_answered_by_a_message_that_names_it(data, tmp_path, arguments, words):
+    with pytest.raises(ValueError) as error:
+        run(data, tmp_path / "out", *arguments)
+    assert re.search(words, str(error.value))
+
+
+def test_a_missing_configuration_is_named(data, tmp_path):
+    with pytest.raises(ValueError, match="missing.json"):
+        run(data, tmp_path, "--albert_config_file=missing.json")
+
+
+# ---------------------------------------------------------------------------------------------
+# TPU.
+
+
+def test_the_tpu_flags_configure_the_estimator(data, tmp_path):
+    settings = settings_for(
+        data, tmp_path, "--use_tpu", "--tpu_name=grpc://10.0.0.2:8470", "--num_tpu_cores=8"
+    )
+    config = run_pretraining.modeling.AlbertConfig.from_json_file(settings.albert_config_file)
+    estimator = run_pretraining.build_estimator(settings, config)
+    tpu_config = estimator.config.tpu_config
+    assert estimator.config.master == "grpc://10.0.0.2:8470"
+    assert (tpu_config.iterations_per_loop, tpu_config.num_shards) == (1000, 8)
