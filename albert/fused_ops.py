@@ -100,7 +100,8 @@ def feed_forward(
         return layers.feed_forward(inputs, intermediate, output, activation=activation)
 
     @tf.custom_gradient
-    def gelu_block(x, kernel_in, bias_in, kernel_out, bias_out):
+    def gelu_block(*tensors):
+        x, kernel_in, bias_in, kernel_out, bias_out = tensors
         hidden = tf.nn.bias_add(tf.matmul(x, kernel_in), bias_in)  # [T, I]
         result = tf.nn.bias_add(tf.matmul(_gelu_forward(hidden), kernel_out), bias_out)
 
@@ -138,7 +139,8 @@ def _layer_norm_forward(total, beta, gamma):
 
 
 @precision.xla_cluster
-def _residual_norm_forward(x, update, beta, gamma):
+def _residual_norm_forward(x, update, *norm):
+    beta, gamma = norm
     standard, _ = _standardise(_float32(x) + _float32(update))
     return tf.cast(standard * gamma + beta, x.dtype)
 
@@ -161,7 +163,8 @@ def _layer_norm_backward(total, gamma, upstream):
 
 
 @precision.xla_cluster
-def _residual_norm_backward(x, update, gamma, upstream):
+def _residual_norm_backward(x, update, *rest):
+    gamma, upstream = rest
     total = _float32(x) + _float32(update)
     d_total, d_beta, d_gamma = _norm_gradient(total, gamma, upstream)
     return tf.cast(d_total, x.dtype), d_beta, d_gamma
@@ -184,7 +187,9 @@ def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.
     """Returns LayerNorm(inputs + update) over the last axis of [T, H], in the input's dtype."""
 
     @tf.custom_gradient
-    def normalise(x, y, beta, gamma):
+    def normalise(x, y, *weights):
+        beta, gamma = weights
+
         def gradient(upstream):
             d_total, d_beta, d_gamma = _residual_norm_backward(x, y, gamma, upstream)
             return d_total, d_total, d_beta, d_gamma

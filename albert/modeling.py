@@ -345,7 +345,7 @@ class _Encoder:
         ops, rate = self._ops, self._config.hidden_dropout_prob
         pre = self._config.ln_type == "preln"
 
-        def sub_layer(x, function, norm, place):
+        def sub_layer(x, function, *, norm, place):
             update = dropout(function(ops.layer_norm(x, norm) if pre else x), rate, place)
             return x + update if pre else ops.residual_layer_norm(x, update, norm)
 
@@ -358,8 +358,8 @@ class _Encoder:
                 x, feed_forward.intermediate, feed_forward.output, activation=activation
             )
 
-        middle = sub_layer(inputs, attend, attention.norm, position + 1)
-        return sub_layer(middle, feed, feed_forward.norm, position + 2)
+        middle = sub_layer(inputs, attend, norm=attention.norm, place=position + 1)
+        return sub_layer(middle, feed, norm=feed_forward.norm, place=position + 2)
 
     def _attend(self, inputs, weights: _AttentionWeights, *, dropout: _Dropout, position: int):
         """Multi-head self-attention, [T, H] -> [T, H], before its dropout and residual."""
@@ -464,12 +464,7 @@ class AlbertModel:
         self._config = _without_dropout(config) if not is_training else config
         self._ops = fused_ops if use_xla else layers
         self._dropout = _Dropout(dropout_seed, self._ops)
-        batch, length = get_shape_list(input_ids, expected_rank=2)
-        if isinstance(length, int) and length > config.max_position_embeddings:
-            raise ValueError(
-                f"The sequence length {length} exceeds max_position_embeddings"
-                f" {config.max_position_embeddings} of the model config."
-            )
+        batch, length = self._shape = _checked_shape(input_ids, config)
         if input_mask is None:
             input_mask = tf.ones([batch, length], tf.int32)
         if token_type_ids is None:
@@ -477,8 +472,9 @@ class AlbertModel:
 
         with tf.variable_scope(scope, default_name="bert"):
             variables = _Variables(self._config, compute_dtype)
-            self._shape = [batch, length]
-            hidden = self._embed(variables, input_ids, token_type_ids, use_one_hot_embeddings)
+            hidden = self._embed(
+                variables, input_ids, token_type_ids, one_hot=use_one_hot_embeddings
+            )
             mask = tf.reshape(input_mask, [batch, 1, 1, length])
             encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=mask)
             self._layers = self._encode(
@@ -486,18 +482,18 @@ class AlbertModel:
             )
             self._pooled_output = self._pool()
 
-    def _embed(self, variables, input_ids, token_type_ids, use_one_hot_embeddings) -> tf.Tensor:
+    def _embed(self, variables, input_ids, token_type_ids, *, one_hot: bool) -> tf.Tensor:
         """Sums words, types and positions; gives the encoder's input [T, H] in float32."""
         config = self._config
         embedding, hidden = config.embedding_size, config.hidden_size
         table = variables.table("embeddings/word_embeddings", config.vocab_size, embedding)
-        words = _look_up(table, tf.reshape(input_ids, [-1]), one_hot=use_one_hot_embeddings)
+        words = _look_up(table, tf.reshape(input_ids, [-1]), one_hot=one_hot)
         self._embedding_table = table
         self._word_embedding_output = self._as_sequence(words)
         self._projection = None
         if config.embedding_layout == "google":
             output = self._add_types_and_positions(
-                variables, words, token_type_ids, one_hot=use_one_hot_embeddings
+                variables, words, token_type_ids, one_hot=one_hot
             )
             self._embedding_output = self._as_sequence(output)
             if embedding == hidden:
@@ -507,9 +503,7 @@ class AlbertModel:
         if embedding != hidden:
             self._projection = variables.table(f"{_MAPPING}/kernel", embedding, hidden)
             words = tf.matmul(words, self._projection)  # [T, H]
-        output = self._add_types_and_positions(
-            variables, words, token_type_ids, one_hot=use_one_hot_embeddings
-        )
+        output = self._add_types_and_positions(variables, words, token_type_ids, one_hot=one_hot)
         self._embedding_output = self._as_sequence(output)
         return output
 
@@ -611,6 +605,17 @@ def layer_groups(config: AlbertConfig, layer: int) -> LayerGroups:
         attention=shared if config.share_type in ("all", "attention") else layer,
         feed_forward=shared if config.share_type in ("all", "ffn") else layer,
     )
+
+
+def _checked_shape(input_ids: tf.Tensor, config: AlbertConfig) -> List:
+    """[B, S] of the input, which must be no longer than the position table."""
+    batch, length = get_shape_list(input_ids, expected_rank=2)
+    if isinstance(length, int) and length > config.max_position_embeddings:
+        raise ValueError(
+            f"The sequence length {length} exceeds max_position_embeddings"
+            f" {config.max_position_embeddings} of the model config."
+        )
+    return [batch, length]
 
 
 def _without_dropout(config: AlbertConfig) -> AlbertConfig:

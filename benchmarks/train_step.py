@@ -17,6 +17,7 @@ the rate at which the same Python multiplies two large matrices of that precisio
 """
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -37,7 +38,7 @@ def plain_gelu(tf, x):
 
 
 def plain_layer_norm(tf, x, name):
-    """LayerNorm from moments, as tf.contrib.layers.layer_norm makes it."""
+    """LayerNorm from moments and batch normalisation, as the public script gets it."""
     size = int(x.shape[-1])
     with tf.variable_scope(name, reuse=tf.AUTO_REUSE):
         beta = tf.get_variable("beta", [size], initializer=tf.zeros_initializer())
@@ -52,7 +53,7 @@ def plain_weight(tf, name, shape):
         return tf.get_variable(name, shape, initializer=tf.truncated_normal_initializer(0.02))
 
 
-def plain_layer(tf, x, adder, config):
+def plain_layer(tf, x, *, adder, config):
     """One layer on [B, S, H] with an einsum for every dense layer."""
     hidden, inner = config.hidden_size, config.intermediate_size
     heads, size = config.num_attention_heads, hidden // config.num_attention_heads
@@ -75,7 +76,7 @@ def plain_layer(tf, x, adder, config):
     return plain_layer_norm(tf, x + narrow + plain_weight(tf, "narrow_bias", [hidden]), "ffn_norm")
 
 
-def plain_pooled_output(tf, config, ids, mask):
+def plain_pooled_output(tf, config, *, ids, mask):
     """The encoder in the public script's shape: pooled output [B, H]."""
     embedding, hidden = config.embedding_size, config.hidden_size
     x = tf.nn.embedding_lookup(plain_weight(tf, "words", [config.vocab_size, embedding]), ids)
@@ -86,7 +87,7 @@ def plain_pooled_output(tf, config, ids, mask):
     x += plain_weight(tf, "mapping_bias", [hidden])
     adder = (1.0 - tf.cast(mask[:, None, None, :], tf.float32)) * -10000.0
     for _ in range(config.num_hidden_layers):
-        x = plain_layer(tf, x, adder, config)
+        x = plain_layer(tf, x, adder=adder, config=config)
     return tf.tanh(tf.matmul(x[:, 0], plain_weight(tf, "pooler", [hidden, hidden])))
 
 
@@ -130,7 +131,7 @@ def build_program(tf, arguments):
     mask = tf.Variable(np.ones(shape, np.int32), trainable=False)
     training = arguments.mode == "train"
     if arguments.program == "plain":
-        pooled = plain_pooled_output(tf, config, ids, mask)
+        pooled = plain_pooled_output(tf, config, ids=ids, mask=mask)
     else:
         pooled = modeling.AlbertModel(
             config,
@@ -181,26 +182,27 @@ def work(arguments):
     import tensorflow.compat.v1 as tf
 
     tf.logging.set_verbosity(tf.logging.ERROR)
-    with tf.Graph().as_default():
-        operation = (
-            build_program(tf, arguments).op
-            if arguments.mode == "predict"
-            else (build_program(tf, arguments))
-        )
-        with tf.Session() as session:
-            session.run(tf.global_variables_initializer())
-            for _ in range(2):
-                session.run(operation)
-            memory = peak_memory()
-            rate = matrix_product_rate(tf, session, arguments.precision)
-            about = {"tensorflow": tf.__version__, "peak_memory": memory, "matrix_rate": rate}
-            print(json.dumps(about), flush=True)
-            for _ in sys.stdin:
-                count = BATCHES_PER_TURN[arguments.mode]
-                start = time.perf_counter()
-                for _ in range(count):
-                    session.run(operation)
-                print(json.dumps((time.perf_counter() - start) / count), flush=True)
+    with tf.Graph().as_default(), tf.Session() as session:
+        operation = build_program(tf, arguments)
+        operation = operation.op if arguments.mode == "predict" else operation
+        session.run(tf.global_variables_initializer())
+        for _ in range(2):
+            session.run(operation)
+        memory = peak_memory()
+        rate = matrix_product_rate(tf, session, arguments.precision)
+        about = {"tensorflow": tf.__version__, "peak_memory": memory, "matrix_rate": rate}
+        print(json.dumps(about), flush=True)
+        for _ in sys.stdin:
+            print(json.dumps(turn_seconds(session, operation, arguments.mode)), flush=True)
+
+
+def turn_seconds(session, operation, mode):
+    """Runs one turn; gives the seconds of a batch."""
+    count = BATCHES_PER_TURN[mode]
+    start = time.perf_counter()
+    for _ in range(count):
+        session.run(operation)
+    return (time.perf_counter() - start) / count
 
 
 # ---- the parent: turns and the table -------------------------------------------------------------
@@ -284,25 +286,22 @@ def print_table(workers, arguments):
         )
 
 
+def programs(arguments):
+    """Yields (python, mode, program, precision) of each worker to start."""
+    listed = [program.partition(":") for program in arguments.programs.split(",")]
+    for mode, (place, python), (name, _, precision) in itertools.product(
+        arguments.modes, enumerate(arguments.pythons), listed
+    ):
+        if name != "plain" or place == 0 or arguments.all_plain:
+            yield python, mode, name, precision or "float32"
+
+
 def measure(arguments):
     """Starts the workers, lets them take turns, and prints the table."""
     workers = []
-    for mode in arguments.modes:
-        for place, python in enumerate(arguments.pythons):
-            for program in arguments.programs.split(","):
-                name, _, precision = program.partition(":")
-                if name == "plain" and place and not arguments.all_plain:
-                    continue
-                print(f"starting {python} {mode} {program}", file=sys.stderr)
-                workers.append(
-                    Worker(
-                        python,
-                        name,
-                        mode=mode,
-                        precision=precision or "float32",
-                        arguments=arguments,
-                    )
-                )
+    for python, mode, program, precision in programs(arguments):
+        print(f"starting {python} {mode} {program} {precision}", file=sys.stderr)
+        workers.append(Worker(python, program, mode=mode, precision=precision, arguments=arguments))
     for _ in range(arguments.turns):
         for worker in workers:
             worker.turn()
