@@ -499,18 +499,26 @@ class EvaluationProgressHook(tf.train.SessionRunHook):
 
 
 class _SaverHook(tf.train.CheckpointSaverHook):
-    """Does not write again the checkpoint that was just restored.
+    """Saves as its base class does, but for two things.
 
-    While a file is replaced by its equal, a kill would leave the only copy unreadable.
+    The checkpoint that was just restored is not written again: while a file is replaced by its
+    equal, a kill would leave the only copy unreadable. And the graph is not written as text, which
+    takes longer than to build it.
     """
 
     def __init__(self, config: "tf.estimator.RunConfig", restored_step: Optional[int]):
         super().__init__(config.model_dir, save_steps=config.save_checkpoints_steps)
         self._restored_step = restored_step
 
+    def after_create_session(self, session, coord):
+        del coord
+        self._summary_writer.add_graph(session.graph)
+        step = session.run(self._global_step_tensor)
+        if step != self._restored_step:
+            self._save(session, step)
+        self._timer.update_last_triggered_step(step)
+
     def _save(self, session, step):
-        if step == self._restored_step:
-            return False
         stop = super()._save(session, step)
         _LOGGER.info("Saved model.ckpt-%d.", step)
         return stop
