@@ -1,0 +1,149 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""run_pretraining in processes of its own, some of which are killed."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import pytest
+import tensorflow.compat.v1 as tf
+
+from tests import pretraining_records as records
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    # With dropout: its masks too must be those of an uninterrupted run.
+    records.write_config(folder / "tiny.json", num_hidden_layers=1)
+    for number in range(3):
+        records.write_records(folder / f"train-{number}.tf_record", 17, seed=number)
+    return folder
+
+
+def start(data, output_dir, *arguments):
+    """Starts a training of 12 steps over 51 records, with a checkpoint every three steps."""
+    command = [
+        sys.executable,
+        "-m",
+        "albert.run_pretraining",
+        f"--albert_config_file={data / 'tiny.json'}",
+        f"--input_file={data / 'train-*.tf_record'}",
+        f"--output_dir={output_dir}",
+        f"--max_seq_length={records.LENGTH}",
+        f"--max_predictions_per_seq={records.PREDICTIONS}",
+        "--train_batch_size=8",
+        "--num_train_steps=12",
+        "--num_warmup_steps=4",
+        "--save_checkpoints_steps=3",
+        "--keep_checkpoint_max=2",
+        "--log_steps=1",
+    ]
+    environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3")
+    return subprocess.Popen(
+        command + list(arguments),
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+    )
+
+
+def finish(process):
+    """Waits for a process; returns what it said."""
+    _, said = process.communicate()
+    return said
+
+
+def stop_at(process, words, with_signal=signal.SIGKILL):
+    """Sends a signal as soon as a line holds `words`; returns what was said until the end."""
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if words in line:
+            process.send_signal(with_signal)
+            break
+    return "".join(lines) + finish(process)
+
+
+def contents(checkpoint):
+    """Returns the bytes of every variable, slots and step included."""
+    reader = tf.train.load_checkpoint(str(checkpoint))
+    return {name: reader.get_tensor(name).tobytes() for name in reader.get_variable_to_shape_map()}
+
+
+def curve_without_speed(folder):
+    lines = (folder / "training_curve.csv").read_text(encoding="utf-8").splitlines()
+    return [line.rsplit(",", 1)[0] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(data, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    process = start(data, folder)
+    said = finish(process)
+    assert process.returncode == 0, said
+    return folder
+
+
+def test_a_run_killed_twice_ends_in_the_same_bytes(data, uninterrupted, tmp_path):
+    # Killed between checkpoints, and as a checkpoint has just been written.
+    for words in ("step 5/12", "Saved model.ckpt-9"):
+        process = start(data, tmp_path)
+        said = stop_at(process, words)
+        assert process.returncode == -signal.SIGKILL, said
+    process = start(data, tmp_path)
+    said = finish(process)
+    assert process.returncode == 0, said
+    assert "Going on from" in said and "step 12/12" in said
+    expected, actual = (
+        contents(uninterrupted / "model.ckpt-12"),
+        contents(tmp_path / "model.ckpt-12"),
+    )
+    assert sorted(actual) == sorted(expected)
+    assert [name for name in expected if actual[name] != expected[name]] == []
+    assert curve_without_speed(tmp_path) == curve_without_speed(uninterrupted)
+
+
+def test_a_run_killed_while_it_wrote_a_checkpoint_ends_in_the_same_bytes(
+    data, uninterrupted, tmp_path
+):
+    process = start(data, tmp_path)
+    stop_at(process, "Saved model.ckpt-6")
+    # As a kill leaves it between the two files of a checkpoint, and within the second.
+    index = tmp_path / "model.ckpt-6.index"
+    index.write_bytes(index.read_bytes()[:100])
+    (tmp_path / "model.ckpt-9.data-00000-of-00001").write_bytes(b"\0" * 1000)
+    (tmp_path / "model.ckpt-9_temp").mkdir()
+    process = start(data, tmp_path)
+    said = finish(process)
+    assert process.returncode == 0, said
+    assert "model.ckpt-6 cannot be read" in said and "model.ckpt-3, step 3" in said
+    assert contents(tmp_path / "model.ckpt-12") == contents(uninterrupted / "model.ckpt-12")
+    assert not (tmp_path / "model.ckpt-9_temp").exists()
+
+
+def test_an_interrupted_run_says_so_in_one_line_and_can_go_on(data, tmp_path):
+    process = start(data, tmp_path)
+    said = stop_at(process, "step 4/12", signal.SIGINT)
+    assert process.returncode == 130, said
+    assert said.splitlines()[-1] == "Interrupted."
+    assert "Traceback" not in said
+    process = start(data, tmp_path, "--num_train_steps=6", "--do_eval")
+    said = finish(process)
+    assert process.returncode == 0, said
+    assert "Best of" in said
+
+
+def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
+    process = start(data, tmp_path, "--max_seq_length=24")
+    said = finish(process)
+    assert process.returncode == 1
+    assert said.splitlines()[-1].startswith("ERROR: ") and "--max_seq_length=16" in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
