@@ -288,11 +288,13 @@ def print_table(workers, arguments):
 
 def programs(arguments):
     """Yields (python, mode, program, precision) of each worker to start."""
-    listed = [program.partition(":") for program in arguments.programs.split(",")]
-    for mode, (place, python), (name, _, precision) in itertools.product(
-        arguments.modes, enumerate(arguments.pythons), listed
+    listed = arguments.programs.split(",")
+    for mode, (place, python), program in itertools.product(
+        arguments.modes, enumerate(arguments.pythons, 1), listed
     ):
-        if name != "plain" or place == 0 or arguments.all_plain:
+        program, _, only_place = program.partition("@")
+        name, _, precision = program.partition(":")
+        if not only_place or int(only_place) == place:
             yield python, mode, name, precision or "float32"
 
 
@@ -317,8 +319,11 @@ def parse_arguments():
     )
     parser.add_argument("--pythons", nargs="+", default=[sys.executable])
     parser.add_argument("--modes", nargs="+", default=["train"], choices=["train", "predict"])
-    parser.add_argument("--programs", default="plain,ours,ours:bfloat16")
-    parser.add_argument("--all_plain", action="store_true", help="plain graph on each Python")
+    parser.add_argument(
+        "--programs",
+        default="plain@1,ours,ours:bfloat16",
+        help="plain, ours or recompute, then :bfloat16, then @N for the N-th Python only",
+    )
     parser.add_argument("--config", default="albert_base_v2")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--length", type=int, default=128)
