@@ -6,9 +6,9 @@
       --output_file=data/train-1.tf_record,data/train-2.tf_record \\
       --spm_model_file=30k-clean.model --max_seq_length=128 --dupe_factor=5
 
-The text has one sentence a line and a blank line between documents. All processors work; memory does
-not grow with the text, disk needs room for the output twice. The same command after a crash goes
-on where it was, and says so if there is nothing left to do. The same text, settings and
+The text has one sentence a line and a blank line between documents. All processors work; memory
+does not grow with the text, disk needs room for the output twice. The same command after a crash
+goes on where it was, and says so if there is nothing left to do. The same text, settings and
 --random_seed give the same bytes, whatever the number of processes.
 """
 

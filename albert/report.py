@@ -69,7 +69,8 @@ td.number, th.number { font-variant-numeric: tabular-nums; text-align: right; wh
 code, pre { font-family: ui-monospace, "SF Mono", Consolas, "DejaVu Sans Mono", monospace; }
 code { font-size: .9em; }
 pre { background: #f3f5f9; border-radius: .5rem; font-size: .84rem; line-height: 1.5;
-  margin: 0 0 .75rem; overflow-x: auto; padding: .9rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+  margin: 0 0 .75rem; overflow-x: auto; padding: .9rem 1rem; white-space: pre-wrap;
+  overflow-wrap: anywhere; }
 footer { color: #4a5166; font-size: .85rem; }
 """
 

@@ -15,7 +15,8 @@ _DEFAULT = pathlib.Path(__file__).resolve().parents[2] / "shared"
 SHARED = pathlib.Path(os.environ.get("ALBERT_SHARED", str(_DEFAULT)))
 
 needs_shared = pytest.mark.skipif(
-    not (SHARED / "golden").is_dir(), reason=f"reference outputs and real data not found in {SHARED}"
+    not (SHARED / "golden").is_dir(),
+    reason=f"reference outputs and real data not found in {SHARED}",
 )
 
 

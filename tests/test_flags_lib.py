@@ -184,8 +184,7 @@ def run(script, *arguments):
     return subprocess.run(
         [sys.executable, script] + list(arguments),
         env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         check=False,
     )

@@ -30,8 +30,8 @@ LAYERS = (
     ),
     (
         "tasks",
-        "classifier_utils demo_corpus demo_findings dynamic_masking ngram_masking pretraining_data pretraining_utils race_utils"
-        " segment_pairs squad_utils",
+        "classifier_utils demo_corpus demo_findings dynamic_masking ngram_masking pretraining_data"
+        " pretraining_utils race_utils segment_pairs squad_utils",
     ),
     ("flags", "flags_lib"),
     (
