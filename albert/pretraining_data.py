@@ -61,6 +61,7 @@ _LOGGER = logging.getLogger(__name__)
 
 _FORMAT = 1  # raise it when the same settings give other records than before
 _MEGABYTE = 1 << 20
+_MOST_BAD_LINES = 0.1  # as a share of the lines
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
 _MAKER = "create_pretraining_data"
 _PART_NAME = re.compile(r"[0-9a-f]{16}-\d+\.part(\.tmp-\d+)?|[0-9a-f]{16}\.started")
@@ -334,18 +335,31 @@ def create_pretraining_data(
         outputs.make_way(overwrite=overwrite or work.is_resumed)
         work.mark_started()
         processes = num_processes or worker_pool.default_processes()
-        parts = _make_parts(work, input_files, maker=maker, processes=processes, memory=memory)
-        counts = _total(parts)
-        if not counts.instances:
-            raise ValueError(
-                "--input_file: the text gives no instance. Every document is empty or a single "
-                "piece; is the vocabulary the right one?"
-            )
-        outputs.write(parts, counts, memory=memory)
+        made = _make_parts(work, input_files, maker=maker, processes=processes, memory=memory)
+        counts = _total(made.parts)
+        _check_text(input_files, counts, sizes=[one["size"] for one in fingerprint["text"]])
+        outputs.write(made.parts, counts, memory=memory)
         work.remove()
     summary = Summary(counts, False, time.time() - started, memory.megabytes())
-    _report(summary)
+    _report(summary, reused=made.reused)
     return summary
+
+
+def _check_text(input_files: Sequence[str], counts: Counts, *, sizes: Sequence[int]) -> None:
+    """Refuses text that was no text, or that is not what the fingerprint says."""
+    for path, size in zip(input_files, sizes):
+        if tf.io.gfile.stat(path).length != size:
+            raise ValueError(f"--input_file: '{path}' was changed while it was read. Start again.")
+    if counts.bad_lines > counts.sentences * _MOST_BAD_LINES:
+        raise ValueError(
+            f"--input_file: {counts.bad_lines} of {counts.sentences} lines are not UTF-8. Is the "
+            "text in another encoding? Convert it first."
+        )
+    if not counts.instances:
+        raise ValueError(
+            "--input_file: the text gives no instance. Every document is empty or a single piece; "
+            "is the vocabulary the right one?"
+        )
 
 
 def _nothing_to_do(outputs: "_Outputs", started: float) -> Summary:
@@ -361,7 +375,7 @@ def _nothing_to_do(outputs: "_Outputs", started: float) -> Summary:
 
 
 def _number(count: int, noun: str) -> str:
-    """ "1 file" or "2 files"."""
+    """The count with its noun: 1 file, 2 files."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
@@ -489,6 +503,13 @@ class _WorkFolder:
                 os.remove(os.path.join(self.path, name))
 
 
+class _MadeParts(NamedTuple):
+    """All parts in the order of the text, and how many instances were there before."""
+
+    parts: List[record_shuffle.Part]
+    reused: int
+
+
 def _make_parts(
     work: _WorkFolder,
     input_files: Sequence[str],
@@ -496,8 +517,8 @@ def _make_parts(
     maker: InstanceMaker,
     processes: int,
     memory: progress.PeakMemory,
-) -> List[record_shuffle.Part]:
-    """Makes the parts that are not there yet. Returns all, in the order of the text."""
+) -> _MadeParts:
+    """Makes the parts that are not there yet."""
     total = sum(tf.io.gfile.stat(path).length for path in input_files)
     parts: Dict[int, record_shuffle.Part] = {}
     started = time.time()
@@ -523,10 +544,10 @@ def _make_parts(
             rate = instances / (time.time() - started)
             bar.update(part.note["bytes"] / 1e6, f"{rate:,.0f} instances/s")
             memory.sample(now=len(parts) == processes + 1)
-    reused = len(parts) and sum(part.count for part in parts.values()) - instances
+    reused = sum(part.count for part in parts.values()) - instances
     if reused:
         _LOGGER.info("%d instances were finished when this job was stopped.", reused)
-    return [parts[number] for number in sorted(parts)]
+    return _MadeParts([parts[number] for number in sorted(parts)], reused)
 
 
 def _total(parts: Sequence[record_shuffle.Part]) -> Counts:
@@ -643,7 +664,7 @@ class _Shuffled:
             offset += count
 
 
-def _report(summary: Summary) -> None:
+def _report(summary: Summary, *, reused: int) -> None:
     """Says what was read and made."""
     counts = summary.counts
     _LOGGER.info(
@@ -653,7 +674,7 @@ def _report(summary: Summary) -> None:
         _number(counts.instances, "instance"),
         _number(counts.predictions, "prediction"),
         progress.format_seconds(summary.seconds),
-        f"{counts.instances / summary.seconds:,.0f}",
+        f"{(counts.instances - reused) / summary.seconds:,.0f}",
     )
     _LOGGER.info(
         "Label 1: %.2f%%. Memory of all processes together: at most %.0f MB.",
