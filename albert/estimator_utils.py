@@ -15,6 +15,7 @@ import json
 import logging
 import math
 import os
+import re
 import resource
 import sys
 import time
@@ -35,8 +36,8 @@ CURVE_NAME = "training_curve.csv"
 _LONGEST_SILENCE_SECONDS = 60.0
 # Under this name the tensors to report lie in their graph.
 _SCALARS = "training_scalars"
-# What the training step says when it refuses an update.
-_GRADIENT_STOP = "gradient norm is not finite"
+# What the training step says when it refuses an update: the words, the step, the norm.
+_GRADIENT_STOP = re.compile(r"gradient norm is not finite.*?\] \[\d+\] \[(.*?)\]")
 
 
 class TrainingDivergedError(ArithmeticError):
@@ -368,6 +369,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self._latest = {}
         self._timed_steps, self._timed_seconds = 0, 0.0
         self.first_step = self.step = 0
+        self.loss = None  # of the last step
 
     def begin(self):
         """Finds the tensors to fetch; called once the graph is complete."""
@@ -414,7 +416,8 @@ class ProgressHook(tf.train.SessionRunHook):
         loss = float(run_values.results["loss"])
         if not math.isfinite(loss):
             # Before the hook that saves checkpoints comes to know of the step.
-            raise _diverged(step, f"the loss is {loss}.")
+            raise _diverged(step, f"the loss is {loss}")
+        self.loss = loss
         self._interval.add(run_values.results, steps, seconds)
         is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
         if self._bar is not None:
@@ -547,16 +550,19 @@ def _explained_divergence(progress: ProgressHook) -> Iterator[None]:
     try:
         yield
     except tf.errors.InvalidArgumentError as error:
-        refused = [line for line in error.message.split("\n") if _GRADIENT_STOP in line]
+        refused = _GRADIENT_STOP.search(error.message)
         if not refused:
             raise
         # The step was not finished, and nothing was changed by it.
-        raise _diverged(progress.step + 1, refused[0].strip()) from error
+        reason = f"the gradient norm is {refused.group(1).lstrip('-')}"
+        if progress.loss is not None:
+            reason += f" (the loss was {progress.loss:.4g} in the step before)"
+        raise _diverged(progress.step + 1, reason) from error
 
 
 def _diverged(step: int, reason: str) -> TrainingDivergedError:
     return TrainingDivergedError(
-        f"Training diverged in step {step}: {reason} No checkpoint holds it. Try a lower "
+        f"Training diverged in step {step}: {reason}. No checkpoint holds it. Try a lower "
         "--learning_rate, a longer warm-up, --precision=float32, or look at the data; the same "
         "command goes on from the last checkpoint."
     )

@@ -225,6 +225,13 @@ def check_flags(settings: Any):
         raise ValueError(
             f"--eval_batch_size={settings.eval_batch_size} must be a multiple of the {cores} cores."
         )
+    if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
+        _LOGGER.warning(
+            "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
+            "reaches its peak.",
+            settings.num_warmup_steps,
+            settings.num_train_steps,
+        )
 
 
 def find_data(settings: Any, config: modeling.AlbertConfig) -> Data:

@@ -289,7 +289,8 @@ def test_the_host_of_a_tpu_writes_the_means_over_its_cores(tmp_path):
 def test_a_gradient_that_is_not_finite_stops_with_the_step_and_what_to_try(tmp_path):
     with pytest.raises(estimator_utils.TrainingDivergedError) as error:
         train(tmp_path, max_steps=9, values=(1.0, 2.0, 3.0, 4.0, 5.0, -1.0))
-    for part in ("step 6", "gradient norm is not finite", "--learning_rate", "warm-up", "nan"):
+    words = ("step 6: the gradient norm is", "nan (the loss was 5 in the step", "--learning_rate")
+    for part in words:
         assert part in str(error.value)
     assert steps_in(tmp_path) == [0, 4]
     assert variable(tmp_path, "weight") == 10.0

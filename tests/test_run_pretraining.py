@@ -201,7 +201,9 @@ def test_a_second_run_of_the_same_command_changes_nothing(data, trained, caplog)
     folder, outcome = trained
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     with caplog.at_level(logging.INFO, logger="albert"):
-        again = run(data, folder, "--do_eval", f"--eval_file={data / 'eval.tf_record'}")
+        # It does not wait either: the last checkpoint is there.
+        waiting = ["--do_eval", "--wait_for_checkpoints_minutes=60"]
+        again = run(data, folder, f"--eval_file={data / 'eval.tf_record'}", *waiting)
     after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     assert before == after
     assert again.training is None
@@ -330,6 +332,11 @@ def test_a_mistake_is_answered_by_a_message_that_names_it(data, tmp_path, argume
     with pytest.raises(ValueError) as error:
         run(data, tmp_path / "out", *arguments)
     assert re.search(words, str(error.value))
+
+
+def test_a_warm_up_that_is_too_long_is_warned_of(data, tmp_path, caplog):
+    run_pretraining.check_flags(settings_for(data, tmp_path, "--num_warmup_steps=6"))
+    assert "--num_warmup_steps=6 is not below --num_train_steps=6" in caplog.text
 
 
 def test_a_missing_configuration_is_named(data, tmp_path):
