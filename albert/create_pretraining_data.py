@@ -10,6 +10,11 @@ The text has one sentence a line and a blank line between documents. All process
 does not grow with the text, disk needs room for the output twice. The same command after a crash
 goes on where it was, and says so if there is nothing left to do. The same text, settings and
 --random_seed give the same bytes, whatever the number of processes.
+
+Masking has the distribution of the published script. What is different: a chunk of one sentence is
+split inside the sentence, where it was paired with another document's text before; labels are
+balanced; the border between the segments ends a word; random replacements are ordinary pieces; the
+end of a file ends a document. `segment_pairs` and `ngram_masking` say more.
 """
 
 from absl import flags
