@@ -36,6 +36,7 @@ CURVE_NAME = "training_curve.csv"
 _LONGEST_SILENCE_SECONDS = 60.0
 # Under this name the tensors to report lie in their graph.
 _SCALARS = "training_scalars"
+_SPEED = "examples_per_second"
 # What the training step says when it refuses an update: the words, the step, the norm.
 _GRADIENT_STOP = re.compile(r"gradient norm is not finite.*?\] \[\d+\] \[(.*?)\]")
 
@@ -57,7 +58,9 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]):
     path = os.path.join(output_dir, CONFIG_NAME)
     if not tf.io.gfile.exists(path):
         return
-    differences = files.fingerprint_difference(json.loads(files.read_text(path)), config)
+    # Read as a configuration, so that a key that is left out equals its default.
+    present = modeling.AlbertConfig.from_json_file(path).to_dict()
+    differences = files.fingerprint_difference(present, config)
     if differences:
         raise ValueError(
             f"--output_dir={output_dir} belongs to a model of another configuration: "
@@ -329,7 +332,7 @@ class _Interval:
         """Returns the mean of each number, and the throughput if there is one."""
         means = {name: total / self._runs for name, total in self._totals.items()}
         if self._steps:
-            means["examples_per_second"] = self._steps * self._batch_size / max(self._seconds, 1e-9)
+            means[_SPEED] = self._steps * self._batch_size / max(self._seconds, 1e-9)
         return means
 
 
@@ -343,9 +346,14 @@ def _brief(scalars: Mapping[str, float]) -> str:
             shown.append(f"{name} {value:.3f}")
         elif name in ("learning_rate", "gradient_norm"):
             shown.append(f"{name} {value:.3g}")
-        elif name == "examples_per_second":
+        elif name == _SPEED:
             shown.append(f"{value:.1f} examples/s")
     return ", ".join(shown)
+
+
+def _short(scalars: Mapping[str, float]) -> str:
+    """What fits beside a bar in 80 columns."""
+    return _brief({name: scalars[name] for name in ("loss", _SPEED) if name in scalars})
 
 
 def _duration(seconds: float) -> str:
@@ -355,8 +363,8 @@ def _duration(seconds: float) -> str:
 class ProgressHook(tf.train.SessionRunHook):
     """Shows progress, measures throughput, and keeps the curve.
 
-    On a terminal it is a bar; elsewhere a line each `log_steps` steps, after the first step, after
-    the last, and at least once a minute.
+    There is a line each `log_steps` steps and after the last, and a bar on a terminal; where there
+    is none, a line also comes after the first step, and at least once a minute.
     """
 
     def __init__(self, output_dir: str, *, max_steps: int, batch_size: int, log_steps: int):
@@ -421,9 +429,10 @@ class ProgressHook(tf.train.SessionRunHook):
         self._interval.add(run_values.results, steps, seconds)
         is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
         if self._bar is not None:
-            self._bar.set_postfix_str(_brief(self._interval.means()), refresh=False)
+            self._bar.set_postfix_str(_short(self._interval.means()), refresh=False)
             self._bar.update(steps)
-        elif is_due or is_first or now - self._last_line > _LONGEST_SILENCE_SECONDS:
+        is_silent = self._bar is None and now - self._last_line > _LONGEST_SILENCE_SECONDS
+        if is_due or is_silent or (is_first and self._bar is None):
             self._last_line = now
             brief = _brief(self._interval.means())
             _LOGGER.info("%s", ", ".join([f"step {step}/{self._max_steps}", brief, self._left()]))
