@@ -11,7 +11,6 @@ import contextlib
 import csv
 import datetime
 import io
-import json
 import logging
 import math
 import os
@@ -25,7 +24,7 @@ import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 from tqdm import tqdm
 
-from albert import checkpoint_evaluator, checkpoint_init, files, precision
+from albert import checkpoint_evaluator, checkpoint_init, files, modeling, precision
 
 _LOGGER = logging.getLogger("albert")
 

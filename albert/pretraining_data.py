@@ -566,8 +566,11 @@ class _Outputs:
         self._fingerprint = files.normalized_fingerprint(fingerprint)
 
     def key(self) -> str:
-        """Returns a hash of what the records are made from."""
-        text = json.dumps(self._fingerprint, sort_keys=True)
+        """Returns a hash of what the records are made from and of where they go.
+
+        Unfinished work may replace what it left at its own outputs, and at no others.
+        """
+        text = json.dumps([self._fingerprint, self.paths], sort_keys=True)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
     def _fingerprint_of(self, number: int) -> Dict[str, Any]:

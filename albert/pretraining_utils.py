@@ -9,6 +9,7 @@ Dimensions: B batch, S sequence, H hidden, E embedding, V vocabulary, P predicti
 n micro-batches, b examples of one (B = n * b).
 """
 
+import itertools
 import logging
 import math
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -97,15 +98,17 @@ def check_records(
 
 
 def _first_examples(file: str, count: int) -> List[tf.train.Example]:
-    examples = []
-    for record in tf.python_io.tf_record_iterator(file):
-        try:
-            examples.append(tf.train.Example.FromString(record))
-        except Exception as error:  # protobuf's error class differs between its versions
-            raise ValueError(f"{file} does not hold tf.train.Example records: {error}") from error
-        if len(examples) == count:
-            break
-    return examples
+    try:
+        records = list(itertools.islice(tf.python_io.tf_record_iterator(file), count))
+    except tf.errors.DataLossError as error:
+        raise ValueError(
+            f"{file} is no TFRecord file, or is damaged: {error.message}. Create the pretraining "
+            "data again."
+        ) from error
+    try:
+        return [tf.train.Example.FromString(record) for record in records]
+    except Exception as error:  # protobuf's error class differs between its versions
+        raise ValueError(f"{file} does not hold tf.train.Example records: {error}") from error
 
 
 def _values(example: tf.train.Example, name: str) -> Sequence[int]:
@@ -172,7 +175,7 @@ def build_input_fn(settings: InputSettings) -> Callable:
                 settings.files,
                 spec,
                 batch_size=params["batch_size"],
-                max_batches=settings.max_batches,
+                max_batches=_batches_of_one_core(settings.max_batches, params),
             )
             return _endless(dataset) if params.get("use_tpu") else dataset
         shard = estimator_utils.input_shard(params)
@@ -189,6 +192,11 @@ def build_input_fn(settings: InputSettings) -> Callable:
         )
 
     return input_fn
+
+
+def _batches_of_one_core(batches: Optional[int], params: Mapping[str, Any]) -> Optional[int]:
+    """A TPU's host serves a batch to each of its cores in one step of evaluation."""
+    return batches and batches * estimator_utils.input_shard(params).batches_per_step
 
 
 def _masking(settings: InputSettings) -> Callable:

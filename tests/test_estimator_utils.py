@@ -12,9 +12,9 @@ import pytest
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import checkpoint_evaluator, estimator_utils, flags_lib
+from albert import checkpoint_evaluator, estimator_utils, flags_lib, modeling
 
-CONFIG = {"hidden_size": 4, "vocab_size": 10}
+CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
 
 
 def settings_for(output_dir, *arguments):
@@ -99,6 +99,12 @@ def test_an_output_folder_keeps_to_one_configuration(tmp_path):
         estimator_utils.check_output_dir(str(tmp_path), dict(CONFIG, hidden_size=8))
     for part in (str(tmp_path), "hidden_size was 4 and is 8", "--init_checkpoint"):
         assert part in str(error.value)
+
+
+def test_a_configuration_that_leaves_out_defaults_is_the_same_one(tmp_path):
+    written = {"vocab_size": 10, "hidden_size": 4, "num_attention_heads": 2, "share_type": "all"}
+    (tmp_path / "albert_config.json").write_text(json.dumps(written), encoding="utf-8")
+    estimator_utils.check_output_dir(str(tmp_path), CONFIG)
 
 
 def test_a_start_that_fails_does_not_claim_the_folder(tmp_path):

@@ -176,6 +176,10 @@ def test_other_files_are_refused_by_name(tmp_path):
         writer.write(tf.train.Example(features=features).SerializeToString())
     with pytest.raises(ValueError, match="input_ids is missing among label_ids"):
         check(other)
+    text = tmp_path / "text.tf_record"
+    text.write_text("This is no record file, only a text of some length.")
+    with pytest.raises(ValueError, match="text.tf_record is no TFRecord file, or is damaged"):
+        check(str(text))
     garbage = str(tmp_path / "garbage.tf_record")
     with tf.python_io.TFRecordWriter(garbage) as writer:
         writer.write(b"\xff\xff\xff")
@@ -228,6 +232,19 @@ class Host(NamedTuple):
 
     def current_input_fn_deployment(self):
         return None, self.index, 2, 4
+
+
+def test_evaluation_on_a_tpu_counts_batches_of_all_cores(record_file):
+    settings = pretraining_utils.InputSettings(
+        files=[record_file],
+        max_seq_length=16,
+        max_predictions_per_seq=3,
+        is_training=False,
+        max_batches=2,
+    )
+    # Two batches of 16 examples, on four cores: eight batches of four.
+    batches = read(settings, {"batch_size": 4, "use_tpu": True, "context": Host(0)}, 8)
+    assert sum(int(batch["is_real_example"].sum()) for batch in batches) == 21
 
 
 def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
