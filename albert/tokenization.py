@@ -25,10 +25,14 @@ import logging
 import multiprocessing
 import os
 import re
+import sys
 import unicodedata
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-import sentencepiece as spm
+# Asked before SentencePiece is loaded, as the order decides; see `_check_sampling`.
+_SAMPLING_CRASHES = "tensorflow" in sys.modules and "sentencepiece" not in sys.modules
+
+import sentencepiece as spm  # noqa: E402
 
 SPIECE_UNDERLINE = "\u2581"  # what SentencePiece writes for a space
 
@@ -265,6 +269,15 @@ def _split_digit_comma(sp_model: Any, piece: str) -> List[str]:
     return sp_model.EncodeAsPieces(piece[:-1].replace(SPIECE_UNDERLINE, "")) + [","]
 
 
+def _check_sampling() -> None:
+    """Refuses what would end the process: TensorFlow 1.15's symbols shadow SentencePiece's."""
+    if _SAMPLING_CRASHES and sys.version_info < (3, 8):
+        raise RuntimeError(
+            "SentencePiece cannot sample where TensorFlow 1.15 was imported first. Import "
+            "albert.tokenization (or sentencepiece) before tensorflow."
+        )
+
+
 def encode_pieces(
     sp_model: Any, text: Union[str, bytes], return_unicode: bool = True, sample: bool = False
 ) -> List[str]:
@@ -279,6 +292,7 @@ def encode_pieces(
     del return_unicode
     text = convert_to_unicode(text)
     if sample:
+        _check_sampling()
         pieces = sp_model.SampleEncodeAsPieces(text, 64, 0.1)
     else:
         pieces = sp_model.EncodeAsPieces(text)

@@ -4,6 +4,9 @@
 
 import os
 
-# Two test workers on two cores: one thread pool each is enough, and TensorFlow's start-up notices
-# would bury what a failing test prints.
+# Before any test imports TensorFlow: where TensorFlow 1.15 is loaded first, SentencePiece crashes
+# when it draws random numbers (sampling, training).
+import sentencepiece  # noqa: F401
+
+# TensorFlow's start-up notices would bury what a failing test prints.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

@@ -8,6 +8,8 @@ import multiprocessing
 import pathlib
 import pickle
 import random
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -255,6 +257,18 @@ def test_pieces_are_text_whatever_is_passed_or_asked_for(tiny):
     expected = tokenization.encode_pieces(tiny.sp_model, "the water")
     assert tokenization.encode_pieces(tiny.sp_model, b"the water", False) == expected
     assert all(isinstance(piece, str) for piece in expected)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 8), reason="TensorFlow 1.15 only")
+def test_sampling_after_tensorflow_is_refused_and_does_not_crash():
+    program = (
+        "import tensorflow\nfrom albert import tokenization\n"
+        f"full = tokenization.FullTokenizer(None, True, {str(FIXTURES / 'tiny.model')!r})\n"
+        "tokenization.encode_pieces(full.sp_model, 'water', sample=True)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "Import albert.tokenization (or sentencepiece) before tensorflow" in done.stderr
 
 
 def test_sampled_pieces_spell_the_same_text_in_several_ways(tiny):
