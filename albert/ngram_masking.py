@@ -22,7 +22,7 @@ sequence at most, P predictions at most, V vocabulary, T pieces of a block of te
 import itertools
 import re
 import string
-from typing import Any, Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 import numpy as np
 
@@ -457,10 +457,3 @@ def _predictions(
         "masked_lm_ids": ids,
         "masked_lm_weights": weights,
     }
-
-
-def feature_rows(features: Dict[str, np.ndarray]) -> List[Dict[str, np.ndarray]]:
-    """Returns one dict for each of the N records: for tests and for looking at them."""
-    names: Sequence[str] = sorted(features)
-    count = len(features["input_ids"])
-    return [{name: features[name][row] for name in names} for row in range(count)]
