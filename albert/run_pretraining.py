@@ -225,6 +225,12 @@ def check_flags(settings: Any):
         raise ValueError(
             f"--eval_batch_size={settings.eval_batch_size} must be a multiple of the {cores} cores."
         )
+    if settings.precision != "float32" and not settings.use_tpu and not precision.is_tf2():
+        _LOGGER.warning(
+            "--precision=%s is right but not faster on a CPU with TensorFlow 1.15; with "
+            "TensorFlow 2.15 it is.",
+            settings.precision,
+        )
     if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
         _LOGGER.warning(
             "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "

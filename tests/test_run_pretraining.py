@@ -18,6 +18,7 @@ from albert import (
     create_pretraining_data,
     estimator_utils,
     flags_lib,
+    precision,
     run_pretraining,
 )
 from tests import pretraining_records as records
@@ -337,6 +338,11 @@ def test_a_mistake_is_answered_by_a_message_that_names_it(data, tmp_path, argume
 def test_a_warm_up_that_is_too_long_is_warned_of(data, tmp_path, caplog):
     run_pretraining.check_flags(settings_for(data, tmp_path, "--num_warmup_steps=6"))
     assert "--num_warmup_steps=6 is not below --num_train_steps=6" in caplog.text
+
+
+def test_bfloat16_is_called_slow_where_it_is(data, tmp_path, caplog):
+    run_pretraining.check_flags(settings_for(data, tmp_path, "--precision=bfloat16"))
+    assert ("not faster" in caplog.text) == (not precision.is_tf2())
 
 
 def test_a_missing_configuration_is_named(data, tmp_path):
