@@ -48,7 +48,7 @@ class Recipe(NamedTuple):
     num_attention_heads: int = 4
     train_batch_size: int = 32
     learning_rate: float = 0.001
-    num_train_steps: int = 1600
+    num_train_steps: int = 1200
     num_warmup_steps: int = 200
     evaluations: int = 4  # after that of the untrained model
     library: str = ""  # folder with Python's sources; that of the running Python by default
