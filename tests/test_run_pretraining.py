@@ -212,12 +212,7 @@ def test_a_second_run_of_the_same_command_changes_nothing(data, trained, caplog)
     assert "Nothing to train" in caplog.text and "Best of 3" in caplog.text
 
 
-def test_masks_can_be_drawn_on_the_fly(data, tmp_path):
-    outcome = run(data, tmp_path, "--masked_lm_budget=0.2", "--num_train_steps=2")
-    assert np.isfinite(outcome.training.scalars["loss"])
-
-
-def test_what_a_configuration_asks_for_reaches_the_training(data, tmp_path):
+def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_together(data, tmp_path):
     outcome = run(
         data,
         tmp_path,
@@ -225,6 +220,7 @@ def test_what_a_configuration_asks_for_reaches_the_training(data, tmp_path):
         "--recompute",
         "--use_xla",
         "--gradient_accumulation_steps=2",
+        "--masked_lm_budget=0.2",
         "--optimizer=adamw",
         "--num_train_steps=2",
     )

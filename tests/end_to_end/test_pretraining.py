@@ -82,62 +82,46 @@ def curve_without_speed(folder):
     return [line.rsplit(",", 1)[0] for line in lines]
 
 
-@pytest.fixture(scope="module")
-def uninterrupted(data, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("uninterrupted")
-    process = start(data, folder)
-    said = finish(process)
-    assert process.returncode == 0, said
-    return folder
+def damage_last_checkpoint(folder):
+    """Leaves what a kill leaves in the middle of a checkpoint, at each stage of its writing."""
+    index = folder / "model.ckpt-9.index"
+    index.write_bytes(index.read_bytes()[:100])
+    (folder / "model.ckpt-12.data-00000-of-00001").write_bytes(b"\0" * 1000)
+    (folder / "model.ckpt-12_temp").mkdir()
 
 
-def test_a_run_killed_twice_ends_in_the_same_bytes(data, uninterrupted, tmp_path):
-    # Killed between checkpoints, and as a checkpoint has just been written.
-    for words in ("step 5/12", "Saved model.ckpt-9"):
-        process = start(data, tmp_path)
-        said = stop_at(process, words)
-        assert process.returncode == -signal.SIGKILL, said
-    process = start(data, tmp_path)
+def test_a_run_that_is_stopped_again_and_again_ends_in_the_same_bytes(data, tmp_path):
+    process = start(data, tmp_path / "whole")
     said = finish(process)
     assert process.returncode == 0, said
-    assert "Going on from" in said and "step 12/12" in said
-    expected, actual = (
-        contents(uninterrupted / "model.ckpt-12"),
-        contents(tmp_path / "model.ckpt-12"),
-    )
+
+    stopped = tmp_path / "stopped"
+    process = start(data, stopped)
+    said = stop_at(process, "step 5/12")  # between two checkpoints
+    assert process.returncode == -signal.SIGKILL, said
+
+    process = start(data, stopped)
+    said = stop_at(process, "Saved model.ckpt-9")
+    assert process.returncode == -signal.SIGKILL, said
+    assert "model.ckpt-3, step 3" in said
+    damage_last_checkpoint(stopped)
+
+    process = start(data, stopped)
+    said = stop_at(process, "step 8/12", signal.SIGINT)
+    assert process.returncode == 130, said
+    assert said.splitlines()[-1] == "Interrupted." and "Traceback" not in said
+    assert "model.ckpt-9 cannot be read" in said and "model.ckpt-6, step 6" in said
+    assert not (stopped / "model.ckpt-12_temp").exists()
+
+    process = start(data, stopped, "--do_eval")
+    said = finish(process)
+    assert process.returncode == 0, said
+    assert "step 12/12" in said and "Best of 2" in said
+    expected = contents(tmp_path / "whole" / "model.ckpt-12")
+    actual = contents(stopped / "model.ckpt-12")
     assert sorted(actual) == sorted(expected)
     assert [name for name in expected if actual[name] != expected[name]] == []
-    assert curve_without_speed(tmp_path) == curve_without_speed(uninterrupted)
-
-
-def test_a_run_killed_while_it_wrote_a_checkpoint_ends_in_the_same_bytes(
-    data, uninterrupted, tmp_path
-):
-    process = start(data, tmp_path)
-    stop_at(process, "Saved model.ckpt-6")
-    # As a kill leaves it between the two files of a checkpoint, and within the second.
-    index = tmp_path / "model.ckpt-6.index"
-    index.write_bytes(index.read_bytes()[:100])
-    (tmp_path / "model.ckpt-9.data-00000-of-00001").write_bytes(b"\0" * 1000)
-    (tmp_path / "model.ckpt-9_temp").mkdir()
-    process = start(data, tmp_path)
-    said = finish(process)
-    assert process.returncode == 0, said
-    assert "model.ckpt-6 cannot be read" in said and "model.ckpt-3, step 3" in said
-    assert contents(tmp_path / "model.ckpt-12") == contents(uninterrupted / "model.ckpt-12")
-    assert not (tmp_path / "model.ckpt-9_temp").exists()
-
-
-def test_an_interrupted_run_says_so_in_one_line_and_can_go_on(data, tmp_path):
-    process = start(data, tmp_path)
-    said = stop_at(process, "step 4/12", signal.SIGINT)
-    assert process.returncode == 130, said
-    assert said.splitlines()[-1] == "Interrupted."
-    assert "Traceback" not in said
-    process = start(data, tmp_path, "--num_train_steps=6", "--do_eval")
-    said = finish(process)
-    assert process.returncode == 0, said
-    assert "Best of" in said
+    assert curve_without_speed(stopped) == curve_without_speed(tmp_path / "whole")
 
 
 def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
