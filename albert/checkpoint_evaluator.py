@@ -262,18 +262,30 @@ def _hash_on_disk(path: str) -> Optional[str]:
     return files.file_fingerprint(path)["sha256"] if tf.io.gfile.exists(path) else None
 
 
-def _put_aside(path: str) -> None:
-    """Keeps a file that is not ours under the first free name."""
+def _free_name(path: str) -> str:
+    """The first name for an older version of `path` that is free."""
     number = 1
     while tf.io.gfile.exists(f"{path}.old-{number}"):
         number += 1
-    tf.io.gfile.rename(path, f"{path}.old-{number}")
+    return f"{path}.old-{number}"
+
+
+def _put_aside(path: str) -> None:
+    """Keeps a file that is not ours under another name."""
+    kept = _free_name(path)
+    tf.io.gfile.rename(path, kept)
     _LOGGER.warning(
-        "%s was not written by this evaluation, or changed since: kept as %s.old-%d.",
+        "%s was not written by this evaluation, or changed since: kept as %s.",
         path,
-        os.path.basename(path),
-        number,
+        os.path.basename(kept),
     )
+
+
+def _keep_copy(path: str) -> str:
+    """Copies a file of ours before it is made anew: checkpoints that are gone are only in it."""
+    kept = _free_name(path)
+    tf.io.gfile.copy(path, kept)
+    return kept
 
 
 def _to_json(metrics: Mapping[str, float]) -> Dict[str, Any]:
@@ -396,7 +408,12 @@ class _Evaluator:
         """Results of other data or settings cannot be compared with new ones."""
         difference = files.fingerprint_difference(self._ledger.fingerprint, fingerprint)
         if difference and self._ledger.metrics:
-            _LOGGER.info("Every checkpoint is evaluated again: %s.", difference)
+            kept = _keep_copy(os.path.join(self._output_dir, LEDGER_NAME))
+            _LOGGER.info(
+                "Every checkpoint is evaluated again: %s. The old results are kept as %s.",
+                difference,
+                kept,
+            )
             self._ledger.forget(list(self._ledger.metrics))
         self._ledger.fingerprint = fingerprint
 

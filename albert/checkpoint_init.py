@@ -236,6 +236,31 @@ def warm_start(
     return WarmStart(checkpoint, maps, None, report)
 
 
+def restore_weights(session: tf.Session, checkpoint: str) -> None:
+    """Gives every variable of the session's graph its value in a checkpoint, heads included.
+
+    Args:
+      session: of a graph without an optimizer.
+      checkpoint: prefix of a checkpoint that a training script wrote.
+
+    Raises:
+      ValueError: it is unreadable, or lacks a variable, or has it in another shape.
+    """
+    variables = tf.global_variables()
+    tensors = _read_index(checkpoint)
+    wrong = []
+    for variable in variables:
+        _, fault = _find(variable, tensors, False)
+        if fault:
+            wrong.append(f"{_name(variable)} {variable.shape.as_list()} (in it it {fault})")
+    if wrong:
+        raise ValueError(
+            f"The checkpoint {checkpoint!r} is not one of this trained model: {_listed(wrong)}. "
+            "Name one that was written into the same folder as the model's description."
+        )
+    tf.train.Saver(variables).restore(session, checkpoint)
+
+
 def _read_index(checkpoint: str) -> Dict[str, _Tensor]:
     """Returns the shapes and dtypes of a checkpoint's tensors."""
     try:

@@ -11,6 +11,7 @@ import argparse
 import importlib
 import os
 import sys
+import traceback
 from typing import List, NamedTuple, Optional
 
 # A phase's module has add_arguments(parser), run(arguments) and a docstring that says what it does.
@@ -55,6 +56,11 @@ def parser_of(name: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.add_arguments(parser)
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="show TensorFlow's notices, and the traceback of an error",
+    )
     return parser
 
 
@@ -78,13 +84,15 @@ def _run(module: str, options: argparse.Namespace) -> int:
     """Runs the phase; a user's mistake becomes one line."""
     from albert import flags_lib
 
-    flags_lib.configure_logging(verbosity=0)
+    flags_lib.configure_logging(verbosity=int(options.verbose))
     try:
         importlib.import_module(module).run(options)
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
     except flags_lib.USER_ERRORS as error:
+        if options.verbose:
+            traceback.print_exc()
         print(f"ERROR: {error}", file=sys.stderr)
         return 2
     return 0

@@ -10,6 +10,7 @@ training. The result depends on the Python version alone.
 """
 
 import ast
+import logging
 import os
 import pathlib
 import re
@@ -17,6 +18,8 @@ import sysconfig
 import textwrap
 import zlib
 from typing import Iterable, Iterator, List, NamedTuple, Set
+
+_LOGGER = logging.getLogger("albert")
 
 # Not read: tests, and third-party packages that lie below the standard library.
 _SKIPPED_FOLDERS = frozenset(
@@ -139,14 +142,23 @@ def _documents(source: str, texts: Iterable[str], seen: Set[str]) -> Iterator[Do
 
 def _read(folder: pathlib.Path) -> Iterator[Document]:
     seen: Set[str] = set()
+    unreadable = []
     for path in _library_files(folder):
         source = path.relative_to(folder).as_posix()
         try:
             tree = ast.parse(path.read_bytes())
         except SyntaxError:  # some files show what is wrong on purpose, such as lib2to3's samples
+            unreadable.append(source)
             continue
         texts = _topics(tree) if source == "pydoc_data/topics.py" else _docstrings(tree)
         yield from _documents(source, texts, seen)
+    if unreadable:
+        _LOGGER.info(
+            "Left out, since they are not valid Python: %d files (%s%s).",
+            len(unreadable),
+            ", ".join(unreadable[:3]),
+            ", ..." if len(unreadable) > 3 else "",
+        )
 
 
 def read_corpus(folder: str = "") -> Corpus:

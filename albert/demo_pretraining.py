@@ -155,9 +155,9 @@ def run(options: argparse.Namespace) -> None:
     _check(options)
     folder = options.o or demo_runs.new_folder(f"pretraining-{options.m}-{options.d}")
     path = pathlib.Path(os.path.expanduser(folder))
-    demo_runs.claim_folder(
-        str(path), {"phase": "pretraining", "model": options.m, "data": options.i or options.t}
-    )
+    # The vocabulary of an earlier start in this folder is used again, so it has to be the same.
+    identity = {"phase": "pretraining", "model": options.m, "data": options.i or options.t}
+    demo_runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
     print(f"Output folder: {path}")
     commands = demo_runs.Commands()
     data = _own_data(path, options, commands) if options.i else _task_data(path, options, commands)

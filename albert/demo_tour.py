@@ -21,6 +21,7 @@ from albert import (
     demo_runs,
     files,
     modeling,
+    report,
     run_pretraining,
     train_vocab,
 )
@@ -48,7 +49,7 @@ class Recipe(NamedTuple):
     num_attention_heads: int = 4
     train_batch_size: int = 32
     learning_rate: float = 0.001
-    num_train_steps: int = 1200
+    num_train_steps: int = 1600
     num_warmup_steps: int = 200
     evaluations: int = 4  # after that of the untrained model
     library: str = ""  # folder with Python's sources; that of the running Python by default
@@ -66,9 +67,11 @@ def run_tour(folder: str, recipe: Recipe) -> demo_findings.Findings:
     """Makes the whole way from text to report in `folder`; goes on if it was interrupted there.
 
     Raises:
-      ValueError: the folder holds something else, or there is too little text to work with.
+      ValueError: the folder holds something else, there is too little text to work with, or
+        matplotlib, which draws the report, is not installed.
     """
     began = time.time()
+    report.check_matplotlib()
     demo_runs.claim_folder(folder, dict(recipe._asdict(), python=platform.python_version()))
     path = pathlib.Path(folder)
     commands = demo_runs.Commands()
@@ -120,13 +123,15 @@ def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_corpus.Corpus:
 
 
 def _train_vocabulary(path: pathlib.Path, recipe: Recipe, commands: demo_runs.Commands) -> None:
-    # Made anew if it is there: the same text gives the same bytes.
+    if (path / "vocabulary.model").exists():
+        # It appears whole or not at all, and the folder belongs to this recipe and this Python.
+        print("    made already")
+        return
     commands(
         train_vocab,
         input_file=path / "train.txt",
         model_prefix=path / "vocabulary",
         vocab_size=recipe.vocab_size,
-        overwrite=True,
     )
 
 

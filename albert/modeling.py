@@ -837,11 +837,22 @@ def get_activation(activation_string) -> Optional[Callable]:
     return _ACTIVATIONS[name]
 
 
-def dropout(input_tensor: tf.Tensor, dropout_prob: Optional[float]) -> tf.Tensor:
-    """Returns the tensor with stateful dropout; itself for a probability of None or 0."""
-    if not dropout_prob:
-        return input_tensor
-    return tf.nn.dropout(input_tensor, rate=dropout_prob)
+def dropout(
+    input_tensor: tf.Tensor,
+    dropout_prob: Optional[float],
+    *,
+    seed: Optional[tf.Tensor] = None,
+    position: int = -1,
+) -> tf.Tensor:
+    """Returns the tensor with dropout; itself for a probability of None or 0.
+
+    Args:
+      input_tensor: of any shape.
+      dropout_prob: probability of a zero.
+      seed: int32 [2], of which the mask is a function; None draws stateful random numbers.
+      position: keeps the masks of one seed apart; those of the encoder are not negative.
+    """
+    return _Dropout(seed, layers)(input_tensor, dropout_prob or 0, position)
 
 
 def layer_norm(input_tensor: tf.Tensor, name: Optional[str] = None) -> tf.Tensor:

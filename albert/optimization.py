@@ -197,6 +197,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.epsilon = epsilon
         self.exclude_from_weight_decay = tuple(exclude_from_weight_decay or ())
         self.use_xla = use_xla
+        self.rate_factor: Optional[Callable[[str], float]] = None  # of a variable's name
         self._learning_rate_tensor = None
 
     def _create_slots(self, var_list):
@@ -276,6 +277,8 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
             rule = precision.xla_cluster(rule)
         adam = _Adam(*rule(gradient, tf.convert_to_tensor(m), tf.convert_to_tensor(v), weight))
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
+        if self.rate_factor:
+            rate = rate * self.rate_factor(name)
         rate = rate * self._trust_ratio(name, weight, adam.direction)
         return tf.group(
             variable.assign_sub(rate * adam.direction, read_value=False),
@@ -404,6 +407,7 @@ def build_train_step(
     gradients: Union[AccumulatedGradients, Sequence[Optional[Gradient]], None] = None,
     weight_decay_rate: float = 0.01,
     use_xla: bool = False,
+    rate_factor: Optional[Callable[[str], float]] = None,
 ) -> TrainStep:
     """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
 
@@ -428,6 +432,7 @@ def build_train_step(
         tf.trainable_variables(); by default the gradients of `loss`.
       weight_decay_rate: factor of the decoupled decay; LayerNorm and bias are never decayed.
       use_xla: compiles the element-wise part of each update.
+      rate_factor: variable name -> factor of its learning rate; None: 1 for all.
 
     Returns:
       The operation with the learning rate and the norm it uses.
@@ -445,6 +450,7 @@ def build_train_step(
         start_warmup_step=start_warmup_step,
     )
     rule = _rule(optimizer, learning_rate, weight_decay_rate=weight_decay_rate, use_xla=use_xla)
+    rule.rate_factor = rate_factor
     if gradients is None:
         gradients = _gradients_of(loss, excluded_tvars, colocate_gradients_with_ops)
     applied = _update_function(use_tpu)(rule, _pairs(gradients, excluded_tvars), step)

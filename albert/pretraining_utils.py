@@ -10,25 +10,13 @@ n micro-batches, b examples of one (B = n * b).
 """
 
 import itertools
-import logging
 import math
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    checkpoint_init,
-    dynamic_masking,
-    estimator_utils,
-    input_pipeline,
-    modeling,
-    optimization,
-)
+from albert import dynamic_masking, estimator_utils, input_pipeline, modeling, training_graph
 
-_LOGGER = logging.getLogger("albert")
-
-# Keeps the random streams of micro-batches and replicas apart; odd, so that none coincide.
-_STREAM_FACTOR = 0x61C88647
 # So many records show which piece is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
 # Keeps the mean over weights finite where a batch has none.
@@ -313,23 +301,6 @@ def _heads(
     return _Heads(masked_lm, sentence_order)
 
 
-def _warm_start(settings: ModelSettings) -> Optional[Callable]:
-    """Takes the first weights from the checkpoint, if one is named, and says what came of it.
-
-    Returns the TPUEstimatorSpec's scaffold_fn.
-    """
-    if not settings.init_checkpoint:
-        return None
-    start = checkpoint_init.warm_start(
-        settings.init_checkpoint,
-        tf.trainable_variables(),
-        init_from_group0=settings.init_from_group0,
-        use_tpu=settings.use_tpu,
-    )
-    _LOGGER.info("%s", checkpoint_init.format_report(start.report))
-    return start.scaffold_fn
-
-
 # ---------------------------------------------------------------------------------------------
 # Training.
 
@@ -379,77 +350,17 @@ def _training_loss(heads: _Heads, batch: Mapping[str, tf.Tensor]) -> Tuple[tf.Te
     return metrics["masked_lm_loss"] + metrics["sentence_order_loss"], metrics
 
 
-def _dropout_seed(
-    settings: ModelSettings, batch: Mapping[str, tf.Tensor], micro_batch: Any
-) -> tf.Tensor:
-    """Returns the key of this (micro-)batch's dropout masks, int32 [2].
-
-    It is a function of the seed and the step, and differs between micro-batches and replicas. What
-    is compiled for a TPU cannot tell its core, so there the core's own batch tells cores apart.
-    """
-    seed = settings.seed
-    if seed is None:
-        seed = tf.get_default_graph().seed or 0
-    replicas = tf.distribute.get_replica_context()
-    replica = tf.cast(replicas.replica_id_in_sync_group, tf.int32)
-    stream = replica * settings.gradient_accumulation_steps + micro_batch
-    if settings.use_tpu:
-        stream += tf.reduce_sum(batch["input_ids"])
-    step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
-    return tf.stack([seed + stream * _STREAM_FACTOR, step])
-
-
 def _training_spec(
     settings: ModelSettings, features: Mapping[str, tf.Tensor], params: Mapping[str, Any]
 ) -> "tf.estimator.tpu.TPUEstimatorSpec":
     """Builds one update."""
-    batch = _shares(features)
 
-    def loss_of(micro_batch: Mapping[str, tf.Tensor], index: Any) -> Tuple[tf.Tensor, Dict]:
-        with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):
-            heads = _heads(
-                settings,
-                micro_batch,
-                is_training=True,
-                dropout_seed=_dropout_seed(settings, micro_batch, index),
-            )
+    def loss_of(micro_batch: Mapping[str, tf.Tensor], dropout_seed: tf.Tensor) -> Tuple:
+        heads = _heads(settings, micro_batch, is_training=True, dropout_seed=dropout_seed)
         return _training_loss(heads, micro_batch)
 
-    gradients = None
-    if settings.gradient_accumulation_steps == 1:
-        loss, metrics = loss_of(batch, 0)
-    else:
-        gradients = optimization.accumulate_gradients(
-            loss_of, batch, settings.gradient_accumulation_steps
-        )
-        loss, metrics = gradients.loss, gradients.metrics
-    scaffold_fn = _warm_start(settings)
-    step = optimization.build_train_step(
-        loss,
-        init_lr=settings.learning_rate,
-        num_train_steps=settings.num_train_steps,
-        num_warmup_steps=settings.num_warmup_steps,
-        use_tpu=settings.use_tpu,
-        optimizer=settings.optimizer,
-        poly_power=settings.poly_power,
-        start_warmup_step=settings.start_warmup_step,
-        gradients=gradients,
-        use_xla=settings.use_xla,
-    )
-    scalars = {"loss": loss}
-    scalars.update(metrics)
-    scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
-    host_call = None
-    if settings.use_tpu:
-        host_call = estimator_utils.tpu_host_call(scalars, params["model_dir"])
-    else:
-        estimator_utils.report_scalars(scalars)
-    return tf.estimator.tpu.TPUEstimatorSpec(
-        mode=tf.estimator.ModeKeys.TRAIN,
-        loss=loss,
-        train_op=step.train_op,
-        scaffold_fn=scaffold_fn,
-        host_call=host_call,
+    return training_graph.training_spec(
+        settings, loss_of, _shares(features), model_dir=params.get("model_dir")
     )
 
 
@@ -462,7 +373,7 @@ def _evaluation_spec(
 ) -> "tf.estimator.tpu.TPUEstimatorSpec":
     """Builds the metrics of one batch."""
     heads = _heads(settings, features, is_training=False)
-    scaffold_fn = _warm_start(settings)
+    scaffold_fn = training_graph.warm_start(settings)
     labels = tf.reshape(features["next_sentence_labels"], [-1])  # [B]
     real = features.get("is_real_example")
     real = tf.ones_like(labels) if real is None else real

@@ -193,8 +193,8 @@ def charts(items: Sequence[Chart]) -> str:
     return f'<div class="charts">{"".join(figures)}</div>'
 
 
-def draw_chart(chart: Chart) -> str:
-    """Returns the chart as an SVG element.
+def check_matplotlib() -> None:
+    """Checks what draws the charts; before long work, so that it does not end without its report.
 
     Raises:
       ValueError: matplotlib is not installed; the message says how to get it.
@@ -207,6 +207,16 @@ def draw_chart(chart: Chart) -> str:
             "Run: pip install 'albert[plots]' (or: pip install matplotlib)"
         ) from error
     matplotlib.use("svg")
+
+
+def draw_chart(chart: Chart) -> str:
+    """Returns the chart as an SVG element.
+
+    Raises:
+      ValueError: matplotlib is not installed.
+    """
+    check_matplotlib()
+    import matplotlib
     from matplotlib import pyplot, ticker
 
     with matplotlib.rc_context(_CHART_STYLE):

@@ -13,7 +13,6 @@ Progress is shown on the terminal, recorded for TensorBoard, and kept in trainin
 """
 
 import logging
-import os
 from typing import Any, Dict, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
@@ -28,6 +27,7 @@ from albert import (
     precision,
     pretraining_utils,
 )
+from albert import files as file_utils
 
 _LOGGER = logging.getLogger("albert")
 
@@ -358,7 +358,7 @@ def evaluate(
         evaluate_checkpoint,
         best_metric="masked_lm_accuracy",
         fingerprint={
-            "files": [[os.path.basename(file), tf.io.gfile.stat(file).length] for file in files],
+            "files": [file_utils.content_identity(file) for file in files],
             "batches": steps,
             "batch_size": settings.eval_batch_size,
             "precision": settings.precision,

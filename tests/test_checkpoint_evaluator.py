@@ -257,7 +257,12 @@ def test_other_data_or_settings_evaluate_again_and_the_log_says_why(tmp_path, ca
     with caplog.at_level(logging.INFO, logger="albert"):
         summary, seen = _evaluate(tmp_path, {100: 0.9, 200: 0.8}, fingerprint={"batch_size": 16})
     assert seen == ["model.ckpt-100", "model.ckpt-200"]
-    assert "Every checkpoint is evaluated again: batch_size was 8 and is 16." in caplog.messages
+    kept = tmp_path / "eval_results.json.old-1"
+    assert (
+        "Every checkpoint is evaluated again: batch_size was 8 and is 16. The old results are kept "
+        f"as {kept}." in caplog.messages
+    )
+    assert json.loads(kept.read_text())["fingerprint"] == {"batch_size": 8}
     assert summary.best.step == 100
     assert _best_weight(tmp_path) == 100
 

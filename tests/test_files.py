@@ -197,3 +197,19 @@ def test_the_first_record_is_read_alone(tmp_path):
     assert files.read_first_record(str(path)) == b"one"
     _write_records(path, [])
     assert files.read_first_record(str(path)) is None
+
+
+def test_content_of_a_record_file_is_told_by_its_sidecar_or_else_by_its_bytes(tmp_path):
+    path = tmp_path / "eval.tf_record"
+    path.write_bytes(b"abc")
+    assert files.content_identity(str(path)) == files.file_fingerprint(str(path))
+    files.write_sidecar(str(path), 1, {"seed": 1})
+    one = files.content_identity(str(path))
+    files.write_sidecar(str(path), 1, {"seed": 2})
+    two = files.content_identity(str(path))
+    assert set(one) == {"name", "size", "made_from"}
+    assert one["made_from"] != two["made_from"]
+    path.write_bytes(b"abcd")  # the sidecar is of another file now
+    assert (
+        files.content_identity(str(path))["sha256"] == files.file_fingerprint(str(path))["sha256"]
+    )

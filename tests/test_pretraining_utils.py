@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import input_pipeline, modeling, precision, pretraining_utils, run_pretraining
+from albert import (
+    input_pipeline,
+    modeling,
+    precision,
+    pretraining_utils,
+    run_pretraining,
+    training_graph,
+)
 from tests import pretraining_records as records
 from tests.shared import needs_shared, shared_path
 
@@ -332,12 +339,12 @@ def test_micro_batches_have_dropout_masks_of_their_own():
         settings = settings_for(tiny_config(), gradient_accumulation_steps=2)
         tensors = {name: tf.constant(value) for name, value in batch.items()}
         keys = [
-            pretraining_utils._dropout_seed(settings, tensors, tf.constant(index))
+            training_graph.dropout_seed(settings, tensors, tf.constant(index))
             for index in (0, 1)
         ]
         on_tpu = settings._replace(use_tpu=True)
         other = dict(tensors, input_ids=tensors["input_ids"] + 1)
-        keys += [pretraining_utils._dropout_seed(on_tpu, part, 0) for part in (tensors, other)]
+        keys += [training_graph.dropout_seed(on_tpu, part, 0) for part in (tensors, other)]
         session.run(tf.global_variables_initializer())
         assert len(set(map(tuple, session.run(keys)))) == 4
 
