@@ -1,0 +1,219 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A classifier or regressor that run_classifier has trained, found again by its folder.
+
+The folder holds classifier.json (task, labels, length, vocabulary), albert_config.json and
+checkpoints. What answers with such a model, in a process or in an exported graph, starts here.
+
+Dimensions: B batch, S sequence.
+"""
+
+import json
+import os
+from typing import Any, Dict, NamedTuple, Optional, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert import checkpoint_init, classifier_utils, files, modeling, tokenization
+
+DESCRIPTION_NAME = "classifier.json"
+CONFIG_NAME = "albert_config.json"
+FORMAT_VERSION = 1
+TOKENIZER_KEYS = ("spm_model_file", "vocab_file")
+
+# What classifier.json has to say, besides the vocabulary.
+_KEYS = ("task", "labels", "is_regression", "max_seq_length", "do_lower_case")
+
+
+class FineTunedClassifier(NamedTuple):
+    """Everything that is needed to answer with a trained model.
+
+    Attributes:
+      config: the encoder's.
+      checkpoint: path prefix of the weights.
+      task: name of the task.
+      labels: in the order of the outputs; () for a regressor.
+      is_regression: whether the one output is a score.
+      max_seq_length: length the model was trained with, separators included.
+      do_lower_case: of the tokenizer.
+      spm_model_file, vocab_file: the tokenizer's file; the other one is None.
+      hub_module: handle of the TF-Hub module that the encoder came from, or None.
+    """
+
+    config: modeling.AlbertConfig
+    checkpoint: str
+    task: str
+    labels: Tuple[str, ...]
+    is_regression: bool
+    max_seq_length: int
+    do_lower_case: bool
+    spm_model_file: Optional[str]
+    vocab_file: Optional[str]
+    hub_module: Optional[str] = None
+
+
+class Outputs(NamedTuple):
+    """What the model says about each input.
+
+    Attributes:
+      probabilities: float32 [B, labels]; of a regressor the score, [B, 1].
+      predictions: int32 [B], number of the label; of a regressor the score, float32 [B].
+      logits: float32 [B, labels]; of a regressor [B, 1].
+    """
+
+    probabilities: tf.Tensor
+    predictions: tf.Tensor
+    logits: tf.Tensor
+
+
+def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTunedClassifier:
+    """Returns the trained model in a folder.
+
+    Args:
+      model_dir: output_dir of run_classifier.
+      checkpoint: the weights to take, in any form that checkpoint_init.resolve_checkpoint knows;
+        None takes model.ckpt-best, or else the newest.
+
+    Raises:
+      ValueError: the folder holds no such model, or its vocabulary is gone or has changed.
+    """
+    model_dir = os.path.expanduser(str(model_dir))
+    description = _read_description(os.path.join(model_dir, DESCRIPTION_NAME))
+    config = modeling.AlbertConfig.from_json_file(os.path.join(model_dir, CONFIG_NAME))
+    vocabulary = {key: _find_vocabulary(model_dir, description, key) for key in TOKENIZER_KEYS}
+    return FineTunedClassifier(
+        config=config,
+        checkpoint=checkpoint_init.resolve_checkpoint(checkpoint or model_dir),
+        task=description["task"],
+        labels=tuple(description["labels"]),
+        is_regression=description["is_regression"],
+        max_seq_length=description["max_seq_length"],
+        do_lower_case=description["do_lower_case"],
+        hub_module=description.get("hub_module"),
+        **vocabulary,
+    )
+
+
+def _read_description(path: str) -> Dict[str, Any]:
+    """The content of classifier.json, checked."""
+    if not tf.io.gfile.exists(path):
+        raise ValueError(
+            f"{os.path.dirname(path)!r} holds no fine-tuned model: {path} is missing. Give the "
+            "--output_dir of a run_classifier that has trained."
+        )
+    try:
+        description = json.loads(files.read_text(path))
+        version = description.get("format_version")
+    except (ValueError, AttributeError) as error:
+        raise ValueError(
+            f"{path} is no description of a fine-tuned model ({error}). Train again, or copy the "
+            "folder again."
+        ) from error
+    missing = [key for key in _KEYS if key not in description]
+    if version != FORMAT_VERSION or missing:
+        raise ValueError(
+            f"{path} is not in this version's format (format_version {version} where "
+            f"{FORMAT_VERSION} is known; missing keys: {', '.join(missing) or 'none'}). Use the "
+            "version that wrote it."
+        )
+    return description
+
+
+def _find_vocabulary(model_dir: str, description: Dict[str, Any], key: str) -> Optional[str]:
+    """The tokenizer's file where it was, or beside the model, if its content is the same."""
+    recorded = description.get(key)
+    if not recorded:
+        return None
+    path, sha256 = recorded["path"], recorded["sha256"]
+    beside = os.path.join(model_dir, os.path.basename(path))
+    found = [place for place in (path, beside) if tf.io.gfile.exists(place)]
+    for place in found:
+        if files.file_fingerprint(place)["sha256"] == sha256:
+            return place
+    fault = "has changed since the training" if found else "is gone"
+    raise ValueError(
+        f"The vocabulary {path} {fault}. Put the file that the model was trained with there, or "
+        f"into {model_dir}."
+    )
+
+
+def make_tokenizer(classifier: FineTunedClassifier) -> tokenization.FullTokenizer:
+    """Returns the tokenizer that the model was trained with.
+
+    Raises:
+      ValueError: the vocabulary does not belong to the model.
+    """
+    if classifier.spm_model_file is None and classifier.vocab_file is None:
+        return tokenization.FullTokenizer.from_hub_module(classifier.hub_module)
+    tokenizer = tokenization.FullTokenizer(
+        classifier.vocab_file, classifier.do_lower_case, classifier.spm_model_file
+    )
+    tokenization.check_vocab_size(tokenizer, classifier.config.vocab_size)
+    return tokenizer
+
+
+def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
+    """Returns the content of the files that, with the weights, make the model usable elsewhere."""
+    description = {
+        "format_version": FORMAT_VERSION,
+        "task": classifier.task,
+        "labels": list(classifier.labels),
+        "is_regression": classifier.is_regression,
+        "max_seq_length": classifier.max_seq_length,
+        "do_lower_case": classifier.do_lower_case,
+    }
+    contents = {}
+    for key in TOKENIZER_KEYS:
+        path = getattr(classifier, key)
+        if path:
+            name = os.path.basename(path)
+            with tf.io.gfile.GFile(path, "rb") as stream:
+                contents[name] = stream.read()
+            sha256 = files.file_fingerprint(path)["sha256"]
+            description[key] = {"path": name, "sha256": sha256}
+    text = json.dumps(description, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    contents[DESCRIPTION_NAME] = text.encode("utf-8")
+    contents[CONFIG_NAME] = classifier.config.to_json_string().encode("utf-8")
+    return contents
+
+
+def build_outputs(
+    classifier: FineTunedClassifier,
+    input_ids: tf.Tensor,
+    input_mask: tf.Tensor,
+    segment_ids: tf.Tensor,
+    *,
+    compute_dtype: tf.DType = tf.float32,
+    use_xla: bool = False,
+) -> Outputs:
+    """Builds the network for prediction.
+
+    Args:
+      classifier: whose variables to make; restoring them is the caller's.
+      input_ids, input_mask, segment_ids: int32 [B, S]; B and S may be unknown.
+      compute_dtype: of the products.
+      use_xla: compiled clusters, which must not be exported.
+    """
+    batch = tf.shape(input_ids)[0]
+    output_count = 1 if classifier.is_regression else len(classifier.labels)
+    label_type = tf.float32 if classifier.is_regression else tf.int32
+    _, _, probabilities, logits, predictions = classifier_utils.create_model(
+        classifier.config,
+        False,
+        input_ids,
+        input_mask,
+        segment_ids,
+        tf.zeros([batch], label_type),  # for the loss, which nobody asks for
+        output_count,
+        False,
+        classifier.task,
+        classifier.hub_module,
+        compute_dtype=compute_dtype,
+        use_xla=use_xla,
+    )
+    prediction_type = tf.float32 if classifier.is_regression else tf.int32
+    return Outputs(
+        probabilities=tf.reshape(probabilities, [-1, output_count], name="probabilities"),
+        predictions=tf.reshape(tf.cast(predictions, prediction_type), [-1], name="predictions"),
+        logits=tf.reshape(logits, [-1, output_count], name="logits"),
+    )
