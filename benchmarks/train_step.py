@@ -4,7 +4,7 @@
 
 The plain graph has the shape of the public google-research/albert script: einsum products on
 [B, S, H], query, key and value apart, element-wise operations one by one, autodiff everywhere, in
-float32. It is written out below. Programs run in processes of their own that take turns, a few
+float32; it is in plain_model.py. Programs run in processes of their own that take turns, a few
 steps each, so that a change of the machine's speed meets all of them; ratios are what to quote.
 
     python benchmarks/train_step.py
@@ -25,92 +25,9 @@ import sys
 import time
 
 import numpy as np
+import plain_model
 
 BATCHES_PER_TURN = {"train": 1, "predict": 3}
-
-
-# ---- the plain graph -----------------------------------------------------------------------------
-
-
-def plain_gelu(tf, x):
-    """gelu as the public script writes it."""
-    return x * (0.5 * (1.0 + tf.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * tf.pow(x, 3)))))
-
-
-def plain_layer_norm(tf, x, name):
-    """LayerNorm from moments and batch normalisation, as the public script gets it."""
-    size = int(x.shape[-1])
-    with tf.variable_scope(name, reuse=tf.AUTO_REUSE):
-        beta = tf.get_variable("beta", [size], initializer=tf.zeros_initializer())
-        gamma = tf.get_variable("gamma", [size], initializer=tf.ones_initializer())
-    mean, variance = tf.nn.moments(x, [-1], keep_dims=True)
-    return tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-12)
-
-
-def plain_weight(tf, name, shape):
-    """A shared weight by name."""
-    with tf.variable_scope("plain", reuse=tf.AUTO_REUSE):
-        return tf.get_variable(name, shape, initializer=tf.truncated_normal_initializer(0.02))
-
-
-def plain_layer(tf, x, *, adder, config):
-    """One layer on [B, S, H] with an einsum for every dense layer."""
-    hidden, inner = config.hidden_size, config.intermediate_size
-    heads, size = config.num_attention_heads, hidden // config.num_attention_heads
-
-    def project(name):
-        kernel = tf.reshape(plain_weight(tf, name, [hidden, hidden]), [hidden, heads, size])
-        bias = tf.reshape(plain_weight(tf, name + "_bias", [hidden]), [heads, size])
-        return tf.einsum("BFH,HND->BFND", x, kernel) + bias
-
-    query, key, value = (tf.transpose(project(n), [0, 2, 1, 3]) for n in ("query", "key", "value"))
-    scores = tf.matmul(query, key, transpose_b=True) * (1.0 / np.sqrt(size))
-    context = tf.matmul(tf.nn.softmax(scores + adder), value)  # [B, N, S, D]
-    context = tf.transpose(context, [0, 2, 1, 3])
-    kernel = tf.reshape(plain_weight(tf, "output", [hidden, hidden]), [heads, size, hidden])
-    attended = tf.einsum("BFND,NDH->BFH", context, kernel) + plain_weight(tf, "out_b", [hidden])
-    x = plain_layer_norm(tf, x + attended, "attention_norm")
-    middle = tf.einsum("BFH,HI->BFI", x, plain_weight(tf, "wide", [hidden, inner]))
-    middle = plain_gelu(tf, middle + plain_weight(tf, "wide_bias", [inner]))
-    narrow = tf.einsum("BFI,IH->BFH", middle, plain_weight(tf, "narrow", [inner, hidden]))
-    return plain_layer_norm(tf, x + narrow + plain_weight(tf, "narrow_bias", [hidden]), "ffn_norm")
-
-
-def plain_pooled_output(tf, config, *, ids, mask):
-    """The encoder in the public script's shape: pooled output [B, H]."""
-    embedding, hidden = config.embedding_size, config.hidden_size
-    x = tf.nn.embedding_lookup(plain_weight(tf, "words", [config.vocab_size, embedding]), ids)
-    types = plain_weight(tf, "types", [config.type_vocab_size, embedding])
-    x += types[0] + plain_weight(tf, "positions", [512, embedding])[: int(ids.shape[1])]
-    x = plain_layer_norm(tf, x, "embedding_norm")
-    x = tf.einsum("BFE,EH->BFH", x, plain_weight(tf, "mapping", [embedding, hidden]))
-    x += plain_weight(tf, "mapping_bias", [hidden])
-    adder = (1.0 - tf.cast(mask[:, None, None, :], tf.float32)) * -10000.0
-    for _ in range(config.num_hidden_layers):
-        x = plain_layer(tf, x, adder=adder, config=config)
-    return tf.tanh(tf.matmul(x[:, 0], plain_weight(tf, "pooler", [hidden, hidden])))
-
-
-def plain_update(tf, loss):
-    """Clipping and AdamW as separate operations on every variable."""
-    variables = tf.trainable_variables()
-    gradients, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), 1.0)
-    updates = []
-    for variable, gradient in zip(variables, gradients):
-        name = variable.op.name
-        shape = variable.shape.as_list()
-        m, v = (
-            tf.get_variable(
-                f"{name}/{s}", shape, trainable=False, initializer=tf.zeros_initializer()
-            )
-            for s in ("adam_m", "adam_v")
-        )
-        gradient = tf.convert_to_tensor(gradient)
-        next_m = 0.9 * m + 0.1 * gradient
-        next_v = 0.999 * v + 0.001 * tf.square(gradient)
-        step = next_m / (tf.sqrt(next_v) + 1e-6) + 0.01 * variable
-        updates += [variable.assign(variable - 1e-5 * step), m.assign(next_m), v.assign(next_v)]
-    return tf.group(*updates)
 
 
 # ---- a worker: one program in a process of its own -----------------------------------------------
@@ -131,7 +48,7 @@ def build_program(tf, arguments):
     mask = tf.Variable(np.ones(shape, np.int32), trainable=False)
     training = arguments.mode == "train"
     if arguments.program == "plain":
-        pooled = plain_pooled_output(tf, config, ids=ids, mask=mask)
+        pooled = plain_model.pooled_output(tf, config, ids=ids, mask=mask)
     else:
         pooled = modeling.AlbertModel(
             config,
@@ -142,7 +59,7 @@ def build_program(tf, arguments):
             use_xla=True,
             recompute=arguments.program == "recompute",
         ).get_pooled_output()
-    logits = tf.matmul(pooled, plain_weight(tf, "head", [config.hidden_size, 2]))
+    logits = tf.matmul(pooled, plain_model.weight(tf, "head", [config.hidden_size, 2]))
     if not training:
         return tf.nn.softmax(logits)
     labels = tf.constant(generator.randint(0, 2, [arguments.batch]))
@@ -150,7 +67,7 @@ def build_program(tf, arguments):
         tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
     )
     if arguments.program == "plain":
-        return tf.group(plain_update(tf, loss), loss)
+        return tf.group(plain_model.update(tf, loss), loss)
     tf.train.get_or_create_global_step()
     return tf.group(optimization.create_optimizer(loss, 1e-5, 1000, 10, False), loss)
 
