@@ -21,7 +21,7 @@ from typing import Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Sequ
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
-from albert import checkpoint_init, files, fine_tuned_classifier, precision
+from albert import checkpoint_init, fine_tuned_classifier, precision
 
 SERIALIZED_SIGNATURE = "serving_default"
 IDS_SIGNATURE = "ids"
@@ -220,6 +220,5 @@ def _write_extra(folder: str, contents: Mapping[str, bytes]) -> None:
     if contents:
         tf.io.gfile.makedirs(extra)
     for name, content in contents.items():
-        with files.atomic_path(os.path.join(extra, name)) as temporary:
-            with tf.io.gfile.GFile(temporary, "wb") as stream:
-                stream.write(content)
+        with tf.io.gfile.GFile(os.path.join(extra, name), "wb") as stream:
+            stream.write(content)
