@@ -26,7 +26,7 @@ LAYERS = (
     (
         "machinery",
         "checkpoint_evaluator checkpoint_init estimator_utils fine_tuning_utils input_pipeline"
-        " pretrained_model record_shuffle",
+        " padded_batches pretrained_model record_shuffle training_graph",
     ),
     (
         "tasks",

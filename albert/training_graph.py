@@ -1,0 +1,134 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the model functions of pretraining and of fine-tuning have in common: one update.
+
+The loss of a batch is a sum of shares, so that it is the same however many micro-batches the batch
+is split into; dropout masks are functions of the seed and the step.
+
+Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
+"""
+
+import logging
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert import checkpoint_init, estimator_utils, optimization
+
+_LOGGER = logging.getLogger("albert")
+
+# Keeps the random streams of micro-batches and replicas apart; odd, so that none coincide.
+_STREAM_FACTOR = 0x61C88647
+
+LossFunction = Callable[[Mapping[str, tf.Tensor], tf.Tensor], Tuple[tf.Tensor, Dict]]
+
+
+def dropout_seed(settings: Any, batch: Mapping[str, tf.Tensor], micro_batch: Any) -> tf.Tensor:
+    """Returns the key of a (micro-)batch's dropout masks, int32 [2].
+
+    It is a function of the seed and the step, and differs between micro-batches and replicas. What
+    is compiled for a TPU cannot tell its core, so there the core's own batch tells cores apart.
+
+    Args:
+      settings: has seed (None: the graph's), gradient_accumulation_steps and use_tpu.
+      batch: has input_ids.
+      micro_batch: its number in the update, an int or int32 [].
+    """
+    seed = settings.seed
+    if seed is None:
+        seed = tf.get_default_graph().seed or 0
+    replicas = tf.distribute.get_replica_context()
+    replica = tf.cast(replicas.replica_id_in_sync_group, tf.int32)
+    stream = replica * settings.gradient_accumulation_steps + micro_batch
+    if settings.use_tpu:
+        stream += tf.reduce_sum(batch["input_ids"])
+    step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
+    return tf.stack([seed + stream * _STREAM_FACTOR, step])
+
+
+def warm_start(settings: Any) -> Optional[Callable]:
+    """Takes the first weights from the checkpoint, if one is named, and says what came of it.
+
+    Args:
+      settings: has init_checkpoint, init_from_group0 and use_tpu.
+
+    Returns:
+      The TPUEstimatorSpec's scaffold_fn.
+
+    Raises:
+      ValueError: the checkpoint does not fit the graph's trainable variables.
+    """
+    if not settings.init_checkpoint:
+        return None
+    start = checkpoint_init.warm_start(
+        settings.init_checkpoint,
+        tf.trainable_variables(),
+        init_from_group0=settings.init_from_group0,
+        use_tpu=settings.use_tpu,
+    )
+    _LOGGER.info("%s", checkpoint_init.format_report(start.report))
+    return start.scaffold_fn
+
+
+def training_spec(
+    settings: Any,
+    loss_function: LossFunction,
+    batch: Mapping[str, tf.Tensor],
+    *,
+    model_dir: Optional[str],
+    rate_factor: Optional[Callable[[str], float]] = None,
+) -> "tf.estimator.tpu.TPUEstimatorSpec":
+    """Builds one update: loss, warm start, gradients, optimiser, and the numbers to report.
+
+    Args:
+      settings: has what `dropout_seed` and `warm_start` need, and learning_rate, num_train_steps,
+        num_warmup_steps, optimizer, poly_power, start_warmup_step and use_xla.
+      loss_function: (micro-batch, dropout seed int32 [2]) -> (its part of the loss, its part of
+        each metric); it makes the same variables each time.
+      batch: tensors with the leading dimension B.
+      model_dir: where a TPU's host writes for TensorBoard.
+      rate_factor: see optimization.build_train_step.
+    """
+
+    def loss_of(micro_batch: Mapping[str, tf.Tensor], index: Any) -> Tuple[tf.Tensor, Dict]:
+        seed = dropout_seed(settings, micro_batch, index)
+        with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):
+            return loss_function(micro_batch, seed)
+
+    gradients = None
+    if settings.gradient_accumulation_steps == 1:
+        loss, metrics = loss_of(batch, 0)
+    else:
+        gradients = optimization.accumulate_gradients(
+            loss_of, batch, settings.gradient_accumulation_steps
+        )
+        loss, metrics = gradients.loss, gradients.metrics
+    scaffold_fn = warm_start(settings)
+    step = optimization.build_train_step(
+        loss,
+        init_lr=settings.learning_rate,
+        num_train_steps=settings.num_train_steps,
+        num_warmup_steps=settings.num_warmup_steps,
+        use_tpu=settings.use_tpu,
+        optimizer=settings.optimizer,
+        poly_power=settings.poly_power,
+        start_warmup_step=settings.start_warmup_step,
+        gradients=gradients,
+        use_xla=settings.use_xla,
+        rate_factor=rate_factor,
+    )
+    scalars = {"loss": loss}
+    scalars.update(metrics)
+    scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
+    host_call = None
+    if settings.use_tpu:
+        host_call = estimator_utils.tpu_host_call(scalars, model_dir)
+    else:
+        estimator_utils.report_scalars(scalars)
+    return tf.estimator.tpu.TPUEstimatorSpec(
+        mode=tf.estimator.ModeKeys.TRAIN,
+        loss=loss,
+        train_op=step.train_op,
+        scaffold_fn=scaffold_fn,
+        host_call=host_call,
+    )
