@@ -20,18 +20,19 @@ LAYERS = (
     (
         "foundation",
         "configs example_batches files fused_ops layers metrics modeling optimization precision"
-        " progress random_streams report squad_metrics text_blocks tokenization vocab_trainer"
-        " worker_pool",
+        " progress random_streams report squad_metrics tables text_blocks tokenization"
+        " vocab_trainer worker_pool",
     ),
     (
         "machinery",
-        "checkpoint_evaluator checkpoint_init estimator_utils fine_tuning_utils input_pipeline"
-        " padded_batches pretrained_model record_shuffle training_graph",
+        "checkpoint_evaluator checkpoint_init estimator_utils feature_cache fine_tuning_utils"
+        " input_pipeline padded_batches pretrained_model record_shuffle training_graph",
     ),
     (
         "tasks",
-        "classifier_utils demo_corpus demo_findings dynamic_masking ngram_masking pretraining_data"
-        " pretraining_utils race_utils segment_pairs squad_utils",
+        "classifier_features classifier_predictions classifier_tasks classifier_utils demo_corpus"
+        " demo_findings dynamic_masking labelled_examples ngram_masking pretraining_data"
+        " pretraining_utils race_utils segment_pairs squad_utils task_table task_types",
     ),
     ("flags", "flags_lib"),
     (
@@ -58,6 +59,10 @@ FROZEN_SIGNATURES = frozenset(
         "run_pretraining.get_masked_lm_output",
         "run_pretraining.model_fn_builder",
         "run_pretraining.input_fn_builder",
+        "classifier_features.InputFeatures.__init__",
+        "classifier_features.convert_single_example",
+        "classifier_features.file_based_convert_examples_to_features",
+        "labelled_examples.InputExample.__init__",
         "tokenization.encode_pieces",
         "tokenization.encode_ids",
         "tokenization.FullTokenizer.__init__",

@@ -1,0 +1,139 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Files of features that are made once, in parallel, and used again while nothing has changed.
+
+    record_file = build_records(
+        "cache/mrpc_train.128.tf_record",
+        fingerprint={"tokenizer": ..., "max_seq_length": 128},
+        spec=spec,
+        items=examples,
+        convert=convert_chunk,
+        description="mrpc train",
+    )
+
+The file appears whole or not at all, and a sidecar says what it was made from; see `albert.files`.
+"""
+
+import collections
+import contextlib
+import logging
+import multiprocessing
+import time
+from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+
+from albert import input_pipeline, progress, worker_pool
+
+_LOGGER = logging.getLogger(__name__)
+
+_CHUNK_ITEMS = 128  # that a worker takes at a time
+_WORTH_FORKING = 1000  # fewer items are converted sooner than processes are started
+
+
+class Conversion(NamedTuple):
+    """What became of some items."""
+
+    records: List[Mapping[str, Any]]  # feature name -> values, as the spec takes them
+    notes: Mapping[str, int] = {}  # what is worth knowing -> how often
+
+
+class RecordFile(NamedTuple):
+    """A finished record file."""
+
+    path: str
+    count: int  # records
+    was_current: bool  # nothing had to be done
+    notes: Mapping[str, int]  # of the conversion; empty if the file was current
+
+
+class _Encoded(NamedTuple):
+    """A Conversion on its way from a worker."""
+
+    records: List[bytes]
+    notes: Mapping[str, int]
+
+
+def build_records(
+    path: str,
+    *,
+    fingerprint: Mapping[str, Any],
+    spec: input_pipeline.FeatureSpec,
+    items: Sequence[Any],
+    convert: Callable[[Sequence[Any]], Conversion],
+    num_processes: Optional[int] = None,
+    description: str = "features",
+) -> RecordFile:
+    """Returns the record file for `fingerprint`: the present one if it is that, else a new one.
+
+    Why a file is made is said in one log line. The records are in the order of the items and the
+    same bytes for any number of processes.
+
+    Args:
+      path: the record file.
+      fingerprint: JSON values that decide the records. The features' names, shapes and types are
+        added.
+      spec: declaration of the records.
+      items: what the records are made from.
+      convert: some consecutive items -> their records. It is called in forked processes: it need
+        not be picklable, and should not use TensorFlow.
+      num_processes: by default as many as there are processors, and 1 for a few items.
+      description: what the log calls the file's content.
+
+    Raises:
+      ValueError: num_processes is below 1, or as raised by `convert`.
+      OSError: a worker process was killed, or the file cannot be written.
+    """
+    whole = dict(fingerprint, features=[_declaration(feature) for feature in spec.features])
+    reason = input_pipeline.why_stale(path, whole)
+    if not reason:
+        count = input_pipeline.read_sidecar(path).count
+        _LOGGER.info("%s: %d records are there already: %s", description, count, path)
+        return RecordFile(str(path), count, True, {})
+    _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
+
+    def encode(chunk: Sequence[Any]) -> _Encoded:
+        converted = convert(chunk)
+        return _Encoded([spec.encode(record) for record in converted.records], converted.notes)
+
+    started = time.time()
+    notes = collections.Counter()
+    processes = _processes(num_processes, len(items))
+    with contextlib.ExitStack() as stack:
+        bar = stack.enter_context(progress.Progress(description, len(items), unit="examples"))
+        writer = stack.enter_context(input_pipeline.AtomicRecordWriter(path, whole))
+        results = worker_pool.ordered_map(encode, _chunks(items), processes)
+        for done, encoded in enumerate(results):
+            for record in encoded.records:
+                writer.write(record)
+            notes.update(encoded.notes)
+            bar.update(min(_CHUNK_ITEMS, len(items) - done * _CHUNK_ITEMS), "")
+    _log_end(description, writer.count, seconds=time.time() - started, notes=notes)
+    return RecordFile(str(path), writer.count, False, dict(notes))
+
+
+def _declaration(feature: input_pipeline.Feature) -> List[Any]:
+    """A feature in JSON values."""
+    return [feature.name, list(feature.shape), feature.dtype.name]
+
+
+def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Consecutive items, as many as a worker takes at a time."""
+    for first in range(0, len(items), _CHUNK_ITEMS):
+        yield items[first : first + _CHUNK_ITEMS]
+
+
+def _processes(asked: Optional[int], count: int) -> int:
+    """How many processes to use."""
+    if asked is not None and asked < 1:
+        raise ValueError(f"num_processes is {asked}; it must be at least 1.")
+    if multiprocessing.current_process().daemon:
+        return 1  # a worker may not start workers
+    if asked is None:
+        return worker_pool.default_processes() if count >= _WORTH_FORKING else 1
+    return asked
+
+
+def _log_end(description: str, count: int, *, seconds: float, notes: Mapping[str, int]) -> None:
+    """One line on what was made."""
+    details = "".join(f"; {number} x {what}" for what, number in sorted(notes.items()) if number)
+    rate = count / max(seconds, 1e-6)
+    _LOGGER.info("%s: %d records in %.1f s (%.0f/s)%s.", description, count, seconds, rate, details)
