@@ -100,7 +100,8 @@ class Texts(NamedTuple):
 class Fields(NamedTuple):
     """Where the objects of a JSON-lines file hold what; a list of strings is joined by spaces.
 
-    `render` takes over where a field is not the text itself: object -> examples.
+    `render` takes over where a field is not the text itself: object -> examples. The names then
+    only say what there is.
     """
 
     text_a: str

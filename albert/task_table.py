@@ -91,7 +91,7 @@ def _splits_of(readings: Mapping[str, Tuple[Any, ...]]) -> Tuple[Split, ...]:
     )
 
 
-def _epochs(length: int, batch: int, rate: float, epochs: float) -> Recipe:
+def _epochs(length: int, batch: int, rate: float, *, epochs: float) -> Recipe:
     """A recipe in epochs, with a tenth of the steps as warm-up."""
     return Recipe(length, batch, rate, num_train_epochs=epochs, warmup_proportion=0.1)
 
@@ -264,7 +264,7 @@ CHINESE = (
         folders=("LCQMC",),
         splits=_PAIR_SPLITS,
         labels=_BINARY,
-        recipe=_epochs(128, 64, 2e-5, 3),
+        recipe=_epochs(128, 64, 2e-5, epochs=3),
         clue_name="lcqmc",
     ),
     Task(
@@ -272,7 +272,7 @@ CHINESE = (
         folders=("LCQMC", "lcqmc_pair"),
         splits=_PAIR_SPLITS,
         labels=_BINARY,
-        recipe=_epochs(128, 64, 2e-5, 3),
+        recipe=_epochs(128, 64, 2e-5, epochs=3),
         clue_name="lcqmc_pair",
     ),
     Task(
@@ -280,7 +280,7 @@ CHINESE = (
         folders=("sentence_pair",),
         splits=_splits_of({".tsv": _LABEL_FIRST_PAIR}),
         labels=_BINARY,
-        recipe=_epochs(128, 64, 2e-5, 3),
+        recipe=_epochs(128, 64, 2e-5, epochs=3),
         clue_name="sentence_pair",
     ),
     Task(
@@ -290,7 +290,7 @@ CHINESE = (
         labels=_NLI,
         label_aliases={"contradictory": "contradiction"},
         dropped_labels=("-",),
-        recipe=_epochs(128, 64, 3e-5, 2),
+        recipe=_epochs(128, 64, 3e-5, epochs=2),
         clue_name="xnli",
     ),
     Task(
@@ -298,7 +298,7 @@ CHINESE = (
         folders=("tnews", "tnews_public"),
         splits=_splits_of({".json": (Fields("sentence"),)}),
         labels=tuple(str(number) for number in range(100, 117) if number not in (105, 111)),
-        recipe=_epochs(128, 16, 2e-5, 3),
+        recipe=_epochs(128, 16, 2e-5, epochs=3),
         clue_name="tnews",
     ),
     Task(
@@ -306,7 +306,7 @@ CHINESE = (
         folders=("iflytek", "iflytek_public"),
         splits=_splits_of({".json": (Fields("sentence"),)}),
         labels=tuple(str(number) for number in range(119)),
-        recipe=_epochs(128, 32, 2e-5, 3),
+        recipe=_epochs(128, 32, 2e-5, epochs=3),
         clue_name="iflytek",
     ),
     Task(
@@ -314,7 +314,7 @@ CHINESE = (
         folders=("afqmc", "afqmc_public"),
         splits=_CLUE_PAIR_SPLITS,
         labels=_BINARY,
-        recipe=_epochs(128, 16, 2e-5, 3),
+        recipe=_epochs(128, 16, 2e-5, epochs=3),
         clue_name="afqmc",
     ),
     Task(
@@ -324,7 +324,7 @@ CHINESE = (
         labels=_NLI,
         label_aliases={"contradictory": "contradiction"},
         dropped_labels=("-",),
-        recipe=_epochs(128, 64, 3e-5, 2),
+        recipe=_epochs(128, 64, 3e-5, epochs=2),
         clue_name="cmnli",
     ),
     Task(
@@ -334,7 +334,7 @@ CHINESE = (
         labels=_NLI,
         label_aliases={"contradictory": "contradiction"},
         dropped_labels=("-",),
-        recipe=_epochs(128, 64, 3e-5, 2),
+        recipe=_epochs(128, 64, 3e-5, epochs=2),
         clue_name="ocnli",
     ),
     Task(
@@ -342,7 +342,7 @@ CHINESE = (
         folders=("csl", "csl_public"),
         splits=_splits_of({".json": (Fields("keyword", "abst"),)}),
         labels=_BINARY,
-        recipe=_epochs(128, 16, 1e-5, 5),
+        recipe=_epochs(128, 16, 1e-5, epochs=5),
         clue_name="csl",
     ),
     Task(
@@ -350,15 +350,15 @@ CHINESE = (
         folders=("cluewsc", "wsc", "cluewsc2020", "cluewsc2020_public"),
         splits=_splits_of({".json": (Fields("text", render=mark_spans),)}),
         labels=("true", "false"),
-        recipe=_epochs(128, 16, 1e-5, 10),
+        recipe=_epochs(128, 16, 1e-5, epochs=10),
         clue_name="wsc",
     ),
     Task(
         name="copa",
         folders=("copa", "copa_public"),
-        splits=_splits_of({".json": (Fields("premise", render=pair_choices),)}),
+        splits=_splits_of({".json": (Fields("premise", "choices", render=pair_choices),)}),
         labels=_BINARY,
-        recipe=_epochs(128, 16, 1e-5, 10),
+        recipe=_epochs(128, 16, 1e-5, epochs=10),
         clue_name="copa",
         examples_per_row=2,
     ),
@@ -367,7 +367,7 @@ CHINESE = (
         folders=("chnsenticorp",),
         splits=_splits_of({".tsv": _LABEL_FIRST, ".txt": _LABEL_FIRST}),
         labels=_BINARY,
-        recipe=_epochs(256, 32, 2e-5, 3),
+        recipe=_epochs(256, 32, 2e-5, epochs=3),
         clue_name="chnsenticorp",
     ),
 )

@@ -61,6 +61,13 @@ class Task(NamedTuple):
         return not self.labels
 
     @property
+    def is_pair(self) -> bool:
+        """Returns whether an example has two texts."""
+        return any(
+            source.reading.text_b is not None for split in self.splits for source in split.sources
+        )
+
+    @property
     def num_labels(self) -> int:
         """Returns the number of outputs of the head."""
         return len(self.labels) or 1
