@@ -531,6 +531,8 @@ def evaluation_batches(
         features = spec.parse_batch(texts)
         for name in weight_features:
             features[name] = _zero_rows(features[name], is_real)
+        if "is_real_example" in features:  # the records themselves may fill a batch
+            is_real *= tf.reshape(features["is_real_example"], [-1])
         return dict(features, is_real_example=is_real)
 
     batches = _read(files).batch(batch_size).take(max_batches or -1)

@@ -801,17 +801,10 @@ class FullTokenizer:
           hub_module: handle or folder of a TF1 hub module.
           use_spm: whether the module's vocab_file is a SentencePiece model.
         """
-        import tensorflow.compat.v1 as tf
-        import tensorflow_hub as hub
-
-        with tf.Graph().as_default():
-            info = hub.Module(hub_module)(signature="tokenization_info", as_dict=True)
-            with tf.Session() as session:
-                vocab_file, do_lower_case = session.run([info["vocab_file"], info["do_lower_case"]])
-        vocab_file = convert_to_unicode(vocab_file)
+        info = hub_vocabulary(hub_module)
         if use_spm:
-            return cls(None, bool(do_lower_case), vocab_file)
-        return cls(vocab_file, bool(do_lower_case))
+            return cls(None, info.do_lower_case, info.vocab_file)
+        return cls(info.vocab_file, info.do_lower_case)
 
     def preprocess(self, text: Union[str, bytes]) -> str:
         """Returns `text` as `tokenize` wants it: the one place of the rule for do_lower_case."""
@@ -911,6 +904,34 @@ class FullTokenizer:
                 "not made for ALBERT. Use the model's own vocabulary, or make one by train_vocab."
             )
         return [self.vocab[piece] for piece in pieces]
+
+
+class HubVocabulary(NamedTuple):
+    """What a TF-Hub module says about its vocabulary."""
+
+    vocab_file: str
+    do_lower_case: bool
+
+    @property
+    def is_sentencepiece(self) -> bool:
+        """Returns whether the file is a SentencePiece model, not a list of pieces."""
+        try:
+            _load_model(self.vocab_file)
+        except ValueError:
+            return False
+        return True
+
+
+def hub_vocabulary(hub_module: str) -> HubVocabulary:
+    """Returns the vocabulary of a TF1 hub module, by its signature `tokenization_info`."""
+    import tensorflow.compat.v1 as tf
+    import tensorflow_hub as hub
+
+    with tf.Graph().as_default():
+        info = hub.Module(hub_module)(signature="tokenization_info", as_dict=True)
+        with tf.Session() as session:
+            vocab_file, do_lower_case = session.run([info["vocab_file"], info["do_lower_case"]])
+    return HubVocabulary(convert_to_unicode(vocab_file), bool(do_lower_case))
 
 
 def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):

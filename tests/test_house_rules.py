@@ -48,6 +48,10 @@ FLAGS_LAYER, SCRIPTS_LAYER = 3, 4
 # Signatures that existing user code calls with positional arguments.
 FROZEN_SIGNATURES = frozenset(
     {
+        "classifier_utils.create_model",
+        "classifier_utils.model_fn_builder",
+        "classifier_utils.file_based_input_fn_builder",
+        "fine_tuning_utils.build_model_fn.model_fn",
         "modeling.AlbertConfig.__init__",
         "modeling.AlbertModel.__init__",
         "modeling.get_masked_lm_output",

@@ -1,0 +1,323 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Classification and regression of texts and pairs: the head, its model and its input.
+
+The tasks and how text becomes features are in classifier_tasks and classifier_features; programs
+that know them from here find them here.
+
+Dimensions: B batch, S sequence, H hidden, C labels (1 for regression).
+"""
+
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
+
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    classifier_features,
+    classifier_tasks,
+    estimator_utils,
+    fine_tuning_utils,
+    metrics,
+    modeling,
+    padded_batches,
+)
+from albert.classifier_features import (  # noqa: F401  by the names users know
+    InputFeatures,
+    convert_single_example,
+    file_based_convert_examples_to_features,
+)
+from albert.classifier_tasks import (  # noqa: F401
+    PROCESSORS,
+    AFQMCProcessor,
+    AXProcessor,
+    ChnSentiCorpProcessor,
+    CMNLIProcessor,
+    ColaProcessor,
+    COPAProcessor,
+    CslProcessor,
+    DataProcessor,
+    InputExample,
+    LCQMCPairClassificationProcessor,
+    LcqmcProcessor,
+    MisMnliProcessor,
+    MnliProcessor,
+    MrpcProcessor,
+    OcnliProcessor,
+    PaddingInputExample,
+    QnliProcessor,
+    QqpProcessor,
+    RteProcessor,
+    SentencePairClassificationProcessor,
+    Sst2Processor,
+    StsbProcessor,
+    TnewsProcessor,
+    WnliProcessor,
+    WSCProcessor,
+    XnliProcessor,
+    iFLYTEKDataProcessor,
+)
+
+HEAD_DROPOUT = 0.1
+
+
+# ---------------------------------------------------------------------------------------------
+# The head.
+
+
+class Logits(NamedTuple):
+    """What the head says about a batch."""
+
+    logits: tf.Tensor  # float32 [B, C]; of a regressor [B]
+    probabilities: tf.Tensor  # float32 [B, C]; of a regressor its score, [B, 1]
+    predictions: tf.Tensor  # int32 [B]; of a regressor its score, float32 [B]
+
+
+def _logits(
+    encoder: fine_tuning_utils.Encoder,
+    features: fine_tuning_utils.Features,
+    *,
+    num_labels: int,
+    is_regression: bool,
+) -> Logits:
+    """Dropout and one dense layer on the pooled output."""
+    encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
+    pooled = encoded.pooled_output  # [B, H]
+    if encoder.config is not None and encoder.config.ln_type == "preln":
+        # Such an encoder ends without a LayerNorm; albert_zh's classifier adds it here.
+        with tf.variable_scope("loss"):
+            pooled = modeling.layer_norm(pooled)
+    hidden = int(pooled.shape[-1])
+    weights = modeling.get_weight(
+        "output_weights", [num_labels, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
+    )
+    bias = tf.get_variable("output_bias", [num_labels], initializer=tf.zeros_initializer())
+    pooled = encoder.dropout(pooled, HEAD_DROPOUT)
+    logits = tf.nn.bias_add(tf.matmul(pooled, weights, transpose_b=True), bias)  # [B, C]
+    if is_regression:
+        score = tf.squeeze(logits, [-1])  # [B]
+        return Logits(score, logits, score)
+    predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
+    return Logits(logits, tf.nn.softmax(logits, axis=-1), predictions)
+
+
+def _losses(logits: tf.Tensor, labels: tf.Tensor, is_regression: bool) -> tf.Tensor:
+    """Cross entropy, or the squared error, of each example; [B]."""
+    labels = tf.reshape(labels, [-1])
+    if is_regression:
+        return tf.square(logits - tf.cast(labels, tf.float32))
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+
+def classification_head(num_labels: int, is_regression: bool) -> fine_tuning_utils.Head:
+    """Returns the head for fine_tuning_utils.build_model_fn.
+
+    Its outputs are those of `Logits` and, where features have them, label_ids.
+    """
+
+    def head(
+        features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
+    ) -> fine_tuning_utils.HeadOutput:
+        found = _logits(encoder, features, num_labels=num_labels, is_regression=is_regression)
+        outputs = dict(found._asdict())
+        if "label_ids" not in features:
+            return fine_tuning_utils.HeadOutput(None, outputs, {})
+        labels = tf.reshape(features["label_ids"], [-1])
+        outputs["label_ids"] = labels
+        watched = {} if is_regression else {"accuracy": tf.equal(found.predictions, labels)}
+        losses = _losses(found.logits, labels, is_regression)
+        return fine_tuning_utils.HeadOutput(losses, outputs, watched)
+
+    return head
+
+
+def tpu_metrics(names: Sequence[str]) -> Callable:
+    """Returns the metric_fn for fine_tuning_utils.build_model_fn: `names` inside the graph."""
+
+    def metric_fn(
+        *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
+    ) -> Dict[str, Any]:
+        return metrics.in_graph(
+            names,
+            labels=outputs["label_ids"],
+            predictions=outputs["predictions"],
+            losses=per_example_loss,
+            weights=is_real_example,
+        )
+
+    return metric_fn
+
+
+# ---------------------------------------------------------------------------------------------
+# Functions that existing programs call by these names and arguments.
+
+
+def _task(task_name: str) -> Optional[classifier_tasks.Task]:
+    """The task of that name; None for one of the caller's own, which is a classification."""
+    return classifier_tasks.TASKS.get(task_name.strip().lower())
+
+
+def _is_regression(task_name: str) -> bool:
+    task = _task(task_name)
+    return task is not None and task.is_regression
+
+
+def create_model(
+    albert_config,
+    is_training,
+    input_ids,
+    input_mask,
+    segment_ids,
+    labels,
+    num_labels,
+    use_one_hot_embeddings,
+    task_name,
+    hub_module,
+    *,
+    is_regression=None,
+    dropout_seed=None,
+    **options,
+):
+    """Builds a classification model in the default graph.
+
+    Args:
+      albert_config: AlbertConfig; None with a hub module.
+      is_training: whether there is dropout.
+      input_ids, input_mask, segment_ids: int32 [B, S].
+      labels: int32 [B], or float32 for regression; None where they are not known.
+      num_labels: C.
+      use_one_hot_embeddings: see modeling.AlbertModel.
+      task_name: says whether it is a regression, unless is_regression does.
+      hub_module: handle of a TF-Hub module, or None.
+      is_regression: True or False.
+      dropout_seed: see modeling.AlbertModel.
+      **options: compute_dtype, recompute and use_xla of modeling.AlbertModel.
+
+    Returns:
+      (loss [], per_example_loss [B], probabilities [B, C], logits [B, C], predictions [B]); for
+      regression logits and predictions are the scores [B]. Losses are None without labels.
+    """
+    if is_regression is None:
+        is_regression = _is_regression(task_name)
+    encoder = fine_tuning_utils.Encoder(
+        albert_config,
+        is_training,
+        hub_module=hub_module,
+        dropout_seed=dropout_seed,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        **options,
+    )
+    features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
+    found = _logits(encoder, features, num_labels=num_labels, is_regression=is_regression)
+    loss = per_example_loss = None
+    if labels is not None:
+        per_example_loss = _losses(found.logits, labels, is_regression)
+        loss = tf.reduce_mean(per_example_loss)
+    return loss, per_example_loss, found.probabilities, found.logits, found.predictions
+
+
+def model_fn_builder(
+    albert_config,
+    num_labels,
+    init_checkpoint,
+    learning_rate,
+    num_train_steps,
+    num_warmup_steps,
+    use_tpu,
+    use_one_hot_embeddings,
+    task_name,
+    hub_module=None,
+    optimizer="adamw",
+    *,
+    is_regression=None,
+    metric_names=None,
+    **settings,
+):
+    """Returns `model_fn` for a TPUEstimator.
+
+    The arguments, and any keyword besides, are the fields of fine_tuning_utils.ModelSettings, but
+    for num_labels; task_name, which says whether it is a regression and what is measured inside
+    the graph, unless is_regression and metric_names (keys of metrics.METRICS) do.
+    """
+    task = _task(task_name)
+    if is_regression is None:
+        is_regression = _is_regression(task_name)
+    if metric_names is None:
+        metric_names = (task.metrics if task else ("eval_accuracy",)) + ("eval_loss",)
+    return fine_tuning_utils.build_model_fn(
+        fine_tuning_utils.ModelSettings(
+            config=albert_config,
+            init_checkpoint=init_checkpoint,
+            learning_rate=learning_rate,
+            num_train_steps=num_train_steps,
+            num_warmup_steps=num_warmup_steps,
+            use_tpu=use_tpu,
+            use_one_hot_embeddings=use_one_hot_embeddings,
+            hub_module=hub_module,
+            optimizer=optimizer,
+            **settings,
+        ),
+        classification_head(num_labels, is_regression),
+        metric_fn=tpu_metrics(metric_names),
+    )
+
+
+def file_based_input_fn_builder(
+    input_file,
+    seq_length,
+    is_training,
+    drop_remainder,
+    task_name,
+    use_tpu,
+    bsz,
+    multiple=1,
+    *,
+    is_regression=None,
+    padding=None,
+    seed=0,
+    start_step=0,
+):
+    """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
+
+    Args:
+      input_file: a record file, or several as a list.
+      seq_length: S.
+      is_training: endless shuffled batches, of which number n is a function of the seed and n;
+        otherwise each record once.
+      drop_remainder: taken for the sake of existing callers: every batch is full; the last one of
+        an evaluation is filled with rows whose is_real_example is 0.
+      task_name: says whether labels are numbers, unless is_regression does.
+      use_tpu: decides the padding if that is not named.
+      bsz: B, unless params has batch_size.
+      multiple: sequences of one example (1 here).
+      is_regression: True or False.
+      padding: one of padded_batches.MODES.
+      seed: of the order of training.
+      start_step: training goes on with the batch of this step.
+    """
+    del drop_remainder
+    if is_regression is None:
+        is_regression = _is_regression(task_name)
+    spec = classifier_features.feature_spec(seq_length * multiple, is_regression)
+    padding = padded_batches.Padding(padding or padded_batches.default_mode(use_tpu))
+    files = [input_file] if isinstance(input_file, str) else list(input_file)
+
+    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
+        """Reads the batches of one core."""
+        batch_size = params.get("batch_size", bsz)
+        if not is_training:
+            return padded_batches.evaluation_batches(
+                files, spec, padding=padding, batch_size=batch_size
+            )
+        shard = estimator_utils.input_shard(params)
+        return padded_batches.training_batches(
+            files,
+            spec,
+            padding=padding,
+            batch_size=batch_size,
+            seed=seed,
+            start_batch=start_step * shard.batches_per_step,
+            shard_index=shard.index,
+            shard_count=shard.count,
+        )
+
+    return input_fn

@@ -1,0 +1,397 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What every fine-tuning task shares: the encoder, its vocabulary, and the one model function.
+
+A task brings a head: a function that takes features and an `Encoder`, and returns a `HeadOutput`.
+
+    def head(features, encoder):
+        encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
+        logits = ...
+        return HeadOutput(per_example_loss=..., outputs={"probabilities": ...}, watched={})
+
+    model_fn = build_model_fn(ModelSettings(config=config, ...), head)
+
+Dimensions: B batch, S sequence, H hidden.
+"""
+
+import os
+import re
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
+
+import tensorflow.compat.v1 as tf
+
+from albert import files, modeling, tokenization, training_graph
+
+# Of the head's kernels; the published scripts use it whatever the configuration says.
+HEAD_INITIALIZER_RANGE = 0.02
+
+Features = Mapping[str, tf.Tensor]
+
+# ---------------------------------------------------------------------------------------------
+# The encoder.
+
+
+class Encoded(NamedTuple):
+    """What the encoder makes of sequences."""
+
+    pooled_output: tf.Tensor  # float32 [B, H]
+    sequence_output: tf.Tensor  # float32 [B, S, H]
+
+
+class Encoder:
+    """The encoder of a configuration or of a TF-Hub module, and the dropout of a head on it.
+
+    Attributes:
+      config: AlbertConfig; None with a hub module whose configuration is not known.
+      is_training: whether there is dropout.
+    """
+
+    def __init__(
+        self,
+        config: Optional[modeling.AlbertConfig],
+        is_training: bool,
+        *,
+        hub_module: Optional[str] = None,
+        dropout_seed: Optional[tf.Tensor] = None,
+        **options: Any,
+    ):
+        """Takes either a configuration or a module.
+
+        Args:
+          config: AlbertConfig.
+          is_training: whether there is dropout.
+          hub_module: handle of a TF1 hub module with the signature `tokens`, in place of the
+            configuration. Its dropout is its own.
+          dropout_seed: int32 [2], see modeling.AlbertModel.
+          **options: use_one_hot_embeddings, compute_dtype, recompute and use_xla of AlbertModel;
+            they do not apply to a module.
+
+        Raises:
+          ValueError: neither is given.
+        """
+        if not hub_module and config is None:
+            raise ValueError("The encoder needs a configuration or the handle of a hub module.")
+        self.config = config
+        self.is_training = is_training
+        self._hub_module = hub_module
+        self._dropout_seed = dropout_seed
+        self._options = options
+
+    def __call__(
+        self, input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor
+    ) -> Encoded:
+        """Encodes int32 [B, S] ids, mask and segments."""
+        if self._hub_module:
+            module = _module_in_graph(self._hub_module, self.is_training)
+            inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
+            outputs = module(inputs, signature="tokens", as_dict=True)
+            return Encoded(outputs["pooled_output"], outputs["sequence_output"])
+        model = modeling.AlbertModel(
+            self.config,
+            self.is_training,
+            input_ids,
+            input_mask=input_mask,
+            token_type_ids=segment_ids,
+            scope="bert",
+            dropout_seed=self._dropout_seed,
+            **self._options,
+        )
+        return Encoded(model.get_pooled_output(), model.get_sequence_output())
+
+    def dropout(self, tensor: tf.Tensor, rate: float, position: int = -1) -> tf.Tensor:
+        """Returns the tensor with dropout when training; heads use negative positions."""
+        if not self.is_training:
+            return tensor
+        return modeling.dropout(tensor, rate, seed=self._dropout_seed, position=position)
+
+
+_MODULES = "fine_tuning_hub_modules"
+
+
+def _module_in_graph(handle: str, is_training: bool) -> Any:
+    """The module of this graph; its variables are made once, outside of any loop."""
+    import tensorflow_hub as hub  # takes long to import, and most runs need none
+
+    present = dict(tf.get_collection(_MODULES))
+    if handle not in present:
+        tags = {"train"} if is_training else set()
+        with tf.variable_scope("", reuse=False, auxiliary_name_scope=False):
+            present[handle] = hub.Module(handle, tags=tags, trainable=True, name="module")
+        tf.add_to_collection(_MODULES, (handle, present[handle]))
+    return present[handle]
+
+
+# ---------------------------------------------------------------------------------------------
+# The vocabulary.
+
+
+class Vocabulary(NamedTuple):
+    """A tokenizer and where it comes from."""
+
+    tokenizer: tokenization.FullTokenizer
+    kind: str  # "spm_model_file" or "vocab_file"
+    file: str
+
+    def description(self) -> Dict[str, Any]:
+        """Returns what another process needs to make the same tokenizer (JSON values)."""
+        path = self.file if "://" in self.file else os.path.abspath(self.file)
+        sha256 = files.file_fingerprint(self.file)["sha256"]
+        return {
+            "do_lower_case": self.tokenizer.do_lower_case,
+            self.kind: {"path": path, "sha256": sha256},
+        }
+
+
+def load_vocabulary(settings: Any, config: Optional[modeling.AlbertConfig]) -> Vocabulary:
+    """Returns the tokenizer that the flags name, or else the hub module's.
+
+    Args:
+      settings: has spm_model_file, vocab_file, do_lower_case and albert_hub_module_handle.
+      config: the model that must have a row for each piece; None if it is not known.
+
+    Raises:
+      ValueError: no vocabulary, an unreadable one, or one that is not the model's.
+    """
+    do_lower_case = settings.do_lower_case
+    spm_model_file, vocab_file = settings.spm_model_file, settings.vocab_file
+    if settings.albert_hub_module_handle and not spm_model_file and not vocab_file:
+        info = tokenization.hub_vocabulary(settings.albert_hub_module_handle)
+        do_lower_case = info.do_lower_case
+        if info.is_sentencepiece:
+            spm_model_file = info.vocab_file
+        else:
+            vocab_file = info.vocab_file
+    tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case, spm_model_file)
+    if config is not None:
+        tokenization.check_vocab_size(tokenizer, config.vocab_size)
+    if spm_model_file:
+        return Vocabulary(tokenizer, "spm_model_file", spm_model_file)
+    return Vocabulary(tokenizer, "vocab_file", vocab_file)
+
+
+def load_config(settings: Any) -> Optional[modeling.AlbertConfig]:
+    """Returns the model's configuration; None for a hub module that does not bring it along.
+
+    Args:
+      settings: has albert_config_file, init_checkpoint, albert_hub_module_handle and
+        max_seq_length.
+
+    Raises:
+      ValueError: neither or both of configuration and module, a checkpoint beside a module, or
+        sequences that are too long for the model.
+    """
+    handle = settings.albert_hub_module_handle
+    if bool(handle) == bool(settings.albert_config_file):
+        raise ValueError(
+            "Give either --albert_config_file (with --init_checkpoint) or "
+            f"--albert_hub_module_handle{', not both' if handle else ''}."
+        )
+    if handle and settings.init_checkpoint:
+        raise ValueError(
+            f"--init_checkpoint={settings.init_checkpoint} has no place beside "
+            "--albert_hub_module_handle: the module brings its weights. Leave one of them out."
+        )
+    path = settings.albert_config_file
+    if handle:
+        path = os.path.join(handle, "assets", "albert_config.json")
+        if "://" in handle or not tf.io.gfile.exists(path):
+            return None
+    config = modeling.AlbertConfig.from_json_file(path)
+    if settings.max_seq_length > config.max_position_embeddings:
+        raise ValueError(
+            f"--max_seq_length={settings.max_seq_length} is longer than the model's "
+            f"max_position_embeddings, {config.max_position_embeddings}."
+        )
+    return config
+
+
+# ---------------------------------------------------------------------------------------------
+# The model function.
+
+
+class HeadOutput(NamedTuple):
+    """What a head makes of a batch.
+
+    Attributes:
+      per_example_loss: float32 [B]; None where there are no labels.
+      outputs: predictions by name, with the leading dimension B.
+      watched: float32 [B] by name: numbers whose mean progress shows in training.
+    """
+
+    per_example_loss: Optional[tf.Tensor]
+    outputs: Dict[str, tf.Tensor]
+    watched: Dict[str, tf.Tensor]
+
+
+class ModelSettings(NamedTuple):
+    """The model, where its first weights come from, and how it is trained."""
+
+    config: Optional[modeling.AlbertConfig]
+    init_checkpoint: Optional[str] = None
+    learning_rate: float = 5e-5
+    num_train_steps: int = 1
+    num_warmup_steps: int = 0
+    use_tpu: bool = False
+    use_one_hot_embeddings: bool = False
+    hub_module: Optional[str] = None
+    optimizer: str = "adamw"
+    poly_power: float = 1.0
+    start_warmup_step: int = 0
+    compute_dtype: tf.DType = tf.float32
+    recompute: bool = False
+    use_xla: bool = False
+    gradient_accumulation_steps: int = 1
+    seed: Optional[int] = None  # of dropout; None: the graph's
+    init_from_group0: bool = False
+    layerwise_lr_decay: float = 1.0
+
+
+Head = Callable[[Features, Encoder], HeadOutput]
+_SHARES = "fine_tuning_shares"
+
+
+def build_model_fn(
+    settings: ModelSettings, head: Head, *, metric_fn: Optional[Callable] = None
+) -> Callable:
+    """Returns a TPUEstimator's model function for training, evaluation and prediction.
+
+    The loss is the mean of the head's per_example_loss. Features have the leading dimension B.
+
+    Args:
+      settings: the model and its training.
+      head: see `HeadOutput`.
+      metric_fn: for evaluation inside the graph (TPU): (per_example_loss [B], is_real_example
+        int32 [B], and each of the head's outputs by name) -> tf.metrics by name. Each of the
+        names is a keyword.
+
+    Raises (when the model function is called):
+      ValueError: the checkpoint to start from does not fit.
+    """
+
+    def model_fn(
+        features: Features, labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> "tf.estimator.tpu.TPUEstimatorSpec":
+        """Builds the graph of one mode."""
+        del labels
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            return _training_spec(settings, head, features, model_dir=params.get("model_dir"))
+        output = head(features, _encoder(settings, is_training=False))
+        scaffold_fn = training_graph.warm_start(settings)
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            return tf.estimator.tpu.TPUEstimatorSpec(
+                mode=mode, predictions=_predictions(features, output), scaffold_fn=scaffold_fn
+            )
+        tensors = dict(
+            output.outputs,
+            per_example_loss=output.per_example_loss,
+            is_real_example=_real(features, output),
+        )
+        return tf.estimator.tpu.TPUEstimatorSpec(
+            mode=mode,
+            loss=tf.reduce_mean(output.per_example_loss),
+            scaffold_fn=scaffold_fn,
+            eval_metrics=(metric_fn or _mean_loss, tensors),
+        )
+
+    return model_fn
+
+
+def _encoder(
+    settings: ModelSettings, *, is_training: bool, dropout_seed: Optional[tf.Tensor] = None
+) -> Encoder:
+    """The encoder of the settings."""
+    return Encoder(
+        settings.config,
+        is_training,
+        hub_module=settings.hub_module,
+        dropout_seed=dropout_seed,
+        use_one_hot_embeddings=settings.use_one_hot_embeddings,
+        compute_dtype=settings.compute_dtype,
+        recompute=settings.recompute and is_training,
+        use_xla=settings.use_xla,
+    )
+
+
+def _training_spec(
+    settings: ModelSettings, head: Head, features: Features, *, model_dir: Optional[str]
+) -> "tf.estimator.tpu.TPUEstimatorSpec":
+    """Builds one update."""
+    first = next(iter(features.values()))
+    batch_size = tf.shape(first)[:1]
+    shares = tf.ones(batch_size) / tf.cast(batch_size, tf.float32)  # [B]
+
+    def loss_of(micro_batch: Features, dropout_seed: tf.Tensor):
+        """A micro-batch's part of the mean over the batch."""
+        encoder = _encoder(settings, is_training=True, dropout_seed=dropout_seed)
+        output = head(micro_batch, encoder)
+        part = micro_batch[_SHARES]
+        watched = {
+            name: tf.reduce_sum(part * tf.cast(value, tf.float32))
+            for name, value in output.watched.items()
+        }
+        return tf.reduce_sum(part * output.per_example_loss), watched
+
+    rate_factor = None
+    if settings.layerwise_lr_decay != 1.0:
+        rate_factor = layerwise_rate_factor(settings.layerwise_lr_decay)
+    batch = dict(features, **{_SHARES: shares})
+    return training_graph.training_spec(
+        settings, loss_of, batch, model_dir=model_dir, rate_factor=rate_factor
+    )
+
+
+def layerwise_rate_factor(decay: float) -> Callable[[str], float]:
+    """Returns the factor of each variable's learning rate, by its name.
+
+    Heads and the pooler have 1, the last group of layers decay, the one before it decay^2, and so
+    on; the embeddings and their projection come after the first group (arXiv:1801.06146, section
+    3.2, with a group for a layer, since ALBERT's layers share weights).
+
+    Args:
+      decay: the factor from one group to the one below it.
+    """
+
+    def factor(name: str) -> float:
+        numbers = [_group_of(variable.op.name) for variable in tf.trainable_variables()]
+        groups = 1 + max((number for number in numbers if number is not None), default=-1)
+        group = _group_of(name)
+        if group is not None:
+            return decay ** (groups - group)
+        if re.search(r"(^|/)bert/(embeddings|encoder)/", name):
+            return decay ** (groups + 1)
+        return 1.0
+
+    return factor
+
+
+def _group_of(name: str) -> Optional[int]:
+    """The number of the layer group a variable belongs to."""
+    found = re.search(r"(^|/)transformer/group_(\d+)/", name)
+    return int(found.group(2)) if found else None
+
+
+def _real(features: Features, output: HeadOutput) -> tf.Tensor:
+    """1 for examples, 0 for what only fills the batch, int32 [B]."""
+    real = features.get("is_real_example")
+    if real is None:
+        return tf.ones_like(output.per_example_loss, dtype=tf.int32)
+    return tf.cast(tf.reshape(real, [-1]), tf.int32)
+
+
+def _predictions(features: Features, output: HeadOutput) -> Dict[str, tf.Tensor]:
+    """What prediction gives for each example: the outputs, its loss, and which one it is."""
+    predictions = dict(output.outputs)
+    if output.per_example_loss is not None:
+        predictions["per_example_loss"] = output.per_example_loss
+    for name in ("is_real_example", "example_index"):
+        if name in features:
+            predictions[name] = tf.reshape(features[name], [-1])
+    return predictions
+
+
+def _mean_loss(
+    *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
+) -> Dict[str, Any]:
+    """The metric of a task that names none."""
+    del outputs
+    return {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}

@@ -1,0 +1,184 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of sequences that are only as long as they need to be.
+
+Records are padded to the longest sequence a model takes. `max` serves them so (TPUs want static
+shapes); `longest` cuts each batch to its longest sequence, which changes no result; `bucket` also
+lets sequences of like length share a batch, which changes the order of training only.
+
+Batch n of training is a function of (seed, n) alone in each of them. In evaluation the longest
+sequences come first, and `example_index` says which record a row was.
+
+Legend: B batch, S sequence as stored, L sequence as served, K batches of a pool, N = K * B.
+"""
+
+from typing import Dict, NamedTuple, Sequence, Tuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import input_pipeline
+
+MODES = ("longest", "bucket", "max")
+# Every other length would be a shape of its own, with memory and compiled code of its own.
+LENGTH_MULTIPLE = 16
+# Sorted by length together. Many make batches of one length; few keep the order random.
+_BATCHES_OF_A_POOL = 100
+
+Features = Dict[str, tf.Tensor]
+
+
+class Padding(NamedTuple):
+    """How sequences are padded.
+
+    Attributes:
+      mode: one of MODES.
+      mask: name of the feature that is 1 in use and 0 beyond the end of a sequence.
+      features: names of the features that are cut, along their last dimension; `mask` is one.
+    """
+
+    mode: str = "longest"
+    mask: str = "input_mask"
+    features: Tuple[str, ...] = ("input_ids", "input_mask", "segment_ids")
+
+
+def default_mode(use_tpu: bool) -> str:
+    """Returns the mode to use where the user names none."""
+    return "max" if use_tpu else "longest"
+
+
+def training_batches(
+    files: Sequence[str],
+    spec: input_pipeline.FeatureSpec,
+    *,
+    padding: Padding,
+    batch_size: int,
+    seed: int,
+    start_batch: int = 0,
+    **reading: int,
+) -> tf.data.Dataset:
+    """Returns an endless dataset of shuffled batches; batch n depends on (seed, n) only.
+
+    Args:
+      files: record files.
+      spec: declaration of the records.
+      padding: how to pad.
+      batch_size: B.
+      seed: any integer.
+      start_batch: the first batch served.
+      **reading: shuffle_window, shard_index, shard_count of input_pipeline.seeded_batches.
+
+    Returns:
+      A dataset of {name: [B] + declared shape}, the sequences cut to a common length L.
+
+    Raises:
+      ValueError: an unknown mode, buckets with more than one shard, and what seeded_batches raises.
+    """
+    _check_mode(padding.mode)
+    if padding.mode != "bucket":
+        batches = input_pipeline.seeded_batches(
+            files, spec, batch_size=batch_size, seed=seed, start_batch=start_batch, **reading
+        )
+        return batches if padding.mode == "max" else _cut(batches, padding)
+    if reading.get("shard_count", 1) != 1:
+        raise ValueError("Padding by 'bucket' is for one reader; with several use 'longest'.")
+    pool = _batches_of_a_pool(files, batch_size)
+    first_pool, skipped = divmod(start_batch, pool)
+    pools = input_pipeline.seeded_batches(
+        files, spec, batch_size=pool * batch_size, seed=seed, start_batch=first_pool, **reading
+    )
+    numbers = tf.data.Dataset.range(first_pool, np.iinfo(np.int64).max)
+
+    def split(features: Features, number: tf.Tensor) -> Features:
+        order = tf.argsort(_lengths(features, padding), stable=True)  # [N]
+        # A key of its own: the windows of the stream take (seed, number) themselves.
+        key = tf.stack([tf.constant(seed % (1 << 62), tf.int64), -2 - number])
+        turns = tf.argsort(tf.random.stateless_uniform([pool], seed=key))  # [K]
+        order = tf.gather(tf.reshape(order, [pool, batch_size]), turns)  # [K, B]
+        return {name: tf.gather(value, order) for name, value in features.items()}
+
+    batches = tf.data.Dataset.zip((pools, numbers)).map(split).unbatch().skip(skipped)
+    return _cut(batches, padding)
+
+
+def evaluation_batches(
+    files: Sequence[str],
+    spec: input_pipeline.FeatureSpec,
+    *,
+    padding: Padding,
+    batch_size: int,
+) -> tf.data.Dataset:
+    """Returns a dataset that serves each record once, in batches of B.
+
+    Unless the mode is `max`, the records of a pool are sorted by length, the longest first.
+
+    Args:
+      files: record files.
+      spec: declaration of the records.
+      padding: how to pad; `bucket` and `longest` are the same here.
+      batch_size: B.
+
+    Returns:
+      A dataset of {name: [B] + declared shape}, with `is_real_example` int32 [B], 0 for rows that
+      only fill a batch, and `example_index` int32 [B], the number of the record, -1 for those.
+
+    Raises:
+      ValueError: an unknown mode, and what input_pipeline.evaluation_batches raises.
+    """
+    _check_mode(padding.mode)
+    pool = 1 if padding.mode == "max" else _batches_of_a_pool(files, batch_size)
+    size = pool * batch_size
+    pools = input_pipeline.evaluation_batches(files, spec, batch_size=size)
+    starts = tf.data.Dataset.range(0, np.iinfo(np.int64).max, size)
+
+    def numbered(features: Features, start: tf.Tensor) -> Features:
+        index = tf.cast(start, tf.int32) + tf.range(size)
+        is_filler = tf.equal(features["is_real_example"], 0)
+        return dict(features, example_index=tf.where(is_filler, -tf.ones_like(index), index))
+
+    def split(features: Features) -> Features:
+        real = features["is_real_example"]
+        order = tf.argsort(-_lengths(features, padding) * real, stable=True)  # [N]
+        order = tf.reshape(order, [pool, batch_size])
+        return {name: tf.gather(value, order) for name, value in features.items()}
+
+    batches = tf.data.Dataset.zip((pools, starts)).map(numbered)
+    if padding.mode == "max":
+        return batches.prefetch(1)
+    batches = batches.map(split).unbatch()
+    batches = batches.filter(lambda batch: tf.reduce_any(batch["is_real_example"] > 0))
+    return _cut(batches, padding)
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise ValueError(f"Unknown padding {mode!r}. Choose one of: {', '.join(MODES)}.")
+
+
+def _batches_of_a_pool(files: Sequence[str], batch_size: int) -> int:
+    """K: no pool is larger than an epoch."""
+    records = sum(input_pipeline.count_records(str(path)) for path in files)
+    return max(1, min(_BATCHES_OF_A_POOL, records // batch_size))
+
+
+def _lengths(features: Features, padding: Padding) -> tf.Tensor:
+    """The length of each row, int32 [N]: one more than the last place in use of any sequence."""
+    mask = features[padding.mask]
+    places = tf.range(1, tf.shape(mask)[-1] + 1)
+    used = tf.cast(mask > 0, tf.int32) * places
+    return tf.reduce_max(tf.reshape(used, [tf.shape(mask)[0], -1]), axis=1)
+
+
+def _cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
+    """Cuts each batch to its longest sequence, rounded up."""
+
+    def cut(features: Features) -> Features:
+        lengths = _lengths(features, padding)
+        if "is_real_example" in features:
+            lengths *= tf.cast(tf.reshape(features["is_real_example"], [-1]) > 0, tf.int32)
+        longest = tf.maximum(tf.reduce_max(lengths), 1)
+        rounded = -(-longest // LENGTH_MULTIPLE) * LENGTH_MULTIPLE  # L; slicing stops at S
+        cut_features = {name: features[name][..., :rounded] for name in padding.features}
+        return dict(features, **cut_features)
+
+    return batches.map(cut).prefetch(tf.data.experimental.AUTOTUNE)
