@@ -68,15 +68,16 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
     """
     import tensorflow.compat.v1 as tf
 
-    if not data_dir or not tf.io.gfile.isdir(str(data_dir)):
+    data_dir = os.path.expanduser(str(data_dir or ""))
+    if not data_dir or not tf.io.gfile.isdir(data_dir):
         raise ValueError(
             f"--data_dir '{data_dir}' is not a folder. Give the folder of all tasks (with "
             f"{task.folder or 'the data'} in it) or the task's own."
         )
     there = {name.rstrip("/").lower(): name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)}
     own = [there[name.lower()] for name in task.folders if name.lower() in there]
-    folders = [os.path.join(str(data_dir), name) for name in dict.fromkeys(own)]
-    return folders + [str(data_dir)]
+    folders = [os.path.join(data_dir, name) for name in dict.fromkeys(own)]
+    return folders + [data_dir]
 
 
 def read_examples(task: Task, data_dir: str, split: str) -> TaskData:

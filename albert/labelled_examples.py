@@ -313,10 +313,8 @@ def text_of(value: Any) -> str:
 def _read_rows(columns: Columns, context: _Context) -> List[InputExample]:
     """The examples of a TSV file."""
     rows = context.table.rows
-    header = columns.header
-    if header is None:
-        header = bool(_named_columns(columns)) or _is_header(columns, rows[0].values)
     by_number = _numbered(columns, rows[0].values)
+    header = bool(_named_columns(columns)) or _has_header(by_number, rows[0].values, context)
     needed = _columns_needed(by_number)
     examples: List[InputExample] = []
     first_short = ""
@@ -367,11 +365,26 @@ def _check_short(columns: Columns, context: _Context, *, where: str, cells: List
         )
 
 
-def _is_header(columns: Columns, cells: Sequence[str]) -> bool:
-    """Whether the first row names columns: a text's or label's place holds a word for one."""
-    places = [place for place in columns[:3] if isinstance(place, int)]
-    inside = [place for place in places if -len(cells) <= place < len(cells)]
-    return any(cells[place].strip().lower() in _HEADER_WORDS for place in inside)
+def _has_header(columns: Columns, cells: Sequence[str], context: _Context) -> bool:
+    """Whether the first row names columns; where the file is not as declared, the file is right."""
+    label = _safe_cell(cells, columns.label)
+    if label is not None and parse_label(label.strip(), context.labels) is not None:
+        if columns.header:
+            context.dropped["header row missing: the first row is an example"] += 1
+        return False
+    if columns.header is not None:
+        unexpected = not columns.header and (label or "").strip().lower() in _HEADER_WORDS
+        if unexpected:
+            context.dropped["header row left out that such files do not have"] += 1
+        return columns.header or unexpected
+    named = [(_safe_cell(cells, place) or "").strip().lower() for place in columns[:3]]
+    return any(word in _HEADER_WORDS for word in named)
+
+
+def _safe_cell(cells: Sequence[str], column: Optional[int]) -> Optional[str]:
+    """A cell, or None where there is none."""
+    is_there = column is not None and -len(cells) <= column < len(cells)
+    return cells[column] if is_there else None
 
 
 def _cell(cells: Sequence[str], column: Optional[int]) -> Optional[str]:
