@@ -1,0 +1,124 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Feature files: made once, in order, whole; made again when anything they depend on changed."""
+
+import logging
+import os
+
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import feature_cache, input_pipeline
+
+SPEC = input_pipeline.FeatureSpec([input_pipeline.Feature("value", (2,))])
+
+
+def _convert(chunk):
+    records = [{"value": [item, item * item]} for item in chunk if item != 13]
+    return feature_cache.Conversion(records, {"unlucky": sum(item == 13 for item in chunk)})
+
+
+def _build(path, *, items=range(20), fingerprint=None, spec=SPEC, convert=_convert, processes=1):
+    return feature_cache.build_records(
+        str(path),
+        fingerprint={"length": 2} if fingerprint is None else fingerprint,
+        spec=spec,
+        items=items,
+        convert=convert,
+        num_processes=processes,
+        description="numbers",
+    )
+
+
+def _never(chunk):
+    raise AssertionError("nothing needs to be converted")
+
+
+def _values(path):
+    records = tf.python_io.tf_record_iterator(str(path))
+    examples = [tf.train.Example.FromString(record) for record in records]
+    return [list(example.features.feature["value"].int64_list.value) for example in examples]
+
+
+def test_records_are_written_in_the_order_of_the_items(tmp_path):
+    built = _build(tmp_path / "a.tf_record")
+    assert _values(built.path) == [[n, n * n] for n in range(20) if n != 13]
+    assert (built.count, built.was_current, built.notes) == (19, False, {"unlucky": 1})
+
+
+def test_the_bytes_do_not_depend_on_the_number_of_processes(tmp_path):
+    paths = [tmp_path / f"{count}.tf_record" for count in (1, 2, 3)]
+    for count, path in zip((1, 2, 3), paths):
+        assert _build(path, items=range(1000), processes=count).notes == {"unlucky": 1}
+    assert len({path.read_bytes() for path in paths}) == 1
+
+
+def test_a_current_file_is_used_as_it_is(tmp_path, caplog):
+    path = tmp_path / "a.tf_record"
+    _build(path)
+    with caplog.at_level(logging.INFO):
+        again = _build(path, convert=_never)
+    assert (again.count, again.was_current) == (19, True)
+    assert "numbers: 19 records are there already" in caplog.text
+
+
+def test_a_changed_setting_rebuilds_the_file_and_is_named(tmp_path, caplog):
+    path = tmp_path / "a.tf_record"
+    _build(path)
+    with caplog.at_level(logging.INFO):
+        assert not _build(path, fingerprint={"length": 3}).was_current
+    lines = [line for line in caplog.messages if "because" in line]
+    assert lines == [f"numbers: creating {path}, because length was 2 and is 3."]
+
+
+def test_a_changed_declaration_of_the_records_rebuilds_the_file(tmp_path):
+    path = tmp_path / "a.tf_record"
+    _build(path)
+    optional = input_pipeline.Feature("weight", (), tf.float32, 0.0)
+    wider = input_pipeline.FeatureSpec(list(SPEC.features) + [optional])
+    assert not _build(path, spec=wider).was_current
+
+
+@pytest.mark.parametrize("kept", [0, 30, -1])
+def test_a_file_that_was_cut_off_is_rebuilt(tmp_path, kept, caplog):
+    path = tmp_path / "a.tf_record"
+    whole = _build(path) and path.read_bytes()
+    path.write_bytes(whole[:kept])
+    with caplog.at_level(logging.INFO):
+        assert not _build(path).was_current
+    assert "bytes where" in caplog.text
+    assert path.read_bytes() == whole
+
+
+def test_a_file_of_unknown_origin_is_rebuilt(tmp_path, caplog):
+    path = tmp_path / "a.tf_record"
+    path.write_bytes(b"another program's")
+    with caplog.at_level(logging.INFO):
+        _build(path)
+    assert "it has no sidecar that says what it was made from" in caplog.text
+    assert len(_values(path)) == 19
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_failed_conversion_leaves_the_old_file_alone(tmp_path, processes):
+    def fail_late(chunk):
+        if chunk[-1] > 300:
+            raise ValueError("item 301 cannot be converted")
+        return _convert(chunk)
+
+    path = tmp_path / "a.tf_record"
+    before = _build(path) and path.read_bytes()
+    with pytest.raises(ValueError, match="item 301"):
+        _build(path, items=range(500), fingerprint={}, convert=fail_late, processes=processes)
+    assert path.read_bytes() == before
+    assert _build(path, convert=_never).was_current
+    assert sorted(os.listdir(str(tmp_path))) == [".a.tf_record.meta.json", "a.tf_record"]
+
+
+def test_no_items_make_an_empty_file(tmp_path):
+    assert _build(tmp_path / "a.tf_record", items=[]).count == 0
+
+
+def test_a_number_of_processes_below_one_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="num_processes is 0; it must be at least 1"):
+        _build(tmp_path / "a.tf_record", processes=0)
