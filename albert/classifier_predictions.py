@@ -264,11 +264,15 @@ def _names(task: Task) -> Tuple[Tuple[str, ...], ...]:
 
 
 def _declared(task: Task) -> List[Union[Columns, Fields]]:
-    """The task's own readings without labels, those of test files first."""
+    """The task's own readings without labels, those of test files first.
+
+    No row may be lost, whether or not the file has the task's header.
+    """
     splits = sorted(task.splits, key=lambda split: split.needs_labels)
     readings = [source.reading for split in splits for source in split.sources]
+    looked_at = {"guid": None, "header": None, "short_rows_are_skipped": False}
     return [
-        reading._replace(label=None, **({"guid": None} if isinstance(reading, Columns) else {}))
+        reading._replace(label=None, **(looked_at if isinstance(reading, Columns) else {}))
         for reading in readings
     ]
 

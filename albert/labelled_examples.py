@@ -42,7 +42,7 @@ _HEADER_WORDS = frozenset(
     question question1 question2 query query1 query2
     label labels gold_label score quality is_duplicate
     """.split()  # noqa: SIM905
-)
+) | {"#1 string", "#2 string"}
 
 
 class InputExample:
