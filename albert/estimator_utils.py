@@ -40,6 +40,9 @@ _SPEED = "examples_per_second"
 _GRADIENT_STOP = re.compile(r"gradient norm is not finite.*?\] \[\d+\] \[(.*?)\]")
 
 
+_GO_ON = "Training cannot go on from"
+
+
 class TrainingDivergedError(ArithmeticError):
     """The loss or the gradient became NaN or infinite; says at which step, and what to try."""
 
@@ -123,8 +126,13 @@ def _is_readable(checkpoint_path: str) -> bool:
     return True
 
 
-def check_restorable(checkpoint_path: str, variables: List[tf.Variable]):
+def check_restorable(checkpoint_path: str, variables: List[tf.Variable], purpose: str = _GO_ON):
     """Checks that a checkpoint holds each of `variables` in its shape.
+
+    Args:
+      checkpoint_path: its prefix.
+      variables: those to restore.
+      purpose: what cannot be done if they do not fit.
 
     Raises:
       ValueError: it was written by another model or another optimiser.
@@ -140,8 +148,8 @@ def check_restorable(checkpoint_path: str, variables: List[tf.Variable]):
     if problems:
         shown = "\n  ".join(problems[:10] + ["..."] * (len(problems) > 10))
         raise ValueError(
-            f"Training cannot go on from {checkpoint_path}: {len(problems)} variables do not fit. "
-            f"Choose another --output_dir, or the configuration this one was made with.\n  {shown}"
+            f"{purpose} {checkpoint_path}: {len(problems)} variables do not fit. Choose another "
+            f"--output_dir, or the configuration this one was made with.\n  {shown}"
         )
 
 
@@ -201,6 +209,36 @@ def build_estimator(
         params={"model_dir": config.model_dir},
         **batch_sizes,
     )
+
+
+def check_batch_sizes(settings: Any):
+    """Checks that batches can be split as asked, and says where bfloat16 is not faster.
+
+    Args:
+      settings: has train_batch_size, eval_batch_size, perhaps predict_batch_size, and the TPU and
+        runtime flags.
+
+    Raises:
+      ValueError: a batch size that is not a multiple of the parts it is split into.
+    """
+    cores = settings.num_tpu_cores if settings.use_tpu else 1
+    parts = settings.gradient_accumulation_steps * cores
+    if settings.train_batch_size % parts:
+        raise ValueError(
+            f"--train_batch_size={settings.train_batch_size} must be a multiple of {parts}: it is "
+            f"split over --gradient_accumulation_steps={settings.gradient_accumulation_steps} and "
+            f"{cores} cores."
+        )
+    for name in ("eval_batch_size", "predict_batch_size"):
+        size = getattr(settings, name, cores)
+        if size % cores:
+            raise ValueError(f"--{name}={size} must be a multiple of the {cores} cores.")
+    if settings.precision != "float32" and not settings.use_tpu and not precision.is_tf2():
+        _LOGGER.warning(
+            "--precision=%s is right but not faster on a CPU with TensorFlow 1.15; with "
+            "TensorFlow 2.15 it is.",
+            settings.precision,
+        )
 
 
 class InputShard(NamedTuple):
@@ -538,9 +576,9 @@ class _SaverHook(tf.train.CheckpointSaverHook):
 class _StartHook(tf.train.SessionRunHook):
     """What is due once the graph stands and before anything is written or restored."""
 
-    def __init__(self, output_dir: str, model_config: Mapping[str, Any], resumed: Any):
-        self._config_path = os.path.join(output_dir, CONFIG_NAME)
-        self._model_config = model_config
+    def __init__(self, output_dir: str, documents: Mapping[str, Any], resumed: Any):
+        self._output_dir = output_dir
+        self._documents = documents
         self._resumed = resumed
 
     def begin(self):
@@ -549,7 +587,8 @@ class _StartHook(tf.train.SessionRunHook):
             check_restorable(self._resumed.path, tf.global_variables())
         # Left for later steps (evaluation, fine-tuning, export). Not earlier: a start that fails
         # must not claim the folder.
-        files.atomic_write_json(self._config_path, dict(self._model_config))
+        for name, content in self._documents.items():
+            files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
 
 
 @contextlib.contextmanager
@@ -583,7 +622,8 @@ def train(
     max_steps: int,
     batch_size: int,
     log_steps: int,
-    model_config: Mapping[str, Any],
+    model_config: Optional[Mapping[str, Any]],
+    documents: Optional[Mapping[str, Any]] = None,
     use_tpu: bool = False,
     resumed: Optional[checkpoint_evaluator.Checkpoint] = None,
 ) -> TrainingSummary:
@@ -595,7 +635,8 @@ def train(
       max_steps: the global step at which to stop.
       batch_size: examples in one update, for the throughput.
       log_steps: steps between two lines of the log and two rows of the curve.
-      model_config: written beside the checkpoints, for later steps to use.
+      model_config: written beside the checkpoints, for later steps to use, unless it is None.
+      documents: JSON values by file name, written there too.
       use_tpu: whether the estimator runs on a TPU.
       resumed: what `resume_point` returned for the estimator's folder.
 
@@ -606,7 +647,10 @@ def train(
     progress = ProgressHook(
         estimator.model_dir, max_steps=max_steps, batch_size=batch_size, log_steps=log_steps
     )
-    hooks = [progress, _StartHook(estimator.model_dir, model_config, resumed)]
+    documents = dict(documents or {})
+    if model_config is not None:
+        documents[CONFIG_NAME] = model_config
+    hooks = [progress, _StartHook(estimator.model_dir, documents, resumed)]
     if not use_tpu:
         hooks.append(_SaverHook(estimator.config, resumed.step if resumed else None))
     try:

@@ -30,6 +30,7 @@ USER_ERRORS = (ValueError, OSError, ArithmeticError, tf.errors.OpError)
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16")
+PADDINGS = ("longest", "bucket", "max")
 
 
 class Settings:
@@ -220,6 +221,62 @@ _TRAINING_FLAGS = {
     ),
 }
 
+_FINE_TUNING_FLAGS = {
+    "train_step": (integer, {"lower_bound": 1, "help": "Updates to make in all."}),
+    "warmup_step": (integer, {"lower_bound": 0, "help": "Updates of the warm-up."}),
+    "num_train_epochs": (
+        floating,
+        {
+            "lower_bound": 0.0,
+            "help": "Passes over the training data; where it is above 0, in place of the number "
+            "of updates.",
+        },
+    ),
+    "warmup_proportion": (
+        floating,
+        {
+            "lower_bound": 0.0,
+            "upper_bound": 1.0,
+            "help": "Share of the updates that are warm-up, in place of the number.",
+        },
+    ),
+    "layerwise_lr_decay": (
+        floating,
+        {
+            "lower_bound": 0.0,
+            "upper_bound": 1.0,
+            "help": "Factor of the learning rate from each group of layers to the one below; the "
+            "head has the full rate. 1 is off.",
+        },
+    ),
+    "padding": (
+        choice,
+        {
+            "choices": PADDINGS,
+            "help": "longest: each batch as long as its longest input, with the same results as "
+            "max; bucket: also, inputs of like length share a batch; max: all as long as "
+            "--max_seq_length. By default longest, on a TPU max.",
+        },
+    ),
+    "cached_dir": (
+        path,
+        {"help": "Folder for the features of the data; --output_dir by default."},
+    ),
+    "checkpoint": (
+        path,
+        {"help": "Evaluate or predict with this one: a checkpoint's path prefix or a folder."},
+    ),
+}
+
+_FINE_TUNING_DEFAULTS = {
+    "num_train_epochs": None,
+    "warmup_proportion": None,
+    "layerwise_lr_decay": 1.0,
+    "padding": None,
+    "cached_dir": None,
+    "checkpoint": None,
+}
+
 _RUNTIME_FLAGS = {
     "precision": (
         choice,
@@ -283,7 +340,7 @@ def _define(
 
 
 def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool = True):
-    """Defines albert_config_file and init_checkpoint.
+    """Defines albert_config_file and init_checkpoint, and albert_hub_module_handle if it may be.
 
     Args:
       flag_values: where to define them.
@@ -301,6 +358,13 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
         help="Weights to start from: a checkpoint's path prefix, its .index file, or a folder such "
         "as a released archive's. Without it the first weights are random.",
     )
+    if not config_required:
+        path(
+            flag_values,
+            "albert_hub_module_handle",
+            help="TF-Hub module (a folder or an address) in place of --albert_config_file and "
+            "--init_checkpoint; unless a vocabulary is named, its own is taken.",
+        )
 
 
 def define_tokenizer_flags(
@@ -348,6 +412,21 @@ def define_training_flags(flag_values: flags.FlagValues, **defaults: Any):
         required=True,
     )
     _define(_TRAINING_FLAGS, flag_values, defaults)
+
+
+def define_fine_tuning_flags(flag_values: flags.FlagValues, **defaults: Any):
+    """Defines the flags of every fine-tuning script, and those others a default is given for.
+
+    Args:
+      flag_values: where to define them.
+      **defaults: default by name; the names are the keys of the table above.
+
+    Raises:
+      ValueError: a name that is no such flag.
+    """
+    values = dict(_FINE_TUNING_DEFAULTS)
+    values.update(defaults)
+    _define(_FINE_TUNING_FLAGS, flag_values, values)
 
 
 def define_tpu_flags(flag_values: flags.FlagValues, *, iterations_per_loop: int = 1000):

@@ -11,7 +11,7 @@ Dimensions: N examples, B batch.
 """
 
 import warnings
-from typing import Any, Callable, Dict, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -45,8 +45,12 @@ def _correlation(function: Callable, outcome: Outcome) -> float:
         return float("nan")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        labels, predictions = (np.asarray(side, np.float64) for side in outcome[:2])
-        return float(function(labels, predictions)[0])
+        return float(function(*_float64(outcome))[0])
+
+
+def _float64(outcome: Outcome) -> List[np.ndarray]:
+    """Labels and predictions, exact enough for sums over many."""
+    return [np.asarray(side, np.float64) for side in outcome[:2]]
 
 
 METRICS: Dict[str, Callable[[Outcome], float]] = {
@@ -55,7 +59,7 @@ METRICS: Dict[str, Callable[[Outcome], float]] = {
     "matthew_corr": _matthews,
     "pearson": lambda outcome: _correlation(stats.pearsonr, outcome),
     "spearman": lambda outcome: _correlation(stats.spearmanr, outcome),
-    "MSE": lambda outcome: sklearn_metrics.mean_squared_error(*outcome[:2]),
+    "MSE": lambda outcome: sklearn_metrics.mean_squared_error(*_float64(outcome)),
     "eval_loss": lambda outcome: np.mean(outcome.losses, dtype=np.float64),
 }
 

@@ -411,25 +411,24 @@ def build_train_step(
 ) -> TrainStep:
     """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
 
-    Gradients are clipped to a global norm of 1. The norm counts the rows of a looked-up table as
-    they are, repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every mode.
+    Gradients are clipped to a global norm of 1, which counts the rows of a looked-up table as they
+    are, repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every mode.
 
     With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
-    the gradients are averaged over the replicas and clipped after that, so N replicas of batch b
-    train as one of batch N * b. Estimator is told to report the mean of the replicas' losses.
+    gradients are averaged over the replicas and then clipped, so N replicas of batch b train as
+    one of batch N * b. Estimator is told to report the mean of the replicas' losses.
 
     Off TPU a gradient norm that is not finite stops the step before any variable has changed.
 
     Args:
       loss: scalar; not used when `gradients` are given.
       init_lr, num_train_steps, num_warmup_steps, poly_power, start_warmup_step: see
-        `learning_rate_schedule`. The rate is the one of the global step before this update.
+        `learning_rate_schedule`, taken at the global step before this update.
       use_tpu: wraps the optimizer in CrossShardOptimizer.
       optimizer: "adamw" or "lamb".
       colocate_gradients_with_ops: as in tf.gradients.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
-      gradients: what `accumulate_gradients` returned, or one gradient (or None) for each of
-        tf.trainable_variables(); by default the gradients of `loss`.
+      gradients: what `accumulate_gradients` returned, or one (or None) for each trainable variable.
       weight_decay_rate: factor of the decoupled decay; LayerNorm and bias are never decayed.
       use_xla: compiles the element-wise part of each update.
       rate_factor: variable name -> factor of its learning rate; None: 1 for all.

@@ -213,24 +213,7 @@ def check_flags(settings: Any):
     """
     if not settings.do_train and not settings.do_eval:
         raise ValueError("Nothing to do: give --do_train, --do_eval, or both.")
-    cores = settings.num_tpu_cores if settings.use_tpu else 1
-    parts = settings.gradient_accumulation_steps * cores
-    if settings.train_batch_size % parts:
-        raise ValueError(
-            f"--train_batch_size={settings.train_batch_size} must be a multiple of {parts}: it is "
-            f"split over --gradient_accumulation_steps={settings.gradient_accumulation_steps} and "
-            f"{cores} cores."
-        )
-    if settings.eval_batch_size % cores:
-        raise ValueError(
-            f"--eval_batch_size={settings.eval_batch_size} must be a multiple of the {cores} cores."
-        )
-    if settings.precision != "float32" and not settings.use_tpu and not precision.is_tf2():
-        _LOGGER.warning(
-            "--precision=%s is right but not faster on a CPU with TensorFlow 1.15; with "
-            "TensorFlow 2.15 it is.",
-            settings.precision,
-        )
+    estimator_utils.check_batch_sizes(settings)
     if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
         _LOGGER.warning(
             "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "

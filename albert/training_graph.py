@@ -120,11 +120,7 @@ def training_spec(
     scalars = {"loss": loss}
     scalars.update(metrics)
     scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
-    host_call = None
-    if settings.use_tpu:
-        host_call = estimator_utils.tpu_host_call(scalars, model_dir)
-    else:
-        estimator_utils.report_scalars(scalars)
+    host_call = _report(scalars, settings.use_tpu, model_dir)
     return tf.estimator.tpu.TPUEstimatorSpec(
         mode=tf.estimator.ModeKeys.TRAIN,
         loss=loss,
@@ -132,3 +128,13 @@ def training_spec(
         scaffold_fn=scaffold_fn,
         host_call=host_call,
     )
+
+
+def _report(
+    scalars: Mapping[str, tf.Tensor], use_tpu: bool, model_dir: Optional[str]
+) -> Optional[Tuple]:
+    """Makes progress show the numbers; returns the spec's host_call."""
+    if use_tpu:
+        return estimator_utils.tpu_host_call(scalars, model_dir)
+    estimator_utils.report_scalars(scalars)
+    return None
