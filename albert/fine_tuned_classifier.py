@@ -194,26 +194,24 @@ def build_outputs(
       compute_dtype: of the products.
       use_xla: compiled clusters, which must not be exported.
     """
-    batch = tf.shape(input_ids)[0]
     output_count = 1 if classifier.is_regression else len(classifier.labels)
-    label_type = tf.float32 if classifier.is_regression else tf.int32
     _, _, probabilities, logits, predictions = classifier_utils.create_model(
         classifier.config,
         False,
         input_ids,
         input_mask,
         segment_ids,
-        tf.zeros([batch], label_type),  # for the loss, which nobody asks for
+        None,
         output_count,
         False,
         classifier.task,
         classifier.hub_module,
+        is_regression=classifier.is_regression,
         compute_dtype=compute_dtype,
         use_xla=use_xla,
     )
-    prediction_type = tf.float32 if classifier.is_regression else tf.int32
     return Outputs(
-        probabilities=tf.reshape(probabilities, [-1, output_count], name="probabilities"),
-        predictions=tf.reshape(tf.cast(predictions, prediction_type), [-1], name="predictions"),
+        probabilities=tf.identity(probabilities, name="probabilities"),
+        predictions=tf.identity(predictions, name="predictions"),
         logits=tf.reshape(logits, [-1, output_count], name="logits"),
     )

@@ -167,7 +167,7 @@ class Predictor:
 
 def _example(number: int, text: Text) -> labelled_examples.InputExample:
     """A text or a pair as the tokenizer's machinery takes it."""
-    parts = (text,) if isinstance(text, str) else tuple(text)
+    parts = tuple(text) if isinstance(text, (tuple, list)) else (text,)
     if len(parts) not in (1, 2) or not all(isinstance(part, str) for part in parts):
         raise ValueError(
             f"Text number {number + 1} is {str(text)[:60]!r}. Each must be a text or a pair "

@@ -1,0 +1,208 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A fine-tuned model in memory: its answers, its batches, and models it must refuse."""
+
+import json
+import os
+import pathlib
+import shutil
+import threading
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import classifier_features, fine_tuned_classifier, modeling, predictor
+from albert.labelled_examples import InputExample
+from tests import fine_tuned_models as models
+
+TEXTS = [
+    "the king went to the river",
+    ("the old man", "went home with his friend and the dog that he had found"),
+    "a",
+    ("once there was a king", "he had a daughter"),
+    "the " * 60,
+    ("", "nothing before this"),
+]
+
+
+@pytest.fixture(scope="module")
+def model_dir(tmp_path_factory):
+    return models.write_classifier(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def loaded(model_dir):
+    with predictor.Predictor(model_dir, batch_size=2) as model:
+        yield model
+
+
+def expected(model_dir, texts, labels=("no", "maybe", "yes")):
+    """Probabilities of the trained graph with every text padded to the full length."""
+    classifier = fine_tuned_classifier.read_classifier(model_dir)
+    tokenizer = fine_tuned_classifier.make_tokenizer(classifier)
+    pairs = [(text, None) if isinstance(text, str) else text for text in texts]
+    examples = [InputExample(str(number), *pair) for number, pair in enumerate(pairs)]
+    features = classifier_features.convert_examples(
+        examples, list(labels) or [None], max_seq_length=models.LENGTH, tokenizer=tokenizer
+    )
+    arrays = [
+        np.array([getattr(item, name) for item in features], np.int32)
+        for name in ("input_ids", "input_mask", "segment_ids")
+    ]
+    config = modeling.AlbertConfig.from_dict(models.CONFIG)
+    with tf.Graph().as_default(), tf.Session() as session:
+        outputs = models.build(config, labels, *map(tf.constant, arrays))
+        tf.train.Saver().restore(session, classifier.checkpoint)
+        return session.run(outputs[2])
+
+
+def test_answers_are_those_of_the_padded_graph_in_the_order_of_the_texts(model_dir, loaded):
+    probabilities = expected(model_dir, TEXTS)
+    np.testing.assert_allclose(loaded.predict_array(TEXTS), probabilities, atol=1e-5)
+    for prediction, row in zip(loaded.predict(TEXTS), probabilities):
+        assert list(prediction.probabilities) == ["no", "maybe", "yes"]
+        np.testing.assert_allclose(list(prediction.probabilities.values()), row, atol=1e-5)
+        assert prediction.label == ("no", "maybe", "yes")[int(np.argmax(row))]
+        assert prediction.score is None
+
+
+def test_texts_of_like_length_run_together_and_are_padded_little(loaded, monkeypatch):
+    shapes = []
+    run = loaded._session.run
+
+    def recorded(output, feed):
+        shapes.append(np.shape(next(iter(feed.values()))))
+        return run(output, feed)
+
+    monkeypatch.setattr(loaded._session, "run", recorded)
+    texts = ["the " * 40, "a", "the " * 40, "b", "the king went home"]
+    loaded.predict(texts)
+    assert shapes == [(2, 16), (2, 32), (1, 32)]
+
+
+def test_many_calls_share_one_graph(loaded):
+    operations = len(loaded._session.graph.get_operations())
+    first = loaded.predict_array(TEXTS[:1])
+    for _ in range(3):
+        np.testing.assert_array_equal(loaded.predict_array(TEXTS[:1]), first)
+    assert len(loaded._session.graph.get_operations()) == operations
+
+
+def test_calls_from_several_threads_take_turns(loaded):
+    alone = loaded.predict_array(TEXTS)
+    results = {}
+    threads = [
+        threading.Thread(target=lambda key=key: results.update({key: loaded.predict_array(TEXTS)}))
+        for key in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [0, 1, 2, 3]
+    for result in results.values():
+        np.testing.assert_allclose(result, alone, atol=1e-6)
+
+
+def test_no_texts_give_no_predictions(loaded):
+    assert loaded.predict([]) == []
+
+
+def test_bfloat16_stays_close(model_dir, loaded):
+    with predictor.Predictor(model_dir, precision_name="bfloat16") as half:
+        np.testing.assert_allclose(half.predict_array(TEXTS), loaded.predict_array(TEXTS), atol=0.1)
+
+
+def test_a_regressor_gives_scores(tmp_path):
+    model_dir = models.write_classifier(tmp_path, labels=())
+    with predictor.Predictor(model_dir) as model:
+        predictions = model.predict(TEXTS)
+    scores = expected(model_dir, TEXTS, labels=())[:, 0]
+    np.testing.assert_allclose([item.score for item in predictions], scores, atol=1e-4)
+    assert {item.label for item in predictions} == {None}
+    assert predictions[0].probabilities == {}
+
+
+def test_another_checkpoint_can_be_named(model_dir, loaded, tmp_path):
+    models.write_classifier(tmp_path, name="model.ckpt-7", labels=("a", "b", "c"))
+    for name in ("albert_config.json", "classifier.json"):
+        shutil.copy(os.path.join(model_dir, name), str(tmp_path / name))
+    with predictor.Predictor(model_dir, str(tmp_path / "model.ckpt-7.index")) as model:
+        np.testing.assert_array_equal(model.predict_array(TEXTS), loaded.predict_array(TEXTS))
+        assert model.classifier.checkpoint == str(tmp_path / "model.ckpt-7")
+
+
+def test_the_vocabulary_is_found_beside_a_model_that_moved(tmp_path):
+    missing = {"path": "/nowhere/tiny.model", "sha256": None}
+    folder = pathlib.Path(models.write_classifier(tmp_path))
+    content = json.loads((folder / "classifier.json").read_text(encoding="utf-8"))
+    missing["sha256"] = content["spm_model_file"]["sha256"]
+    content["spm_model_file"] = missing
+    (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ValueError, match="/nowhere/tiny.model is gone"):
+        fine_tuned_classifier.read_classifier(str(folder))
+    shutil.copy(str(models.VOCABULARY), str(folder / "tiny.model"))
+    classifier = fine_tuned_classifier.read_classifier(str(folder))
+    assert classifier.spm_model_file == str(folder / "tiny.model")
+
+
+def test_a_vocabulary_that_changed_is_refused(tmp_path):
+    changed = tmp_path / "tiny.model"
+    changed.write_bytes(models.VOCABULARY.read_bytes() + b" ")
+    sha256 = "0" * 64
+    description = {"spm_model_file": {"path": str(changed), "sha256": sha256}}
+    folder = models.write_classifier(tmp_path / "model", description=description)
+    with pytest.raises(ValueError, match="has changed since the training"):
+        fine_tuned_classifier.read_classifier(folder)
+
+
+def test_a_vocabulary_larger_than_the_model_is_refused(tmp_path):
+    folder = pathlib.Path(models.write_classifier(tmp_path))
+    config = dict(models.CONFIG, vocab_size=300)
+    (folder / "albert_config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ValueError, match="400 pieces"):
+        predictor.Predictor(str(folder))
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        (None, "classifier.json is missing"),
+        ("[", "no description"),
+        ("[]", "no description"),
+        ('{"format_version": 2}', "format_version 2 where 1 is known"),
+        ('{"format_version": 1, "task": "x"}', "missing keys: labels"),
+    ],
+)
+def test_a_folder_that_is_no_trained_classifier_is_refused(tmp_path, content, words):
+    if content is not None:
+        (tmp_path / "classifier.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=words):
+        predictor.Predictor(str(tmp_path))
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    folder = pathlib.Path(models.write_classifier(tmp_path))
+    index = folder / "model.ckpt-best.index"
+    index.write_bytes(index.read_bytes()[:60])
+    with pytest.raises(ValueError, match="model.ckpt-best' cannot be read"):
+        predictor.Predictor(str(folder))
+
+
+@pytest.mark.parametrize("texts", [[("a", "b", "c")], [7], [("a", None)], [()]])
+def test_what_is_neither_text_nor_pair_is_refused(loaded, texts):
+    with pytest.raises(ValueError, match="Text number 1"):
+        loaded.predict(texts)
+
+
+def test_a_single_text_in_place_of_a_list_is_refused(loaded):
+    with pytest.raises(ValueError, match=r"predict\(\[text\]\)"):
+        loaded.predict("the king")
+
+
+def test_bad_settings_are_refused(model_dir):
+    with pytest.raises(ValueError, match="batch_size is 0"):
+        predictor.Predictor(model_dir, batch_size=0)
+    with pytest.raises(ValueError, match="float8"):
+        predictor.Predictor(model_dir, precision_name="float8")
