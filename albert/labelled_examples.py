@@ -395,9 +395,9 @@ def _cell(cells: Sequence[str], column: Optional[int]) -> Optional[str]:
 def _append(
     examples: List[InputExample], texts: Texts, guid: str, *, context: _Context, where: str
 ) -> None:
-    """Adds an example, if its label is one to learn from."""
+    """Adds an example, if its label is one to learn from; what is to be predicted stays whole."""
     label = _label_text(texts.label)
-    if label in context.labels.dropped:
+    if label in context.labels.dropped and context.split.needs_labels:
         context.dropped[f"example dropped: its label is {label!r}"] += 1
         return
     value = parse_label(label, context.labels)

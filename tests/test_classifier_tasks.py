@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from albert import classifier_tasks, labelled_examples
+from albert import classifier_tasks, labelled_examples, metrics
 from albert.task_table import mark_spans, pair_choices
 from tests.shared import needs_shared, shared_path
 
@@ -85,6 +85,10 @@ def test_a_declaration_is_consistent(name):
     recipe = task.recipe
     assert bool(recipe.train_step) != bool(recipe.num_train_epochs)
     assert 0 < recipe.learning_rate < 1e-3 and recipe.max_seq_length in (128, 256, 512)
+
+
+def test_tasks_know_the_metrics_there_are():
+    assert set(classifier_tasks.METRICS) == set(metrics.METRICS)
 
 
 def test_recipes_of_glue_are_those_of_the_public_script():

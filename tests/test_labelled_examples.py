@@ -103,6 +103,8 @@ def test_other_spellings_of_labels_are_understood_and_unagreed_ones_dropped(tmp_
     data = _read(tmp_path, text, Columns(0, None, 1, header=False), labels=labels)
     assert _texts(data) == [("a", None, "contradiction"), ("c", None, "neutral")]
     assert data.notes == ["1 x example dropped: its label is '-'"]
+    data = _read(tmp_path, text, Columns(0, None, 1, header=False), labels=labels, name="test")
+    assert [example.label for example in data.examples] == ["contradiction", None, "neutral"]
 
 
 @pytest.mark.parametrize("text", ["a\tb\n", "a\tb\t-1\n"])
