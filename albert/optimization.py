@@ -417,7 +417,6 @@ def build_train_step(
     With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
     gradients are averaged over the replicas and then clipped, so N replicas of batch b train as
     one of batch N * b. Estimator is told to report the mean of the replicas' losses.
-
     Off TPU a gradient norm that is not finite stops the step before any variable has changed.
 
     Args:
@@ -425,8 +424,7 @@ def build_train_step(
       init_lr, num_train_steps, num_warmup_steps, poly_power, start_warmup_step: see
         `learning_rate_schedule`, taken at the global step before this update.
       use_tpu: wraps the optimizer in CrossShardOptimizer.
-      optimizer: "adamw" or "lamb".
-      colocate_gradients_with_ops: as in tf.gradients.
+      optimizer: "adamw" or "lamb"; colocate_gradients_with_ops: as in tf.gradients.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
       gradients: what `accumulate_gradients` returned, or one (or None) for each trainable variable.
       weight_decay_rate: factor of the decoupled decay; LayerNorm and bias are never decayed.

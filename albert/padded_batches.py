@@ -82,7 +82,8 @@ def training_batches(
         return batches if padding.mode == "max" else _cut(batches, padding)
     if reading.get("shard_count", 1) != 1:
         raise ValueError("Padding by 'bucket' is for one reader; with several use 'longest'.")
-    pool = _batches_of_a_pool(files, batch_size)
+    # No pool is larger than an epoch.
+    pool = max(1, min(_BATCHES_OF_A_POOL, _count(files) // batch_size))
     first_pool, skipped = divmod(start_batch, pool)
     pools = input_pipeline.seeded_batches(
         files, spec, batch_size=pool * batch_size, seed=seed, start_batch=first_pool, **reading
@@ -126,7 +127,9 @@ def evaluation_batches(
       ValueError: an unknown mode, and what input_pipeline.evaluation_batches raises.
     """
     _check_mode(padding.mode)
-    pool = 1 if padding.mode == "max" else _batches_of_a_pool(files, batch_size)
+    pool = 1
+    if padding.mode != "max":
+        pool = max(1, min(_BATCHES_OF_A_POOL, -(-_count(files) // batch_size)))
     size = pool * batch_size
     pools = input_pipeline.evaluation_batches(files, spec, batch_size=size)
     starts = tf.data.Dataset.range(0, np.iinfo(np.int64).max, size)
@@ -155,10 +158,9 @@ def _check_mode(mode: str) -> None:
         raise ValueError(f"Unknown padding {mode!r}. Choose one of: {', '.join(MODES)}.")
 
 
-def _batches_of_a_pool(files: Sequence[str], batch_size: int) -> int:
-    """K: no pool is larger than an epoch."""
-    records = sum(input_pipeline.count_records(str(path)) for path in files)
-    return max(1, min(_BATCHES_OF_A_POOL, records // batch_size))
+def _count(files: Sequence[str]) -> int:
+    """The records in all files."""
+    return sum(input_pipeline.count_records(str(path)) for path in files)
 
 
 def _lengths(features: Features, padding: Padding) -> tf.Tensor:

@@ -642,7 +642,6 @@ def export_model(run: _Run) -> str:
         fine_tuned_classifier.read_classifier(settings.output_dir, checkpoint),
         threshold=settings.threshold_to_export,
     )
-    _LOGGER.info("Exported %s to %s.", checkpoint, folder)
     return folder
 
 

@@ -25,8 +25,8 @@ LAYERS = (
     ),
     (
         "machinery",
-        "checkpoint_evaluator checkpoint_init estimator_utils feature_cache fine_tuning_utils"
-        " input_pipeline padded_batches pretrained_model record_shuffle training_graph",
+        "checkpoint_evaluator checkpoint_init estimator_utils feature_cache fine_tuning_runs"
+        " fine_tuning_utils input_pipeline padded_batches pretrained_model record_shuffle training_graph",
     ),
     (
         "tasks",
