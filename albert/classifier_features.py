@@ -286,6 +286,12 @@ def examples_digest(examples: Sequence[Example]) -> str:
     return digest.hexdigest()[:16]
 
 
+def _describe_file(path: str) -> str:
+    """A source file's fingerprint, the telling part first: log lines are cut."""
+    known = input_pipeline.file_fingerprint(path)
+    return f"{known['name']}, {known['size']} bytes, sha256 {known['sha256']}"
+
+
 def write_features(
     task: classifier_tasks.Task,
     data: TaskData,
@@ -332,7 +338,7 @@ def write_features(
             "format_version": _FORMAT_VERSION,
             "max_seq_length": max_seq_length,
             "labels": label_list,
-            "files": [input_pipeline.file_fingerprint(path) for path in data.files],
+            "files": [_describe_file(path) for path in data.files],
             "examples": examples_digest(data.examples),
             "padding_examples": len(padding),
             "tokenizer": tokenizer_fingerprint(tokenizer),

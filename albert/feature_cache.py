@@ -110,9 +110,9 @@ def build_records(
     return RecordFile(str(path), writer.count, False, dict(notes))
 
 
-def _declaration(feature: input_pipeline.Feature) -> List[Any]:
-    """A feature in JSON values."""
-    return [feature.name, list(feature.shape), feature.dtype.name]
+def _declaration(feature: input_pipeline.Feature) -> str:
+    """A feature in words."""
+    return f"{feature.name} {feature.dtype.name} {list(feature.shape)}"
 
 
 def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -20,7 +20,6 @@ from typing import (
     Any,
     Callable,
     Counter,
-    Dict,
     List,
     Mapping,
     NamedTuple,
@@ -441,8 +440,3 @@ def dirt_line(name: str, data: TaskData) -> str:
     """Returns one line for the log: what was read and what was found on the way."""
     notes = f" ({'; '.join(data.notes)})" if data.notes else ""
     return f"{name}: {len(data.examples)} examples from {', '.join(data.files)}{notes}"
-
-
-def label_counts(data: TaskData) -> Dict[Any, int]:
-    """Returns how many examples have each label."""
-    return dict(collections.Counter(example.label for example in data.examples))
