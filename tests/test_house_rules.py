@@ -26,13 +26,14 @@ LAYERS = (
     (
         "machinery",
         "checkpoint_evaluator checkpoint_init estimator_utils feature_cache fine_tuning_runs"
-        " fine_tuning_utils input_pipeline padded_batches pretrained_model record_shuffle training_graph",
+        " fine_tuning_utils input_pipeline padded_batches pretrained_model record_shuffle"
+        " training_graph",
     ),
     (
         "tasks",
-        "classifier_features classifier_predictions classifier_tasks classifier_utils demo_corpus"
-        " demo_findings dynamic_masking labelled_examples ngram_masking pretraining_data"
-        " pretraining_utils race_utils segment_pairs squad_utils task_table task_types",
+        "classifier_features classifier_predictions classifier_run classifier_tasks"
+        " classifier_utils demo_corpus demo_findings dynamic_masking labelled_examples"
+        " ngram_masking pretraining_data pretraining_utils race_utils segment_pairs squad_utils task_table task_types",
     ),
     ("flags", "flags_lib"),
     (

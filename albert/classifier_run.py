@@ -1,0 +1,440 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of a fine-tuning run of a classifier: training, evaluation, prediction, export.
+
+    run = Run(settings, task, config, vocabulary, length)
+    train(run, run.features("train"))
+    summary = evaluate(run, final_step=800)
+    predict(run)
+
+Settings are those of the script run_classifier.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import time
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    checkpoint_evaluator,
+    checkpoint_init,
+    classifier_features,
+    classifier_predictions,
+    classifier_tasks,
+    classifier_utils,
+    estimator_utils,
+    files,
+    fine_tuned_classifier,
+    fine_tuning_runs,
+    fine_tuning_utils,
+    labelled_examples,
+    metrics,
+    modeling,
+    precision,
+    serving_export,
+)
+
+_LOGGER = logging.getLogger("albert")
+
+SUMMARY_NAME = "run_summary.json"
+CONFUSION_NAME = "confusion_matrix.json"
+_MOST_LABELS_SHOWN = 5
+
+
+class Run(NamedTuple):
+    """What all parts of a run need."""
+
+    settings: Any
+    task: classifier_tasks.Task
+    config: Optional[modeling.AlbertConfig]
+    vocabulary: fine_tuning_utils.Vocabulary
+    length: fine_tuning_runs.TrainingLength  # of training, if it is asked for
+
+    def features(self, split: str) -> classifier_features.SplitFeatures:
+        """Returns the examples of a split and the file of their features."""
+        settings = self.settings
+        return classifier_features.cached_features(
+            self.task,
+            settings.data_dir,
+            split,
+            cached_dir=settings.cached_dir or settings.output_dir,
+            max_seq_length=settings.max_seq_length,
+            tokenizer=self.vocabulary.tokenizer,
+        )
+
+    def description(self) -> Dict[str, Any]:
+        """Returns the content of classifier.json."""
+        content = {
+            "format_version": fine_tuned_classifier.FORMAT_VERSION,
+            "task": self.task.name,
+            "labels": list(self.task.labels),
+            "is_regression": self.task.is_regression,
+            "max_seq_length": self.settings.max_seq_length,
+        }
+        content.update(self.vocabulary.description())
+        if self.settings.albert_hub_module_handle:
+            content["hub_module"] = self.settings.albert_hub_module_handle
+        return content
+
+    def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
+        """Returns the model function; it starts from `init_checkpoint` if there is no other."""
+        settings = self.settings
+        return classifier_utils.model_fn_builder(
+            self.config,
+            self.task.num_labels,
+            init_checkpoint,
+            settings.learning_rate,
+            self.length.num_train_steps,
+            self.length.num_warmup_steps,
+            settings.use_tpu,
+            settings.use_tpu,  # on a TPU looking up rows is slower than a product
+            self.task.name,
+            settings.albert_hub_module_handle,
+            settings.optimizer,
+            is_regression=self.task.is_regression,
+            metric_names=measured(self.task),
+            compute_dtype=precision.compute_dtype(settings.precision),
+            recompute=settings.recompute,
+            use_xla=settings.use_xla and not settings.use_tpu,
+            gradient_accumulation_steps=settings.gradient_accumulation_steps,
+            seed=settings.seed,
+            layerwise_lr_decay=settings.layerwise_lr_decay,
+        )
+
+    def input_fn(
+        self, file: str, batch_size: int, *, is_training: bool = False, start_step: int = 0
+    ) -> Callable:
+        """Returns the input function for a record file."""
+        return classifier_utils.file_based_input_fn_builder(
+            file,
+            self.settings.max_seq_length,
+            is_training,
+            True,
+            self.task.name,
+            self.settings.use_tpu,
+            batch_size,
+            is_regression=self.task.is_regression,
+            padding=self.settings.padding,
+            seed=self.settings.seed,
+            start_step=start_step,
+        )
+
+    def collector(
+        self, features: classifier_features.SplitFeatures, batch_size: int, name: str
+    ) -> fine_tuning_runs.OutputCollector:
+        """Returns what runs checkpoints over a split."""
+        return fine_tuning_runs.OutputCollector(
+            self.settings,
+            self.model_fn(),
+            self.input_fn(features.records.path, batch_size),
+            batch_size=batch_size,
+            examples=features.records.count,
+            name=name,
+        )
+
+
+def measured(task: classifier_tasks.Task) -> List[str]:
+    """Returns the names of what is measured on a task."""
+    return list(dict.fromkeys(task.metrics + (task.best_metric, "eval_loss")))
+
+
+def check_output_dir(run: Run):
+    """Checks that the output folder is new, or was made for this model, task and vocabulary.
+
+    Raises:
+      ValueError: it belongs to something else.
+    """
+    folder = run.settings.output_dir
+    if run.config is not None:
+        estimator_utils.check_output_dir(folder, run.config.to_dict())
+    path = os.path.join(folder, fine_tuned_classifier.DESCRIPTION_NAME)
+    if not tf.io.gfile.exists(path):
+        return
+    present = json.loads(files.read_text(path))
+    wanted = run.description()
+    for content in (present, wanted):
+        for key in fine_tuned_classifier.TOKENIZER_KEYS:
+            content[key] = content.get(key) and content[key]["sha256"]
+        if not run.settings.do_train:
+            content.pop("max_seq_length")  # evaluation and prediction may cut elsewhere
+    difference = files.fingerprint_difference(present, wanted)
+    if difference:
+        raise ValueError(
+            f"--output_dir={folder} belongs to another run: {difference}. Choose another "
+            f"--output_dir; if the change is meant, remove {path} first."
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# The parts.
+
+
+def train(
+    run: Run, features: classifier_features.SplitFeatures
+) -> Optional[estimator_utils.TrainingSummary]:
+    """Trains to the last step, from the newest checkpoint if there is one."""
+    settings = run.settings
+    file = features.records.path
+
+    def input_fn(start_step: int) -> Callable:
+        size = settings.train_batch_size
+        return run.input_fn(file, size, is_training=True, start_step=start_step)
+
+    summary = fine_tuning_runs.train(
+        settings,
+        run.model_fn,
+        input_fn,
+        num_train_steps=run.length.num_train_steps,
+        model_config=run.config and run.config.to_dict(),
+        documents={fine_tuned_classifier.DESCRIPTION_NAME: run.description()},
+    )
+    if summary:
+        labels = [example.label for example in features.data.examples]
+        fine_tuning_runs.warn_of_collapse(
+            summary.scalars["loss"], metrics.constant_loss(labels, run.task.is_regression)
+        )
+    return summary
+
+
+class _Evaluation:
+    """Measures checkpoints on the task's evaluation data."""
+
+    def __init__(self, run: Run, stack: Any):
+        """`stack`: closes what is opened here."""
+        self._run = run
+        self._collectors = {}
+        self.fingerprint = {"precision": run.settings.precision, "metrics": measured(run.task)}
+        self._confusions: Dict[str, np.ndarray] = {}
+        for split in self._splits():
+            features = run.features(split)
+            collector = run.collector(features, run.settings.eval_batch_size, split)
+            self._collectors[split] = stack.enter_context(collector)
+            self.fingerprint[split] = files.file_fingerprint(features.records.path)
+
+    def _splits(self) -> List[str]:
+        """The first one has to be there; of the others, those that are."""
+        task, data_dir = self._run.task, self._run.settings.data_dir
+        first, *others = task.dev_splits or ("dev",)
+        there = [split for split in others if classifier_tasks.has_split(task, data_dir, split)]
+        for split in sorted(set(others) - set(there)):
+            _LOGGER.info("There is no %s data; evaluating without it.", split)
+        return [first, *there]
+
+    def measure(self, checkpoint: str) -> Dict[str, float]:
+        """Returns the metrics of all splits; those after the first carry the split's name."""
+        measurements: Dict[str, float] = {}
+        task = self._run.task
+        for number, (split, collector) in enumerate(self._collectors.items()):
+            outputs = collector.run(checkpoint)
+            outcome = metrics.Outcome(
+                outputs["label_ids"], outputs["predictions"], outputs["per_example_loss"]
+            )
+            suffix = split[len("dev") :] if number else ""
+            for name, value in metrics.compute(measured(task), outcome).items():
+                measurements[name + suffix] = value
+            if not number and not task.is_regression:
+                confusion = metrics.confusion_matrix(outcome, task.num_labels)
+                self._confusions[checkpoint] = confusion
+        return measurements
+
+    def confusion(self, step: int) -> np.ndarray:
+        """Returns the best checkpoint's confusion matrix; rows are labels, columns predictions."""
+        folder = self._run.settings.output_dir
+        measured_path = os.path.join(folder, f"model.ckpt-{step}")
+        if measured_path in self._confusions:
+            return self._confusions[measured_path]
+        best = os.path.join(folder, checkpoint_evaluator.BEST_CHECKPOINT)
+        if best not in self._confusions:
+            self.measure(best)
+        return self._confusions[best]
+
+
+def evaluate(
+    run: Run, final_step: Optional[int]
+) -> Optional[checkpoint_evaluator.EvaluationSummary]:
+    """Evaluates --checkpoint, or each checkpoint of the output folder, of which it keeps the best.
+
+    Args:
+      run: what to evaluate.
+      final_step: the last one that will come, if it is known.
+
+    Returns:
+      The summary; None for --checkpoint, whose results are in a file of their own.
+    """
+    settings, task = run.settings, run.task
+    with contextlib.ExitStack() as stack:
+        evaluation = _Evaluation(run, stack)
+        if settings.checkpoint:
+            evaluate_one(run, evaluation)
+            return None
+        summary = fine_tuning_runs.evaluate(
+            settings,
+            evaluation.measure,
+            best_metric=task.best_metric,
+            higher_is_better=task.higher_is_better,
+            fingerprint=evaluation.fingerprint,
+            final_step=final_step,
+        )
+        if summary.best and not task.is_regression:
+            write_confusion(run, evaluation, summary)
+    if settings.do_train:
+        fine_tuning_runs.prune_checkpoints(
+            settings.output_dir,
+            settings.keep_checkpoint_max,
+            [result.step for result in summary.results],
+        )
+    return summary
+
+
+def evaluate_one(run: Run, evaluation: _Evaluation):
+    """Evaluates --checkpoint, and writes eval_results.<its name>.txt and .json."""
+    checkpoint = checkpoint_init.resolve_checkpoint(run.settings.checkpoint)
+    results = dict(evaluation.measure(checkpoint))
+    step = tf.train.load_checkpoint(checkpoint)
+    if step.has_tensor("global_step"):
+        results["global_step"] = int(step.get_tensor("global_step"))
+    lines = [f"{name} = {value}" for name, value in sorted(results.items())]
+    _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
+    stem = os.path.join(run.settings.output_dir, f"eval_results.{os.path.basename(checkpoint)}")
+    files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
+    files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))
+
+
+def write_confusion(
+    run: Run, evaluation: _Evaluation, summary: checkpoint_evaluator.EvaluationSummary
+):
+    """Writes the best checkpoint's confusion matrix unless it is there; shows a small one."""
+    path = os.path.join(run.settings.output_dir, CONFUSION_NAME)
+    identity = {"step": summary.best.step, "data": evaluation.fingerprint}
+    if tf.io.gfile.exists(path):
+        present = json.loads(files.read_text(path))
+        if {name: present.get(name) for name in identity} == identity:
+            return
+    matrix = evaluation.confusion(summary.best.step)
+    content = dict(identity, labels=list(run.task.labels), matrix=matrix.tolist())
+    files.atomic_write_json(path, content)
+    if run.task.num_labels <= _MOST_LABELS_SHOWN:
+        rows = [f"{name}: {row}" for name, row in zip(run.task.labels, matrix.tolist())]
+        _LOGGER.info("Labels (rows) and how often each was predicted: %s", "; ".join(rows))
+    fine_tuning_runs.warn_of_constant_predictions(matrix, run.task.labels)
+
+
+def write_summary(
+    run: Run,
+    training: Optional[estimator_utils.TrainingSummary],
+    evaluation: checkpoint_evaluator.EvaluationSummary,
+    *,
+    times: Any,
+):
+    """Writes run_summary.json; where nothing was trained, what it said of training stays."""
+    path = os.path.join(run.settings.output_dir, SUMMARY_NAME)
+    before: Mapping[str, Any] = {}
+    if tf.io.gfile.exists(path):
+        before = json.loads(files.read_text(path))
+    began, evaluated = times
+    best = evaluation.best
+    content = {
+        "task": run.task.name,
+        "seed": run.settings.seed,
+        "best_step": best and best.step,
+        "metric": run.task.best_metric,
+        "value": best and best.metrics[run.task.best_metric],
+        "metrics": dict(best.metrics) if best else {},
+        "num_train_steps": max(result.step for result in evaluation.results),
+        "train_examples_per_second": before.get("train_examples_per_second"),
+        "train_seconds": before.get("train_seconds"),
+        "eval_seconds": time.time() - evaluated,
+        "wall_seconds": time.time() - began,
+    }
+    if training:
+        content["train_examples_per_second"] = training.examples_per_second
+        content["train_seconds"] = training.seconds
+    elif before and not evaluation.evaluated_steps:
+        return  # nothing was done, so nothing is new
+    files.atomic_write_json(path, content)
+
+
+def predict(run: Run) -> List[str]:
+    """Predicts --predict_file or the test data; returns the files written."""
+    settings, task = run.settings, run.task
+    checkpoint = fine_tuning_runs.chosen_checkpoint(settings)
+    _LOGGER.info("Predicting with %s.", checkpoint)
+    written = []
+    if settings.predict_file:
+        predictions = run_prediction(run, _predict_file_features(run), checkpoint)
+        written += classifier_predictions.write_results(
+            settings.output_dir, task, predictions=predictions
+        )
+        if task.clue_name:
+            path = os.path.join(settings.output_dir, f"{task.clue_name}_predict.json")
+            written.append(classifier_predictions.write_clue_file(path, task, predictions))
+    else:
+        for split in _test_splits(run):
+            predictions = run_prediction(run, run.features(split), checkpoint)
+            written += classifier_predictions.write_predictions(
+                settings.output_dir, task, split, predictions=predictions
+            )
+    _LOGGER.info("Wrote %s.", ", ".join(written))
+    return written
+
+
+def _predict_file_features(run: Run) -> classifier_features.SplitFeatures:
+    """The features of the user's own texts."""
+    data = classifier_predictions.read_predict_file(run.task, run.settings.predict_file)
+    _LOGGER.info("%s", labelled_examples.dirt_line("predict_file", data))
+    folder = run.settings.cached_dir or run.settings.output_dir
+    name = f"{run.task.name}_predict_file.{run.settings.max_seq_length}.tf_record"
+    records = classifier_features.write_features(
+        run.task,
+        data,
+        output_file=os.path.join(folder, name),
+        max_seq_length=run.settings.max_seq_length,
+        tokenizer=run.vocabulary.tokenizer,
+        description="predict_file",
+    )
+    return classifier_features.SplitFeatures(data, records)
+
+
+def _test_splits(run: Run) -> List[str]:
+    """All that are there; the first one's absence is an error when it is read."""
+    splits = run.task.test_splits or ("test",)
+    there = [
+        split
+        for split in splits
+        if classifier_tasks.has_split(run.task, run.settings.data_dir, split)
+    ]
+    return there or list(splits[:1])
+
+
+def run_prediction(
+    run: Run, features: classifier_features.SplitFeatures, checkpoint: str
+) -> classifier_predictions.Predictions:
+    """Returns what a checkpoint predicts for all examples."""
+    with run.collector(features, run.settings.predict_batch_size, "predict") as collector:
+        outputs = collector.run(checkpoint)
+    return classifier_predictions.Predictions(
+        features.data.examples, outputs["probabilities"], outputs["predictions"]
+    )
+
+
+def export_model(run: Run) -> str:
+    """Exports the chosen checkpoint; returns the folder."""
+    settings = run.settings
+    checkpoint = fine_tuning_runs.chosen_checkpoint(settings)
+    documents = {fine_tuned_classifier.DESCRIPTION_NAME: run.description()}
+    if run.config is not None:
+        documents[fine_tuned_classifier.CONFIG_NAME] = run.config.to_dict()
+    for name, content in documents.items():
+        path = os.path.join(settings.output_dir, name)
+        if not tf.io.gfile.exists(path):  # the checkpoint was trained elsewhere
+            files.atomic_write_json(path, content)
+    return serving_export.export_classifier(
+        settings.export_dir,
+        fine_tuned_classifier.read_classifier(settings.output_dir, checkpoint),
+        threshold=settings.threshold_to_export,
+    )
