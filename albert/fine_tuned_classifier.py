@@ -29,7 +29,7 @@ class FineTunedClassifier(NamedTuple):
     """Everything that is needed to answer with a trained model.
 
     Attributes:
-      config: the encoder's.
+      config: the encoder's; None of a TF-Hub module that does not bring it along.
       checkpoint: path prefix of the weights.
       task: name of the task.
       labels: in the order of the outputs; () for a regressor.
@@ -40,7 +40,7 @@ class FineTunedClassifier(NamedTuple):
       hub_module: handle of the TF-Hub module that the encoder came from, or None.
     """
 
-    config: modeling.AlbertConfig
+    config: Optional[modeling.AlbertConfig]
     checkpoint: str
     task: str
     labels: Tuple[str, ...]
@@ -79,7 +79,9 @@ def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTun
     """
     model_dir = os.path.expanduser(str(model_dir))
     description = _read_description(os.path.join(model_dir, DESCRIPTION_NAME))
-    config = modeling.AlbertConfig.from_json_file(os.path.join(model_dir, CONFIG_NAME))
+    config, path = None, os.path.join(model_dir, CONFIG_NAME)
+    if tf.io.gfile.exists(path) or not description.get("hub_module"):
+        config = modeling.AlbertConfig.from_json_file(path)
     vocabulary = {key: _find_vocabulary(model_dir, description, key) for key in TOKENIZER_KEYS}
     return FineTunedClassifier(
         config=config,
@@ -143,12 +145,11 @@ def make_tokenizer(classifier: FineTunedClassifier) -> tokenization.FullTokenize
     Raises:
       ValueError: the vocabulary does not belong to the model.
     """
-    if classifier.spm_model_file is None and classifier.vocab_file is None:
-        return tokenization.FullTokenizer.from_hub_module(classifier.hub_module)
     tokenizer = tokenization.FullTokenizer(
         classifier.vocab_file, classifier.do_lower_case, classifier.spm_model_file
     )
-    tokenization.check_vocab_size(tokenizer, classifier.config.vocab_size)
+    if classifier.config is not None:
+        tokenization.check_vocab_size(tokenizer, classifier.config.vocab_size)
     return tokenizer
 
 
@@ -172,8 +173,11 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
             sha256 = files.file_fingerprint(path)["sha256"]
             description[key] = {"path": name, "sha256": sha256}
     text = json.dumps(description, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    if classifier.hub_module:
+        description["hub_module"] = classifier.hub_module
     contents[DESCRIPTION_NAME] = text.encode("utf-8")
-    contents[CONFIG_NAME] = classifier.config.to_json_string().encode("utf-8")
+    if classifier.config is not None:
+        contents[CONFIG_NAME] = classifier.config.to_json_string().encode("utf-8")
     return contents
 
 

@@ -29,7 +29,7 @@ class Run(NamedTuple):
     Attributes:
       task, seed: which run.
       metric: name of the metric that chose the checkpoint.
-      best_step: step of that checkpoint.
+      best_step: step of that checkpoint; not a number if none could be chosen.
       metrics: all numbers of that checkpoint, by name.
       train_examples_per_second: speed of the training; None if nothing was trained.
       wall_seconds: from start to end of the process, over all its starts.
@@ -38,7 +38,7 @@ class Run(NamedTuple):
     task: str
     seed: int
     metric: str
-    best_step: int
+    best_step: float
     metrics: Dict[str, Any]
     train_examples_per_second: Optional[float]
     wall_seconds: float
@@ -81,13 +81,18 @@ def read_run(path: str) -> Run:
             task=content["task"],
             seed=int(content["seed"]),
             metric=content["metric"],
-            best_step=int(content["best_step"]),
-            metrics=dict(content["metrics"], **{content["metric"]: float(content["value"])}),
+            best_step=_number(content["best_step"]),
+            metrics=dict(content["metrics"], **{content["metric"]: _number(content["value"])}),
             train_examples_per_second=content["train_examples_per_second"],
             wall_seconds=float(content["wall_seconds"]),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is no summary of a run ({error!r}). Remove it.") from error
+
+
+def _number(value: Any) -> float:
+    """Not a number where no checkpoint could be chosen."""
+    return float("nan") if value is None else float(value)
 
 
 def make_rows(runs: Sequence[Run]) -> List[Row]:
