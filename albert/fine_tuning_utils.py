@@ -264,9 +264,15 @@ def build_model_fn(
         int32 [B], and each of the head's outputs by name) -> tf.metrics by name. Each of the
         names is a keyword.
 
-    Raises (when the model function is called):
-      ValueError: the checkpoint to start from does not fit.
+    Raises:
+      ValueError: a hub module under gradient accumulation; when the model function is called: the
+        checkpoint to start from does not fit.
     """
+    if settings.hub_module and settings.gradient_accumulation_steps > 1:
+        raise ValueError(
+            f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} does not work "
+            "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
+        )
 
     def model_fn(
         features: Features, labels: Any, mode: str, params: Mapping[str, Any]

@@ -86,20 +86,20 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.define_runtime_flags(flag_values)
 
 
-# Flag -> setting of classifier_tasks.custom_task.
-_CUSTOM_SETTINGS = {
-    "text_a_column": "text_a",
-    "text_b_column": "text_b",
-    "label_column": "label",
-    "guid_column": "guid",
-    "header": "header",
-    "labels": "labels",
-    "metric": "metric",
-    "metrics": "metrics",
-    "train_file": "train_file",
-    "dev_file": "dev_file",
-    "test_file": "test_file",
-}
+_DESCRIPTION_FLAGS = (
+    "task_file",
+    "text_a_column",
+    "text_b_column",
+    "label_column",
+    "guid_column",
+    "header",
+    "labels",
+    "metric",
+    "metrics",
+    "train_file",
+    "dev_file",
+    "test_file",
+)
 
 
 def _define_custom_task_flags(flag_values: flags.FlagValues):
@@ -210,20 +210,27 @@ def find_task(settings: Any) -> classifier_tasks.Task:
     Raises:
       ValueError: an unknown task, or settings of a custom task for one that is not.
     """
-    values = settings.to_dict()
-    given = {
-        setting: values[flag]
-        for flag, setting in _CUSTOM_SETTINGS.items()
-        if values[flag] is not None
-    }
     if settings.task_name.strip().lower() == classifier_tasks.CUSTOM:
-        return classifier_tasks.custom_task(settings.task_file or "", **given)
-    if given or settings.task_file:
-        named = [flag for flag in ("task_file", *_CUSTOM_SETTINGS) if values[flag] is not None]
-        raise ValueError(
-            f"--{named[0]} describes a task of your own: it needs --task_name=custom, not "
-            f"--task_name={settings.task_name}."
+        return classifier_tasks.custom_task(
+            settings.task_file or "",
+            text_a=settings.text_a_column,
+            text_b=settings.text_b_column,
+            label=settings.label_column,
+            guid=settings.guid_column,
+            header=settings.header,
+            labels=settings.labels,
+            metric=settings.metric,
+            metrics=settings.metrics,
+            train_file=settings.train_file,
+            dev_file=settings.dev_file,
+            test_file=settings.test_file,
         )
+    for name in _DESCRIPTION_FLAGS:
+        if getattr(settings, name) is not None:
+            raise ValueError(
+                f"--{name} describes a task of your own: it needs --task_name=custom, not "
+                f"--task_name={settings.task_name}."
+            )
     return classifier_tasks.get_task(settings.task_name)
 
 

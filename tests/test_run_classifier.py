@@ -1,0 +1,471 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The script run_classifier: flags, files, and what it says to mistakes."""
+
+import json
+import logging
+import math
+import re
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import checkpoint_evaluator, classifier_run, flags_lib, run_classifier
+from tests import classification_data as data
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a configuration and the data of a pair task."""
+    path = tmp_path_factory.mktemp("data")
+    data.write_config(path)
+    data.write_mrpc(path)
+    return path
+
+
+def settings_for(folder, output_dir, *arguments):
+    defaults = [
+        "--task_name=MRPC",
+        f"--data_dir={folder}",
+        f"--output_dir={output_dir}",
+        f"--albert_config_file={folder / 'config.json'}",
+        f"--spm_model_file={data.VOCABULARY}",
+        "--max_seq_length=32",
+        "--train_batch_size=8",
+        "--learning_rate=0.01",
+        "--train_step=6",
+        "--warmup_step=2",
+        "--save_checkpoints_steps=2",
+        "--keep_checkpoint_max=0",
+        "--nouse_xla",
+    ]
+    return flags_lib.parse(run_classifier.define_flags, defaults + list(arguments))
+
+
+def run(folder, output_dir, *arguments):
+    return run_classifier.classify(settings_for(folder, output_dir, *arguments))
+
+
+def steps_in(folder):
+    return [item.step for item in checkpoint_evaluator.list_checkpoints(str(folder))]
+
+
+def read_json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def contents(folder):
+    """The bytes of every file that is no log."""
+    return {
+        path.name: path.read_bytes()
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith("events")
+    }
+
+
+# ---------------------------------------------------------------------------------------------
+# Flags.
+
+PUBLISHED_DEFAULTS = {
+    "albert_config_file": None,
+    "albert_hub_module_handle": None,
+    "vocab_file": None,
+    "cached_dir": None,
+    "init_checkpoint": None,
+    "do_lower_case": True,
+    "max_seq_length": 512,
+    "do_train": False,
+    "do_eval": False,
+    "do_predict": False,
+    "train_batch_size": 32,
+    "eval_batch_size": 8,
+    "predict_batch_size": 8,
+    "learning_rate": 5e-5,
+    "train_step": 1000,
+    "warmup_step": 0,
+    "save_checkpoints_steps": 1000,
+    "keep_checkpoint_max": 5,
+    "iterations_per_loop": 1000,
+    "optimizer": "adamw",
+    "export_dir": None,
+    "use_tpu": False,
+    "tpu_name": None,
+    "tpu_zone": None,
+    "gcp_project": None,
+    "master": None,
+    "num_tpu_cores": 8,
+}
+
+
+def test_the_published_flags_have_their_published_defaults():
+    settings = flags_lib.parse(
+        run_classifier.define_flags,
+        ["--task_name=t", "--output_dir=o", "--data_dir=d", "--spm_model_file=s"],
+    ).to_dict()
+    assert {name: settings[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
+    assert math.isnan(settings["threshold_to_export"])
+
+
+@pytest.mark.parametrize("missing", ["task_name", "output_dir"])
+def test_task_and_output_folder_are_required(missing):
+    names = {"task_name", "output_dir"} - {missing}
+    with pytest.raises(ValueError, match=f"--{missing} must be given"):
+        flags_lib.parse(run_classifier.define_flags, [f"--{name}=x" for name in names])
+
+
+@pytest.mark.parametrize(
+    "arguments,words",
+    [
+        ([], "Nothing to do"),
+        (["--do_train", "--task_name=mprc"], "Unknown task 'mprc'. Did you mean 'mrpc'"),
+        (["--do_train", "--data_dir="], "--data_dir must be given"),
+        (["--do_train", "--data_dir=/absent"], "'/absent' is not a folder"),
+        (["--do_train", "--gradient_accumulation_steps=3"], "must be a multiple of 3"),
+        (["--do_train", "--labels=a,b"], "--labels describes a task of your own"),
+        (["--do_train", "--task_name=custom"], "needs text_a"),
+        (["--do_train", "--albert_config_file="], "Give either --albert_config_file"),
+        (["--do_train", "--albert_hub_module_handle=/m"], "not both"),
+        (["--do_train", "--max_seq_length=65"], "max_position_embeddings, 64"),
+        (["--do_train", "--spm_model_file="], "No vocabulary"),
+        (["--do_train", "--num_train_epochs=0.1"], "is less than one batch of 8"),
+        (["--do_eval"], "no checkpoint model.ckpt-<step>"),
+        (["--do_predict"], "no checkpoint"),
+    ],
+)
+def test_mistakes_are_named_before_anything_is_trained(folder, tmp_path, arguments, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        run(folder, tmp_path / "out", *arguments)
+    assert steps_in(tmp_path / "out") == []
+
+
+def test_a_model_with_fewer_rows_than_the_vocabulary_has_pieces_is_refused(folder, tmp_path):
+    config = data.write_config(tmp_path, vocab_size=50)
+    with pytest.raises(ValueError, match="vocab_size is 50"):
+        run(folder, tmp_path / "out", "--do_train", f"--albert_config_file={config}")
+
+
+# ---------------------------------------------------------------------------------------------
+# Training, evaluation and prediction.
+
+
+@pytest.fixture(scope="module")
+def trained(folder, tmp_path_factory):
+    """The folder of a training of six steps, evaluated, with predictions."""
+    path = tmp_path_factory.mktemp("trained")
+    outcome = run(folder, path, "--do_train", "--do_eval", "--do_predict")
+    return path, outcome
+
+
+def test_one_command_trains_evaluates_and_predicts(trained):
+    path, outcome = trained
+    assert (outcome.training.first_step, outcome.training.last_step) == (0, 6)
+    assert steps_in(path) == [0, 2, 4, 6]
+    assert [result.step for result in outcome.evaluation.results] == [0, 2, 4, 6]
+    names = {file.rsplit("/", 1)[-1] for file in outcome.predictions}
+    assert names == {"test_results.tsv", "submit_results.tsv", "MRPC.tsv"}
+    assert {"best_trial.txt", "training_curve.csv", "albert_config.json"} <= set(contents(path))
+
+
+def test_results_have_the_published_names_and_format(trained):
+    path, outcome = trained
+    lines = (path / "eval_results.txt").read_text(encoding="utf-8").splitlines()
+    assert [line.split(" = ")[0] for line in lines[:4]] == [
+        "eval_accuracy",
+        "eval_loss",
+        "f1",
+        "global_step",
+    ]
+    best = outcome.evaluation.best
+    trial = (path / "best_trial.txt").read_text(encoding="utf-8")
+    assert trial == f"6:{best.step}:{best.metrics['eval_accuracy']}"
+
+
+def test_predictions_are_in_the_order_of_the_test_data(trained):
+    path, _ = trained
+    results = np.loadtxt(str(path / "test_results.tsv"))
+    assert results.shape == (13, 2)
+    np.testing.assert_allclose(results.sum(axis=1), 1, atol=1e-5)
+    rows = (path / "submit_results.tsv").read_text(encoding="utf-8").splitlines()
+    assert rows[0] == "index\tprediction"
+    assert [row.split("\t")[0] for row in rows[1:]] == [str(number) for number in range(13)]
+    assert [int(row.split("\t")[1]) for row in rows[1:]] == results.argmax(axis=1).tolist()
+
+
+def test_the_folder_says_what_was_trained(trained):
+    described = read_json(trained[0] / "classifier.json")
+    vocabulary = described.pop("spm_model_file")
+    assert vocabulary["path"] == str(data.VOCABULARY) and len(vocabulary["sha256"]) == 64
+    assert described == {
+        "format_version": 1,
+        "task": "mrpc",
+        "labels": ["0", "1"],
+        "is_regression": False,
+        "max_seq_length": 32,
+        "do_lower_case": True,
+    }
+
+
+def test_the_summary_has_what_a_sweep_compares(trained):
+    path, outcome = trained
+    summary = read_json(path / "run_summary.json")
+    best = outcome.evaluation.best
+    assert (summary["task"], summary["seed"], summary["metric"]) == (
+        "mrpc",
+        12345,
+        "eval_accuracy",
+    )
+    assert summary["best_step"] == best.step
+    assert summary["value"] == best.metrics["eval_accuracy"]
+    assert summary["metrics"]["f1"] == best.metrics["f1"]
+    assert summary["num_train_steps"] == 6
+    for name in ("train_examples_per_second", "train_seconds", "eval_seconds", "wall_seconds"):
+        assert summary[name] > 0, name
+
+
+def test_the_confusion_matrix_is_the_best_checkpoints(trained):
+    path, outcome = trained
+    confusion = read_json(path / "confusion_matrix.json")
+    matrix = np.array(confusion["matrix"])
+    assert confusion["step"] == outcome.evaluation.best.step and matrix.sum() == 21
+    accuracy = matrix.trace() / matrix.sum()
+    assert accuracy == pytest.approx(outcome.evaluation.best.metrics["eval_accuracy"])
+
+
+def test_run_again_everything_is_as_it_was(folder, trained):
+    path, _ = trained
+    before = contents(path)
+    outcome = run(folder, path, "--do_train", "--do_eval", "--do_predict")
+    assert outcome.training is None and outcome.evaluation.evaluated_steps == []
+    assert contents(path) == before
+
+
+def test_the_confusion_matrix_is_made_again_where_it_is_missing(folder, trained):
+    path, _ = trained
+    before = (path / "confusion_matrix.json").read_bytes()
+    (path / "confusion_matrix.json").unlink()
+    run(folder, path, "--do_eval")
+    assert (path / "confusion_matrix.json").read_bytes() == before
+
+
+def test_padding_and_batch_size_change_no_result(folder, trained, tmp_path):
+    path, outcome = trained
+    expected = outcome.evaluation.results[-1].metrics
+    for padding in ("max", "bucket"):
+        run(
+            folder,
+            tmp_path / padding,
+            "--do_eval",
+            f"--checkpoint={path / 'model.ckpt-6'}",
+            f"--padding={padding}",
+            "--eval_batch_size=5",
+        )
+        found = read_json(tmp_path / padding / "eval_results.model.ckpt-6.json")
+        for name in ("eval_loss", "eval_accuracy", "f1"):
+            assert found[name] == pytest.approx(expected[name], abs=1e-6), name
+
+
+def test_one_checkpoint_can_be_evaluated_without_touching_the_records(folder, trained, tmp_path):
+    path, outcome = trained
+    before = contents(path)
+    again = run(
+        folder, tmp_path / "elsewhere", "--do_eval", f"--checkpoint={path / 'model.ckpt-2.index'}"
+    )
+    assert again.evaluation is None and contents(path) == before
+    text = (tmp_path / "elsewhere" / "eval_results.model.ckpt-2.txt").read_text(encoding="utf-8")
+    assert f"eval_accuracy = {outcome.evaluation.results[1].metrics['eval_accuracy']}" in text
+    assert "global_step = 2" in text
+
+
+def test_one_checkpoint_can_predict_a_file_of_ones_own(folder, trained, tmp_path):
+    path, _ = trained
+    own = tmp_path / "own.jsonl"
+    rows = [{"text_a": "the king", "text_b": "a king", "id": "x"}, {"text_a": "b", "text_b": ""}]
+    own.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    outcome = run(
+        folder,
+        tmp_path / "out",
+        f"--predict_file={own}",
+        f"--checkpoint={path / 'model.ckpt-4'}",
+        "--data_dir=",
+    )
+    assert len(outcome.predictions) == 2
+    results = np.loadtxt(str(tmp_path / "out" / "test_results.tsv"))
+    assert results.shape == (2, 2)
+
+
+def test_without_evaluation_the_newest_checkpoint_predicts(folder, tmp_path, caplog):
+    with caplog.at_level(logging.INFO, "albert"):
+        run(folder, tmp_path, "--do_train", "--do_predict", "--train_step=1")
+    assert "predicting with the newest" in caplog.text
+    assert (tmp_path / "test_results.tsv").exists()
+
+
+def test_pruning_waits_for_evaluation_and_spares_what_another_process_trained(folder, tmp_path):
+    run(folder, tmp_path, "--do_train", "--keep_checkpoint_max=1")
+    assert steps_in(tmp_path) == [0, 2, 4, 6]
+    run(folder, tmp_path, "--do_eval", "--keep_checkpoint_max=1")
+    assert steps_in(tmp_path) == [0, 2, 4, 6]
+    outcome = run(folder, tmp_path, "--do_train", "--do_eval", "--keep_checkpoint_max=2")
+    assert steps_in(tmp_path) == [4, 6]
+    assert [result.step for result in outcome.evaluation.results] == [0, 2, 4, 6]
+    again = run(folder, tmp_path, "--do_eval")
+    assert again.evaluation == outcome.evaluation
+    assert (tmp_path / "model.ckpt-best.index").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments,words",
+    [
+        (["--task_name=rte"], "mrpc"),
+        (["--nodo_lower_case"], "do_lower_case"),
+        (["--do_train", "--max_seq_length=16"], "max_seq_length"),
+    ],
+)
+def test_a_folder_of_another_run_is_refused(folder, trained, arguments, words):
+    with pytest.raises(ValueError, match=f"belongs to another run.*{words}"):
+        run(folder, trained[0], "--do_predict", *arguments)
+
+
+def test_a_folder_of_another_model_is_refused(folder, trained, tmp_path):
+    config = data.write_config(tmp_path, hidden_size=20)
+    with pytest.raises(ValueError, match="another configuration"):
+        run(folder, trained[0], "--do_eval", f"--albert_config_file={config}")
+
+
+def test_a_checkpoint_of_another_model_cannot_predict(folder, trained, tmp_path):
+    config = data.write_config(tmp_path, intermediate_size=20)
+    with pytest.raises(ValueError, match="no predicting with .*model.ckpt-6.* do not fit"):
+        run(
+            folder,
+            tmp_path / "out",
+            "--do_predict",
+            f"--checkpoint={trained[0] / 'model.ckpt-6'}",
+            f"--albert_config_file={config}",
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Other kinds of tasks.
+
+OWN = [
+    "--task_name=custom",
+    "--text_a_column=words",
+    "--label_column=answer",
+    "--learning_rate=0.003",
+    "--train_batch_size=20",
+    "--train_step=40",
+    "--save_checkpoints_steps=20",
+]
+
+
+def test_a_task_of_ones_own_is_learnt(tmp_path):
+    data.write_own(tmp_path)
+    data.write_config(tmp_path, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    outcome = run(tmp_path, tmp_path / "out", "--do_train", "--do_eval", "--labels=bird,king", *OWN)
+    assert outcome.evaluation.best.metrics["eval_accuracy"] >= 0.75
+
+
+def test_a_task_of_numbers_is_learnt_and_described_by_a_file(tmp_path):
+    data.write_own(tmp_path, scores=True)
+    data.write_config(tmp_path, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    task_file = tmp_path / "task.json"
+    task_file.write_text(
+        json.dumps({"text_a": "words", "label": "answer", "labels": "regression"}),
+        encoding="utf-8",
+    )
+    outcome = run(
+        tmp_path,
+        tmp_path / "out",
+        "--do_train",
+        "--do_eval",
+        "--do_predict",
+        "--task_name=custom",
+        f"--task_file={task_file}",
+        "--metrics=spearman,MSE",
+        *OWN[3:],
+    )
+    best = outcome.evaluation.best.metrics
+    assert set(best) == {"pearson", "spearman", "MSE", "eval_loss", "global_step"}
+    assert best["pearson"] > 0.8
+    assert best["MSE"] == pytest.approx(best["eval_loss"], rel=1e-5)
+    assert not (tmp_path / "out" / "confusion_matrix.json").exists()
+
+
+def test_every_dev_split_is_measured_and_the_first_decides(folder, tmp_path):
+    mnli = tmp_path / "MNLI"
+    mnli.mkdir()
+    labels = ("contradiction", "entailment", "neutral")
+    for name, count in (("train", 12), ("dev_matched", 7), ("dev_mismatched", 5)):
+        rows = [[f"c{column}" for column in range(11)] + ["gold_label"]]
+        for number in range(count):
+            row = [str(number)] + ["-"] * 7 + ["the old man", "a dog", "-", labels[number % 3]]
+            rows.append(row)
+        data.write_rows(mnli / f"{name}.tsv", rows)
+    outcome = run(
+        folder,
+        tmp_path / "out",
+        "--do_train",
+        "--do_eval",
+        "--task_name=MNLI",
+        f"--data_dir={tmp_path}",
+        "--train_step=2",
+    )
+    measured = set(outcome.evaluation.best.metrics)
+    assert {"eval_accuracy", "eval_accuracy_mismatched", "eval_loss_mismatched"} <= measured
+
+
+# ---------------------------------------------------------------------------------------------
+# What is said of training.
+
+
+def test_a_training_that_learns_nothing_is_called_collapsed(folder, tmp_path, caplog):
+    with caplog.at_level(logging.WARNING, "albert"):
+        run(folder, tmp_path, "--do_train", "--do_eval", "--learning_rate=0", "--train_step=2")
+    assert "collapsed or has hardly begun" in caplog.text
+    assert "predicts" in caplog.text and "learnt nothing that counts" in caplog.text
+
+
+def test_epochs_and_proportions_go_before_steps(folder, tmp_path):
+    outcome = run(
+        folder,
+        tmp_path,
+        "--do_train",
+        "--num_train_epochs=0.6",
+        "--warmup_proportion=0.5",
+        "--log_steps=1",
+    )
+    assert outcome.training.last_step == 3
+    curve = (tmp_path / "training_curve.csv").read_text(encoding="utf-8").splitlines()
+    column = curve[0].split(",").index("learning_rate")
+    rates = [float(row.split(",")[column]) for row in curve[1:]]
+    assert rates == pytest.approx([0, 0.01 * 2 / 3, 0.01 / 3], rel=1e-4)
+
+
+def weights_of(folder, step):
+    reader = tf.train.load_checkpoint(str(folder / f"model.ckpt-{step}"))
+    return {
+        name: reader.get_tensor(name)
+        for name in reader.get_variable_to_shape_map()
+        if not name.endswith(("adam_m", "adam_v"))
+    }
+
+
+@pytest.mark.parametrize("padding", ["longest", "bucket"])
+def test_a_run_in_two_parts_ends_in_the_bytes_of_one(folder, tmp_path, padding):
+    arguments = ("--do_train", f"--padding={padding}", "--train_step=6")
+    run(folder, tmp_path / "whole", *arguments)
+    parts = tmp_path / "parts"
+    run(folder, parts, *arguments)
+    for file in [*parts.glob("model.ckpt-6.*"), *parts.glob("model.ckpt-4.*")]:
+        file.unlink()
+    run(folder, parts, *arguments)
+    whole, resumed = weights_of(tmp_path / "whole", 6), weights_of(parts, 6)
+    assert [name for name in whole if (whole[name] != resumed[name]).any()] == []
+
+
+def test_the_names_of_metrics_of_a_run_are_the_tasks_and_the_loss():
+    task = run_classifier.classifier_tasks.get_task("cola")
+    names = classifier_run.measured(task)
+    assert names[0] == "matthew_corr" and names[-1] == "eval_loss"
+    assert len(set(names)) == len(names)
