@@ -52,6 +52,14 @@ class FineTunedClassifier(NamedTuple):
     hub_module: Optional[str] = None
 
 
+class Inputs(NamedTuple):
+    """What the encoder reads, each int32 [B, S]."""
+
+    input_ids: tf.Tensor
+    input_mask: tf.Tensor
+    segment_ids: tf.Tensor
+
+
 class Outputs(NamedTuple):
     """What the model says about each input.
 
@@ -183,9 +191,7 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
 
 def build_outputs(
     classifier: FineTunedClassifier,
-    input_ids: tf.Tensor,
-    input_mask: tf.Tensor,
-    segment_ids: tf.Tensor,
+    inputs: Inputs,
     *,
     compute_dtype: tf.DType = tf.float32,
     use_xla: bool = False,
@@ -194,7 +200,7 @@ def build_outputs(
 
     Args:
       classifier: whose variables to make; restoring them is the caller's.
-      input_ids, input_mask, segment_ids: int32 [B, S]; B and S may be unknown.
+      inputs: B and S may be unknown.
       compute_dtype: of the products.
       use_xla: compiled clusters, which must not be exported.
     """
@@ -202,9 +208,7 @@ def build_outputs(
     _, _, probabilities, logits, predictions = classifier_utils.create_model(
         classifier.config,
         False,
-        input_ids,
-        input_mask,
-        segment_ids,
+        *inputs,
         None,
         output_count,
         False,

@@ -29,7 +29,7 @@ Text = Union[str, Tuple[str, str], Sequence[str]]
 
 # Batches are padded to a multiple of this.
 _LENGTH_STEP = 16
-_FEATURES = ("input_ids", "input_mask", "segment_ids")
+_FEATURES = fine_tuned_classifier.Inputs._fields
 
 
 class Prediction(NamedTuple):
@@ -80,10 +80,12 @@ class Predictor:
         self._lock = threading.Lock()
         graph = tf.Graph()
         with graph.as_default():
-            self._inputs = [tf.placeholder(tf.int32, [None, None], name) for name in _FEATURES]
+            self._inputs = fine_tuned_classifier.Inputs(
+                *(tf.placeholder(tf.int32, [None, None], name) for name in _FEATURES)
+            )
             outputs = fine_tuned_classifier.build_outputs(
                 self.classifier,
-                *self._inputs,
+                self._inputs,
                 compute_dtype=precision.compute_dtype(precision_name),
             )
             # One number a label: probabilities, or the score of a regressor.
@@ -153,7 +155,7 @@ class Predictor:
         length = min(length, self.classifier.max_seq_length)
         feed = {
             placeholder: [getattr(item, name)[:length] for item in features]  # [B, S]
-            for placeholder, name in zip(self._inputs, _FEATURES)
+            for name, placeholder in self._inputs._asdict().items()
         }
         return self._session.run(self._output, feed)
 

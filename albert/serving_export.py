@@ -16,12 +16,13 @@ import contextlib
 import logging
 import os
 import time
-from typing import Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence
+from typing import Callable, Dict, Iterator, Mapping, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 from albert import checkpoint_init, fine_tuned_classifier, precision
+from albert.fine_tuned_classifier import Inputs
 
 SERIALIZED_SIGNATURE = "serving_default"
 IDS_SIGNATURE = "ids"
@@ -32,14 +33,6 @@ _LOGGER = logging.getLogger("albert")
 
 # Operations that only some TensorFlow builds, or only this machine, could run.
 _FOREIGN_OPERATIONS = ("XlaLaunch", "PyFunc", "EagerPyFunc", "PartitionedCall")
-
-
-class Inputs(NamedTuple):
-    """What the encoder reads, each int32 [B, S]."""
-
-    input_ids: tf.Tensor
-    input_mask: tf.Tensor
-    segment_ids: tf.Tensor
 
 
 def export_classifier(
@@ -65,7 +58,7 @@ def export_classifier(
     """
 
     def build_outputs(inputs: Inputs) -> Dict[str, tf.Tensor]:
-        outputs = fine_tuned_classifier.build_outputs(classifier, *inputs)
+        outputs = fine_tuned_classifier.build_outputs(classifier, inputs)
         return outputs._asdict()
 
     has_threshold = threshold is not None and threshold == threshold

@@ -41,15 +41,19 @@ MARKER_NAME = "sweep_run.json"
 LOG_NAME = "log.txt"
 _FEATURES_FOLDER = "features"
 
-# Flags of a run that say where things are and not what is done.
-_PLACES = (
+# Flags of a run that say where things are, or how fast it goes, and not what comes of it.
+_WITHOUT_EFFECT = (
     "albert_config_file",
     "cached_dir",
     "checkpoint",
     "data_dir",
+    "eval_batch_size",
     "export_dir",
     "init_checkpoint",
+    "keep_checkpoint_max",
+    "log_steps",
     "output_dir",
+    "predict_batch_size",
     "spm_model_file",
     "vocab_file",
 )
@@ -365,7 +369,7 @@ class _Planner:
             # NaN is not equal to itself.
             name: str(value) if isinstance(value, float) else value
             for name, value in parsed.to_dict().items()
-            if name not in _PLACES
+            if name not in _WITHOUT_EFFECT
         }
         return files.normalized_fingerprint(
             {**values, **self._model_identity, "data": data.fingerprints}

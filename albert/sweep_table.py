@@ -231,7 +231,9 @@ def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
         axes.set_xticks(range(int(lowest // 20) * 20, 101, 20))
         axes.set_xlabel("% (dots: seeds; bar: mean; whisker: standard deviation)", color=_GREY)
         axes.set_title(title, loc="left", fontsize=12, fontweight="bold")
-        axes.spines[["top", "right", "left"]].set_visible(False)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+        axes.spines["bottom"].set_bounds(lowest, 100)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color="#e4e8f0")
         axes.set_axisbelow(True)

@@ -186,7 +186,7 @@ def test_compiled_clusters_are_refused(tmp_path, model_dir):
     classifier = fine_tuned_classifier.read_classifier(model_dir)
 
     def compiled(inputs):
-        outputs = fine_tuned_classifier.build_outputs(classifier, *inputs, use_xla=True)
+        outputs = fine_tuned_classifier.build_outputs(classifier, inputs, use_xla=True)
         return outputs._asdict()
 
     with pytest.raises(ValueError, match="use_xla=False"):

@@ -1,0 +1,412 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps: what they plan, what they refuse, what they leave out, and what comes of failures."""
+
+import json
+import os
+import pathlib
+import shutil
+import sys
+import zipfile
+
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import classifier_tasks, flags_lib, run_classifier, sweep, sweep_plan, sweep_table
+from tests import classification_data
+from tests import fine_tuned_models as models
+
+# Stands in for run_classifier: leaves what a run leaves, and fails for seed 13.
+RUNNER = """
+import json, os, sys
+flags = dict(item[2:].partition("=")[::2] for item in sys.argv[1:])
+print("starting", flags["task_name"], flush=True)
+seed, folder = int(flags["seed"]), flags["output_dir"]
+with open(os.path.join(folder, "started"), "a") as stream:
+    stream.write("x")
+if seed == 13:
+    print("ERROR: unlucky", file=sys.stderr)
+    sys.exit(1)
+if "do_train" in flags:
+    summary = {"task": flags["task_name"], "seed": seed, "metric": "eval_accuracy",
+               "best_step": 3, "value": seed / 10, "metrics": {"eval_accuracy": seed / 10},
+               "train_examples_per_second": 8.0, "wall_seconds": 3.0}
+    with open(os.path.join(folder, "run_summary.json"), "w") as stream:
+        json.dump(summary, stream)
+else:
+    assert os.path.isdir(os.path.dirname(flags["checkpoint"])), flags["checkpoint"]
+names = {"mrpc": ["MRPC"], "mnli": ["MNLI-m"], "ax": ["AX"]}[flags["task_name"]]
+for name in names:
+    with open(os.path.join(folder, name + ".tsv"), "w") as stream:
+        stream.write(f"{flags['task_name']} {seed}")
+"""
+
+
+@pytest.fixture(scope="module")
+def model_dir(tmp_path_factory):
+    """As a released archive is unpacked."""
+    folder = tmp_path_factory.mktemp("albert_tiny")
+    models.write_classifier(folder)
+    (folder / "checkpoint").unlink()  # it names the folder in which the model was trained
+    shutil.copy(str(models.VOCABULARY), str(folder / "30k-clean.model"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("glue")
+    classification_data.write_mrpc(folder)
+    write_nli(folder / "MNLI", ["train", "dev_matched", "test_matched"])
+    write_nli(folder / "diagnostic", ["diagnostic"])
+    return folder
+
+
+def write_nli(folder, names):
+    """MNLI's columns; diagnostic.tsv has its texts in others, which these files fill too."""
+    folder.mkdir()
+    labels = ("contradiction", "entailment", "neutral")
+    for name in names:
+        rows = [["index"] + ["x"] * 10]
+        for row in range(6):
+            rows.append([row, "the king", "went home"] + ["x"] * 5)
+            rows[-1] += ["the king", "went home", labels[row % 3]]
+        classification_data.write_rows(folder / f"{name}.tsv", rows)
+
+
+def settings_of(model_dir, data_dir, output_dir, *arguments):
+    everything = [
+        f"--data_dir={data_dir}",
+        f"--output_dir={output_dir}",
+        "--max_seq_length=32",
+        "--train_step=4",
+        *arguments,
+    ]
+    if model_dir is not None:
+        everything.append(f"--model_dir={model_dir}")
+    return flags_lib.parse(sweep.define_flags, everything)
+
+
+@pytest.fixture
+def make(model_dir, data_dir, tmp_path):
+    """Settings of a sweep into tmp_path/out."""
+    return lambda *arguments: settings_of(model_dir, data_dir, tmp_path / "out", *arguments)
+
+
+@pytest.fixture
+def fake_runs(tmp_path, monkeypatch):
+    script = tmp_path / "runner.py"
+    script.write_text(RUNNER, encoding="utf-8")
+    monkeypatch.setattr(sweep, "command", lambda run: [sys.executable, str(script), *run.arguments])
+
+
+def started(run):
+    """How often the run was started."""
+    path = pathlib.Path(run.folder, "started")
+    return len(path.read_text()) if path.exists() else 0
+
+
+def flags_of(run):
+    """The flags of a run as run_classifier reads them."""
+    return flags_lib.parse(run_classifier.define_flags, run.arguments)
+
+
+# ---------------------------------------------------------------------------------------------
+# Plans.
+
+
+def test_tasks_are_those_whose_data_is_there_and_each_has_every_seed(make):
+    plan = sweep_plan.make_plan(make("--seeds=1-2"))
+    assert [(run.task, run.seed) for run in plan] == [
+        ("mrpc", 1),
+        ("mrpc", 2),
+        ("mnli", 1),
+        ("mnli", 2),
+        ("ax", 1),
+        ("ax", 2),
+    ]
+    first = flags_of(plan[0])
+    assert (first.do_train, first.do_eval, first.do_predict) == (True, True, True)
+    assert first.init_checkpoint.endswith("model.ckpt-best")
+    assert first.spm_model_file.endswith("30k-clean.model")
+    assert first.output_dir.endswith(os.path.join("mrpc", "seed-1"))
+    assert (first.seed, first.optimizer, first.max_seq_length) == (1, "adamw", 32)
+
+
+def test_the_diagnostic_data_is_predicted_by_mnli_of_the_same_seed(make):
+    plan = sweep_plan.make_plan(make("--seeds=1-2", "--tasks=ax mnli"))
+    assert [run.task for run in plan] == ["mnli", "mnli", "ax", "ax"]
+    flags = flags_of(plan[3])
+    assert (flags.do_train, flags.do_eval, flags.do_predict) == (False, False, True)
+    assert flags.checkpoint == os.path.join(plan[1].folder, "model.ckpt-best")
+    assert flags.init_checkpoint is None
+
+
+# From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
+PUBLISHED = {
+    "sst-2": (1256, 1e-5, 20935, 100, 32),
+    "mnli": (1000, 3e-5, 10000, 100, 128),
+    "cola": (320, 1e-5, 5336, 100, 16),
+    "qnli": (1986, 1e-5, 33112, 200, 32),
+    "qqp": (1000, 5e-5, 14000, 100, 128),
+    "rte": (200, 3e-5, 800, 100, 32),
+    "sts-b": (214, 2e-5, 3598, 100, 16),
+    "mrpc": (200, 2e-5, 800, 100, 32),
+}
+
+
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
+def test_the_published_hyper_parameters_are_the_defaults(name):
+    settings = flags_lib.parse(sweep.define_flags, ["--data_dir=x", "--output_dir=y"])
+    flags = sweep_plan.recipe_flags(classifier_tasks.get_task(name), settings, 5000)
+    warmup, rate, steps, save, batch = PUBLISHED[name]
+    assert flags == {
+        "max_seq_length": 512,
+        "train_batch_size": batch,
+        "learning_rate": rate,
+        "train_step": steps,
+        "warmup_step": warmup,
+        "save_checkpoints_steps": save,
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        ([], {"num_train_epochs": 3, "warmup_proportion": 0.1, "save_checkpoints_steps": 62}),
+        (["--num_train_epochs=1"], {"num_train_epochs": 1, "warmup_proportion": 0.1}),
+        (["--train_step=50", "--warmup_step=5"], {"train_step": 50, "warmup_step": 5}),
+        (["--train_step=50"], {"train_step": 50, "warmup_proportion": 0.1}),
+        (["--train_batch_size=100", "--learning_rate=1e-4"], {"save_checkpoints_steps": 10}),
+    ],
+)
+def test_overrides_replace_the_recipe_and_leave_its_shares(arguments, expected):
+    arguments = ["--data_dir=x", "--output_dir=y", *arguments]
+    settings = flags_lib.parse(sweep.define_flags, arguments)
+    flags = sweep_plan.recipe_flags(classifier_tasks.get_task("afqmc"), settings, 1000)
+    assert {name: flags[name] for name in expected} == expected
+    assert ("train_step" in flags) != ("num_train_epochs" in flags)
+    assert ("warmup_step" in flags) != ("warmup_proportion" in flags)
+
+
+def test_a_shorter_run_keeps_the_share_of_the_warm_up(make):
+    plan = sweep_plan.make_plan(make("--tasks=mrpc"))
+    flags = flags_of(plan[0])
+    assert (flags.train_step, flags.warmup_proportion) == (4, 0.25)
+
+
+def test_environment_variables_are_flags_and_empty_ones_are_not():
+    environment = {"TASKS": "rte mrpc", "DATA_DIR": "a b", "SEEDS": "", "tasks": "x", "HOME": "/"}
+    names = ["tasks", "data_dir", "seeds"]
+    assert sweep.environment_arguments(names, environment) == ["--tasks=rte mrpc", "--data_dir=a b"]
+
+
+def test_seeds_may_be_listed_or_a_range():
+    assert sweep_plan.parse_seeds(" 3, 1 5-7 ") == [3, 1, 5, 6, 7]
+
+
+def test_further_flags_go_to_every_run_and_before_the_sweeps_own(make):
+    plan = sweep_plan.make_plan(
+        make("--tasks=mrpc", "--run_flags=--recompute --keep_checkpoint_max=3")
+    )
+    flags = flags_of(plan[0])
+    assert (flags.recompute, flags.keep_checkpoint_max) == (True, 3)
+
+
+def test_random_weights_need_a_configuration_in_place_of_the_folder(model_dir, data_dir, tmp_path):
+    settings = settings_of(
+        None,
+        data_dir,
+        tmp_path,
+        "--tasks=mrpc",
+        f"--albert_config_file={model_dir / 'albert_config.json'}",
+        f"--spm_model_file={models.VOCABULARY}",
+    )
+    assert flags_of(sweep_plan.make_plan(settings)[0]).init_checkpoint is None
+
+
+# ---------------------------------------------------------------------------------------------
+# Refusals: before anything is started.
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--tasks=mprc"], "Did you mean 'mrpc'"),
+        (["--tasks=mrpc,MRPC"], "names a task twice"),
+        (["--tasks=ax"], "by the model of mnli: name both"),
+        (["--tasks=rte"], "train data was not found"),
+        (["--suite=clue"], "no task of the suite 'clue'"),
+        (["--seeds=1,x"], "give whole numbers"),
+        (["--seeds=1,1"], "each once"),
+        (["--seeds=5-1"], "at least one seed"),
+        (["--data_dir=/nowhere"], "/nowhere"),
+        (["--max_seq_length=64"], "max_position_embeddings"),
+        (["--run_flags=--nosuch"], "Task mrpc: .*nosuch"),
+        (["--run_flags='"], "No closing quotation"),
+        (["--run_flags=--gradient_accumulation_steps=5"], "must be a multiple of 5"),
+        (["--model_dir=/nowhere"], "model_dir=/nowhere is not a folder"),
+        (["--albert_hub_module_handle=/x"], "not both"),
+        (["--init_checkpoint=/nowhere/model.ckpt"], "no checkpoint '/nowhere/model.ckpt'"),
+    ],
+)
+def test_what_cannot_work_is_refused_at_once(make, tmp_path, fake_runs, arguments, words):
+    settings = make(*arguments)
+    # Flags that the fixture gives too: the last one counted.
+    for name in ("data_dir", "model_dir"):
+        given = [item.split("=", 1)[1] for item in arguments if item.startswith(f"--{name}=")]
+        settings = settings.replace(**{name: given[0]}) if given else settings
+    with pytest.raises(ValueError, match=words):
+        sweep.sweep(settings)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_sweep_without_a_model_is_refused(data_dir, tmp_path):
+    with pytest.raises(ValueError, match="No model is named"):
+        sweep.sweep(settings_of(None, data_dir, tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    "missing, words",
+    [
+        ("albert_config.json", "should hold albert_config.json"),
+        ("30k-clean.model", "should hold a SentencePiece model or vocab.txt"),
+        ("model.ckpt-best.index", "To start from random weights"),
+    ],
+)
+def test_a_model_folder_that_lacks_a_part_is_refused(
+    model_dir, data_dir, tmp_path, fake_runs, missing, words
+):
+    folder = tmp_path / "model"
+    shutil.copytree(str(model_dir), str(folder))
+    (folder / missing).unlink()
+    with pytest.raises(ValueError, match=words):
+        sweep.sweep(settings_of(folder, data_dir, tmp_path / "out"))
+
+
+def test_weights_that_do_not_fit_the_configuration_are_refused(model_dir, data_dir, tmp_path):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(dict(models.CONFIG, hidden_size=8)), encoding="utf-8")
+    settings = settings_of(model_dir, data_dir, tmp_path / "out", f"--albert_config_file={config}")
+    with pytest.raises(ValueError, match="does not fit the model"):
+        sweep.sweep(settings)
+
+
+def test_a_damaged_row_of_any_task_stops_the_sweep_before_it_starts(
+    model_dir, data_dir, tmp_path, fake_runs
+):
+    folder = tmp_path / "glue"
+    shutil.copytree(str(data_dir), str(folder))
+    with (folder / "MNLI" / "dev_matched.tsv").open("a") as stream:
+        stream.write("\t".join(["x"] * 10 + ["perhaps"]) + "\n")
+    with pytest.raises(ValueError, match="dev_matched.tsv:8: unknown label 'perhaps'"):
+        sweep.sweep(settings_of(model_dir, folder, tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+# ---------------------------------------------------------------------------------------------
+# Runs.
+
+
+def test_a_sweep_ends_with_the_table_and_the_best_seeds_submission(
+    make, tmp_path, fake_runs, capsys
+):
+    settings = make("--seeds=1,3,2")
+    outcome = sweep.sweep(settings)
+    assert len(outcome.done) == 9 and not outcome.failed
+    out = tmp_path / "out"
+    text = (out / "results.txt").read_text(encoding="utf-8")
+    assert "20.00      10.00" in text
+    captured = capsys.readouterr()
+    assert captured.out == text
+    assert "[mrpc 3] starting mrpc" in captured.err
+    with zipfile.ZipFile(str(out / "glue_submission.zip")) as archive:
+        content = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert content == {"AX.tsv": "ax 3", "MNLI-m.tsv": "mnli 3", "MRPC.tsv": "mrpc 3"}
+    assert "starting mnli" in (out / "mnli" / "seed-2" / "log.txt").read_text()
+    assert (out / "results.png").exists() and (out / "results.json").exists()
+
+
+def test_a_second_start_leaves_out_what_is_finished(make, fake_runs):
+    plan = sweep_plan.make_plan(make("--seeds=1,2"))
+    sweep.sweep(make("--seeds=1", "--tasks=mrpc"))
+    sweep.sweep(make("--seeds=1,2", "--run_flags=--log_steps=7"))
+    sweep.sweep(make("--seeds=1,2"))
+    assert [started(run) for run in plan] == [1] * 6
+
+
+def test_a_run_that_was_cut_off_is_started_again(make, fake_runs):
+    settings = make("--tasks=mrpc")
+    (run,) = sweep_plan.make_plan(settings)
+    sweep_plan.mark(run, is_finished=False)
+    sweep.sweep(settings)
+    assert started(run) == 1
+    os.remove(os.path.join(run.folder, "run_summary.json"))
+    sweep.sweep(settings)
+    assert started(run) == 2
+
+
+def test_a_failure_does_not_stop_the_others_and_is_named_at_the_end(make, fake_runs, capsys):
+    settings = make("--seeds=13,2", "--tasks=mrpc")
+    assert sweep.main(settings) == 1
+    captured = capsys.readouterr()
+    last = captured.err.splitlines()[-1]
+    assert last.startswith("ERROR: mrpc, seed 13: ERROR: unlucky (exit code 1; ")
+    assert "mrpc  eval_accuracy      1  20.00" in captured.out
+    sweep.main(settings)
+    assert [started(run) for run in sweep_plan.make_plan(settings)] == [2, 1]
+
+
+def test_other_settings_and_other_data_need_another_folder(make, model_dir, tmp_path, fake_runs):
+    sweep.sweep(make("--tasks=mrpc"))
+    with pytest.raises(ValueError, match="train_step was 4 and is 5"):
+        sweep.sweep(make("--tasks=mrpc", "--train_step=5"))
+    other = classification_data.write_mrpc(tmp_path / "other", dev=22)
+    with pytest.raises(ValueError, match="dev.tsv"):
+        sweep.sweep(settings_of(model_dir, other, tmp_path / "out", "--tasks=mrpc"))
+
+
+def test_a_folder_of_something_else_is_refused(make, tmp_path):
+    folder = tmp_path / "out" / "mrpc" / "seed-12345"
+    folder.mkdir(parents=True)
+    (folder / "thesis.txt").write_text("x")
+    with pytest.raises(ValueError, match="files that are not a sweep's"):
+        sweep.sweep(make("--tasks=mrpc"))
+
+
+def test_a_dry_run_shows_the_commands_and_starts_none(make, tmp_path, fake_runs, capsys):
+    sweep.sweep(make("--tasks=mrpc", "--dry_run"))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "# mrpc, seed 12345: to do" and "--task_name=mrpc" in lines[1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_seed_without_a_number_is_never_the_best():
+    runs = [sweep_plan.PlannedRun("cola", seed, f"cola/{seed}", (), {}) for seed in (1, 2, 3)]
+    results = [
+        sweep_table.Run("cola", seed, "matthew_corr", 1, {"matthew_corr": value}, None, 1.0)
+        for seed, value in ((1, float("nan")), (2, -0.1), (3, -0.2))
+    ]
+    assert sweep.best_folders(runs, results, runs) == ["cola/2"]
+
+
+def test_the_summaries_of_run_classifier_can_be_read(tmp_path):
+    """The fields that the table needs are those that a run writes."""
+    data = classification_data.write_mrpc(tmp_path / "glue")
+    config = classification_data.write_config(tmp_path)
+    arguments = [
+        "--task_name=mrpc",
+        f"--data_dir={data}",
+        f"--output_dir={tmp_path / 'run'}",
+        f"--albert_config_file={config}",
+        f"--spm_model_file={classification_data.VOCABULARY}",
+        "--max_seq_length=32",
+        "--train_step=2",
+        "--train_batch_size=8",
+        "--do_train",
+        "--do_eval",
+    ]
+    run_classifier.main(flags_lib.parse(run_classifier.define_flags, arguments))
+    run = sweep_table.read_run(str(tmp_path / "run" / "run_summary.json"))
+    assert (run.task, run.seed, run.metric) == ("mrpc", 12345, "eval_accuracy")
+    assert set(run.metrics) >= {"eval_accuracy", "f1"}
+    assert tf.io.gfile.exists(str(tmp_path / "run" / "model.ckpt-best.index"))
