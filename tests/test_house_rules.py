@@ -20,8 +20,8 @@ LAYERS = (
     (
         "foundation",
         "configs example_batches files fused_ops layers metrics modeling optimization precision"
-        " progress random_streams report squad_metrics tables text_blocks tokenization"
-        " vocab_trainer worker_pool",
+        " progress random_streams report squad_metrics sweep_table tables text_blocks"
+        " tokenization vocab_trainer worker_pool",
     ),
     (
         "machinery",
@@ -32,15 +32,16 @@ LAYERS = (
     (
         "tasks",
         "classifier_features classifier_predictions classifier_run classifier_tasks"
-        " classifier_utils demo_corpus demo_findings dynamic_masking labelled_examples"
-        " ngram_masking pretraining_data pretraining_utils race_utils segment_pairs squad_utils task_table task_types",
+        " classifier_utils demo_corpus demo_findings dynamic_masking fine_tuned_classifier"
+        " labelled_examples ngram_masking predictor pretraining_data pretraining_utils"
+        " race_utils segment_pairs serving_export squad_utils task_table task_types",
     ),
     ("flags", "flags_lib"),
     (
         "scripts",
         "convert_checkpoint create_pretraining_data demo demo_pretraining demo_runs demo_tour"
-        " export_checkpoints export_to_tfhub"
-        " run_classifier run_pretraining run_race run_squad_v1 run_squad_v2 train_vocab",
+        " export_checkpoints export_to_tfhub predict run_classifier run_pretraining run_race"
+        " run_squad_v1 run_squad_v2 sweep sweep_plan train_vocab",
     ),
 )
 LAYER_OF = {module: level for level, (_, names) in enumerate(LAYERS) for module in names.split()}
