@@ -309,7 +309,8 @@ def plan(options: argparse.Namespace, records: int, batch_size: int) -> Plan:
         steps = int(math.ceil(records * (options.e or DEFAULT_EPOCHS) / batch_size))
     if options.w is not None:
         return Plan(steps, options.w)
-    return Plan(steps, task.warmup_steps if task else int(steps * _WARMUP_SHARE))
+    warmup_steps = int(steps * _WARMUP_SHARE)
+    return Plan(steps, min(task.warmup_steps, warmup_steps) if task else warmup_steps)
 
 
 def _train(

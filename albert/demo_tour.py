@@ -123,15 +123,13 @@ def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_corpus.Corpus:
 
 
 def _train_vocabulary(path: pathlib.Path, recipe: Recipe, commands: demo_runs.Commands) -> None:
-    if (path / "vocabulary.model").exists():
-        # It appears whole or not at all, and the folder belongs to this recipe and this Python.
-        print("    made already")
-        return
+    # Made anew if it is there: it takes a second, and the same text gives the same bytes.
     commands(
         train_vocab,
         input_file=path / "train.txt",
         model_prefix=path / "vocabulary",
         vocab_size=recipe.vocab_size,
+        overwrite=True,
     )
 
 

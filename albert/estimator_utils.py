@@ -108,8 +108,13 @@ def first_weights(settings: Any, resumed: Any) -> Optional[str]:
       resumed: what `resume_point` returned.
     """
     if resumed:
-        ignored = " --init_checkpoint is not used." if settings.init_checkpoint else ""
-        _LOGGER.info("Going on from %s, step %d.%s", resumed.path, resumed.step, ignored)
+        _LOGGER.info("Going on from %s, step %d.", resumed.path, resumed.step)
+        if settings.init_checkpoint:
+            _LOGGER.warning(
+                "--init_checkpoint=%s is not used: --output_dir holds weights already. To start "
+                "from it, choose another --output_dir.",
+                settings.init_checkpoint,
+            )
         return None
     if not settings.init_checkpoint:
         _LOGGER.info("%s Seed %d.", checkpoint_init.format_report(None), settings.seed)
@@ -527,7 +532,7 @@ class EvaluationProgressHook(tf.train.SessionRunHook):
     def after_create_session(self, session, coord):
         """Called before the first batch."""
         del session, coord
-        self._last_line = time.time()
+        self._began = self._last_line = time.time()
         self._bar = tqdm(
             total=self._batches, unit="batch", leave=False, disable=not sys.stderr.isatty()
         )
@@ -539,7 +544,10 @@ class EvaluationProgressHook(tf.train.SessionRunHook):
         self._bar.update()
         if self._bar.disable and time.time() - self._last_line > _LONGEST_SILENCE_SECONDS:
             self._last_line = time.time()
-            _LOGGER.info("evaluated %d/%d batches", self._done, self._batches)
+            left = (self._last_line - self._began) / self._done * (self._batches - self._done)
+            _LOGGER.info(
+                "evaluated %d/%d batches, %s left", self._done, self._batches, _duration(left)
+            )
 
     def end(self, session):
         """Called after the last batch."""
@@ -659,13 +667,13 @@ def train(
     finally:
         progress.close()
     summary = progress.summary()
+    speed = f"{summary.examples_per_second:.1f} examples/s (the first step left out), "
     _LOGGER.info(
-        "Trained steps %d to %d in %s: %.1f examples/s (the first step left out), "
-        "peak memory %.2f GB.",
+        "Trained steps %d to %d in %s: %speak memory %.2f GB.",
         summary.first_step + 1,
         summary.last_step,
         _duration(summary.seconds),
-        summary.examples_per_second,
+        speed if summary.examples_per_second else "",
         summary.peak_memory_bytes / 1e9,
     )
     return summary

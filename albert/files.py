@@ -18,7 +18,18 @@ import logging
 import os
 import socket
 import struct
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Union
+from typing import (
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Union,
+)
 
 FORMAT_VERSION = 1
 
@@ -271,16 +282,37 @@ def fingerprint_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> st
     old, new = normalized_fingerprint(old), normalized_fingerprint(new)
     missing = "absent"
     changes = [
-        f"{key} was {_short(old.get(key, missing))} and is {_short(new.get(key, missing))}"
+        _change(key, old.get(key, missing), new.get(key, missing))
         for key in sorted(set(old) | set(new))
         if old.get(key, missing) != new.get(key, missing)
     ]
     return "; ".join(changes)
 
 
-def _short(value: Any) -> str:
-    """Long lists of files would bury the log line."""
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+def _change(key: str, old: Any, new: Any) -> str:
+    """One change in words: of files their names, or that their content is another."""
+    old_names, new_names = _file_names(old), _file_names(new)
+    if old_names and old_names == new_names:
+        return f"the content of {_short(', '.join(new_names))} changed"
+    return f"{key} was {_in_words(old, old_names)} and is {_in_words(new, new_names)}"
+
+
+def _file_names(value: Any) -> List[str]:
+    """The names in a fingerprint of files; [] if it is of something else."""
+    entries = value if isinstance(value, list) else [value]
+    names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
+    return names if len(names) == len(entries) and all(names) else []
+
+
+def _in_words(value: Any, names: Sequence[str]) -> str:
+    """Hashes tell a reader nothing."""
+    if names:
+        return _short(", ".join(names))
+    return _short(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
+
+
+def _short(text: str) -> str:
+    """Long lists would bury the log line."""
     return text if len(text) <= 80 else text[:77] + "..."
 
 

@@ -25,6 +25,10 @@ import tensorflow.compat.v1 as tf
 from absl import app, flags
 from tqdm import tqdm
 
+_HELP_FLAGS = frozenset(
+    dashes + name for dashes in ("-", "--") for name in ("help", "helpshort", "helpfull", "helpxml")
+) | {"-?"}
+
 # What a user's mistake looks like by the time it reaches a script.
 USER_ERRORS = (ValueError, OSError, ArithmeticError, tf.errors.OpError)
 
@@ -612,4 +616,10 @@ def run(
 
         return _guarded(checked, _settings(flags.FLAGS, names), verbosity)
 
-    app.run(start)
+    try:
+        app.run(start)
+    except SystemExit:
+        # absl ends --help with 1, as if it were a mistake.
+        if _HELP_FLAGS.isdisjoint(sys.argv[1:]):
+            raise
+        sys.exit(0)

@@ -9,6 +9,7 @@ Dimensions: B batch, S sequence, T = B * S tokens, E embedding, H hidden, I inte
 D = H / N head size, V vocabulary, P predictions a sequence.
 """
 
+import difflib
 import json
 import re
 import zlib
@@ -98,7 +99,8 @@ class AlbertConfig:
         """Returns the config that a dict describes; unknown keys become attributes.
 
         Raises:
-          ValueError: vocab_size is missing or a value is out of its range.
+          ValueError: vocab_size is missing, a key is another one misspelt, or a value is out of
+            its range.
         """
         if "vocab_size" not in json_object:
             raise ValueError(
@@ -106,6 +108,7 @@ class AlbertConfig:
                 f" (keys found: {', '.join(sorted(json_object)) or 'none'})."
             )
         config = cls(vocab_size=json_object["vocab_size"])
+        _check_spelling(json_object, known=list(config.__dict__))
         for key, value in json_object.items():
             setattr(config, key, value)
         config.validate()
@@ -195,6 +198,15 @@ _CHOICES = {
     "ln_type": LAYER_NORM_TYPES,
     "embedding_layout": EMBEDDING_LAYOUTS,
 }
+
+
+def _check_spelling(given: Dict[str, Any], *, known: List[str]) -> None:
+    """Refuses a key that is nearly a known one which is absent: its value would go unheard."""
+    absent = [key for key in known if key not in given]
+    for key in given:
+        close = difflib.get_close_matches(key, absent, n=1, cutoff=0.85)
+        if key not in known and close:
+            raise ValueError(f"Unknown key {key!r}. Did you mean {close[0]!r}, which is absent?")
 
 
 def _is_number(value: Any) -> bool:

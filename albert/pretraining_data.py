@@ -31,7 +31,7 @@ import os
 import re
 import tempfile
 import time
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -393,6 +393,7 @@ def _fingerprint(
         "blocks": [text_blocks.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
         "text": [files.file_fingerprint(path) for path in input_files],
         "tokenizer": files.file_fingerprint(tokenizer_file),
+        "vocab_size": len(tokenizer.vocab),
         "do_lower_case": tokenizer.do_lower_case,
         "settings": dict(settings._asdict()),
     }
@@ -413,6 +414,12 @@ def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> N
             raise ValueError(f"--output_file: '{path}' is a folder; name a file in it.")
     for folder in sorted({os.path.dirname(path) for path in output_files}):
         _check_folder(folder)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """A few names, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
 
 
 def _check_folder(folder: str) -> None:
@@ -606,8 +613,22 @@ class _Outputs:
                     f"--output_file: '{path}' is there already, and this program did not make it "
                     f"as it is ({reason}). Choose another name, or replace it by --overwrite."
                 )
+            if not overwrite:
+                self._check_same_text(path, sidecar.fingerprint)
             if reason:
                 _LOGGER.info("%s will be made again: %s.", path, reason)
+
+    def _check_same_text(self, path: str, made_from: Mapping[str, Any]) -> None:
+        """Other settings make a file anew; other text is rather a name that was mistyped."""
+        old, new = (
+            sorted(text["name"] for text in one.get("text", []))
+            for one in (made_from, self._fingerprint)
+        )
+        if old != new:
+            raise ValueError(
+                f"--output_file: '{path}' was made from {_listed(old)}, and --input_file is "
+                f"{_listed(new)}. Choose another name, or replace it by --overwrite."
+            )
 
     def write(
         self,

@@ -10,12 +10,15 @@ n micro-batches, b examples of one (B = n * b).
 """
 
 import itertools
+import logging
 import math
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import dynamic_masking, estimator_utils, input_pipeline, modeling, training_graph
+
+_LOGGER = logging.getLogger("albert")
 
 # So many records show which piece is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
@@ -83,6 +86,21 @@ def check_records(
                 _check_length(file, example, name=name, flag=flags[name], length=length)
             for name, (key, limit) in limits.items():
                 _check_ids(file, example, name=name, key=key, limit=limit)
+    _compare_vocabulary(files[0], config)
+
+
+def _compare_vocabulary(file: str, config: modeling.AlbertConfig):
+    """A model with more pieces than the vocabulary works, but is rarely what was meant."""
+    sidecar = input_pipeline.read_sidecar(file)
+    pieces = sidecar.fingerprint.get("vocab_size") if sidecar else None
+    if pieces is not None and pieces != config.vocab_size:
+        _LOGGER.warning(
+            "vocab_size is %d in the model's configuration; the vocabulary that %s was made with "
+            "has %d pieces. The rest of the embeddings will never be used.",
+            config.vocab_size,
+            file,
+            pieces,
+        )
 
 
 def _first_examples(file: str, count: int) -> List[tf.train.Example]:

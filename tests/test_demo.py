@@ -368,12 +368,14 @@ def write_records(path, rows):
     return spec
 
 
-def test_baseline_is_the_share_of_the_most_frequent_answer(tmp_path):
-    rows = [([7, 8], [1.0, 1.0], 1), ([7, 0], [1.0, 0.0], 1), ([9, 0], [1.0, 0.0], 0)]
+def test_baseline_copies_what_is_seen_and_answers_the_most_frequent_word_behind_masks(tmp_path):
+    # Place 1 shows the piece 5 and place 2 [MASK], which is 4; weight 0 is padding.
+    rows = [([7, 8], [1.0, 1.0], 1), ([7, 0], [1.0, 0.0], 1), ([5, 8], [1.0, 1.0], 0)]
+    rows.append(([6, 9], [0.0, 1.0], 1))
     spec = write_records(tmp_path / "records", rows)
-    baselines = demo_findings.constant_baselines(str(tmp_path / "records"), spec)
-    # Answers: 7 8 7 9, padding left out; orders: 1 1 0, not filled up to a batch.
-    assert baselines == demo_findings.Baselines(0.5, pytest.approx(2 / 3))
+    baselines = demo_findings.baselines_without_reading(str(tmp_path / "records"), spec, 4)
+    # Right: the 5 that is seen, and the 8 behind two of three masks. Orders: 1 1 0 1.
+    assert baselines == demo_findings.Baselines(0.5, 0.75)
 
 
 @pytest.fixture(scope="module")
@@ -479,7 +481,7 @@ def test_tour_goes_from_text_to_report_and_can_be_run_again(library, tmp_path, c
     assert [evaluation.step for evaluation in findings.evaluations] == [0, 4]
     assert findings.curve[-1]["step"] == 4
     shown = capsys.readouterr().out
-    assert "python -m albert.run_pretraining" in shown and "constant answer" in shown
+    assert "python -m albert.run_pretraining" in shown and "without reading" in shown
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "Masked words found" in page and "python -m albert.train_vocab" in page
     again = demo_tour.run_tour(folder, recipe)
@@ -503,7 +505,7 @@ def pretraining_options(*arguments):
     "arguments, expected",
     [
         ([], (200, 10)),
-        (["-e", "3"], (38, 10)),
+        (["-e", "3"], (38, 3)),
         (["--steps", "7", "-w", "2"], (7, 2)),
         (["-i", "."], (25, 2)),
         (["-i", ".", "-e", "8"], (100, 10)),

@@ -183,7 +183,7 @@ def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path)
     [
         (None, None, None, "randomly initialised"),
         ("a", None, "a", ""),
-        ("a", checkpoint_evaluator.Checkpoint(3, "b-3"), None, "--init_checkpoint is not used"),
+        ("a", checkpoint_evaluator.Checkpoint(3, "b-3"), None, "--init_checkpoint=a is not used"),
         (None, checkpoint_evaluator.Checkpoint(3, "b-3"), None, "Going on from b-3, step 3."),
     ],
 )

@@ -213,3 +213,14 @@ def test_content_of_a_record_file_is_told_by_its_sidecar_or_else_by_its_bytes(tm
     assert (
         files.content_identity(str(path))["sha256"] == files.file_fingerprint(str(path))["sha256"]
     )
+
+
+def test_changed_files_are_named_and_hashes_are_not():
+    def made_from(*entries):
+        return {"text": [{"name": name, "size": 1, "sha256": digest} for name, digest in entries]}
+
+    one = made_from(("a.txt", "1"), ("b.txt", "2"))
+    other = made_from(("a.txt", "1"), ("c.txt", "2"))
+    assert files.fingerprint_difference(one, other) == "text was a.txt, b.txt and is a.txt, c.txt"
+    changed = made_from(("a.txt", "1"), ("b.txt", "3"))
+    assert files.fingerprint_difference(one, changed) == "the content of a.txt, b.txt changed"

@@ -222,6 +222,7 @@ def test_an_interrupted_script_exits_with_130(script):
 
 def test_help_shows_the_purpose_and_the_flags_of_the_script(script):
     done = run(script, "--help")
+    assert done.returncode == 0
     assert "Says what the script is for." in done.stdout
     for flag in ("--output_dir", "--[no]do_train", "--train_batch_size", "--verbosity"):
         assert flag in done.stdout

@@ -171,6 +171,13 @@ def test_missing_config_file_is_named(tmp_path):
         modeling.AlbertConfig.from_json_file(str(tmp_path / "nowhere.json"))
 
 
+def test_misspelt_key_is_refused_where_the_right_one_is_absent():
+    with pytest.raises(ValueError, match="'hiden_size'. Did you mean 'hidden_size'"):
+        modeling.AlbertConfig.from_dict({"vocab_size": 10, "hiden_size": 32})
+    both = {"vocab_size": 10, "hidden_size": 64, "hiden_size": 32}
+    assert modeling.AlbertConfig.from_dict(both).hidden_size == 64
+
+
 def test_unknown_keys_survive_a_round_trip():
     settings = json.loads(tiny_config().to_json_string())
     settings.update(net_structure_type=0, gap_size=0, directionality="bidi")

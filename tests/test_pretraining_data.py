@@ -304,6 +304,21 @@ def test_a_file_of_others_is_replaced_only_when_told_to(tmp_path, text_file, voc
     assert files.count_records(outputs[1]) > 0
 
 
+def test_records_of_other_text_are_replaced_only_when_told_to(tmp_path, text_file, vocab_file):
+    outputs = outputs_in(tmp_path, 1)
+    create(text_file, outputs, vocab_file)
+    with open(outputs[0], "rb") as stream:
+        before = stream.read()
+    other = tmp_path / "other.txt"
+    with open(text_file, encoding="utf-8") as stream:
+        other.write_text(stream.read() + "\nOne more sentence.\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"made from text\.txt, and --input_file is other\.txt"):
+        create(str(other), outputs, vocab_file)
+    with open(outputs[0], "rb") as stream:
+        assert stream.read() == before
+    assert not create(str(other), outputs, vocab_file, overwrite=True).was_current
+
+
 def test_our_own_file_that_was_changed_since_is_not_replaced_silently(
     tmp_path, text_file, vocab_file
 ):

@@ -339,8 +339,7 @@ def test_micro_batches_have_dropout_masks_of_their_own():
         settings = settings_for(tiny_config(), gradient_accumulation_steps=2)
         tensors = {name: tf.constant(value) for name, value in batch.items()}
         keys = [
-            training_graph.dropout_seed(settings, tensors, tf.constant(index))
-            for index in (0, 1)
+            training_graph.dropout_seed(settings, tensors, tf.constant(index)) for index in (0, 1)
         ]
         on_tpu = settings._replace(use_tpu=True)
         other = dict(tensors, input_ids=tensors["input_ids"] + 1)
