@@ -170,6 +170,23 @@ def check_output_dir(run: Run):
         )
 
 
+def check_data(run: Run):
+    """Finds the data of evaluation and prediction, so that hours of training do not end in vain.
+
+    Raises:
+      ValueError: there is none.
+    """
+    settings, task = run.settings, run.task
+    wanted = [task.dev_splits[:1] or ("dev",)] if settings.do_eval else []
+    if settings.predict_file:
+        classifier_predictions.read_predict_file(task, settings.predict_file)
+    elif settings.do_predict:
+        wanted.append(_test_splits(run)[:1])
+    for (split,) in wanted:
+        if not classifier_tasks.has_split(task, settings.data_dir, split):
+            classifier_tasks.read_examples(task, settings.data_dir, split)  # says what is missing
+
+
 # ---------------------------------------------------------------------------------------------
 # The parts.
 

@@ -314,7 +314,8 @@ def _encoder(
         use_one_hot_embeddings=settings.use_one_hot_embeddings,
         compute_dtype=settings.compute_dtype,
         recompute=settings.recompute and is_training,
-        use_xla=settings.use_xla,
+        # Without gradients the compiled parts gain nothing, and each length would be compiled.
+        use_xla=settings.use_xla and is_training,
     )
 
 

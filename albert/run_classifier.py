@@ -160,6 +160,7 @@ def classify(settings: Any) -> Outcome:
     nothing = fine_tuning_runs.TrainingLength(1, 0)
     run = classifier_run.Run(settings, task, config, vocabulary, nothing)
     classifier_run.check_output_dir(run)
+    classifier_run.check_data(run)
     training, evaluation, predictions, export = None, None, [], None
     final_step = None
     if settings.do_train:

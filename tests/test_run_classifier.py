@@ -64,6 +64,17 @@ def contents(folder):
     }
 
 
+OWN = [
+    "--task_name=custom",
+    "--text_a_column=words",
+    "--label_column=answer",
+    "--learning_rate=0.003",
+    "--train_batch_size=20",
+    "--train_step=40",
+    "--save_checkpoints_steps=20",
+]
+
+
 # ---------------------------------------------------------------------------------------------
 # Flags.
 
@@ -129,6 +140,8 @@ def test_task_and_output_folder_are_required(missing):
         (["--do_train", "--max_seq_length=65"], "max_position_embeddings, 64"),
         (["--do_train", "--spm_model_file="], "No vocabulary"),
         (["--do_train", "--num_train_epochs=0.1"], "is less than one batch of 8"),
+        (["--do_train", "--do_eval", "--dev_file=gone.tsv", "--labels=0,1", *OWN], "gone.tsv"),
+        (["--do_train", "--predict_file=/absent.tsv"], "/absent.tsv"),
         (["--do_eval"], "no checkpoint model.ckpt-<step>"),
         (["--do_predict"], "no checkpoint"),
     ],
@@ -347,16 +360,6 @@ def test_a_checkpoint_of_another_model_cannot_predict(folder, trained, tmp_path)
 
 # ---------------------------------------------------------------------------------------------
 # Other kinds of tasks.
-
-OWN = [
-    "--task_name=custom",
-    "--text_a_column=words",
-    "--label_column=answer",
-    "--learning_rate=0.003",
-    "--train_batch_size=20",
-    "--train_step=40",
-    "--save_checkpoints_steps=20",
-]
 
 
 def test_a_task_of_ones_own_is_learnt(tmp_path):
