@@ -17,6 +17,7 @@ and for GLUE with glue_submission.zip, of the best seed of each task.
 import logging
 import math
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -151,7 +152,7 @@ def sweep(settings: Any) -> Outcome:
     if settings.dry_run:
         for run in plan:
             state = "done" if sweep_plan.is_finished(run) else "to do"
-            print(f"# {run.name}: {state}\n{' '.join(command(run))}")
+            print(f"# {run.name}: {state}\n{' '.join(map(shlex.quote, command(run)))}")
         return Outcome([], {})
     outcome = _run_all(plan)
     measured = [run for run in outcome.done if run.task not in sweep_plan.BORROWED_MODELS]

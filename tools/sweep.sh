@@ -11,7 +11,11 @@ suite=$1
 shift
 export TF_CPP_MIN_LOG_LEVEL="${TF_CPP_MIN_LOG_LEVEL:-3}"
 
-is_ready() { "$1" -c 'import tensorflow, sentencepiece, sklearn, matplotlib' 2>/dev/null; }
+is_ready() {
+    "$1" -c 'import importlib.util, sys
+needed = "tensorflow", "tensorflow_hub", "sentencepiece", "sklearn", "matplotlib"
+sys.exit(not all(map(importlib.util.find_spec, needed)))' 2>/dev/null
+}
 
 if [ -n "${PYTHON:-}" ] && is_ready "$PYTHON"; then
     python=$PYTHON
