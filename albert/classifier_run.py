@@ -14,7 +14,6 @@ import contextlib
 import json
 import logging
 import os
-import time
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
 
 import numpy as np
@@ -43,6 +42,19 @@ _LOGGER = logging.getLogger("albert")
 
 SUMMARY_NAME = "run_summary.json"
 CONFUSION_NAME = "confusion_matrix.json"
+_SUMMARY_KEYS = (
+    "task",
+    "seed",
+    "best_step",
+    "metric",
+    "value",
+    "metrics",
+    "num_train_steps",
+    "train_examples_per_second",
+    "train_seconds",
+    "eval_seconds",
+    "wall_seconds",
+)
 _MOST_LABELS_SHOWN = 5
 
 
@@ -344,35 +356,36 @@ def write_confusion(
 def write_summary(
     run: Run,
     training: Optional[estimator_utils.TrainingSummary],
-    evaluation: checkpoint_evaluator.EvaluationSummary,
+    evaluation: Optional[checkpoint_evaluator.EvaluationSummary],
     *,
-    times: Any,
+    seconds: Mapping[str, float],
 ):
-    """Writes run_summary.json; where nothing was trained, what it said of training stays."""
+    """Writes run_summary.json; of what was not done now it keeps what it said before.
+
+    Args:
+      run: what was run.
+      training: what was trained; None: nothing.
+      evaluation: what was evaluated; None: nothing.
+      seconds: wall_seconds and, after an evaluation, eval_seconds.
+    """
     path = os.path.join(run.settings.output_dir, SUMMARY_NAME)
-    before: Mapping[str, Any] = {}
+    content: Dict[str, Any] = dict(dict.fromkeys(_SUMMARY_KEYS), metrics={})
     if tf.io.gfile.exists(path):
-        before = json.loads(files.read_text(path))
-    began, evaluated = times
-    best = evaluation.best
-    content = {
-        "task": run.task.name,
-        "seed": run.settings.seed,
-        "best_step": best and best.step,
-        "metric": run.task.best_metric,
-        "value": best and best.metrics[run.task.best_metric],
-        "metrics": dict(best.metrics) if best else {},
-        "num_train_steps": max(result.step for result in evaluation.results),
-        "train_examples_per_second": before.get("train_examples_per_second"),
-        "train_seconds": before.get("train_seconds"),
-        "eval_seconds": time.time() - evaluated,
-        "wall_seconds": time.time() - began,
-    }
+        content.update(json.loads(files.read_text(path)))
+        if not training and not (evaluation and evaluation.evaluated_steps):
+            return
+    content.update(task=run.task.name, seed=run.settings.seed, metric=run.task.best_metric)
+    content.update(seconds)
     if training:
+        content["num_train_steps"] = training.last_step
         content["train_examples_per_second"] = training.examples_per_second
         content["train_seconds"] = training.seconds
-    elif before and not evaluation.evaluated_steps:
-        return  # nothing was done, so nothing is new
+    if evaluation:
+        best = evaluation.best
+        content["num_train_steps"] = max(result.step for result in evaluation.results)
+        content["best_step"] = best and best.step
+        content["metrics"] = dict(best.metrics) if best else {}
+        content["value"] = best and best.metrics[run.task.best_metric]
     files.atomic_write_json(path, content)
 
 

@@ -168,11 +168,16 @@ def classify(settings: Any) -> Outcome:
         length = fine_tuning_runs.training_length(settings, len(features.data.examples))
         run, final_step = run._replace(length=length), length.num_train_steps
         training = classifier_run.train(run, features)
+        if training:
+            seconds = {"wall_seconds": time.time() - began}
+            classifier_run.write_summary(run, training, None, seconds=seconds)
     if settings.do_eval:
-        evaluated = time.time()
+        evaluation_began = time.time()
         evaluation = classifier_run.evaluate(run, final_step)
         if evaluation:
-            classifier_run.write_summary(run, training, evaluation, times=(began, evaluated))
+            now = time.time()
+            seconds = {"wall_seconds": now - began, "eval_seconds": now - evaluation_began}
+            classifier_run.write_summary(run, training, evaluation, seconds=seconds)
     if settings.do_predict or settings.predict_file:
         predictions = classifier_run.predict(run)
     if settings.export_dir:

@@ -236,6 +236,16 @@ def test_the_summary_has_what_a_sweep_compares(trained):
         assert summary[name] > 0, name
 
 
+def test_the_summary_knows_of_a_training_in_an_earlier_process(folder, tmp_path):
+    run(folder, tmp_path, "--do_train", "--train_step=2")
+    before = read_json(tmp_path / "run_summary.json")
+    assert (before["best_step"], before["num_train_steps"]) == (None, 2)
+    run(folder, tmp_path, "--do_eval")
+    summary = read_json(tmp_path / "run_summary.json")
+    assert summary["train_seconds"] == before["train_seconds"] > 0
+    assert summary["value"] is not None
+
+
 def test_the_confusion_matrix_is_the_best_checkpoints(trained):
     path, outcome = trained
     confusion = read_json(path / "confusion_matrix.json")
