@@ -28,7 +28,7 @@ from albert import (
 Text = Union[str, Tuple[str, str], Sequence[str]]
 
 # Batches are padded to a multiple of this.
-_LENGTH_STEP = 16
+_LENGTH_STEP = 8
 _FEATURES = fine_tuned_classifier.Inputs._fields
 
 

@@ -78,7 +78,7 @@ def test_texts_of_like_length_run_together_and_are_padded_little(loaded, monkeyp
     monkeypatch.setattr(loaded._session, "run", recorded)
     texts = ["the " * 40, "a", "the " * 40, "b", "the king went home"]
     loaded.predict(texts)
-    assert shapes == [(2, 16), (2, 32), (1, 32)]
+    assert shapes == [(2, 8), (2, 32), (1, 32)]
 
 
 def test_many_calls_share_one_graph(loaded):
