@@ -32,6 +32,7 @@ def write_classifier(
     labels: Sequence[str] = ("no", "maybe", "yes"),
     name: str = "model.ckpt-best",
     description: Optional[dict] = None,
+    seed: int = 0,
 ) -> str:
     """Writes a model for `labels`, () being regression, and returns its folder."""
     folder = pathlib.Path(str(folder))
@@ -40,7 +41,7 @@ def write_classifier(
     with tf.Graph().as_default(), tf.Session() as session:
         build(config, labels, *[tf.zeros([1, 4], tf.int32)] * 3)
         # Large weights, so that texts differ in what is said of them.
-        generator = np.random.RandomState(len(labels))
+        generator = np.random.RandomState(seed)
         session.run(tf.global_variables_initializer())
         for variable in tf.trainable_variables():
             centre = 1.0 if variable.op.name.endswith("gamma") else 0.0
