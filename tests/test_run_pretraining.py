@@ -182,7 +182,8 @@ def test_results_have_the_published_names_and_format(trained):
 def test_evaluation_reads_the_evaluation_file(data, trained, tmp_path):
     content = json.loads((trained[0] / "eval_results.json").read_text(encoding="utf-8"))
     size = (data / "eval.tf_record").stat().st_size
-    assert content["fingerprint"]["files"] == [["eval.tf_record", size]]
+    (file,) = content["fingerprint"]["files"]
+    assert (file["name"], file["size"]) == ("eval.tf_record", size)
     # Ten records in batches of four: every record counts once.
     assert content["fingerprint"]["batches"] == 3
     accuracy = trained[1].evaluation.results[-1].metrics["sentence_order_accuracy"]
@@ -192,7 +193,7 @@ def test_evaluation_reads_the_evaluation_file(data, trained, tmp_path):
 def test_without_an_evaluation_file_the_input_is_evaluated(data, tmp_path):
     outcome = run(data, tmp_path, "--do_eval", "--num_train_steps=1", "--max_eval_steps=2")
     content = json.loads((tmp_path / "eval_results.json").read_text(encoding="utf-8"))
-    names = [name for name, _ in content["fingerprint"]["files"]]
+    names = [file["name"] for file in content["fingerprint"]["files"]]
     assert names == ["train-0.tf_record", "train-1.tf_record"]
     assert content["fingerprint"]["batches"] == 2
     assert [result.step for result in outcome.evaluation.results] == [0, 1]
