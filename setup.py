@@ -42,7 +42,7 @@ def main() -> None:
     setuptools.setup(
         name="albert",
         version=read_version(),
-        description="ALBERT for TensorFlow 1.15 and 2.15: from raw text to a pretrained model",
+        description="ALBERT for TensorFlow 1.15 and 2.15: pretraining and fine-tuning",
         long_description=(HERE / "README.md").read_text(encoding="utf-8"),
         long_description_content_type="text/markdown",
         license="Apache-2.0",

@@ -3,7 +3,7 @@
 """Fine-tunes a model on several tasks with several seeds, and makes a table of the results.
 
   python -m albert.sweep --data_dir=glue --model_dir=albert_base --output_dir=output/glue
-  python -m albert.sweep --suite=clue --data_dir=clue --model_dir=albert_tiny_zh \\
+  python -m albert.sweep --suite=clue --data_dir=clue --model_dir=albert_base_zh \\
       --output_dir=output/clue --tasks=afqmc,tnews --seeds=1-3
 
 Every flag may be given as an environment variable of the same name in capitals (DATA_DIR=glue); a
