@@ -308,7 +308,8 @@ def write_features(
     Args:
       task: gives the labels.
       data: the examples, with texts as they were written, and the files they come from.
-      output_file: the record file.
+      output_file: the record file, into whose name some digits are put that stand for all that
+        it is made from; see `feature_cache.build_records`.
       max_seq_length: S.
       tokenizer: prepares the texts and cuts them into pieces.
       pad_to_multiple_of: padding examples are added until the count is a multiple of this (TPU).
@@ -366,11 +367,11 @@ class SplitFeatures(NamedTuple):
 def cache_path(
     cached_dir: str, task: classifier_tasks.Task, split: str, *, max_seq_length: int
 ) -> str:
-    """Returns where the features of a split lie, e.g. mrpc_train.128.tf_record in `cached_dir`.
+    """Returns the name for the features of a split, e.g. mrpc_train.128.tf_record in `cached_dir`.
 
     The uses are called train, eval and predict; of several splits with one use, those after the
     first carry their own name too (mnli_eval_mismatched.128.tf_record). The length is in the name
-    so that runs with different ones can share the folder.
+    so that people can tell the files of a shared folder apart; `write_features` adds some digits.
     """
     declared = task.split(split)
     use = _USES[declared.role]

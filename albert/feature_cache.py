@@ -10,22 +10,31 @@
         convert=convert_chunk,
         description="mrpc train",
     )
+    record_file.path            # "cache/mrpc_train.128.5e0b6a1f.tf_record"
 
-The file appears whole or not at all, and a sidecar says what it was made from; see `albert.files`.
+What a file is made from is part of its name, so that runs with other settings, vocabularies or data
+can share a folder and never take or replace a file that another one is reading. The file appears
+whole or not at all, and a sidecar says what it was made from; see `albert.files`.
 """
 
 import collections
 import contextlib
+import hashlib
+import json
 import logging
 import multiprocessing
+import os
 import time
 from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
-from albert import input_pipeline, progress, worker_pool
+import tensorflow.compat.v1 as tf
+
+from albert import files, input_pipeline, progress, worker_pool
 
 _LOGGER = logging.getLogger(__name__)
 
 _CHUNK_ITEMS = 128  # that a worker takes at a time
+_DIGITS = 8  # of the fingerprint's hash in a file's name
 _WORTH_FORKING = 1000  # fewer items are converted sooner than processes are started
 
 
@@ -62,13 +71,13 @@ def build_records(
     num_processes: Optional[int] = None,
     description: str = "features",
 ) -> RecordFile:
-    """Returns the record file for `fingerprint`: the present one if it is that, else a new one.
+    """Returns the record file for `fingerprint`: the present one if it is whole, else a new one.
 
-    Why a file is made is said in one log line. The records are in the order of the items and the
-    same bytes for any number of processes.
+    That a file is made, and why, is said in one log line. The records are in the order of the items
+    and the same bytes for any number of processes.
 
     Args:
-      path: the record file.
+      path: the record file, but for the digits that are put before its extension.
       fingerprint: JSON values that decide the records. The features' names, shapes and types are
         added.
       spec: declaration of the records.
@@ -83,11 +92,13 @@ def build_records(
       OSError: a worker process was killed, or the file cannot be written.
     """
     whole = dict(fingerprint, features=[_declaration(feature) for feature in spec.features])
+    plain_path, path = str(path), fingerprinted_path(path, whole)
     reason = input_pipeline.why_stale(path, whole)
     if not reason:
         count = input_pipeline.read_sidecar(path).count
         _LOGGER.info("%s: %d records are there already: %s", description, count, path)
         return RecordFile(str(path), count, True, {})
+    reason += _what_else_is_there(plain_path, path, whole)
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
 
     def encode(chunk: Sequence[Any]) -> _Encoded:
@@ -108,6 +119,31 @@ def build_records(
             bar.update(min(_CHUNK_ITEMS, len(items) - done * _CHUNK_ITEMS), "")
     _log_end(description, writer.count, seconds=time.time() - started, notes=notes)
     return RecordFile(str(path), writer.count, False, dict(notes))
+
+
+def fingerprinted_path(path: str, fingerprint: Mapping[str, Any]) -> str:
+    """Returns `path` with eight digits of the fingerprint's hash before its extension."""
+    text = json.dumps(files.normalized_fingerprint(fingerprint), sort_keys=True)
+    digits = hashlib.sha256(text.encode("utf-8")).hexdigest()[:_DIGITS]
+    stem, extension = os.path.splitext(str(path))
+    return f"{stem}.{digits}{extension}"
+
+
+def _what_else_is_there(plain_path: str, path: str, fingerprint: Mapping[str, Any]) -> str:
+    """What tells the newest file of the same use from the one to come; "" if there is none."""
+    folder = os.path.dirname(path) or "."
+    if tf.io.gfile.exists(path) or not tf.io.gfile.isdir(folder):
+        return ""
+    start, extension = os.path.splitext(os.path.basename(plain_path))
+    length = len(os.path.basename(path))
+    others = [
+        os.path.join(folder, name)
+        for name in tf.io.gfile.listdir(folder)
+        if name.startswith(f"{start}.") and name.endswith(extension) and len(name) == length
+    ]
+    newest = max(others, key=lambda other: tf.io.gfile.stat(other).mtime_nsec, default="")
+    difference = newest and input_pipeline.why_stale(newest, fingerprint)
+    return f" (of {os.path.basename(newest)}: {difference})" if difference else ""
 
 
 def _declaration(feature: input_pipeline.Feature) -> str:

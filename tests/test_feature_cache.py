@@ -4,11 +4,12 @@
 
 import logging
 import os
+import pathlib
 
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import feature_cache, input_pipeline
+from albert import feature_cache, files, input_pipeline
 
 SPEC = input_pipeline.FeatureSpec([input_pipeline.Feature("value", (2,))])
 
@@ -47,10 +48,12 @@ def test_records_are_written_in_the_order_of_the_items(tmp_path):
 
 
 def test_the_bytes_do_not_depend_on_the_number_of_processes(tmp_path):
-    paths = [tmp_path / f"{count}.tf_record" for count in (1, 2, 3)]
-    for count, path in zip((1, 2, 3), paths):
-        assert _build(path, items=range(1000), processes=count).notes == {"unlucky": 1}
-    assert len({path.read_bytes() for path in paths}) == 1
+    contents = set()
+    for count in (1, 2, 3):
+        built = _build(tmp_path / f"{count}.tf_record", items=range(1000), processes=count)
+        assert built.notes == {"unlucky": 1}
+        contents.add(pathlib.Path(built.path).read_bytes())
+    assert len(contents) == 1
 
 
 def test_a_current_file_is_used_as_it_is(tmp_path, caplog):
@@ -62,13 +65,32 @@ def test_a_current_file_is_used_as_it_is(tmp_path, caplog):
     assert "numbers: 19 records are there already" in caplog.text
 
 
-def test_a_changed_setting_rebuilds_the_file_and_is_named(tmp_path, caplog):
+def test_a_file_made_from_something_else_has_another_name_and_both_stay(tmp_path, caplog):
     path = tmp_path / "a.tf_record"
-    _build(path)
     with caplog.at_level(logging.INFO):
-        assert not _build(path, fingerprint={"length": 3}).was_current
+        first = _build(path).path
+        second = _build(path, fingerprint={"length": 3}).path
     lines = [line for line in caplog.messages if "because" in line]
-    assert lines == [f"numbers: creating {path}, because length was 2 and is 3."]
+    assert lines == [
+        f"numbers: creating {first}, because it does not exist.",
+        f"numbers: creating {second}, because it does not exist (of {os.path.basename(first)}: "
+        "length was 2 and is 3).",
+    ]
+    assert first != second
+    for number, built in ((2, first), (3, second)):
+        assert _build(path, fingerprint={"length": number}, convert=_never).path == built
+
+
+def test_the_digits_stand_before_the_extension_and_are_the_same_everywhere():
+    path = feature_cache.fingerprinted_path("cache/mrpc.128.tf_record", {"b": (1,), "a": 2})
+    # sha256sum of {"a": 2, "b": [1]}
+    assert path == "cache/mrpc.128.d1f8284b.tf_record"
+
+
+def test_a_file_of_the_name_that_was_made_from_something_else_is_made_anew(tmp_path):
+    built = _build(tmp_path / "a.tf_record").path
+    files.write_sidecar(built, 19, {"length": 7})
+    assert not _build(tmp_path / "a.tf_record").was_current
 
 
 def test_a_changed_declaration_of_the_records_rebuilds_the_file(tmp_path):
@@ -81,20 +103,20 @@ def test_a_changed_declaration_of_the_records_rebuilds_the_file(tmp_path):
 
 @pytest.mark.parametrize("kept", [0, 30, -1])
 def test_a_file_that_was_cut_off_is_rebuilt(tmp_path, kept, caplog):
-    path = tmp_path / "a.tf_record"
-    whole = _build(path) and path.read_bytes()
+    path = pathlib.Path(_build(tmp_path / "a.tf_record").path)
+    whole = path.read_bytes()
     path.write_bytes(whole[:kept])
     with caplog.at_level(logging.INFO):
-        assert not _build(path).was_current
+        assert not _build(tmp_path / "a.tf_record").was_current
     assert "bytes where" in caplog.text
     assert path.read_bytes() == whole
 
 
 def test_a_file_of_unknown_origin_is_rebuilt(tmp_path, caplog):
-    path = tmp_path / "a.tf_record"
-    path.write_bytes(b"another program's")
+    path = _build(tmp_path / "a.tf_record").path
+    os.remove(files.sidecar_path(path))
     with caplog.at_level(logging.INFO):
-        _build(path)
+        _build(tmp_path / "a.tf_record")
     assert "it has no sidecar that says what it was made from" in caplog.text
     assert len(_values(path)) == 19
 
@@ -107,12 +129,20 @@ def test_a_failed_conversion_leaves_the_old_file_alone(tmp_path, processes):
         return _convert(chunk)
 
     path = tmp_path / "a.tf_record"
-    before = _build(path) and path.read_bytes()
-    with pytest.raises(ValueError, match="item 301"):
-        _build(path, items=range(500), fingerprint={}, convert=fail_late, processes=processes)
-    assert path.read_bytes() == before
-    assert _build(path, convert=_never).was_current
-    assert sorted(os.listdir(str(tmp_path))) == [".a.tf_record.meta.json", "a.tf_record"]
+    built = _build(path).path
+    os.remove(files.sidecar_path(built))
+    before = pathlib.Path(built).read_bytes()
+    for settings in ({"length": 2}, {}):
+        with pytest.raises(ValueError, match="item 301"):
+            _build(
+                path,
+                items=range(500),
+                fingerprint=settings,
+                convert=fail_late,
+                processes=processes,
+            )
+    assert pathlib.Path(built).read_bytes() == before
+    assert os.listdir(str(tmp_path)) == [os.path.basename(built)]
 
 
 def test_no_items_make_an_empty_file(tmp_path):
