@@ -13,7 +13,8 @@ import difflib
 import json
 import logging
 import os
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+import re
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert import files as file_utils
 from albert import labelled_examples, task_table, tokenization
@@ -96,11 +97,12 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
       ValueError: no such split, no such file, or a row that cannot be used (see
         `labelled_examples.read_split`).
     """
-    data = labelled_examples.read_split(
-        task.split(split),
-        task_folders(task, data_dir),
-        Labels(task.labels, task.label_aliases, task.dropped_labels),
-    )
+    declared, folders = task.split(split), _folders_to_read(task, data_dir)
+    labels = Labels(task.labels, task.label_aliases, task.dropped_labels)
+    header = []
+    if not declared.needs_labels and any(own.name == "train" for own in task.splits):
+        header = labelled_examples.header_of(task.split("train"), folders, labels)
+    data = labelled_examples.read_split(declared, folders, labels, training_header=header)
     _LOGGER.info("%s", labelled_examples.dirt_line(f"{task.name} {split}", data))
     return data
 
@@ -108,7 +110,18 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
 def has_split(task: Task, data_dir: str, split: str) -> bool:
     """Returns whether a file for the split is there."""
     declared = task.split(split)
-    return bool(labelled_examples.find_files(declared, task_folders(task, data_dir)))
+    return bool(labelled_examples.find_files(declared, _folders_to_read(task, data_dir)))
+
+
+def _folders_to_read(task: Task, data_dir: str) -> List[str]:
+    """The task's own folders, or `data_dir` where there are none: its files may be another task's.
+
+    A task of the user's own has no published folder; one of its name need not be its data.
+    """
+    *own, parent = task_folders(task, data_dir)
+    if task.name not in TASKS:
+        own = own if any(labelled_examples.find_files(split, own) for split in task.splits) else []
+    return own or [parent]
 
 
 # ---------------------------------------------------------------------------------- tasks of users
@@ -126,6 +139,43 @@ _CUSTOM_DEFAULTS = {
     "dev_file": "dev.tsv",
     "test_file": "test.tsv",
     "name": CUSTOM,
+}
+
+
+class _Kind(NamedTuple):
+    """What a setting may be."""
+
+    words: str
+    types: Tuple[type, ...]
+    item_types: Tuple[type, ...] = ()  # of a list; (): it may not be one
+
+    def allows(self, value: Any) -> bool:
+        """Whether a setting of this kind may have the value; None is none."""
+        is_list = self.item_types and isinstance(value, (list, tuple))
+        parts, types = (value, self.item_types) if is_list else ([value], self.types)
+        return value is None or all(
+            isinstance(part, types) and (bool in types or not isinstance(part, bool))
+            for part in parts
+        )
+
+
+_COLUMN = _Kind("the number of a column, or the name of a column or field", (int, str))
+_LABELS = _Kind("a list of names, or text with commas between them", (str,), (str, int, bool))
+_NAMES = _Kind("a list of names, or text with commas between them", (str,), (str,))
+_TEXT = _Kind("text", (str,))
+_KINDS = {
+    "text_a": _COLUMN,
+    "text_b": _COLUMN,
+    "label": _COLUMN,
+    "guid": _COLUMN,
+    "header": _Kind("true or false", (bool,)),
+    "labels": _LABELS,
+    "metric": _TEXT,
+    "metrics": _NAMES,
+    "train_file": _TEXT,
+    "dev_file": _TEXT,
+    "test_file": _TEXT,
+    "name": _TEXT,
 }
 _JSON_EXTENSIONS = (".json", ".jsonl", ".ndjson")
 _CUSTOM_RECIPE = Recipe(128, 32, 2e-5, num_train_epochs=3, warmup_proportion=0.1)
@@ -148,10 +198,18 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
         name: what the task is called in results.
 
     Raises:
-      ValueError: an unknown setting, text_a or labels missing, a label that occurs twice, an
-        unknown metric or one that does not suit the labels.
+      ValueError: an unknown setting or one of another type, text_a or labels missing, a label that
+        occurs twice, an unknown metric or one that does not suit the labels.
     """
     given = _read_custom_file(task_file) if task_file else {}
+    try:
+        return _custom_task(given, settings)
+    except ValueError as error:
+        raise ValueError(f"Task file '{task_file}': {error}" if task_file else str(error)) from None
+
+
+def _custom_task(given: Dict[str, Any], settings: Mapping[str, Any]) -> Task:
+    """The task of a file's settings and of others that go before them."""
     given.update({key: value for key, value in settings.items() if value not in (None, "", ())})
     unknown = sorted(set(given) - set(_CUSTOM_DEFAULTS))
     if unknown:
@@ -160,6 +218,7 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
             f"{', '.join(_CUSTOM_DEFAULTS)}."
         )
     values = {**_CUSTOM_DEFAULTS, **given}
+    _check_kinds(values)
     if values["text_a"] is None:
         raise ValueError(
             "A custom task needs text_a: the column (a number from 0, or its name in the header "
@@ -170,14 +229,14 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
     metrics = tuple(dict.fromkeys([best] + _listed(values["metrics"])))
     _check_metrics(metrics, labels)
     return Task(
-        name=str(values["name"]),
-        folders=(str(values["name"]),),
+        name=values["name"],
+        folders=(values["name"],),
         splits=tuple(_custom_split(name, values) for name in ("train", "dev", "test")),
         labels=labels,
         metrics=metrics,
         best_metric=best,
         recipe=_CUSTOM_RECIPE,
-        clue_name=str(values["name"]),
+        clue_name=values["name"],
     )
 
 
@@ -192,10 +251,25 @@ def _read_custom_file(path: str) -> Dict[str, Any]:
     return values
 
 
+def _check_kinds(values: Mapping[str, Any]) -> None:
+    """Refuses values that their settings cannot have."""
+    for name, kind in _KINDS.items():
+        if not kind.allows(values[name]):
+            shown = json.dumps(values[name], ensure_ascii=False, default=str)[:80]
+            raise ValueError(f"{name} is {shown}; it must be {kind.words}.")
+    if not re.fullmatch(r"[\w.-]+", values["name"]):
+        raise ValueError(
+            f"name is {values['name'][:80]!r}; it becomes part of file names and must be made of "
+            "letters, digits, '.', '-' and '_'."
+        )
+
+
 def _listed(value: Any) -> List[str]:
     """A list, or comma-separated text, as a list of texts."""
     parts = value.split(",") if isinstance(value, str) else list(value or ())
-    return [str(part).strip() for part in parts if str(part).strip()]
+    # JSON's true and false are labels as they are spelt there.
+    texts = [str(part).lower() if isinstance(part, bool) else str(part) for part in parts]
+    return [text.strip() for text in texts if text.strip()]
 
 
 def _custom_labels(value: Any) -> Tuple[str, ...]:
@@ -227,20 +301,18 @@ def _check_metrics(metrics: Sequence[str], labels: Sequence[str]) -> None:
 
 def _column(value: Any) -> Any:
     """A column number where the text is one; otherwise a name."""
-    if isinstance(value, str) and value.strip().lstrip("-").isdigit():
-        return int(value)
-    return value
+    is_number = isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]+\s*", value)
+    return int(value) if is_number else value
 
 
 def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
     """A split of the user's task, read as its file's extension says."""
-    file = str(values[f"{name}_file"])
-    keys = ("text_a", "text_b", "label")
+    file = values[f"{name}_file"]
+    keys = ("text_a", "text_b", "label", "guid")
     if file.endswith(_JSON_EXTENSIONS):
-        return Split(name, (Source(file, Fields(*(values[key] for key in keys))),))
-    places = [_column(values[key]) for key in keys]
-    header = values["header"]
-    columns = Columns(*places, guid=_column(values["guid"]), header=header)
+        names = [None if values[key] is None else str(values[key]) for key in keys]
+        return Split(name, (Source(file, Fields(*names)),))
+    columns = Columns(*(_column(values[key]) for key in keys), header=values["header"])
     return Split(name, (Source(file, columns),))
 
 

@@ -20,6 +20,7 @@ from typing import (
     Any,
     Callable,
     Counter,
+    FrozenSet,
     List,
     Mapping,
     NamedTuple,
@@ -106,6 +107,7 @@ class Fields(NamedTuple):
     text_a: str
     text_b: Optional[str] = None
     label: Optional[str] = "label"
+    guid: Optional[str] = None  # None: "<split>-<row>"; without effect where there is `render`
     render: Optional[Callable[[Mapping[str, Any]], List[Texts]]] = None
 
 
@@ -158,24 +160,36 @@ class _Context(NamedTuple):
     table: tables.Table
     split: Split
     labels: Labels
+    header_words: FrozenSet[str]  # cells that only a header row holds
     skipped: Counter[str]  # damaged rows
     dropped: Counter[str]  # rows that the declaration leaves out
 
 
-def read_split(split: Split, folders: Sequence[str], labels: Labels) -> TaskData:
+def read_split(
+    split: Split,
+    folders: Sequence[str],
+    labels: Labels,
+    *,
+    training_header: Sequence[str] = (),
+) -> TaskData:
     """Reads the examples of a split.
 
     Args:
       split: the declaration.
       folders: where the files may lie; the first folder that has one of them is it.
       labels: the labels there are.
+      training_header: cells of the header row of the training file, if that has one: where the
+        declaration leaves it open, a first row with one of them is a header, and a file that seems
+        to have none is said to.
 
     Raises:
       ValueError: no file is there, none fits the declaration, too many rows are damaged, a row
         lacks columns or has an unknown label (file and line are named), or there is no example.
     """
     source, table = _find_source(split, folders)
-    context = _Context(table, split, labels, collections.Counter(), collections.Counter())
+    cells = {cell.strip().lower() for cell in training_header}
+    words = frozenset(_HEADER_WORDS | (cells - {""}))
+    context = _Context(table, split, labels, words, collections.Counter(), collections.Counter())
     if isinstance(source.reading, Fields):
         examples = _read_objects(source.reading, context)
     else:
@@ -185,7 +199,39 @@ def read_split(split: Split, folders: Sequence[str], labels: Labels) -> TaskData
     empty = sum(not example.text_a.strip() for example in examples)
     counts = [table.dirt, context.skipped, context.dropped, {"example with an empty text": empty}]
     notes = [f"{number} x {what}" for part in counts for what, number in part.items() if number]
+    notes += _missing_header(source.reading, table, context) if training_header else []
     return TaskData(examples, [table.path], notes)
+
+
+def _missing_header(
+    reading: Union[Columns, Fields], table: tables.Table, context: _Context
+) -> List[str]:
+    """A note on a first row that counts as an example though the training file has a header."""
+    first = table.rows[0].values
+    if isinstance(reading, Fields) or reading.header is not None or _named_columns(reading):
+        return []
+    if _has_header(reading, first, context):
+        return []
+    shown = ", ".join(cell[:30] for cell in first)[:120]
+    return [f"the first row is taken as an example, not as a header as in training: {shown}"]
+
+
+def header_of(split: Split, folders: Sequence[str], labels: Labels) -> List[str]:
+    """Returns the header row of a split's file: its cells; [] if it has none or is not there.
+
+    Arguments and errors are those of `read_split`.
+    """
+    if not find_files(split, folders):
+        return []
+    source, table = _find_source(split, folders)
+    if isinstance(source.reading, Fields):
+        return []
+    first = table.rows[0].values
+    counters = collections.Counter(), collections.Counter()
+    context = _Context(table, split, labels, _HEADER_WORDS, *counters)
+    by_number = _numbered(source.reading, first)
+    named = bool(_named_columns(source.reading))
+    return list(first) if named or _has_header(by_number, first, context) else []
 
 
 def find_files(split: Split, folders: Sequence[str]) -> List[str]:
@@ -282,8 +328,10 @@ def _read_objects(fields: Fields, context: _Context) -> List[InputExample]:
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
         for part, texts in enumerate(rendered):
-            number = row.number * len(rendered) + part
-            _append(examples, texts, _guid(context, number), context=context, where=where)
+            guid = _guid(context, row.number * len(rendered) + part)
+            if fields.guid is not None and not fields.render:
+                guid = str(row.values.get(fields.guid, guid))
+            _append(examples, texts, guid, context=context, where=where)
     return examples
 
 
@@ -372,12 +420,12 @@ def _has_header(columns: Columns, cells: Sequence[str], context: _Context) -> bo
             context.dropped["header row missing: the first row is an example"] += 1
         return False
     if columns.header is not None:
-        unexpected = not columns.header and (label or "").strip().lower() in _HEADER_WORDS
+        unexpected = not columns.header and (label or "").strip().lower() in context.header_words
         if unexpected:
             context.dropped["header row left out that such files do not have"] += 1
         return columns.header or unexpected
     named = [(_safe_cell(cells, place) or "").strip().lower() for place in columns[:3]]
-    return any(word in _HEADER_WORDS for word in named)
+    return any(word in context.header_words for word in named)
 
 
 def _safe_cell(cells: Sequence[str], column: Optional[int]) -> Optional[str]:

@@ -9,7 +9,7 @@ those of the Chinese tasks are albert_zh's and, where it names none, those of th
 
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
-from albert.labelled_examples import Columns, Fields, Source, Split, Texts
+from albert.labelled_examples import Columns, Fields, Source, Split, Texts, text_of
 from albert.task_types import Recipe, Task
 
 # ------------------------------------------------------------------------------ shapes of rendering
@@ -38,20 +38,27 @@ def mark_spans(values: Mapping[str, Any]) -> List[Texts]:
 def pair_choices(values: Mapping[str, Any]) -> List[Texts]:
     """Returns COPA's two examples of a line: cause and effect in order, label 1 if they belong.
 
+    An answer that is none of the choices becomes the label of both, which no task knows. Accuracy
+    is thus of choices, of which each is right or wrong, not of the questions as a leader board's.
+
     Raises:
-      ValueError: the question is neither "cause" nor "effect".
+      ValueError: the question is neither "cause" nor "effect", or there are not two choices.
       KeyError: a field is missing.
     """
     question, premise = values["question"], values["premise"]
     choices = values.get("choices") or [values["choice0"], values["choice1"]]
+    if not isinstance(choices, list) or len(choices) != 2:
+        raise ValueError(f"choices is {str(choices)[:80]!r}; it must be a list of two texts.")
     if question not in ("cause", "effect"):
         raise ValueError(f"question is {question!r}; it must be 'cause' or 'effect'.")
     answer = values.get("label")
     examples = []
     for index, choice in enumerate(choices):
         texts = (choice, premise) if question == "cause" else (premise, choice)
-        label = None if answer in (None, "") else str(int(int(answer) == index))
-        examples.append(Texts(*texts, label))
+        label = None if answer in (None, "") else str(answer).strip()
+        if label in _BINARY:
+            label = str(int(int(label) == index))
+        examples.append(Texts(*map(text_of, texts), label))
     return examples
 
 
@@ -77,18 +84,20 @@ def _mnli_splits(train: bool, parts: Sequence[str]) -> Tuple[Split, ...]:
 
 
 def _splits_of(readings: Mapping[str, Tuple[Any, ...]]) -> Tuple[Split, ...]:
-    """Splits that lie in <split><extension>, for each extension the readings to try in turn."""
-    return tuple(
-        Split(
-            name,
-            tuple(
-                Source(name + extension, reading)
-                for extension, several in readings.items()
-                for reading in several
-            ),
-        )
-        for name in ("train", "dev", "test")
-    )
+    """Splits that lie in <split><extension>, for each extension the readings to try in turn.
+
+    JSON files have CLUE's further names too.
+    """
+    splits = []
+    for name in ("train", "dev", "test"):
+        sources = [
+            Source(name + number + extension, reading)
+            for extension, several in readings.items()
+            for number in ("",) + (_CLUE_NUMBERS.get(name, ()) if extension == ".json" else ())
+            for reading in several
+        ]
+        splits.append(Split(name, tuple(sources)))
+    return tuple(splits)
 
 
 def _epochs(length: int, batch: int, rate: float, *, epochs: float) -> Recipe:
@@ -99,6 +108,13 @@ def _epochs(length: int, batch: int, rate: float, *, epochs: float) -> Recipe:
 _NLI = ("contradiction", "entailment", "neutral")
 _RTE = ("entailment", "not_entailment")
 _BINARY = ("0", "1")
+
+# Of CLUE's files some have a number in the name: OCNLI's train file the number of its examples,
+# the largest first, and test files the version of the leader board, the newest first.
+_CLUE_NUMBERS = {
+    "train": (".50k", ".30k", ".10k", ".3k", ".1k"),
+    "test": ("1.1", "1.0"),
+}
 
 # Chinese pairs: JSON lines as CLUE has them, or TSV with names or without, as people share them.
 _PAIR_FIELDS = Fields("sentence1", "sentence2")
@@ -356,7 +372,7 @@ CHINESE = (
         clue_name="wsc",
     ),
     Task(
-        name="copa",
+        name="copa",  # a choice is an example: accuracy is of choices, not of questions
         folders=("copa", "copa_public"),
         splits=_splits_of({".json": (Fields("premise", "choices", render=pair_choices),)}),
         labels=_BINARY,

@@ -201,6 +201,25 @@ def test_folders_are_found_in_any_case_and_under_their_other_names(tmp_path):
     assert not classifier_tasks.has_split(classifier_tasks.get_task("tnews"), str(tmp_path), "test")
 
 
+def test_beside_a_tasks_own_folder_the_files_of_the_parent_folder_are_not_its(tmp_path):
+    text = GLUE_HEADERS["rte"] + "\n" + GLUE_ROWS["rte"] + "\n"
+    _write(tmp_path / "RTE" / "train.tsv", text)
+    _write(tmp_path / "dev.tsv", text)
+    assert len(_read("rte", tmp_path, "train")) == 1
+    assert not classifier_tasks.has_split(classifier_tasks.get_task("rte"), str(tmp_path), "dev")
+    with pytest.raises(ValueError, match="dev data was not found: none of dev.tsv is in '.*RTE'"):
+        _read("rte", tmp_path, "dev")
+
+
+def test_a_folder_that_only_has_the_name_of_a_task_of_ones_own_is_not_its_data(tmp_path):
+    _write(tmp_path / "custom" / "model.ckpt-1.index", "an output folder")
+    _write(tmp_path / "dev.tsv", "A match.\tsport\n")
+    task = classifier_tasks.custom_task(text_a=0, label=1, labels="sport,politics")
+    assert len(classifier_tasks.read_examples(task, str(tmp_path), "dev").examples) == 1
+    _write(tmp_path / "custom" / "train.tsv", "A match.\tsport\n")
+    assert not classifier_tasks.has_split(task, str(tmp_path), "dev")
+
+
 @pytest.mark.parametrize("data_dir", ["", "/nowhere/at/all"])
 def test_a_data_dir_that_is_no_folder_is_refused(data_dir):
     with pytest.raises(ValueError, match="--data_dir .* is not a folder.*MRPC"):
@@ -271,6 +290,27 @@ def test_pairs_nobody_agreed_on_are_dropped(tmp_path):
         assert _read(name, tmp_path, "dev") == [("甲", "乙", "neutral")]
 
 
+@pytest.mark.parametrize(
+    "name, split, files",
+    [
+        ("ocnli", "train", ("train.1k.json", "train.30k.json", "train.50k.json", "train.json")),
+        ("tnews", "test", ("test1.0.json", "test1.1.json", "test.json")),
+        ("wsc", "test", ("test1.0.json", "test1.1.json", "test.json")),
+        ("csl", "test", ("test1.0.json", "test1.1.json", "test.json")),
+    ],
+)
+def test_files_of_clue_with_numbers_in_their_names_are_found(name, split, files, tmp_path):
+    task = classifier_tasks.get_task(name)
+    target = {"span1_text": "甲", "span1_index": 0, "span2_text": "乙", "span2_index": 1}
+    row = {"sentence1": "甲", "sentence2": "乙", "sentence": "甲", "text": "甲乙", "target": target}
+    row.update(keyword=["甲"], abst="乙", label="neutral")
+    for file in files:  # the later goes before the earlier
+        _write(tmp_path / task.folder / file, json.dumps(row))
+        data = classifier_tasks.read_examples(task, str(tmp_path), split)
+        assert data.files == [str(tmp_path / task.folder / file)]
+        assert len(data.examples) == 1
+
+
 def test_keywords_are_joined_by_spaces(tmp_path):
     _write(tmp_path / "dev.json", '{"abst": "摘要", "keyword": ["一", "二"], "label": "0"}\r\n')
     assert _read("csl", tmp_path, "dev") == [("一 二", "摘要", "0")]
@@ -312,6 +352,24 @@ def test_a_choice_becomes_two_examples_with_the_cause_first(choices, tmp_path):
     ]
     rows[0].pop("label")
     assert [texts.label for texts in pair_choices(rows[0])] == [None, None]
+
+
+@pytest.mark.parametrize("answer", [2, -1, "x"])
+def test_an_answer_that_is_no_choice_is_an_error_with_file_and_line(answer, tmp_path):
+    row = {"premise": "前", "choices": ["甲", "乙"], "question": "cause", "label": answer}
+    for name in ("dev", "test"):
+        _write(tmp_path / f"{name}.json", json.dumps(row))
+    with pytest.raises(ValueError, match=f"dev.json:1: unknown label '{answer}'; the labels"):
+        _read("copa", tmp_path, "dev")
+    assert [label for _, _, label in _read("copa", tmp_path, "test")] == [None, None]
+
+
+@pytest.mark.parametrize("choices", [["甲"], ["甲", "乙", "丙"], "甲乙"])
+def test_other_than_two_choices_are_an_error_with_file_and_line(choices, tmp_path):
+    row = {"premise": "前", "choices": choices, "question": "cause", "label": 0}
+    _write(tmp_path / "dev.json", json.dumps(row))
+    with pytest.raises(ValueError, match="dev.json:1: choices is .*must be a list of two texts"):
+        _read("copa", tmp_path, "dev")
 
 
 def test_a_question_that_is_neither_cause_nor_effect_is_refused():
@@ -375,11 +433,78 @@ def test_a_task_of_ones_own_may_stand_in_a_file_that_flags_go_before(tmp_path):
         ({"text_a": 0, "labels": "regression", "metric": "f1"}, "'f1' does not suit .* numbers"),
         ({"text_a": 0, "labels": "a,b,c", "metric": "f1"}, "'f1' needs two labels; there are 3"),
         ({"text_a": 0, "labels": "0,1", "colour": 1}, "no setting colour. Settings: text_a"),
+        ({"text_a": 0, "labels": 5}, "labels is 5; it must be a list of names, or text"),
+        ({"text_a": 0, "labels": [["a"], "b"]}, "labels is .*; it must be a list of names"),
+        ({"text_a": 0, "labels": ["a", None]}, "labels is .*null.*; it must be a list of names"),
+        ({"text_a": 0, "labels": {"a": 1}}, "labels is .*; it must be a list of names"),
+        ({"text_a": 0, "labels": "0,1", "metrics": 3}, "metrics is 3; it must be a list of names"),
+        ({"text_a": 0, "labels": "0,1", "metrics": [3]}, "metrics is .3.; it must be a list"),
+        ({"text_a": 0, "labels": "0,1", "metric": ["f1"]}, r'metric is \["f1"\]; it must be text'),
+        ({"text_a": ["x"], "labels": "0,1"}, r'text_a is \["x"\]; it must be the number of'),
+        ({"text_a": {"a": 1}, "labels": "0,1"}, "text_a is .*; it must be the number of a col"),
+        ({"text_a": True, "labels": "0,1"}, "text_a is true; it must be the number of a column"),
+        ({"text_a": 1.5, "labels": "0,1"}, "text_a is 1.5; it must be the number of a column"),
+        ({"text_a": 0, "guid": 1.5, "labels": "0,1"}, "guid is 1.5; it must be the number"),
+        ({"text_a": 0, "header": "no", "labels": "0,1"}, 'header is "no"; it must be true or f'),
+        ({"text_a": 0, "train_file": 1, "labels": "0,1"}, "train_file is 1; it must be text"),
+        ({"text_a": 0, "name": "a/b", "labels": "0,1"}, "name is 'a/b'; it becomes part of file"),
     ],
 )
-def test_a_wrong_description_of_a_task_is_refused(settings, problem):
+def test_a_wrong_description_of_a_task_is_refused(settings, problem, tmp_path):
     with pytest.raises(ValueError, match=problem):
         classifier_tasks.custom_task(**settings)
+    _write(tmp_path / "task.json", json.dumps(settings))
+    with pytest.raises(ValueError, match=f"Task file '.*task.json': .*{problem}") as caught:
+        classifier_tasks.custom_task(str(tmp_path / "task.json"))
+    assert "\n" not in str(caught.value)
+
+
+def test_labels_of_ones_own_may_be_json_numbers_and_booleans(tmp_path):
+    _write(tmp_path / "train.json", '{"text": "a", "y": true}\n')
+    task = classifier_tasks.custom_task(
+        text_a="text", label="y", labels=[True, False], train_file="train.json"
+    )
+    assert task.labels == ("true", "false")
+    (example,) = classifier_tasks.read_examples(task, str(tmp_path), "train").examples
+    assert example.label == "true"
+    assert classifier_tasks.custom_task(text_a=0, labels=[0, 1]).labels == ("0", "1")
+
+
+def test_examples_of_ones_own_are_named_by_a_column_or_a_field(tmp_path):
+    _write(
+        tmp_path / "train.jsonl", '{"text": "a", "y": "0", "key": 17}\n{"text": "b", "y": "1"}\n'
+    )
+    _write(tmp_path / "dev.tsv", "key\ttext\ty\nk9\tc\t0\n")
+    task = classifier_tasks.custom_task(
+        text_a="text", label="y", guid="key", labels="0,1", train_file="train.jsonl"
+    )
+    named = {
+        split: [
+            example.guid
+            for example in classifier_tasks.read_examples(task, str(tmp_path), split).examples
+        ]
+        for split in ("train", "dev")
+    }
+    assert named == {"train": ["17", "train-1"], "dev": ["k9"]}
+
+
+def test_a_test_file_has_a_header_of_the_training_files_words_or_the_log_says_it_has_none(tmp_path):
+    _write(tmp_path / "train.tsv", "body\tlabel\nA match.\tsport\n")
+    task = classifier_tasks.custom_task(text_a=0, label=1, labels="sport,politics")
+
+    def read(text):
+        _write(tmp_path / "test.tsv", text)
+        data = classifier_tasks.read_examples(task, str(tmp_path), "test")
+        return [example.text_a for example in data.examples], data.notes
+
+    assert read("body\nA vote.\n") == (["A vote."], [])
+    assert read("body\tlabel\nA vote.\tpolitics\n") == (["A vote."], [])
+    assert read("Inhalt\nA vote.\n") == (
+        ["Inhalt", "A vote."],
+        ["the first row is taken as an example, not as a header as in training: Inhalt"],
+    )
+    _write(tmp_path / "train.tsv", "A match.\tsport\n")
+    assert read("body\nA vote.\n") == (["body", "A vote."], [])
 
 
 @pytest.mark.parametrize("text, problem", [("{", "is not JSON"), ("[]", "must hold one JSON obj")])
