@@ -7,20 +7,33 @@
     MRPC.tsv              the same as GLUE wants it (gluebenchmark.com: "Submission format")
     tnews_predict.json    CLUE: {"id": row, "label": name} a line
 
-All are written in one step each. `read_predict_file` reads what a user wants predicted.
+All are written in one step each. `read_predict_file` reads what a user wants predicted; what was
+predicted for texts.tsv is in test_results_texts.tsv and submit_results_texts.tsv.
 """
 
 import json
+import logging
 import os
 import zipfile
-from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from albert import files as file_utils
 from albert import labelled_examples, tables
-from albert.labelled_examples import Columns, Fields, InputExample, Labels, Source, Split, TaskData
+from albert.labelled_examples import (
+    Columns,
+    Fields,
+    InputExample,
+    Labels,
+    Source,
+    Split,
+    TaskData,
+    Texts,
+)
 from albert.task_types import Task
+
+_LOGGER = logging.getLogger(__name__)
 
 RESULTS_NAME = "test_results.tsv"
 SUBMIT_NAME = "submit_results.tsv"
@@ -127,6 +140,24 @@ def write_results(
     return paths
 
 
+def write_file_results(
+    output_dir: str, task: Task, predict_file: str, *, predictions: Predictions
+) -> List[str]:
+    """Writes what was predicted for a file of the user's own beside the test data's results.
+
+    Args:
+      output_dir: the results' folder.
+      task: names the labels.
+      predict_file: its name without folder and extension becomes part of the results' names.
+      predictions: for each example of the file.
+
+    Returns:
+      The files' paths; raises ValueError as `answers` does.
+    """
+    stem = os.path.splitext(os.path.basename(str(predict_file)))[0]
+    return write_results(output_dir, task, predictions=predictions, suffix=f"_{stem}")
+
+
 def write_glue_file(path: str, task: Task, predictions: Predictions) -> str:
     """Writes one file of a GLUE submission and returns its path.
 
@@ -212,6 +243,7 @@ _PAIR_NAMES = (
     ("#1 String", "#2 String"),
 )
 _SINGLE_NAMES = (("text_a",), ("sentence",), ("text",), ("review",), ("content",))
+_MOST_SHOWN = 60  # letters of a text
 _GUID_NAMES = ("index", "id", "guid", "idx")
 
 
@@ -220,7 +252,8 @@ def read_predict_file(task: Task, path: str) -> TaskData:
 
     Labels, if there are some, are not looked at. Where the texts are is found out in this order:
     columns or fields named as the task's, or as usual (text_a and text_b, sentence1 and sentence2,
-    ...); as many columns as texts; the columns of the task's own files.
+    ...); as many columns as texts; the columns of the task's own files. One log line tells what was
+    found and shows the first example.
 
     Args:
       task: says whether texts come in pairs.
@@ -231,31 +264,59 @@ def read_predict_file(task: Task, path: str) -> TaskData:
       otherwise their row does, counted from 0.
 
     Raises:
-      ValueError: the file is missing or empty, the texts are not found, or a row has too few
-        columns.
+      ValueError: the file is missing or empty, the texts are not found or labels are where they
+        should be, a row has too few columns, or the rows do not make whole questions (COPA).
     """
     path = os.path.expanduser(str(path))
     table = tables.read_json_lines(path) if tables.looks_like_json(path) else tables.read_tsv(path)
     if not table.rows:
         raise ValueError(f"'{path}' is empty. It must hold the texts to predict, one row each.")
-    first = table.rows[0].values
     reading = _find_reading(task, table)
     if reading is None:
-        wanted = "a pair of texts" if task.is_pair else "a text"
-        names = " or ".join(", ".join(names) for names in _names(task)[:3])
-        raise ValueError(
-            f"'{path}': {wanted} was not found in {str(list(first))[:200]}. Task '{task.name}' "
-            f"takes {'columns' if isinstance(first, list) else 'fields'} named {names}, or a file "
-            "of tab-separated texts and nothing else."
-        )
+        raise ValueError(f"'{path}': {_not_found(task, table.rows[0].values)}")
     folder, name = os.path.split(path)
     split = Split("test", (Source(name, reading),))
     data = labelled_examples.read_split(split, [folder or "."], Labels(()))
-    identities = _identities(table, len(data.examples))
+    if len(data.examples) % task.examples_per_row:
+        raise ValueError(
+            f"'{path}' holds {len(data.examples)} rows. Task '{task.name}' takes "
+            f"{task.examples_per_row} rows for each question, one for each choice, or JSON lines "
+            "with all choices in one object."
+        )
+    identities = _identities(task, table, len(data.examples))
     for index, example in enumerate(data.examples):
-        example.guid = identities[index] if identities else str(index)
+        example.guid = (identities[index] if identities else "") or str(index)
         example.label = None
+    _LOGGER.info("%s: %s.", path, _in_words(reading, data.examples[0]))
     return data
+
+
+def _not_found(task: Task, first: Union[Sequence[str], Mapping[str, object]]) -> str:
+    """What to tell the user of a file in whose first row the texts are not found."""
+    wanted = "a pair of texts" if task.is_pair else "a text"
+    names = " or ".join(", ".join(names) for names in _names(task)[:3])
+    return (
+        f"{wanted} was not found in {str(list(first))[:200]}. Task '{task.name}' takes "
+        f"{'columns' if isinstance(first, list) else 'fields'} named {names}, or a file of "
+        "tab-separated texts and nothing else."
+    )
+
+
+def _in_words(reading: Union[Columns, Fields], example: InputExample) -> str:
+    """What was read as what, and the first example shortened."""
+    kind = "field" if isinstance(reading, Fields) else "column"
+    texts = [("text_a", reading.text_a, example.text_a)]
+    if example.text_b is not None:
+        texts.append(("text_b", reading.text_b, example.text_b))
+    places = " and ".join(f"{name} is {kind} {place!r}" for name, place, _ in texts)
+    shown = ", ".join(f"{name} {_shortened(text)!r}" for name, _, text in texts)
+    row = "" if kind == "field" or isinstance(reading.text_a, str) else " (columns from 0)"
+    return f"{places}{row}; the first example has {shown}"
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + "..."
 
 
 def _names(task: Task) -> Tuple[Tuple[str, ...], ...]:
@@ -264,15 +325,15 @@ def _names(task: Task) -> Tuple[Tuple[str, ...], ...]:
 
 
 def _declared(task: Task) -> List[Union[Columns, Fields]]:
-    """The task's own readings without labels, those of test files first.
+    """The task's own readings, those of test files first.
 
     No row may be lost, whether or not the file has the task's header.
     """
     splits = sorted(task.splits, key=lambda split: split.needs_labels)
     readings = [source.reading for split in splits for source in split.sources]
-    looked_at = {"guid": None, "header": None, "short_rows_are_skipped": False}
+    looked_at = {"header": None, "short_rows_are_skipped": False}
     return [
-        reading._replace(label=None, **(looked_at if isinstance(reading, Columns) else {}))
+        reading._replace(guid=None, **(looked_at if isinstance(reading, Columns) else {}))
         for reading in readings
     ]
 
@@ -282,15 +343,18 @@ def _find_reading(task: Task, table: tables.Table) -> Optional[Union[Columns, Fi
     first = table.rows[0].values
     if isinstance(first, dict):
         return _find_fields(task, first)
-    named = [(reading.text_a, reading.text_b) for reading in _declared(task)]
+    own = [reading for reading in _declared(task) if not getattr(reading, "render", None)]
+    named = [(reading.text_a, reading.text_b) for reading in own]
     named += [(names + (None,))[:2] for names in _names(task)]
     for text_a, text_b in named:
         wanted = [name for name in (text_a, text_b) if name is not None]
         if all(isinstance(name, str) and name in first for name in wanted):
             return Columns(text_a, text_b)
     if len(first) == 1 + task.is_pair:
-        return Columns(0, 1 if task.is_pair else None)
-    return _find_numbered(task, len(first))
+        plain = Columns(0, 1 if task.is_pair else None)
+        if not _labels_in_place_of_texts(task, table, plain):
+            return plain
+    return _find_numbered(task, table)
 
 
 def _find_fields(task: Task, first: Mapping[str, object]) -> Optional[Fields]:
@@ -298,34 +362,95 @@ def _find_fields(task: Task, first: Mapping[str, object]) -> Optional[Fields]:
     for reading in _declared(task):
         if not isinstance(reading, Fields) or reading.text_a not in first:
             continue
-        if reading.render is not None or reading.text_b is None or reading.text_b in first:
-            return reading
+        if reading.render is not None:
+            return reading._replace(label=None, render=_without_label(reading.render))
+        if reading.text_b is None or reading.text_b in first:
+            return reading._replace(label=None)
     for names in _names(task):
         if all(name in first for name in names):
             return Fields(*names, label=None)
     return None
 
 
-def _find_numbered(task: Task, count: int) -> Optional[Columns]:
-    """The task's layout that uses most of the columns there are."""
-    fitting = [
+def _without_label(render: Callable) -> Callable:
+    """A renderer that does not see the label."""
+
+    def rendered(values: Mapping[str, object]) -> List[Texts]:
+        return render({name: value for name, value in values.items() if name != "label"})
+
+    return rendered
+
+
+def _find_numbered(task: Task, table: tables.Table) -> Optional[Columns]:
+    """The task's layout that uses most of the columns there are; None if all need more of them.
+
+    Raises:
+      ValueError: labels are where each layout has something else.
+    """
+    count = len(table.rows[0].values)
+    plain = [Columns(0, 1 if task.is_pair else None)] if count == 1 + task.is_pair else []
+    fitting = plain + [
         reading
         for reading in _declared(task)
         if isinstance(reading, Columns)
         and isinstance(reading.text_a, int)
         and max(reading.text_a, reading.text_b or 0) < count
     ]
-    return max(fitting, key=lambda reading: reading.text_b or reading.text_a, default=None)
+    problems = [_labels_in_place_of_texts(task, table, reading) for reading in fitting]
+    good = [reading for reading, problem in zip(fitting, problems) if not problem]
+    if fitting and not good:
+        names = " and ".join(_names(task)[0])
+        raise ValueError(
+            f"'{table.path}': {problems[0]}. Where the texts are cannot be told: give the file a "
+            f"header row with {names}, or make it JSON lines with these names. The first row is "
+            f"{str(table.rows[0].values)[:200]}."
+        )
+    best = max(good, key=lambda reading: reading.text_b or reading.text_a, default=None)
+    return best and best._replace(label=None)
 
 
-def _identities(table: tables.Table, count: int) -> List[str]:
-    """The names the file itself gives its rows; [] if it gives none."""
+def _labels_in_place_of_texts(task: Task, table: tables.Table, reading: Columns) -> str:
+    """Says where a layout finds labels in place of texts; "" if it does not.
+
+    A file with a column of labels has another layout if that has them elsewhere, or has none.
+    """
+    count = len(table.rows[0].values)
+    labelled = [place for place in range(count) if _holds_labels(task, table, place)]
+    for name, place in (("text_a", reading.text_a), ("text_b", reading.text_b)):
+        if place in labelled:
+            return f"column {place} (from 0) should hold {name}, but holds labels of the task"
+    place_of_label = None if reading.label is None else reading.label % count
+    # Numbers may be anything, and so may the first column: it often counts the rows.
+    others = [] if task.is_regression else [place for place in labelled if place > 0]
+    if others and place_of_label not in labelled:
+        return (
+            f"column {others[0]} (from 0) holds labels, which the task's own files have elsewhere"
+        )
+    return ""
+
+
+def _holds_labels(task: Task, table: tables.Table, place: int) -> bool:
+    """Whether all cells of a column are labels; the first row may be a header of unknown words."""
+    labels = Labels(task.labels, task.label_aliases)
+    rows = [row.values for row in table.rows[1:] or table.rows]
+    cells = [cells[place].strip() if place < len(cells) else "" for cells in rows]
+    return all(
+        cell in task.dropped_labels or labelled_examples.parse_label(cell, labels) is not None
+        for cell in cells
+    )
+
+
+def _identities(task: Task, table: tables.Table, count: int) -> List[str]:
+    """The names the file itself gives its rows, "" for a row without; [] if it gives none."""
     first = table.rows[0].values
-    name = next((name for name in _GUID_NAMES if name in first), None)
+    own = [source.reading.guid for split in task.splits for source in split.sources]
+    names = [name for name in own if isinstance(name, str)] + list(_GUID_NAMES)
+    name = next((name for name in names if name in first), None)
     if name is None:
         return []
     if isinstance(first, dict):
-        names = [str(row.values.get(name, "")) for row in table.rows]
+        found = [str(row.values.get(name, "")) for row in table.rows]
     else:
-        names = [row.values[first.index(name)] for row in table.rows[1:]]
-    return names if len(names) == count else []
+        place = first.index(name)
+        found = [row.values[place] if place < len(row.values) else "" for row in table.rows[1:]]
+    return found if len(found) == count else []
