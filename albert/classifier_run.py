@@ -397,12 +397,9 @@ def predict(run: Run) -> List[str]:
     written = []
     if settings.predict_file:
         predictions = run_prediction(run, _predict_file_features(run), checkpoint)
-        written += classifier_predictions.write_results(
-            settings.output_dir, task, predictions=predictions
+        written += classifier_predictions.write_file_results(
+            settings.output_dir, task, settings.predict_file, predictions=predictions
         )
-        if task.clue_name:
-            path = os.path.join(settings.output_dir, f"{task.clue_name}_predict.json")
-            written.append(classifier_predictions.write_clue_file(path, task, predictions))
     else:
         for split in _test_splits(run):
             predictions = run_prediction(run, run.features(split), checkpoint)

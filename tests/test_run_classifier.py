@@ -313,8 +313,9 @@ def test_one_checkpoint_can_predict_a_file_of_ones_own(folder, trained, tmp_path
         "--data_dir=",
     )
     assert len(outcome.predictions) == 2
-    results = np.loadtxt(str(tmp_path / "out" / "test_results.tsv"))
+    results = np.loadtxt(str(tmp_path / "out" / "test_results_own.tsv"))
     assert results.shape == (2, 2)
+    assert not (tmp_path / "out" / "test_results.tsv").exists()
 
 
 def test_without_evaluation_the_newest_checkpoint_predicts(folder, tmp_path, caplog):
