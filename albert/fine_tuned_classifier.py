@@ -38,6 +38,7 @@ class FineTunedClassifier(NamedTuple):
       do_lower_case: of the tokenizer.
       spm_model_file, vocab_file: the tokenizer's file; the other one is None.
       hub_module: handle of the TF-Hub module that the encoder came from, or None.
+      is_pair: whether the task has two texts; None where the folder does not say so.
     """
 
     config: Optional[modeling.AlbertConfig]
@@ -50,6 +51,7 @@ class FineTunedClassifier(NamedTuple):
     spm_model_file: Optional[str]
     vocab_file: Optional[str]
     hub_module: Optional[str] = None
+    is_pair: Optional[bool] = None
 
 
 class Inputs(NamedTuple):
@@ -100,6 +102,7 @@ def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTun
         max_seq_length=description["max_seq_length"],
         do_lower_case=description["do_lower_case"],
         hub_module=description.get("hub_module"),
+        is_pair=description.get("is_pair"),
         **vocabulary,
     )
 
@@ -180,9 +183,11 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
                 contents[name] = stream.read()
             sha256 = files.file_fingerprint(path)["sha256"]
             description[key] = {"path": name, "sha256": sha256}
-    text = json.dumps(description, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     if classifier.hub_module:
         description["hub_module"] = classifier.hub_module
+    if classifier.is_pair is not None:
+        description["is_pair"] = classifier.is_pair
+    text = json.dumps(description, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     contents[DESCRIPTION_NAME] = text.encode("utf-8")
     if classifier.config is not None:
         contents[CONFIG_NAME] = classifier.config.to_json_string().encode("utf-8")

@@ -111,7 +111,7 @@ class Predictor:
             training.
 
         Raises:
-          ValueError: an item is neither a text nor a pair of them.
+          ValueError: an item is neither a text nor a pair of them, or not what the task takes.
         """
         return [self._prediction(row) for row in self.predict_array(texts)]
 
@@ -126,7 +126,8 @@ class Predictor:
         """
         if isinstance(texts, str):
             raise ValueError("A list of texts is needed, not a single text: predict([text]).")
-        examples = [_example(number, text) for number, text in enumerate(texts)]
+        is_pair = self.classifier.is_pair
+        examples = [_example(number, text, is_pair) for number, text in enumerate(texts)]
         columns = 1 if self.classifier.is_regression else len(self.classifier.labels)
         results = np.zeros([len(examples), columns], np.float32)
         with self._lock:
@@ -167,12 +168,18 @@ class Predictor:
         return Prediction(labels[int(np.argmax(row))], probabilities, None)
 
 
-def _example(number: int, text: Text) -> labelled_examples.InputExample:
-    """A text or a pair as the tokenizer's machinery takes it."""
+def _example(number: int, text: Text, is_pair: Optional[bool]) -> labelled_examples.InputExample:
+    """A text or a pair as the tokenizer's machinery takes it; `is_pair` None takes both."""
     parts = tuple(text) if isinstance(text, (tuple, list)) else (text,)
     if len(parts) not in (1, 2) or not all(isinstance(part, str) for part in parts):
         raise ValueError(
             f"Text number {number + 1} is {str(text)[:60]!r}. Each must be a text or a pair "
             "(text_a, text_b) of texts."
+        )
+    if is_pair is not None and is_pair != (len(parts) == 2):
+        wanted, given = ("pairs", "single text") if is_pair else ("single texts", "pair")
+        raise ValueError(
+            f"Text number {number + 1} is {str(text)[:60]!r}, a {given}; the model was trained on "
+            f"{wanted}{' (text_a, text_b)' if is_pair else ''}. Give {wanted}."
         )
     return labelled_examples.InputExample(str(number), *parts)

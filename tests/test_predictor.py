@@ -205,3 +205,19 @@ def test_bad_settings_are_refused(model_dir):
         predictor.Predictor(model_dir, batch_size=0)
     with pytest.raises(ValueError, match="float8"):
         predictor.Predictor(model_dir, precision_name="float8")
+
+
+@pytest.mark.parametrize(
+    "is_pair, text, words",
+    [
+        (True, "the king", r"Text number 2 is 'the king', a single text.*trained on pairs"),
+        (False, ("the king", "a dog"), "Text number 2 is .* a pair; .*trained on single texts"),
+    ],
+)
+def test_the_kind_of_text_that_the_task_does_not_take_is_refused(tmp_path, is_pair, text, words):
+    folder = models.write_classifier(tmp_path, description={"is_pair": is_pair})
+    right = ("a", "b") if is_pair else "a"
+    with predictor.Predictor(folder) as model:
+        assert len(model.predict([right])) == 1
+        with pytest.raises(ValueError, match=words):
+            model.predict([right, text])

@@ -174,6 +174,19 @@ def test_the_model_can_be_used_from_the_extra_assets_alone(exported, model_dir, 
     assert len(fine_tuned_classifier.make_tokenizer(classifier).vocab) == 400
 
 
+@pytest.mark.parametrize(
+    "recorded", [{}, {"hub_module": "https://hub/albert/1", "is_pair": True}, {"is_pair": False}]
+)
+def test_the_extra_assets_say_all_that_is_known_of_the_model(tmp_path, recorded):
+    folder = models.write_classifier(tmp_path, description=recorded)
+    contents = fine_tuned_classifier.portable_files(fine_tuned_classifier.read_classifier(folder))
+    described = json.loads(contents["classifier.json"].decode("utf-8"))
+    original = json.loads((tmp_path / "classifier.json").read_text(encoding="utf-8"))
+    original["spm_model_file"]["path"] = "tiny.model"
+    assert described == original
+    assert {name: described[name] for name in recorded} == recorded
+
+
 def test_nothing_remains_of_an_export_that_fails(model_dir, tmp_path):
     classifier = fine_tuned_classifier.read_classifier(model_dir)
     other = classifier._replace(labels=("no", "yes"))
