@@ -130,7 +130,7 @@ def classification_head(num_labels: int, is_regression: bool) -> fine_tuning_uti
     return head
 
 
-def tpu_metrics(names: Sequence[str]) -> Callable:
+def tpu_metrics(names: Sequence[str], num_labels: int = 2) -> Callable:
     """Returns the metric_fn for fine_tuning_utils.build_model_fn: `names` inside the graph."""
 
     def metric_fn(
@@ -142,6 +142,7 @@ def tpu_metrics(names: Sequence[str]) -> Callable:
             predictions=outputs["predictions"],
             losses=per_example_loss,
             weights=is_real_example,
+            num_labels=num_labels,
         )
 
     return metric_fn
@@ -257,7 +258,7 @@ def model_fn_builder(
             **settings,
         ),
         classification_head(num_labels, is_regression),
-        metric_fn=tpu_metrics(metric_names),
+        metric_fn=tpu_metrics(metric_names, num_labels),
     )
 
 

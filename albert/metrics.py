@@ -125,6 +125,7 @@ def in_graph(
     predictions: tf.Tensor,
     losses: tf.Tensor,
     weights: tf.Tensor,
+    num_labels: int = 2,
 ) -> Dict[str, TfMetric]:
     """Returns those of the metrics that can be computed batch by batch, as tf.metrics.
 
@@ -136,9 +137,10 @@ def in_graph(
       predictions: [B], the same.
       losses: float32 [B].
       weights: [B]; 0 for rows that do not count.
+      num_labels: how many labels there are.
     """
     real = tf.cast(weights, tf.float32)
-    sides = _Sides(labels, predictions, losses, real)
+    sides = _Sides(labels, predictions, losses, real, num_labels)
     return {name: _IN_GRAPH[name](sides) for name in names if name in _IN_GRAPH}
 
 
@@ -149,15 +151,15 @@ class _Sides(NamedTuple):
     predictions: tf.Tensor
     losses: tf.Tensor
     weights: tf.Tensor
+    num_labels: int
 
 
 class _Counts(NamedTuple):
-    """Shares of all examples: right and wrong, predicted as 1 and as 0."""
+    """Shares of all examples: rightly and wrongly predicted as 1, and wrongly as another."""
 
     true_1: tf.Tensor
     false_1: tf.Tensor
     false_0: tf.Tensor
-    true_0: tf.Tensor
 
 
 def _means(tensors: Dict[str, tf.Tensor], weights: tf.Tensor) -> Tuple[Dict, tf.Operation]:
@@ -180,7 +182,6 @@ def _counts(sides: _Sides) -> Tuple[_Counts, tf.Operation]:
         "true_1": tf.logical_and(label, guess),
         "false_1": tf.logical_and(wrong, guess),
         "false_0": tf.logical_and(label, no_guess),
-        "true_0": tf.logical_and(wrong, no_guess),
     }
     cells = {name: tf.cast(cell, tf.float32) for name, cell in cells.items()}
     means, update = _means(cells, sides.weights)
@@ -196,11 +197,23 @@ def _f1_in_graph(sides: _Sides) -> TfMetric:
 
 
 def _matthews_in_graph(sides: _Sides) -> TfMetric:
-    share, update = _counts(sides)
-    margins = (share.true_1 + share.false_1) * (share.true_1 + share.false_0)
-    margins *= (share.true_0 + share.false_1) * (share.true_0 + share.false_0)
-    covariance = share.true_1 * share.true_0 - share.false_1 * share.false_0
-    return _finished(tf.math.divide_no_nan(covariance, tf.sqrt(margins)), update)
+    """For any number of labels, from the margins of the confusion matrix and its diagonal.
+
+    Gorodkin, Computational Biology and Chemistry 28 (2004), 367-374: the correlation coefficient
+    of a confusion matrix with K rows.
+    """
+    numbers = range(sides.num_labels)
+    cells = {"right": tf.equal(sides.labels, sides.predictions)}
+    cells.update({f"label_{number}": tf.equal(sides.labels, number) for number in numbers})
+    cells.update({f"guess_{number}": tf.equal(sides.predictions, number) for number in numbers})
+    share, update = _means(
+        {name: tf.cast(cell, tf.float32) for name, cell in cells.items()}, sides.weights
+    )
+    labels = tf.stack([share[f"label_{number}"] for number in numbers])  # [K]
+    guesses = tf.stack([share[f"guess_{number}"] for number in numbers])  # [K]
+    covariance = share["right"] - tf.reduce_sum(labels * guesses)
+    variances = (1 - tf.reduce_sum(labels**2)) * (1 - tf.reduce_sum(guesses**2))
+    return _finished(tf.math.divide_no_nan(covariance, tf.sqrt(variances)), update)
 
 
 def _pearson_in_graph(sides: _Sides) -> TfMetric:

@@ -79,12 +79,17 @@ def test_the_loss_of_a_constant_prediction_is_entropy_or_variance():
     assert metrics.constant_loss(["a", "a"], False) == 0.0
 
 
-def run_in_graph(names, values, weights, batch_size):
+def run_in_graph(names, values, weights, batch_size, **options):
     """The metrics in the graph, over batches."""
     with tf.Graph().as_default():
         feeds = [tf.placeholder(part.dtype, [batch_size]) for part in (*values, weights)]
         pairs = metrics.in_graph(
-            names, labels=feeds[0], predictions=feeds[1], losses=feeds[2], weights=feeds[3]
+            names,
+            labels=feeds[0],
+            predictions=feeds[1],
+            losses=feeds[2],
+            weights=feeds[3],
+            **options,
         )
         with tf.Session() as session:
             session.run(tf.local_variables_initializer())
@@ -113,3 +118,21 @@ def test_metrics_in_the_graph_equal_those_on_gathered_predictions(names, is_regr
     assert set(gathered) - set(inside) == ({"spearman"} if is_regression else set())
     for name, value in inside.items():
         assert value == pytest.approx(gathered[name], abs=1e-5), name
+
+
+@pytest.mark.parametrize("num_labels", [2, 3, 5])
+@pytest.mark.parametrize("guess", ["good", "constant"])
+def test_matthews_correlation_in_the_graph_is_right_for_any_number_of_labels(num_labels, guess):
+    generator = np.random.RandomState(num_labels)
+    labels = generator.randint(0, num_labels, 48).astype(np.int32)
+    others = generator.randint(0, num_labels, 48).astype(np.int32)
+    predictions = np.where(generator.uniform(size=48) < 0.6, labels, others)
+    if guess == "constant":
+        predictions = np.full_like(predictions, num_labels - 1)
+    weights = (generator.uniform(size=48) < 0.8).astype(np.int32)
+    values = metrics.Outcome(labels, predictions, np.ones(48, np.float32))
+    real = metrics.Outcome(*[part[weights > 0] for part in values])
+    expected = metrics.compute(["matthew_corr"], real)["matthew_corr"]
+    found = run_in_graph(["matthew_corr"], values, weights, 8, num_labels=num_labels)
+    assert found["matthew_corr"] == pytest.approx(expected, abs=1e-5)
+    assert (expected == 0) == (guess == "constant")
