@@ -258,8 +258,17 @@ _FINE_TUNING_FLAGS = {
         {
             "choices": PADDINGS,
             "help": "longest: each batch as long as its longest input, with the same results as "
-            "max; bucket: also, inputs of like length share a batch; max: all as long as "
+            "max (in training only without dropout in the encoder, whose masks depend on the "
+            "shape); bucket: also, inputs of like length share a batch; max: all as long as "
             "--max_seq_length. By default longest, on a TPU max.",
+        },
+    ),
+    "keep_checkpoint_max": (
+        integer,
+        {
+            "lower_bound": 0,
+            "help": "Newest checkpoints to keep beside the best one; 0 keeps all. Training keeps "
+            "all, for evaluation needs them: the rest goes after --do_train with --do_eval.",
         },
     ),
     "cached_dir": (

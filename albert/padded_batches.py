@@ -3,8 +3,9 @@
 """Batches of sequences that are only as long as they need to be.
 
 Records are padded to the longest sequence a model takes. `max` serves them so (TPUs want static
-shapes); `longest` cuts each batch to its longest sequence, which changes no result; `bucket` also
-lets sequences of like length share a batch, which changes the order of training only.
+shapes); `longest` cuts each batch to its longest sequence, which changes no result (but dropout in
+the encoder draws its masks by shape); `bucket` also lets sequences of like length share a batch,
+which changes the order of training only.
 
 Batch n of training is a function of (seed, n) alone in each of them. In evaluation the longest
 sequences come first, and `example_index` says which record a row was.
