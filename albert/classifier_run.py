@@ -14,7 +14,8 @@ import contextlib
 import json
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -35,26 +36,14 @@ from albert import (
     metrics,
     modeling,
     precision,
+    run_summary,
     serving_export,
 )
 
 _LOGGER = logging.getLogger("albert")
 
-SUMMARY_NAME = "run_summary.json"
+SUMMARY_NAME = run_summary.SUMMARY_NAME
 CONFUSION_NAME = "confusion_matrix.json"
-_SUMMARY_KEYS = (
-    "task",
-    "seed",
-    "best_step",
-    "metric",
-    "value",
-    "metrics",
-    "num_train_steps",
-    "train_examples_per_second",
-    "train_seconds",
-    "eval_seconds",
-    "wall_seconds",
-)
 _MOST_LABELS_SHOWN = 5
 
 
@@ -86,11 +75,12 @@ class Run(NamedTuple):
             "task": self.task.name,
             "labels": list(self.task.labels),
             "is_regression": self.task.is_regression,
+            "is_pair": self.task.is_pair,
             "max_seq_length": self.settings.max_seq_length,
         }
         content.update(self.vocabulary.description())
         if self.settings.albert_hub_module_handle:
-            content["hub_module"] = self.settings.albert_hub_module_handle
+            content["hub_module"] = _absolute(self.settings.albert_hub_module_handle)
         return content
 
     def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
@@ -150,6 +140,11 @@ class Run(NamedTuple):
         )
 
 
+def _absolute(handle: str) -> str:
+    """A hub module's handle that means the same in any working directory."""
+    return handle if "://" in handle else os.path.abspath(handle)
+
+
 def measured(task: classifier_tasks.Task) -> List[str]:
     """Returns the names of what is measured on a task."""
     return list(dict.fromkeys(task.metrics + (task.best_metric, "eval_loss")))
@@ -169,7 +164,10 @@ def check_output_dir(run: Run):
         return
     present = json.loads(files.read_text(path))
     wanted = run.description()
+    present.setdefault("is_pair", wanted["is_pair"])  # earlier versions did not record it
     for content in (present, wanted):
+        if content.get("hub_module"):
+            content["hub_module"] = _absolute(content["hub_module"])
         for key in fine_tuned_classifier.TOKENIZER_KEYS:
             content[key] = content.get(key) and content[key]["sha256"]
         if not run.settings.do_train:
@@ -203,8 +201,22 @@ def check_data(run: Run):
 # The parts.
 
 
+def start_summary(run: Run, began: float) -> run_summary.RunSummary:
+    """Returns what keeps run_summary.json during this start of the run (at the time `began`)."""
+    about = {
+        "task": run.task.name,
+        "seed": run.settings.seed,
+        "metric": run.task.best_metric,
+    }
+    return run_summary.RunSummary(
+        run.settings.output_dir, about, batch_size=run.settings.train_batch_size, began=began
+    )
+
+
 def train(
-    run: Run, features: classifier_features.SplitFeatures
+    run: Run,
+    features: classifier_features.SplitFeatures,
+    on_progress: Optional[Callable[[estimator_utils.TrainingSummary], None]] = None,
 ) -> Optional[estimator_utils.TrainingSummary]:
     """Trains to the last step, from the newest checkpoint if there is one."""
     settings = run.settings
@@ -221,11 +233,14 @@ def train(
         num_train_steps=run.length.num_train_steps,
         model_config=run.config and run.config.to_dict(),
         documents={fine_tuned_classifier.DESCRIPTION_NAME: run.description()},
+        on_progress=on_progress,
     )
-    if summary:
-        labels = [example.label for example in features.data.examples]
+    labels = [example.label for example in features.data.examples]
+    epoch_steps = -(-len(labels) // settings.train_batch_size)
+    loss = fine_tuning_runs.recent_loss(settings.output_dir, epoch_steps)
+    if loss is not None:
         fine_tuning_runs.warn_of_collapse(
-            summary.scalars["loss"], metrics.constant_loss(labels, run.task.is_regression)
+            loss, metrics.constant_loss(labels, run.task.is_regression)
         )
     return summary
 
@@ -284,26 +299,34 @@ class _Evaluation:
 
 
 def evaluate(
-    run: Run, final_step: Optional[int]
+    run: Run, final_step: Optional[int], times: run_summary.RunSummary
 ) -> Optional[checkpoint_evaluator.EvaluationSummary]:
     """Evaluates --checkpoint, or each checkpoint of the output folder, of which it keeps the best.
 
     Args:
       run: what to evaluate.
       final_step: the last one that will come, if it is known.
+      times: gets the results and the time they took.
 
     Returns:
       The summary; None for --checkpoint, whose results are in a file of their own.
     """
     settings, task = run.settings, run.task
+    watch = _StopWatch()
     with contextlib.ExitStack() as stack:
         evaluation = _Evaluation(run, stack)
         if settings.checkpoint:
             evaluate_one(run, evaluation)
             return None
+
+        def measure(checkpoint: str) -> Dict[str, float]:
+            measurements = evaluation.measure(checkpoint)
+            times.add_evaluation(watch.lap())
+            return measurements
+
         summary = fine_tuning_runs.evaluate(
             settings,
-            evaluation.measure,
+            measure,
             best_metric=task.best_metric,
             higher_is_better=task.higher_is_better,
             fingerprint=evaluation.fingerprint,
@@ -311,6 +334,9 @@ def evaluate(
         )
         if summary.best and not task.is_regression:
             write_confusion(run, evaluation, summary)
+    results = _results(run, summary)
+    if times.has_news or times.lacks(results):
+        times.add_evaluation(watch.lap(), **results)
     if settings.do_train:
         fine_tuning_runs.prune_checkpoints(
             settings.output_dir,
@@ -340,10 +366,11 @@ def write_confusion(
     """Writes the best checkpoint's confusion matrix unless it is there; shows a small one."""
     path = os.path.join(run.settings.output_dir, CONFUSION_NAME)
     identity = {"step": summary.best.step, "data": evaluation.fingerprint}
-    if tf.io.gfile.exists(path):
-        present = json.loads(files.read_text(path))
-        if {name: present.get(name) for name in identity} == identity:
-            return
+    present = run_summary.read_document(path) or {}
+    if {name: present.get(name) for name in identity} == identity:
+        matrix = np.array(present["matrix"])
+        fine_tuning_runs.warn_of_constant_predictions(matrix, run.task.labels)
+        return
     matrix = evaluation.confusion(summary.best.step)
     content = dict(identity, labels=list(run.task.labels), matrix=matrix.tolist())
     files.atomic_write_json(path, content)
@@ -353,40 +380,27 @@ def write_confusion(
     fine_tuning_runs.warn_of_constant_predictions(matrix, run.task.labels)
 
 
-def write_summary(
-    run: Run,
-    training: Optional[estimator_utils.TrainingSummary],
-    evaluation: Optional[checkpoint_evaluator.EvaluationSummary],
-    *,
-    seconds: Mapping[str, float],
-):
-    """Writes run_summary.json; of what was not done now it keeps what it said before.
+def _results(run: Run, summary: checkpoint_evaluator.EvaluationSummary) -> Dict[str, Any]:
+    """What run_summary.json says of an evaluation."""
+    best = summary.best
+    return {
+        "num_train_steps": max(result.step for result in summary.results),
+        "best_step": best and best.step,
+        "metrics": dict(best.metrics) if best else {},
+        "value": best and best.metrics[run.task.best_metric],
+    }
 
-    Args:
-      run: what was run.
-      training: what was trained; None: nothing.
-      evaluation: what was evaluated; None: nothing.
-      seconds: wall_seconds and, after an evaluation, eval_seconds.
-    """
-    path = os.path.join(run.settings.output_dir, SUMMARY_NAME)
-    content: Dict[str, Any] = dict(dict.fromkeys(_SUMMARY_KEYS), metrics={})
-    if tf.io.gfile.exists(path):
-        content.update(json.loads(files.read_text(path)))
-        if not training and not (evaluation and evaluation.evaluated_steps):
-            return
-    content.update(task=run.task.name, seed=run.settings.seed, metric=run.task.best_metric)
-    content.update(seconds)
-    if training:
-        content["num_train_steps"] = training.last_step
-        content["train_examples_per_second"] = training.examples_per_second
-        content["train_seconds"] = training.seconds
-    if evaluation:
-        best = evaluation.best
-        content["num_train_steps"] = max(result.step for result in evaluation.results)
-        content["best_step"] = best and best.step
-        content["metrics"] = dict(best.metrics) if best else {}
-        content["value"] = best and best.metrics[run.task.best_metric]
-    files.atomic_write_json(path, content)
+
+class _StopWatch:
+    """Seconds since it was looked at before."""
+
+    def __init__(self):
+        self._last = time.time()
+
+    def lap(self) -> float:
+        """Returns the seconds since the last call."""
+        last, self._last = self._last, time.time()
+        return self._last - last
 
 
 def predict(run: Run) -> List[str]:

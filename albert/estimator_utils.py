@@ -18,7 +18,18 @@ import re
 import resource
 import sys
 import time
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
@@ -409,8 +420,17 @@ class ProgressHook(tf.train.SessionRunHook):
     is none, a line also comes after the first step, and at least once a minute.
     """
 
-    def __init__(self, output_dir: str, *, max_steps: int, batch_size: int, log_steps: int):
+    def __init__(
+        self,
+        output_dir: str,
+        *,
+        max_steps: int,
+        batch_size: int,
+        log_steps: int,
+        on_progress: Optional[Callable[["TrainingSummary"], None]] = None,
+    ):
         self._output_dir = output_dir
+        self._on_progress = on_progress
         self._max_steps = max_steps
         self._batch_size = batch_size
         self._log_steps = log_steps
@@ -502,6 +522,8 @@ class ProgressHook(tf.train.SessionRunHook):
         self._writer.flush()
         rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
         self._curve.add({"step": self.step, **rounded})
+        if self._on_progress is not None:
+            self._on_progress(self.summary())
 
     def close(self):
         """Leaves the terminal as it was, whether training ended well or not."""
@@ -634,6 +656,8 @@ def train(
     documents: Optional[Mapping[str, Any]] = None,
     use_tpu: bool = False,
     resumed: Optional[checkpoint_evaluator.Checkpoint] = None,
+    hooks: Sequence[tf.train.SessionRunHook] = (),
+    on_progress: Optional[Callable[[TrainingSummary], None]] = None,
 ) -> TrainingSummary:
     """Trains until `max_steps` and reports.
 
@@ -647,18 +671,24 @@ def train(
       documents: JSON values by file name, written there too.
       use_tpu: whether the estimator runs on a TPU.
       resumed: what `resume_point` returned for the estimator's folder.
+      hooks: further ones, which begin before anything is written.
+      on_progress: called with what was done so far, each time the curve gets a row.
 
     Raises:
       TrainingDivergedError: the loss or the gradient is not finite any more.
       ValueError: the resumed checkpoint is another model's.
     """
     progress = ProgressHook(
-        estimator.model_dir, max_steps=max_steps, batch_size=batch_size, log_steps=log_steps
+        estimator.model_dir,
+        max_steps=max_steps,
+        batch_size=batch_size,
+        log_steps=log_steps,
+        on_progress=on_progress,
     )
     documents = dict(documents or {})
     if model_config is not None:
         documents[CONFIG_NAME] = model_config
-    hooks = [progress, _StartHook(estimator.model_dir, documents, resumed)]
+    hooks = [*hooks, progress, _StartHook(estimator.model_dir, documents, resumed)]
     if not use_tpu:
         hooks.append(_SaverHook(estimator.config, resumed.step if resumed else None))
     try:

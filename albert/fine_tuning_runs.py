@@ -8,8 +8,11 @@ of the examples, and the caller measures on them.
 Legend: B batch, N examples.
 """
 
+import csv
+import io
 import logging
 import os
+import shutil
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -19,6 +22,7 @@ from albert import (
     checkpoint_evaluator,
     checkpoint_init,
     estimator_utils,
+    files,
     precision,
     progress,
 )
@@ -27,10 +31,12 @@ _LOGGER = logging.getLogger("albert")
 
 # A mean loss above this share of a constant predictor's is one that has learnt nothing.
 _COLLAPSED_SHARE = 0.97
+_COLLAPSE_STEPS = 100  # the loss of fewer is chance
 _REMEDIES = (
-    "Usual remedies: a lower --learning_rate, a longer warm-up, another --seed, more steps, and "
-    "--init_checkpoint if the first weights were random."
+    "Usual remedies: a lower --learning_rate, a longer warm-up, another --seed, more steps; and "
+    "check in the log's report on the first weights that --init_checkpoint was loaded."
 )
+_WORTH_A_LINE_BYTES = 1e9
 
 
 # ---------------------------------------------------------------------------------------------
@@ -85,6 +91,7 @@ def train(
     num_train_steps: int,
     model_config: Optional[Mapping[str, Any]],
     documents: Mapping[str, Any],
+    on_progress: Optional[Callable[[estimator_utils.TrainingSummary], None]] = None,
 ) -> Optional[estimator_utils.TrainingSummary]:
     """Trains from the newest checkpoint in the output folder, or from the first weights.
 
@@ -98,12 +105,13 @@ def train(
       num_train_steps: where training ends.
       model_config: written as albert_config.json unless it is None.
       documents: JSON values by file name, to be left in the output folder.
+      on_progress: called with what was done so far, each time the log has a line.
 
     Returns:
       What was done; None if that had been done before.
 
     Raises:
-      ValueError: checkpoints that do not fit the model.
+      ValueError: checkpoints that do not fit the model, or the disk.
       estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     resumed = estimator_utils.resume_point(settings.output_dir)
@@ -115,6 +123,9 @@ def train(
         first = None
     else:
         first = estimator_utils.first_weights(settings, resumed)
+    start = resumed.step if resumed else 0
+    checkpoints = -(-(num_train_steps - start) // settings.save_checkpoints_steps)
+    room = _RoomHook(settings, checkpoints + (not resumed))  # a new run saves step 0 too
     estimator = estimator_utils.build_estimator(
         model_fn(first),
         estimator_utils.run_config(settings, keep_checkpoint_max=0),
@@ -123,7 +134,7 @@ def train(
     )
     return estimator_utils.train(
         estimator,
-        input_fn(resumed.step if resumed else 0),
+        input_fn(start),
         max_steps=num_train_steps,
         batch_size=settings.train_batch_size,
         log_steps=settings.log_steps,
@@ -131,14 +142,95 @@ def train(
         resumed=resumed,
         model_config=model_config,
         documents=documents,
+        hooks=[room],
+        on_progress=on_progress,
     )
+
+
+class _RoomHook(tf.train.SessionRunHook):
+    """Looks, once the graph stands, whether the disk will hold the checkpoints of a training."""
+
+    def __init__(self, settings: Any, count: int):
+        self._settings = settings
+        self._count = count
+
+    def begin(self):
+        """Called before anything is written."""
+        size = sum(item.shape.num_elements() * item.dtype.size for item in tf.global_variables())
+        check_room(self._settings, self._count, size)
+
+
+def check_room(settings: Any, count: int, size: int) -> None:
+    """Says how much the checkpoints of a training will take, if it is much.
+
+    Args:
+      settings: has output_dir and save_checkpoints_steps.
+      count: of the checkpoints, which are all kept until they are evaluated.
+      size: bytes of one.
+
+    Raises:
+      ValueError: a local disk has less room.
+    """
+    folder, needed = settings.output_dir, count * size
+    room = None if "://" in folder else _free_bytes(folder)
+    described = f"{count} checkpoints of {_gigabytes(size)}, {_gigabytes(needed)} in all"
+    if room is not None and room < needed:
+        raise ValueError(
+            f"Training would write {described}, and the disk of --output_dir={folder} has "
+            f"{_gigabytes(room)} left. All are kept until they are evaluated. Save less often "
+            f"(--save_checkpoints_steps, now {settings.save_checkpoints_steps}), or choose an "
+            "--output_dir with more room."
+        )
+    if needed > _WORTH_A_LINE_BYTES:
+        _LOGGER.info(
+            "Training will write %s; all are kept until they are evaluated. A higher "
+            "--save_checkpoints_steps makes fewer.",
+            described,
+        )
+
+
+def _free_bytes(folder: str) -> int:
+    """The room on the disk of a folder that may not be there yet."""
+    folder = os.path.abspath(folder)
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return shutil.disk_usage(folder).free
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.3g} GB"
+
+
+def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
+    """Returns the mean loss of the last steps of a training: of 100, or of an epoch if it is less.
+
+    Args:
+      output_dir: where the curve of the training is.
+      epoch_steps: steps of an epoch.
+
+    Returns:
+      None where there is no curve.
+    """
+    path = os.path.join(output_dir, estimator_utils.CURVE_NAME)
+    if not tf.io.gfile.exists(path):
+        return None
+    rows = list(csv.DictReader(io.StringIO(files.read_text(path))))
+    steps = [0] + [int(row["step"]) for row in rows]
+    wanted = max(1, min(_COLLAPSE_STEPS, epoch_steps))
+    covered, total = 0, 0.0
+    for row, first, last in reversed(list(zip(rows, steps, steps[1:]))):
+        if covered >= wanted:
+            break
+        covered += last - first
+        total += (last - first) * float(row["loss"])
+    return total / covered if covered else None
 
 
 def warn_of_collapse(loss: float, constant_loss: float) -> bool:
     """Says so if training ended with the loss of a prediction that never looks at the input.
 
     Args:
-      loss: mean over the last interval of training.
+      loss: mean over the end of training; see recent_loss.
       constant_loss: the lowest a constant prediction has; see metrics.constant_loss.
 
     Returns:

@@ -65,10 +65,11 @@ def define_flags(flag_values: flags.FlagValues):
         optimizer="adamw",
         learning_rate=5e-5,
         save_checkpoints_steps=1000,
-        keep_checkpoint_max=5,
         wait_for_checkpoints_minutes=0.0,
     )
-    flags_lib.define_fine_tuning_flags(flag_values, train_step=1000, warmup_step=0)
+    flags_lib.define_fine_tuning_flags(
+        flag_values, train_step=1000, warmup_step=0, keep_checkpoint_max=5
+    )
     flags_lib.path(
         flag_values,
         "predict_file",
@@ -161,25 +162,22 @@ def classify(settings: Any) -> Outcome:
     run = classifier_run.Run(settings, task, config, vocabulary, nothing)
     classifier_run.check_output_dir(run)
     classifier_run.check_data(run)
+    times = classifier_run.start_summary(run, began)
     training, evaluation, predictions, export = None, None, [], None
     final_step = None
     if settings.do_train:
         features = run.features("train")
         length = fine_tuning_runs.training_length(settings, len(features.data.examples))
         run, final_step = run._replace(length=length), length.num_train_steps
-        training = classifier_run.train(run, features)
+        training = classifier_run.train(run, features, times.add_training)
         if training:
-            seconds = {"wall_seconds": time.time() - began}
-            classifier_run.write_summary(run, training, None, seconds=seconds)
+            times.add_training(training)
     if settings.do_eval:
-        evaluation_began = time.time()
-        evaluation = classifier_run.evaluate(run, final_step)
-        if evaluation:
-            now = time.time()
-            seconds = {"wall_seconds": now - began, "eval_seconds": now - evaluation_began}
-            classifier_run.write_summary(run, training, evaluation, seconds=seconds)
+        evaluation = classifier_run.evaluate(run, final_step, times)
     if settings.do_predict or settings.predict_file:
+        prediction_began = time.time()
         predictions = classifier_run.predict(run)
+        times.add_prediction(time.time() - prediction_began)
     if settings.export_dir:
         export = classifier_run.export_model(run)
     return Outcome(training, evaluation, predictions, export)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long training is, which checkpoint predicts, what is pruned, and what is said of failure."""
 
+import shutil
 import types
 
 import numpy as np
@@ -57,6 +58,50 @@ def test_a_warm_up_without_end_is_worth_a_warning(caplog):
 def test_the_loss_of_a_constant_prediction_is_a_collapse(loss, constant, collapsed, caplog):
     assert fine_tuning_runs.warn_of_collapse(loss, constant) == collapsed
     assert ("--learning_rate" in caplog.text) == collapsed
+
+
+@pytest.mark.parametrize(
+    "rows,epoch_steps,expected",
+    [
+        ([(100, 3.0), (200, 2.0), (250, 1.0)], 1000, (50 * 1 + 100 * 2) / 150),
+        ([(100, 3.0), (200, 2.0), (300, 1.0)], 1000, 1.0),
+        ([(100, 3.0), (200, 2.0), (250, 1.0)], 40, 1.0),
+        ([(1, 3.0), (2, 2.0)], 1000, 2.5),
+    ],
+)
+def test_the_end_of_training_is_100_steps_or_an_epoch(tmp_path, rows, epoch_steps, expected):
+    lines = ["step,loss"] + [f"{step},{loss}" for step, loss in rows]
+    (tmp_path / "training_curve.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = fine_tuning_runs.recent_loss(str(tmp_path), epoch_steps)
+    assert found == pytest.approx(expected)
+
+
+def test_without_a_curve_nothing_is_known_of_the_end(tmp_path):
+    assert fine_tuning_runs.recent_loss(str(tmp_path), 10) is None
+
+
+@pytest.mark.parametrize("size,is_told", [(4e8, True), (2e8, False)])
+def test_checkpoints_that_take_much_room_are_worth_a_line(
+    tmp_path, monkeypatch, caplog, size, is_told
+):
+    usage = shutil.disk_usage(str(tmp_path))._replace(free=2e9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    saving = settings(output_dir=str(tmp_path / "new" / "one"), save_checkpoints_steps=7)
+    with caplog.at_level("INFO", "albert"):
+        fine_tuning_runs.check_room(saving, 4, size)
+    assert ("4 checkpoints of 0.4 GB, 1.6 GB in all" in caplog.text) == is_told
+
+
+def test_checkpoints_that_the_disk_cannot_hold_are_refused(tmp_path, monkeypatch, caplog):
+    usage = shutil.disk_usage(str(tmp_path))._replace(free=1e9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    saving = settings(output_dir=str(tmp_path), save_checkpoints_steps=7)
+    with pytest.raises(ValueError, match="1.6 GB in all.* 1 GB left.*--save_checkpoints_steps"):
+        fine_tuning_runs.check_room(saving, 4, 4e8)
+    elsewhere = settings(output_dir="gs://bucket/folder", save_checkpoints_steps=7)
+    with caplog.at_level("INFO", "albert"):
+        fine_tuning_runs.check_room(elsewhere, 4, 4e8)
+    assert "1.6 GB in all" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ LAYERS = (
         "classifier_features classifier_predictions classifier_run classifier_tasks"
         " classifier_utils demo_corpus demo_findings dynamic_masking fine_tuned_classifier"
         " labelled_examples ngram_masking predictor pretraining_data pretraining_utils"
-        " race_utils segment_pairs serving_export squad_utils task_table task_types",
+        " race_utils run_summary segment_pairs serving_export squad_utils task_table task_types",
     ),
     ("flags", "flags_lib"),
     (

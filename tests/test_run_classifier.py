@@ -5,7 +5,9 @@
 import json
 import logging
 import math
+import random
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -214,6 +216,7 @@ def test_the_folder_says_what_was_trained(trained):
         "task": "mrpc",
         "labels": ["0", "1"],
         "is_regression": False,
+        "is_pair": True,
         "max_seq_length": 32,
         "do_lower_case": True,
     }
@@ -244,6 +247,101 @@ def test_the_summary_knows_of_a_training_in_an_earlier_process(folder, tmp_path)
     summary = read_json(tmp_path / "run_summary.json")
     assert summary["train_seconds"] == before["train_seconds"] > 0
     assert summary["value"] is not None
+
+
+def test_the_summary_adds_up_the_time_of_all_starts(folder, tmp_path, monkeypatch):
+    arguments = ("--do_train", "--do_eval", "--do_predict", "--log_steps=1")
+    with monkeypatch.context() as patch:
+        patch.setattr(classifier_run.fine_tuning_runs, "evaluate", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):  # stopped after the training
+            run(folder, tmp_path, *arguments, "--train_step=4")
+    first = read_json(tmp_path / "run_summary.json")
+    assert (first["num_train_steps"], first["value"], first["train_examples"]) == (4, None, 32)
+    outcome = run(folder, tmp_path, *arguments)
+    second = read_json(tmp_path / "run_summary.json")
+    assert second["train_examples"] == 48
+    for name in ("train_seconds", "wall_seconds"):
+        assert second[name] > first[name] > 0, name
+    assert second["train_seconds"] == pytest.approx(
+        first["train_seconds"] + outcome.training.seconds
+    )
+    parts = sum(second[f"{part}_seconds"] for part in ("train", "eval", "predict"))
+    assert parts < second["wall_seconds"]
+    speeds = (first["train_examples_per_second"], outcome.training.examples_per_second)
+    assert second["train_examples_per_second"] == pytest.approx(
+        48 / (32 / speeds[0] + 16 / speeds[1])
+    )
+
+
+def test_the_summary_knows_of_a_training_that_was_killed(folder, tmp_path, monkeypatch):
+    """Nothing can be written then: what counts is what was written on the way."""
+    monkeypatch.setattr(classifier_run.fine_tuning_runs, "train", train_and_die)
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, tmp_path, "--do_train", "--log_steps=2")
+    summary = read_json(tmp_path / "run_summary.json")
+    assert summary["num_train_steps"] == 6 and summary["wall_seconds"] > 0
+    assert summary["train_seconds"] > 0 and summary["train_examples"] == 48
+
+
+def train_and_die(*arguments, **options):
+    TRAIN(*arguments, **options)
+    raise KeyboardInterrupt
+
+
+TRAIN = classifier_run.fine_tuning_runs.train
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", ""])
+def test_results_of_ours_that_are_damaged_are_written_anew(
+    folder, trained, tmp_path, caplog, content
+):
+    copy = tmp_path / "copy"
+    shutil.copytree(str(trained[0]), str(copy))
+    before = {
+        name: read_json(copy / name) for name in ("run_summary.json", "confusion_matrix.json")
+    }
+    for name in before:
+        (copy / name).write_text(content, encoding="utf-8")
+    run(folder, copy, "--do_eval")
+    for name in before:
+        assert f"{name} is not" in caplog.text
+    assert "written anew" in caplog.text
+    assert read_json(copy / "confusion_matrix.json") == before["confusion_matrix.json"]
+    summary = read_json(copy / "run_summary.json")
+    for name in ("task", "seed", "metric", "best_step", "value", "metrics", "num_train_steps"):
+        assert summary[name] == before["run_summary.json"][name], name
+
+
+def test_training_alone_needs_training_data_alone(folder, tmp_path):
+    (tmp_path / "data").mkdir()
+    train = (folder / "MRPC" / "train.tsv").read_bytes()
+    (tmp_path / "data" / "train.tsv").write_bytes(train)
+    outcome = run(
+        folder, tmp_path / "out", "--do_train", f"--data_dir={tmp_path / 'data'}", "--train_step=1"
+    )
+    assert outcome.training.last_step == 1
+    assert (outcome.evaluation, outcome.predictions) == (None, [])
+
+
+def test_a_training_that_would_fill_the_disk_is_refused(folder, tmp_path, monkeypatch):
+    usage = shutil.disk_usage(str(tmp_path))._replace(free=100000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    with pytest.raises(ValueError, match="would write 4 checkpoints.*--save_checkpoints_steps"):
+        run(folder, tmp_path / "out", "--do_train")
+    assert not (tmp_path / "out" / "classifier.json").exists()
+    assert steps_in(tmp_path / "out") == []
+
+
+def test_the_room_asked_for_is_that_which_checkpoints_take(folder, trained, monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(
+        classifier_run.fine_tuning_runs, "check_room", lambda _, *room: asked.append(room)
+    )
+    run(folder, tmp_path, "--do_train")
+    ((count, size),) = asked
+    assert count == len(steps_in(tmp_path)) == 4
+    written = (tmp_path / "model.ckpt-6.data-00000-of-00001").stat().st_size
+    assert size == pytest.approx(written, rel=0.05)
 
 
 def test_the_confusion_matrix_is_the_best_checkpoints(trained):
@@ -429,6 +527,56 @@ def test_every_dev_split_is_measured_and_the_first_decides(folder, tmp_path):
     assert {"eval_accuracy", "eval_accuracy_mismatched", "eval_loss_mismatched"} <= measured
 
 
+NAMES = ("bird", "king", "river")
+KINDS = {
+    "single": (False, "bird,king"),
+    "pair": (True, "bird,king"),
+    "three": (False, "bird,king,river"),
+    "numbers": (False, "regression"),
+}
+
+
+def write_kind(folder, kind):
+    """64 examples; of a pair, the second text says it. They are evaluated on, too."""
+    is_pair, labels = KINDS[kind]
+    generator = random.Random(2)
+    rows = [["first", "second", "answer"]]
+    for number in range(64):
+        answer = number % 5 if labels == "regression" else NAMES[number % (labels.count(",") + 1)]
+        times = answer if labels == "regression" else 1
+        word = "king" if labels == "regression" else answer
+        told = data.text(generator, word, times)
+        other = data.text(generator, "the")
+        rows.append([other, told, answer] if is_pair else [told, other, answer])
+    for name in ("train", "dev"):
+        data.write_rows(folder / f"{name}.tsv", rows)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_the_examples_of_any_kind_of_task_can_be_learnt_by_heart(tmp_path, kind):
+    is_pair, labels = KINDS[kind]
+    write_kind(tmp_path, kind)
+    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    data.write_config(tmp_path, hidden_size=32, intermediate_size=64, **no_dropout)
+    arguments = [
+        "--task_name=custom",
+        "--text_a_column=first",
+        "--label_column=answer",
+        f"--labels={labels}",
+        "--learning_rate=0.003",
+        "--train_batch_size=32",
+        "--train_step=200",
+        "--warmup_step=20",
+        "--save_checkpoints_steps=200",
+        "--max_seq_length=48",
+    ]
+    if is_pair:
+        arguments.append("--text_b_column=second")
+    outcome = run(tmp_path, tmp_path / "out", "--do_train", "--do_eval", *arguments)
+    last = outcome.evaluation.results[-1].metrics
+    assert last["pearson" if labels == "regression" else "eval_accuracy"] > 0.95
+
+
 # ---------------------------------------------------------------------------------------------
 # What is said of training.
 
@@ -438,6 +586,12 @@ def test_a_training_that_learns_nothing_is_called_collapsed(folder, tmp_path, ca
         run(folder, tmp_path, "--do_train", "--do_eval", "--learning_rate=0", "--train_step=2")
     assert "collapsed or has hardly begun" in caplog.text
     assert "predicts" in caplog.text and "learnt nothing that counts" in caplog.text
+    caplog.clear()
+    with caplog.at_level(logging.INFO, "albert"):
+        run(folder, tmp_path, "--do_train", "--do_eval", "--learning_rate=0", "--train_step=2")
+    assert "Nothing to train" in caplog.text
+    assert "collapsed or has hardly begun" in caplog.text
+    assert "learnt nothing that counts" in caplog.text
 
 
 def test_epochs_and_proportions_go_before_steps(folder, tmp_path):
@@ -456,13 +610,10 @@ def test_epochs_and_proportions_go_before_steps(folder, tmp_path):
     assert rates == pytest.approx([0, 0.01 * 2 / 3, 0.01 / 3], rel=1e-4)
 
 
-def weights_of(folder, step):
+def tensors_of(folder, step):
+    """Weights, the optimiser's moments and the step."""
     reader = tf.train.load_checkpoint(str(folder / f"model.ckpt-{step}"))
-    return {
-        name: reader.get_tensor(name)
-        for name in reader.get_variable_to_shape_map()
-        if not name.endswith(("adam_m", "adam_v"))
-    }
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
 
 @pytest.mark.parametrize("padding", ["longest", "bucket"])
@@ -474,7 +625,9 @@ def test_a_run_in_two_parts_ends_in_the_bytes_of_one(folder, tmp_path, padding):
     for file in [*parts.glob("model.ckpt-6.*"), *parts.glob("model.ckpt-4.*")]:
         file.unlink()
     run(folder, parts, *arguments)
-    whole, resumed = weights_of(tmp_path / "whole", 6), weights_of(parts, 6)
+    whole, resumed = tensors_of(tmp_path / "whole", 6), tensors_of(parts, 6)
+    assert len([name for name in whole if name.endswith("adam_v")]) > 10
+    assert set(whole) == set(resumed)
     assert [name for name in whole if (whole[name] != resumed[name]).any()] == []
 
 
@@ -483,3 +636,24 @@ def test_the_names_of_metrics_of_a_run_are_the_tasks_and_the_loss():
     names = classifier_run.measured(task)
     assert names[0] == "matthew_corr" and names[-1] == "eval_loss"
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("handle", ["some/module", "/some/module", "https://hub/albert/1"])
+def test_a_hub_module_is_recorded_so_that_it_is_found_from_anywhere(
+    folder, tmp_path, monkeypatch, handle
+):
+    plain = settings_for(folder, tmp_path / "out", "--do_train")
+    vocabulary = run_classifier.fine_tuning_utils.load_vocabulary(plain, None)
+    task = run_classifier.classifier_tasks.get_task("mrpc")
+    length = classifier_run.fine_tuning_runs.TrainingLength(1, 0)
+    settings = plain.replace(albert_hub_module_handle=handle)
+    hub_run = classifier_run.Run(settings, task, None, vocabulary, length)
+    monkeypatch.chdir(str(tmp_path))
+    found = hub_run.description()["hub_module"]
+    assert found == (str(tmp_path / handle) if handle == "some/module" else handle)
+    # A folder of an earlier version has the handle as it was given, and does not know of pairs.
+    earlier = dict(hub_run.description(), hub_module=handle)
+    del earlier["is_pair"]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "classifier.json").write_text(json.dumps(earlier), encoding="utf-8")
+    classifier_run.check_output_dir(hub_run)
