@@ -8,14 +8,17 @@
 
 --model_dir is the --output_dir of run_classifier. Input is a line for each text: JSON objects with
 text_a (and text_b), or the text (TAB the second text). --columns names other fields or columns.
-Output is a line for each line of input, in order. From a pipe, each line is answered as soon as it
-has come; what comes faster than it can be answered is answered together.
+Output is a line for each line of input, in order. Blank lines before the first text and after the
+last one are left out; one between texts is an error, for it cannot be answered. From a pipe, each
+line is answered as soon as it has come; what comes faster than it can be answered is answered
+together.
 """
 
 import contextlib
 import json
 import logging
 import queue
+import re
 import sys
 import threading
 from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Sequence, TextIO, Tuple
@@ -151,6 +154,11 @@ def _decoded(content: bytes, where: str, *, is_first: bool) -> str:
     return text.rstrip("\r\n")
 
 
+def _is_number(name: str) -> bool:
+    """Whether a column is given by its number; digits of other scripts are none."""
+    return re.fullmatch("[0-9]+", name) is not None
+
+
 class _Reader:
     """Finds the texts in a line; the first line decides on the format."""
 
@@ -162,23 +170,32 @@ class _Reader:
                 f"--columns={columns} names more than two; give one, or two for pairs."
             )
         self._find: Optional[Callable[[Line], Any]] = None
+        self._blank: Optional[Line] = None  # the first of those that may be the input's end
 
     def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
-        """Returns a text or a pair for each line; a header line has none."""
+        """Returns a text or a pair for each line; a header line has none, nor have blank ones."""
         found = []
         for line in lines:
+            if not line.text.strip():
+                self._blank = self._blank or (self._find and line)
+                continue
+            if self._blank:
+                raise ValueError(
+                    f"{self._where(self._blank)}: the line is blank, though others follow. Every "
+                    "line is answered: give it a text, or remove it."
+                )
             if self._find is None and self._is_header(line):
                 continue
             found.append(self._find(line))
         return found
 
     def _is_header(self, line: Line) -> bool:
-        """Looks at the first line, and at no other."""
+        """Looks at the first line that is not blank, and at no other."""
         if line.text.lstrip().startswith("{"):
             self._find = self._from_json
             return False
-        named = [name for name in self._columns if not name.isdigit()]
-        places = [int(name) for name in self._columns if name.isdigit()]
+        named = [name for name in self._columns if not _is_number(name)]
+        places = [int(name) for name in self._columns if _is_number(name)]
         if named:
             header = line.text.split("\t")
             missing = [name for name in self._columns if name not in header]
@@ -199,6 +216,9 @@ class _Reader:
             values = json.loads(line.text)
         except ValueError as error:
             raise ValueError(f"{self._where(line)}: not a JSON object ({error}).") from error
+        if not isinstance(values, dict):
+            shown = line.text.strip()[:60]
+            raise ValueError(f"{self._where(line)}: not a JSON object, as others are, but {shown}.")
         names = self._columns or [name for name in _JSON_FIELDS if name in values]
         texts = tuple(values[name] for name in names if name in values)
         if not texts or len(texts) < len(names) or not all(isinstance(t, str) for t in texts):

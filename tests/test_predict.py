@@ -65,9 +65,11 @@ def test_every_line_of_a_tab_separated_file_is_answered_in_order(model_dir, expe
         ([json.dumps({"first": a, "second": b}) for a, b in PAIRS], "first,second"),
         ([f"7\t{b}\tx\t{a}" for a, b in PAIRS], "3,1"),
         (["id\tsecond\tfirst"] + [f"7\t{b}\t{a}" for a, b in PAIRS], "first,second"),
+        (["", " \r"] + [json.dumps({"text_a": a, "text_b": b}) for a, b in PAIRS] + ["", ""], ""),
+        (["", "id\tsecond\tfirst"] + [f"7\t{b}\t{a}" for a, b in PAIRS] + [""], "first,second"),
         (["\ufeff" + "\t".join(PAIRS[0]) + "\r"] + ["\t".join(pair) for pair in PAIRS[1:]], ""),
     ],
-    ids=["json", "json-named", "numbers", "header", "mark-and-carriage-return"],
+    ids=["json", "json-named", "numbers", "header", "blank-json", "blank-header", "mark"],
 )
 def test_texts_are_found_in_each_kind_of_line(model_dir, expected, tmp_path, lines, columns):
     source = write(tmp_path / "in", lines)
@@ -116,6 +118,17 @@ def test_an_error_leaves_no_output_file(model_dir, tmp_path):
         (b"a\nb\xff\n", "", "in:2: the line is not UTF-8"),
         (b"a\tb\n", "first", "no column is named first; there are a, b"),
         (b"a\tb\n", "2", "in:1: the line has 2 columns"),
+        (b'{"text_a": "a"}\n5\n', "", "in:2: not a JSON object, as others are, but 5"),
+        (b'{"text_a": "a"}\nnull\n', "", "in:2: not a JSON object, as others are, but null"),
+        (b'{"text_a": "a"}\n[1]\n', "", r"in:2: not a JSON object, as others are, but \[1\]"),
+        (
+            b'{"text_a": "a"}\n"text_a"\n',
+            "",
+            'in:2: not a JSON object, as others are, but "text_a"',
+        ),
+        (b"\na\tb\n\n\t\na\tb\n", "", "in:3: the line is blank, though others follow"),
+        (b'\n{"text_a": "a"}\n \n{"text_a": "a"}\n', "", "in:3: the line is blank"),
+        (b"a\tb\n", "\u00b2", "no column is named \u00b2; there are a, b"),
     ],
 )
 def test_lines_without_texts_are_named(model_dir, tmp_path, content, columns, words):
