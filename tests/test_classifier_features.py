@@ -320,6 +320,80 @@ def test_a_split_is_read_and_its_features_cached(tmp_path):
     assert cached().records.was_current
 
 
+# ---------------------------------------------------------------------------------- fixed numbers
+
+TOKENIZERS = {"tiny.model": _spm, "wordpiece_vocab.txt": _wordpiece}
+
+
+def _fixed(vocabulary):
+    text = (FIXTURES / "classifier_features.jsonl").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in text.split("\n") if line]
+    return [row for row in rows if row["vocabulary"] == vocabulary]
+
+
+def _prepared(row, tokenizer):
+    texts = [row["text_a"], row["text_b"]]
+    texts = [None if text is None else tokenizer.preprocess(text) for text in texts]
+    return InputExample("g", *texts, label=row["label"])
+
+
+@pytest.mark.parametrize("vocabulary", list(TOKENIZERS))
+def test_features_are_the_numbers_that_were_worked_out_by_hand(vocabulary):
+    tokenizer = TOKENIZERS[vocabulary]()
+    rows = _fixed(vocabulary)
+    assert len(rows) == 14
+    for row in rows:
+        length = row["max_seq_length"]
+        one = _convert(_prepared(row, tokenizer), length=length, tokenizer=tokenizer)
+        raw = InputExample("g", row["text_a"], row["text_b"], row["label"])
+        (fast,) = classifier_features.convert_examples(
+            [raw], ["0", "1"], max_seq_length=length, tokenizer=tokenizer
+        )
+        for features in (one, fast):
+            for name in ("input_ids", "input_mask", "segment_ids", "label_id"):
+                assert getattr(features, name) == row[name], (row["pieces"], name)
+
+
+@pytest.mark.parametrize("vocabulary", list(TOKENIZERS))
+def test_the_fixed_numbers_are_those_of_their_pieces(vocabulary):
+    """The ids are the places in the vocabulary's file, for a reader to check."""
+    file = vocabulary.replace(".model", ".vocab")
+    lines = (FIXTURES / file).read_text(encoding="utf-8").split("\n")
+    places = {line.split("\t")[0]: place for place, line in enumerate(lines)}
+    for row in _fixed(vocabulary):
+        pieces, length = row["pieces"].split(" "), row["max_seq_length"]
+        padding = [0] * (length - len(pieces))
+        second = 0 if row["text_b"] is None else len(pieces) - pieces.index("[SEP]") - 1
+        unknown = places.get("<unk>", places.get("[UNK]"))
+        assert row["input_ids"] == [places.get(piece, unknown) for piece in pieces] + padding
+        assert row["input_mask"] == [1] * len(pieces) + padding
+        assert row["segment_ids"] == [0] * (len(pieces) - second) + [1] * second + padding
+
+
+@pytest.mark.parametrize(
+    "vocabulary, sha256",
+    [
+        ("tiny.model", "7c89bf6c2081ab8fba76931fbebfeeffb8a45d9bb99fec0ece024356e15ea9f6"),
+        ("wordpiece_vocab.txt", "e0cd11f9142ce78721aad8444e52e5c6f77ddd4895042789bd2be545ea360816"),
+    ],
+)
+def test_records_hold_the_fixed_numbers(vocabulary, sha256, tmp_path):
+    tokenizer, path = TOKENIZERS[vocabulary](), str(tmp_path / "a.tf_record")
+    rows = [row for row in _fixed(vocabulary) if row["max_seq_length"] == 24]
+    examples = [_prepared(row, tokenizer) for row in rows]
+    classifier_features.file_based_convert_examples_to_features(
+        examples, ["0", "1"], 24, tokenizer, path, "mrpc"
+    )
+    for row, record in zip(rows, _records(path)):
+        values = tf.train.Example.FromString(record).features.feature
+        for name in ("input_ids", "input_mask", "segment_ids"):
+            assert list(values[name].int64_list.value) == row[name]
+        assert list(values["label_ids"].int64_list.value) == [row["label_id"]]
+        assert list(values["is_real_example"].int64_list.value) == [1]
+    # Of the length and the bytes of each record, written with its features in order.
+    assert _canonical_sha256(path) == sha256
+
+
 # --------------------------------------------------------------------------------------- reference
 
 
