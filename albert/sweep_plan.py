@@ -313,6 +313,7 @@ class _Planner:
         self._settings = settings
         self._model = model
         self._model_identity: Optional[Dict[str, Any]] = None
+        self._identities: Dict[Tuple[str, int], Dict[str, Any]] = {}  # by task and seed
 
     def runs(self, task: classifier_tasks.Task, seeds: Sequence[int]) -> List[PlannedRun]:
         """The runs of a task; raises ValueError for inputs that cannot be used."""
@@ -329,9 +330,14 @@ class _Planner:
             try:
                 parsed = flags_lib.parse(run_classifier.define_flags, everything)
                 run_classifier.check_flags(parsed)
+                fine_tuning_utils.load_config(parsed)  # each task has a length of its own
             except ValueError as error:
                 raise ValueError(f"Task {task.name}: {error}") from error
+            lender = BORROWED_MODELS.get(task.name)
+            borrowed = self._identities[lender, seed] if lender else {}
             identity = self._identity(parsed, data)
+            identity.update({f"{lender}.{name}": value for name, value in borrowed.items()})
+            self._identities[task.name, seed] = identity
             runs.append(PlannedRun(task.name, seed, folder, everything, identity))
         return runs
 

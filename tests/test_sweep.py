@@ -141,6 +141,44 @@ def test_the_diagnostic_data_is_predicted_by_mnli_of_the_same_seed(make):
     assert flags.init_checkpoint is None
 
 
+def test_predictions_of_the_diagnostic_data_belong_to_one_model_of_mnli(make, fake_runs):
+    arguments = ("--tasks=mnli,ax", "--seeds=1,2")
+    before = {run.name: run.identity for run in sweep_plan.make_plan(make(*arguments))}
+    other = sweep_plan.make_plan(make(*arguments, "--learning_rate=0.5"))
+    for run in other:
+        assert run.identity != before[run.name]
+    assert before["ax, seed 1"]["mnli.seed"] == 1
+    sweep.sweep(make(*arguments))
+    with pytest.raises(ValueError, match="seed-1 holds a run of other settings"):
+        sweep.sweep(make(*arguments, "--learning_rate=0.5"))
+    for run in other[:2]:  # the user removes what MNLI's folders hold, as the message says
+        shutil.rmtree(run.folder)
+    with pytest.raises(ValueError, match="ax.*mnli.learning_rate was"):
+        sweep.sweep(make(*arguments, "--learning_rate=0.5"))
+
+
+def test_a_task_without_test_data_is_not_predicted(model_dir, tmp_path):
+    """As the published data of several Chinese tasks comes."""
+    folder = tmp_path / "clue" / "tnews"
+    folder.mkdir(parents=True)
+    row = {
+        "label": "102",
+        "label_desc": "news_entertainment",
+        "sentence": "the king",
+        "keywords": "",
+    }
+    for name in ("train", "dev"):
+        (folder / f"{name}.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    afqmc = tmp_path / "clue" / "AFQMC"
+    afqmc.mkdir()
+    row = {"sentence1": "the king", "sentence2": "a king", "label": "0"}
+    for name in ("train", "dev", "test"):
+        (afqmc / f"{name}.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    settings = settings_of(model_dir, tmp_path / "clue", tmp_path / "out", "--suite=clue")
+    predicted = {run.task: flags_of(run).do_predict for run in sweep_plan.make_plan(settings)}
+    assert predicted == {"tnews": False, "afqmc": True}
+
+
 # From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
 PUBLISHED = {
     "sst-2": (1256, 1e-5, 20935, 100, 32),
@@ -281,6 +319,19 @@ def test_a_model_folder_that_lacks_a_part_is_refused(
     (folder / missing).unlink()
     with pytest.raises(ValueError, match=words):
         sweep.sweep(settings_of(folder, data_dir, tmp_path / "out"))
+
+
+def test_each_tasks_length_is_looked_at(make, monkeypatch, tmp_path):
+    """Recipes differ in length: a later task's may be too long where the first one's is not."""
+    recipe_flags = sweep_plan.recipe_flags
+
+    def longer(task, *arguments, **options):
+        flags = recipe_flags(task, *arguments, **options)
+        return dict(flags, max_seq_length=64) if task.name == "mnli" else flags
+
+    monkeypatch.setattr(sweep_plan, "recipe_flags", longer)
+    with pytest.raises(ValueError, match="Task mnli: --max_seq_length=64 is longer"):
+        sweep.sweep(make("--tasks=mrpc,mnli"))
 
 
 def test_weights_that_do_not_fit_the_configuration_are_refused(model_dir, data_dir, tmp_path):
