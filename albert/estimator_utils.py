@@ -672,7 +672,7 @@ def train(
       use_tpu: whether the estimator runs on a TPU.
       resumed: what `resume_point` returned for the estimator's folder.
       hooks: further ones, which begin before anything is written.
-      on_progress: called with what was done so far, each time the curve gets a row.
+      on_progress: called with what was done so far, for each row of the curve.
 
     Raises:
       TrainingDivergedError: the loss or the gradient is not finite any more.
@@ -697,6 +697,11 @@ def train(
     finally:
         progress.close()
     summary = progress.summary()
+    _log_summary(summary)
+    return summary
+
+
+def _log_summary(summary: TrainingSummary):
     speed = f"{summary.examples_per_second:.1f} examples/s (the first step left out), "
     _LOGGER.info(
         "Trained steps %d to %d in %s: %speak memory %.2f GB.",
@@ -706,4 +711,3 @@ def train(
         speed if summary.examples_per_second else "",
         summary.peak_memory_bytes / 1e9,
     )
-    return summary

@@ -118,11 +118,7 @@ def train(
     if resumed and resumed.step >= num_train_steps:
         _LOGGER.info("Nothing to train: %s has reached step %d.", resumed.path, num_train_steps)
         return None
-    if settings.albert_hub_module_handle and not resumed:
-        _LOGGER.info("First weights of the encoder: %s.", settings.albert_hub_module_handle)
-        first = None
-    else:
-        first = estimator_utils.first_weights(settings, resumed)
+    first = _first_weights(settings, resumed)
     start = resumed.step if resumed else 0
     checkpoints = -(-(num_train_steps - start) // settings.save_checkpoints_steps)
     room = _RoomHook(settings, checkpoints + (not resumed))  # a new run saves step 0 too
@@ -145,6 +141,14 @@ def train(
         hooks=[room],
         on_progress=on_progress,
     )
+
+
+def _first_weights(settings: Any, resumed: Any) -> Optional[str]:
+    """The checkpoint to start from, if any; a module brings its own weights."""
+    if settings.albert_hub_module_handle and not resumed:
+        _LOGGER.info("First weights of the encoder: %s.", settings.albert_hub_module_handle)
+        return None
+    return estimator_utils.first_weights(settings, resumed)
 
 
 class _RoomHook(tf.train.SessionRunHook):
