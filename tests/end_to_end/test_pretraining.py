@@ -107,7 +107,8 @@ def test_a_run_that_is_stopped_again_and_again_ends_in_the_same_bytes(data, tmp_
     damage_last_checkpoint(stopped)
 
     process = start(data, stopped)
-    said = stop_at(process, "step 8/12", signal.SIGINT)
+    # Steps of a model this small may be over before the signal arrives; building the graph is not.
+    said = stop_at(process, "Going on from", signal.SIGINT)
     assert process.returncode == 130, said
     assert said.splitlines()[-1] == "Interrupted." and "Traceback" not in said
     assert "model.ckpt-9 cannot be read" in said and "model.ckpt-6, step 6" in said
