@@ -208,9 +208,15 @@ def test_a_hub_module_encodes_as_recorded():
 def test_a_hub_module_is_trained():
     batch = batch_of()
     batch["label_ids"][:] = 1
-    losses, _, values = train(batch, steps=6, config=None, hub_module=MODULE, num_train_steps=100)
-    assert min(losses[3:]) < losses[0]
-    assert sum(name.startswith("module/bert/") for name in values) > 20
+    # A module draws its dropout as it likes, so that a few losses say nothing.
+    losses, _, values = train(batch, steps=3, config=None, hub_module=MODULE, num_train_steps=100)
+    assert np.isfinite(losses).all()
+    first = tf.train.load_checkpoint(f"{MODULE}/variables/variables")
+    trained = [name for name in values if name.startswith("module/bert/")]
+    assert len(trained) > 20
+    for name in trained:
+        before = first.get_tensor(name[len("module/") :])
+        assert 0 < np.abs(values[name] - before).max() < 1, name
     assert not [name for name in values if name.startswith("module_1")]
 
 

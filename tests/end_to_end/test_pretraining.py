@@ -51,6 +51,8 @@ def start(data, output_dir, *arguments):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         universal_newlines=True,
+        # What runs the tests in the background may have them ignore the signal.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
