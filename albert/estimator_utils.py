@@ -391,17 +391,19 @@ class _Interval:
 
 def _brief(scalars: Mapping[str, float]) -> str:
     """The numbers one watches; all of them are in the curve and in TensorBoard."""
-    shown = []
-    for name, value in scalars.items():
-        if name == "loss":
-            shown.append(f"{name} {value:.4f}")
-        elif name.endswith("accuracy"):
-            shown.append(f"{name} {value:.3f}")
-        elif name in ("learning_rate", "gradient_norm"):
-            shown.append(f"{name} {value:.3g}")
-        elif name == _SPEED:
-            shown.append(f"{value:.1f} examples/s")
-    return ", ".join(shown)
+    texts = (_shown(name, value) for name, value in scalars.items())
+    return ", ".join(text for text in texts if text)
+
+
+def _shown(name: str, value: float) -> str:
+    """A number in few characters; "" for those one does not watch."""
+    if name == "loss":
+        return f"{name} {value:.4f}"
+    if name.endswith("accuracy"):
+        return f"{name} {value:.3f}"
+    if name in ("learning_rate", "gradient_norm"):
+        return f"{name} {value:.3g}"
+    return f"{value:.1f} examples/s" if name == _SPEED else ""
 
 
 def _short(scalars: Mapping[str, float]) -> str:
