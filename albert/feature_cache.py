@@ -13,19 +13,32 @@
     record_file.path            # "cache/mrpc_train.128.5e0b6a1f.tf_record"
 
 What a file is made from is part of its name, so that runs with other settings, vocabularies or data
-can share a folder and never take or replace a file that another one is reading. The file appears
-whole or not at all, and a sidecar says what it was made from; see `albert.files`.
+can share a folder and never take or replace a file that another one is reading. A file that the
+user names keeps the name it was given, and is replaced when it was made from something else. Either
+appears whole or not at all, and a sidecar says what it was made from; see `albert.files`.
 """
 
 import collections
-import contextlib
+import functools
 import hashlib
 import json
 import logging
 import multiprocessing
 import os
 import time
-from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from typing import (
+    Any,
+    Callable,
+    Counter,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Union,
+)
 
 import tensorflow.compat.v1 as tf
 
@@ -66,8 +79,9 @@ def build_records(
     *,
     fingerprint: Mapping[str, Any],
     spec: input_pipeline.FeatureSpec,
-    items: Sequence[Any],
+    items: Union[Sequence[Any], Callable[[], Sequence[Any]]],
     convert: Callable[[Sequence[Any]], Conversion],
+    exact_path: bool = False,
     num_processes: Optional[int] = None,
     description: str = "features",
 ) -> RecordFile:
@@ -77,11 +91,13 @@ def build_records(
     and the same bytes for any number of processes.
 
     Args:
-      path: the record file, but for the digits that are put before its extension.
+      path: the record file, but for the digits that are put before its extension; with
+        `exact_path` it is the file itself.
       fingerprint: JSON values that decide the records. The features' names, shapes and types are
         added.
       spec: declaration of the records.
-      items: what the records are made from.
+      items: what the records are made from, or a function that returns it and is called only if
+        the file has to be made.
       convert: some consecutive items -> their records. It is called in forked processes: it need
         not be picklable, and should not use TensorFlow.
       num_processes: by default as many as there are processors, and 1 for a few items.
@@ -92,33 +108,54 @@ def build_records(
       OSError: a worker process was killed, or the file cannot be written.
     """
     whole = dict(fingerprint, features=[_declaration(feature) for feature in spec.features])
-    plain_path, path = str(path), fingerprinted_path(path, whole)
+    plain_path = str(path)
+    path = plain_path if exact_path else fingerprinted_path(path, whole)
     reason = input_pipeline.why_stale(path, whole)
     if not reason:
         count = input_pipeline.read_sidecar(path).count
         _LOGGER.info("%s: %d records are there already: %s", description, count, path)
-        return RecordFile(str(path), count, True, {})
-    reason += _what_else_is_there(plain_path, path, whole)
+        return RecordFile(path, count, True, {})
+    if not exact_path:
+        reason += _what_else_is_there(plain_path, path, whole)
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
-
-    def encode(chunk: Sequence[Any]) -> _Encoded:
-        converted = convert(chunk)
-        return _Encoded([spec.encode(record) for record in converted.records], converted.notes)
+    items = items() if callable(items) else items
 
     started = time.time()
-    notes = collections.Counter()
     processes = _processes(num_processes, len(items))
-    with contextlib.ExitStack() as stack:
-        bar = stack.enter_context(progress.Progress(description, len(items), unit="examples"))
-        writer = stack.enter_context(input_pipeline.AtomicRecordWriter(path, whole))
-        results = worker_pool.ordered_map(encode, _chunks(items), processes)
+    with input_pipeline.AtomicRecordWriter(path, whole) as writer:
+        encode = functools.partial(_encode, spec, convert)
+        encoded = worker_pool.ordered_map(encode, _chunks(items), processes)
+        notes = _write(encoded, writer, description=description, count=len(items))
+    _log_end(description, writer.count, seconds=time.time() - started, notes=notes)
+    return RecordFile(path, writer.count, False, dict(notes))
+
+
+def _encode(
+    spec: input_pipeline.FeatureSpec,
+    convert: Callable[[Sequence[Any]], Conversion],
+    chunk: Sequence[Any],
+) -> _Encoded:
+    """What a worker does with some items."""
+    converted = convert(chunk)
+    return _Encoded([spec.encode(record) for record in converted.records], converted.notes)
+
+
+def _write(
+    results: Iterable[_Encoded],
+    writer: input_pipeline.AtomicRecordWriter,
+    *,
+    description: str,
+    count: int,
+) -> Counter[str]:
+    """Writes the records of all chunks and adds up what is noted of them."""
+    notes = collections.Counter()
+    with progress.Progress(description, count, unit="examples") as bar:
         for done, encoded in enumerate(results):
             for record in encoded.records:
                 writer.write(record)
             notes.update(encoded.notes)
-            bar.update(min(_CHUNK_ITEMS, len(items) - done * _CHUNK_ITEMS), "")
-    _log_end(description, writer.count, seconds=time.time() - started, notes=notes)
-    return RecordFile(str(path), writer.count, False, dict(notes))
+            bar.update(min(_CHUNK_ITEMS, count - done * _CHUNK_ITEMS), "")
+    return notes
 
 
 def fingerprinted_path(path: str, fingerprint: Mapping[str, Any]) -> str:

@@ -19,13 +19,23 @@ def _convert(chunk):
     return feature_cache.Conversion(records, {"unlucky": sum(item == 13 for item in chunk)})
 
 
-def _build(path, *, items=range(20), fingerprint=None, spec=SPEC, convert=_convert, processes=1):
+def _build(
+    path,
+    *,
+    items=range(20),
+    fingerprint=None,
+    spec=SPEC,
+    convert=_convert,
+    processes=1,
+    exact_path=False,
+):
     return feature_cache.build_records(
         str(path),
         fingerprint={"length": 2} if fingerprint is None else fingerprint,
         spec=spec,
         items=items,
         convert=convert,
+        exact_path=exact_path,
         num_processes=processes,
         description="numbers",
     )
@@ -91,6 +101,32 @@ def test_a_file_of_the_name_that_was_made_from_something_else_is_made_anew(tmp_p
     built = _build(tmp_path / "a.tf_record").path
     files.write_sidecar(built, 19, {"length": 7})
     assert not _build(tmp_path / "a.tf_record").was_current
+
+
+def test_a_file_named_by_the_user_keeps_its_name_and_is_replaced(tmp_path, caplog):
+    path = tmp_path / "a.tf_record"
+    with caplog.at_level(logging.INFO):
+        first = _build(path, exact_path=True)
+        assert _build(path, exact_path=True, convert=_never).was_current
+        second = _build(path, exact_path=True, fingerprint={"length": 3}, items=range(5))
+    assert [line for line in caplog.messages if "because" in line] == [
+        f"numbers: creating {path}, because it does not exist.",
+        f"numbers: creating {path}, because length was 2 and is 3.",
+    ]
+    assert first.path == second.path == str(path)
+    assert (second.was_current, _values(path)) == (False, [[n, n * n] for n in range(5)])
+
+
+def test_items_are_asked_for_only_if_the_file_has_to_be_made(tmp_path):
+    asked = []
+
+    def items():
+        asked.append(True)
+        return range(20)
+
+    assert _build(tmp_path / "a.tf_record", items=items).count == 19
+    assert _build(tmp_path / "a.tf_record", items=items).was_current
+    assert asked == [True]
 
 
 def test_a_changed_declaration_of_the_records_rebuilds_the_file(tmp_path):
