@@ -1,0 +1,264 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The official scores of SQuAD v1.1 and v2.0.
+
+Definitions: Rajpurkar et al. 2016 (arXiv:1606.05250, section 6.1) and 2018 (arXiv:1806.03822), as
+the data set's evaluate-v1.1.py and evaluate-v2.0.py compute them. Data sets are the "data" list of
+their JSON files; predictions map a question's id to its answer, which is empty for none.
+"""
+
+import collections
+import re
+import string
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+Dataset = Sequence[Mapping[str, Any]]
+Scores = Dict[str, float]
+
+
+class Question(NamedTuple):
+    """A question and the answers people gave."""
+
+    qas_id: str
+    answers: List[str]
+
+
+def questions(dataset: Dataset) -> Iterator[Question]:
+    """Yields all questions of a data set, in order."""
+    for article in dataset:
+        for paragraph in article["paragraphs"]:
+            for question in paragraph["qas"]:
+                answers = [answer["text"] for answer in question.get("answers") or ()]
+                yield Question(question["id"], answers)
+
+
+# ---------------------------------------------------------------------------------------------
+# One answer.
+
+
+def normalize_answer(text: str) -> str:
+    """Returns the text in lower case, without punctuation, English articles and extra space."""
+    bare = text.lower().translate(_NO_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def exact_match_score(prediction: str, ground_truth: str) -> float:
+    """Returns 1 if the two are the same after `normalize_answer`, else 0."""
+    return float(normalize_answer(prediction) == normalize_answer(ground_truth))
+
+
+def f1_score(prediction: str, ground_truth: str) -> float:
+    """Returns the F1 of the two bags of words; 0 without a common word (SQuAD v1.1)."""
+    found, wanted = normalize_answer(prediction).split(), normalize_answer(ground_truth).split()
+    common = sum((collections.Counter(found) & collections.Counter(wanted)).values())
+    if not common:
+        return 0.0
+    precision, recall = common / len(found), common / len(wanted)
+    return 2 * precision * recall / (precision + recall)
+
+
+def f1_score_or_none(prediction: str, ground_truth: str) -> float:
+    """Returns `f1_score`; where either has no word, whether both have none (SQuAD v2.0)."""
+    found, wanted = normalize_answer(prediction).split(), normalize_answer(ground_truth).split()
+    if not found or not wanted:
+        return float(found == wanted)
+    return f1_score(prediction, ground_truth)
+
+
+def metric_max_over_ground_truths(
+    metric_fn: Callable[[str, str], float], prediction: str, ground_truths: Sequence[str]
+) -> float:
+    """Returns the best score of a prediction against any of the answers."""
+    return max(metric_fn(prediction, truth) for truth in ground_truths)
+
+
+# ---------------------------------------------------------------------------------------------
+# SQuAD v1.1.
+
+
+def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]) -> Scores:
+    """Returns exact_match and f1 in percent; a question without a prediction counts as wrong.
+
+    Args:
+      dataset: every question has an answer.
+      predictions: see above.
+
+    Raises:
+      ValueError: there is no question, or one without an answer.
+    """
+    exact = f1 = total = 0
+    for question in questions(dataset):
+        total += 1
+        if not question.answers:
+            raise ValueError(
+                f"Question {question.qas_id} has no answer to compare with. SQuAD v1.1 has no "
+                "unanswerable questions; for v2.0 use run_squad_v2."
+            )
+        if question.qas_id not in predictions:
+            continue
+        compared = predictions[question.qas_id], question.answers
+        exact += metric_max_over_ground_truths(exact_match_score, *compared)
+        f1 += metric_max_over_ground_truths(f1_score, *compared)
+    _check_any(total)
+    return {"exact_match": 100.0 * exact / total, "f1": 100.0 * f1 / total}
+
+
+def _check_any(total: int) -> None:
+    if not total:
+        raise ValueError("There are no questions to score. Check the prediction file.")
+
+
+# ---------------------------------------------------------------------------------------------
+# SQuAD v2.0.
+
+
+class RawScores(NamedTuple):
+    """Of each predicted question, before any threshold; in the order of the data set."""
+
+    exact: Scores
+    f1: Scores
+
+
+class Threshold(NamedTuple):
+    """A score and the null score up to which answers are kept for it."""
+
+    score: float  # percent
+    threshold: float
+
+
+def raw_scores(dataset: Dataset, predictions: Mapping[str, str]) -> RawScores:
+    """Returns each prediction's scores; the right answer to an unanswerable question is none."""
+    exact, f1 = {}, {}
+    for question in questions(dataset):
+        if question.qas_id in predictions:
+            truths = [text for text in question.answers if normalize_answer(text)] or [""]
+            compared = predictions[question.qas_id], truths
+            exact[question.qas_id] = metric_max_over_ground_truths(exact_match_score, *compared)
+            f1[question.qas_id] = metric_max_over_ground_truths(f1_score_or_none, *compared)
+    return RawScores(exact, f1)
+
+
+def answerable(dataset: Dataset) -> Dict[str, bool]:
+    """Returns by question whether there is an answer."""
+    return {question.qas_id: bool(question.answers) for question in questions(dataset)}
+
+
+def evaluate_v2(
+    dataset: Dataset, predictions: Mapping[str, str], null_scores: Mapping[str, float]
+) -> Scores:
+    """Returns what evaluate-v2.0.py prints.
+
+    exact, f1, total, the same with HasAns_ and NoAns_ before it where there are such questions,
+    and best_exact, best_exact_thresh, best_f1 and best_f1_thresh: what other thresholds of the
+    null score would make of the same predictions. Scores are in percent.
+
+    Args:
+      dataset: see above.
+      predictions: those without an answer are empty already.
+      null_scores: by question; the higher, the likelier it has no answer.
+
+    Raises:
+      ValueError: no question of the data set was predicted.
+    """
+    scores = raw_scores(dataset, predictions)
+    _check_any(len(scores.exact))
+    has_answer = answerable(dataset)
+    result = _means(scores, list(scores.exact))
+    for prefix, wanted in (("HasAns", True), ("NoAns", False)):
+        group = [qas_id for qas_id in scores.exact if has_answer[qas_id] is wanted]
+        if group:
+            means = _means(scores, group)
+            result.update({f"{prefix}_{name}": value for name, value in means.items()})
+    for name, by_question in (("best_exact", scores.exact), ("best_f1", scores.f1)):
+        best = best_threshold(by_question, predictions, null_scores, has_answer)
+        result.update({name: best.score, f"{name}_thresh": best.threshold})
+    return result
+
+
+def _means(scores: RawScores, group: Sequence[str]) -> Scores:
+    return {
+        "exact": 100.0 * sum(scores.exact[qas_id] for qas_id in group) / len(group),
+        "f1": 100.0 * sum(scores.f1[qas_id] for qas_id in group) / len(group),
+        "total": len(group),
+    }
+
+
+def best_threshold(
+    scores: Scores,
+    predictions: Mapping[str, str],
+    null_scores: Mapping[str, float],
+    has_answer: Mapping[str, bool],
+) -> Threshold:
+    """Returns the best mean score over all thresholds, as the official script searches it.
+
+    Args:
+      scores: by predicted question.
+      predictions, null_scores: see evaluate_v2.
+      has_answer: see `answerable`.
+
+    Returns:
+      A threshold of 0 stands for giving no answer at all, as in the official script.
+    """
+    best = _ThresholdSearch(scores, predictions, null_scores, has_answer).run(ties_as_one=False)
+    return Threshold(best.score, 0.0) if best.threshold is None else Threshold(*best)
+
+
+def usable_threshold(
+    dataset: Dataset, predictions: Mapping[str, str], null_scores: Mapping[str, float]
+) -> float:
+    """Returns the null score up to which keeping the answer gives the best F1.
+
+    Questions with equal null scores are kept or emptied together, and no answer at all is a
+    threshold below all scores: with what is returned, the best F1 is really reached.
+
+    Args:
+      dataset, null_scores: see evaluate_v2.
+      predictions: the best answers there are, none of them empty for the sake of a threshold.
+
+    Raises:
+      ValueError: no question of the data set was predicted.
+    """
+    scores = raw_scores(dataset, predictions).f1
+    _check_any(len(scores))
+    search = _ThresholdSearch(scores, predictions, null_scores, answerable(dataset))
+    best = search.run(ties_as_one=True).threshold
+    return min(null_scores[qas_id] for qas_id in scores) - 1.0 if best is None else best
+
+
+class _Best(NamedTuple):
+    """The outcome of a search."""
+
+    score: float
+    threshold: Any  # a float; None: no answer at all
+
+
+class _ThresholdSearch(NamedTuple):
+    """Admits answers in the order of their null scores."""
+
+    scores: Scores
+    predictions: Mapping[str, str]
+    null_scores: Mapping[str, float]
+    has_answer: Mapping[str, bool]
+
+    def run(self, *, ties_as_one: bool) -> _Best:
+        """Goes through all thresholds; the first of equally good ones is the best."""
+        order = sorted(self.scores, key=lambda qas_id: self.null_scores[qas_id])
+        current = float(sum(not self.has_answer[qas_id] for qas_id in order))
+        best = _Best(current, None)
+        for place, qas_id in enumerate(order):
+            current += self._gain(qas_id)
+            threshold = self.null_scores[qas_id]
+            is_last = place + 1 == len(order)
+            splits_tie = not is_last and self.null_scores[order[place + 1]] == threshold
+            if current > best.score and not (ties_as_one and splits_tie):
+                best = _Best(current, threshold)
+        return _Best(100.0 * best.score / len(order), best.threshold)
+
+    def _gain(self, qas_id: str) -> float:
+        """What giving this answer, in place of none, changes in the sum of scores."""
+        if self.has_answer[qas_id]:
+            return self.scores[qas_id]
+        return -1.0 if self.predictions[qas_id] else 0.0
