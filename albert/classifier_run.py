@@ -11,10 +11,8 @@ Settings are those of the script run_classifier.
 """
 
 import contextlib
-import json
 import logging
 import os
-import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import numpy as np
@@ -22,7 +20,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import (
     checkpoint_evaluator,
-    checkpoint_init,
     classifier_features,
     classifier_predictions,
     classifier_tasks,
@@ -30,12 +27,12 @@ from albert import (
     estimator_utils,
     files,
     fine_tuned_classifier,
+    fine_tuning_flow,
     fine_tuning_runs,
     fine_tuning_utils,
     labelled_examples,
     metrics,
     modeling,
-    precision,
     run_summary,
     serving_export,
 )
@@ -76,36 +73,19 @@ class Run(NamedTuple):
             "labels": list(self.task.labels),
             "is_regression": self.task.is_regression,
             "is_pair": self.task.is_pair,
-            "max_seq_length": self.settings.max_seq_length,
         }
-        content.update(self.vocabulary.description())
-        if self.settings.albert_hub_module_handle:
-            content["hub_module"] = _absolute(self.settings.albert_hub_module_handle)
+        content.update(fine_tuning_flow.model_description(self.settings, self.vocabulary))
         return content
 
     def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
         """Returns the model function; it starts from `init_checkpoint` if there is no other."""
-        settings = self.settings
-        return classifier_utils.model_fn_builder(
-            self.config,
-            self.task.num_labels,
-            init_checkpoint,
-            settings.learning_rate,
-            self.length.num_train_steps,
-            self.length.num_warmup_steps,
-            settings.use_tpu,
-            settings.use_tpu,  # on a TPU looking up rows is slower than a product
-            self.task.name,
-            settings.albert_hub_module_handle,
-            settings.optimizer,
-            is_regression=self.task.is_regression,
-            metric_names=measured(self.task),
-            compute_dtype=precision.compute_dtype(settings.precision),
-            recompute=settings.recompute,
-            use_xla=settings.use_xla and not settings.use_tpu,
-            gradient_accumulation_steps=settings.gradient_accumulation_steps,
-            seed=settings.seed,
-            layerwise_lr_decay=settings.layerwise_lr_decay,
+        task = self.task
+        return fine_tuning_utils.build_model_fn(
+            fine_tuning_flow.model_settings(
+                self.settings, self.config, self.length, init_checkpoint=init_checkpoint
+            ),
+            classifier_utils.classification_head(task.num_labels, task.is_regression),
+            metric_fn=classifier_utils.tpu_metrics(measured(task), task.num_labels),
         )
 
     def input_fn(
@@ -140,11 +120,6 @@ class Run(NamedTuple):
         )
 
 
-def _absolute(handle: str) -> str:
-    """A hub module's handle that means the same in any working directory."""
-    return handle if "://" in handle else os.path.abspath(handle)
-
-
 def measured(task: classifier_tasks.Task) -> List[str]:
     """Returns the names of what is measured on a task."""
     return list(dict.fromkeys(task.metrics + (task.best_metric, "eval_loss")))
@@ -156,28 +131,13 @@ def check_output_dir(run: Run):
     Raises:
       ValueError: it belongs to something else.
     """
-    folder = run.settings.output_dir
-    if run.config is not None:
-        estimator_utils.check_output_dir(folder, run.config.to_dict())
-    path = os.path.join(folder, fine_tuned_classifier.DESCRIPTION_NAME)
-    if not tf.io.gfile.exists(path):
-        return
-    present = json.loads(files.read_text(path))
-    wanted = run.description()
-    present.setdefault("is_pair", wanted["is_pair"])  # earlier versions did not record it
-    for content in (present, wanted):
-        if content.get("hub_module"):
-            content["hub_module"] = _absolute(content["hub_module"])
-        for key in fine_tuned_classifier.TOKENIZER_KEYS:
-            content[key] = content.get(key) and content[key]["sha256"]
-        if not run.settings.do_train:
-            content.pop("max_seq_length")  # evaluation and prediction may cut elsewhere
-    difference = files.fingerprint_difference(present, wanted)
-    if difference:
-        raise ValueError(
-            f"--output_dir={folder} belongs to another run: {difference}. Choose another "
-            f"--output_dir; if the change is meant, remove {path} first."
-        )
+    fine_tuning_flow.check_output_dir(
+        run.settings,
+        run.config,
+        name=fine_tuned_classifier.DESCRIPTION_NAME,
+        description=run.description(),
+        earlier={"is_pair": run.task.is_pair},
+    )
 
 
 def check_data(run: Run):
@@ -203,14 +163,8 @@ def check_data(run: Run):
 
 def start_summary(run: Run, began: float) -> run_summary.RunSummary:
     """Returns what keeps run_summary.json during this start of the run (at the time `began`)."""
-    about = {
-        "task": run.task.name,
-        "seed": run.settings.seed,
-        "metric": run.task.best_metric,
-    }
-    return run_summary.RunSummary(
-        run.settings.output_dir, about, batch_size=run.settings.train_batch_size, began=began
-    )
+    about = {"task": run.task.name, "metric": run.task.best_metric}
+    return fine_tuning_flow.start_summary(run.settings, about, began)
 
 
 def train(
@@ -226,23 +180,18 @@ def train(
         size = settings.train_batch_size
         return run.input_fn(file, size, is_training=True, start_step=start_step)
 
-    summary = fine_tuning_runs.train(
+    labels = [example.label for example in features.data.examples]
+    return fine_tuning_flow.train(
         settings,
         run.model_fn,
         input_fn,
-        num_train_steps=run.length.num_train_steps,
-        model_config=run.config and run.config.to_dict(),
+        config=run.config,
+        length=run.length,
         documents={fine_tuned_classifier.DESCRIPTION_NAME: run.description()},
+        examples=len(labels),
+        constant_loss=metrics.constant_loss(labels, run.task.is_regression),
         on_progress=on_progress,
     )
-    labels = [example.label for example in features.data.examples]
-    epoch_steps = -(-len(labels) // settings.train_batch_size)
-    loss = fine_tuning_runs.recent_loss(settings.output_dir, epoch_steps)
-    if loss is not None:
-        fine_tuning_runs.warn_of_collapse(
-            loss, metrics.constant_loss(labels, run.task.is_regression)
-        )
-    return summary
 
 
 class _Evaluation:
@@ -311,53 +260,25 @@ def evaluate(
     Returns:
       The summary; None for --checkpoint, whose results are in a file of their own.
     """
-    settings, task = run.settings, run.task
-    watch = _StopWatch()
+    task = run.task
     with contextlib.ExitStack() as stack:
         evaluation = _Evaluation(run, stack)
-        if settings.checkpoint:
-            evaluate_one(run, evaluation)
-            return None
 
-        def measure(checkpoint: str) -> Dict[str, float]:
-            measurements = evaluation.measure(checkpoint)
-            times.add_evaluation(watch.lap())
-            return measurements
+        def finish(summary: checkpoint_evaluator.EvaluationSummary) -> None:
+            if summary.best and not task.is_regression:
+                write_confusion(run, evaluation, summary)
 
-        summary = fine_tuning_runs.evaluate(
-            settings,
-            measure,
+        return fine_tuning_flow.evaluate(
+            run.settings,
+            evaluation.measure,
+            times,
             best_metric=task.best_metric,
             higher_is_better=task.higher_is_better,
             fingerprint=evaluation.fingerprint,
+            keep_checkpoints=run.settings.keep_checkpoint_max,
             final_step=final_step,
+            finish=finish,
         )
-        if summary.best and not task.is_regression:
-            write_confusion(run, evaluation, summary)
-    results = _results(run, summary)
-    if times.has_news or times.lacks(results):
-        times.add_evaluation(watch.lap(), **results)
-    if settings.do_train:
-        fine_tuning_runs.prune_checkpoints(
-            settings.output_dir,
-            settings.keep_checkpoint_max,
-            [result.step for result in summary.results],
-        )
-    return summary
-
-
-def evaluate_one(run: Run, evaluation: _Evaluation):
-    """Evaluates --checkpoint, and writes eval_results.<its name>.txt and .json."""
-    checkpoint = checkpoint_init.resolve_checkpoint(run.settings.checkpoint)
-    results = dict(evaluation.measure(checkpoint))
-    step = tf.train.load_checkpoint(checkpoint)
-    if step.has_tensor("global_step"):
-        results["global_step"] = int(step.get_tensor("global_step"))
-    lines = [f"{name} = {value}" for name, value in sorted(results.items())]
-    _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
-    stem = os.path.join(run.settings.output_dir, f"eval_results.{os.path.basename(checkpoint)}")
-    files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
-    files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))
 
 
 def write_confusion(
@@ -378,29 +299,6 @@ def write_confusion(
         rows = [f"{name}: {row}" for name, row in zip(run.task.labels, matrix.tolist())]
         _LOGGER.info("Labels (rows) and how often each was predicted: %s", "; ".join(rows))
     fine_tuning_runs.warn_of_constant_predictions(matrix, run.task.labels)
-
-
-def _results(run: Run, summary: checkpoint_evaluator.EvaluationSummary) -> Dict[str, Any]:
-    """What run_summary.json says of an evaluation."""
-    best = summary.best
-    return {
-        "num_train_steps": max(result.step for result in summary.results),
-        "best_step": best and best.step,
-        "metrics": dict(best.metrics) if best else {},
-        "value": best and best.metrics[run.task.best_metric],
-    }
-
-
-class _StopWatch:
-    """Seconds since it was looked at before."""
-
-    def __init__(self):
-        self._last = time.time()
-
-    def lap(self) -> float:
-        """Returns the seconds since the last call."""
-        last, self._last = self._last, time.time()
-        return self._last - last
 
 
 def predict(run: Run) -> List[str]:

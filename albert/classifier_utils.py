@@ -8,14 +8,14 @@ that know them from here find them here.
 Dimensions: B batch, S sequence, H hidden, C labels (1 for regression).
 """
 
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
 from albert import (
     classifier_features,
     classifier_tasks,
-    estimator_utils,
+    fine_tuning_flow,
     fine_tuning_utils,
     metrics,
     modeling,
@@ -300,25 +300,12 @@ def file_based_input_fn_builder(
         is_regression = _is_regression(task_name)
     spec = classifier_features.feature_spec(seq_length * multiple, is_regression)
     padding = padded_batches.Padding(padding or padded_batches.default_mode(use_tpu))
-    files = [input_file] if isinstance(input_file, str) else list(input_file)
-
-    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
-        """Reads the batches of one core."""
-        batch_size = params.get("batch_size", bsz)
-        if not is_training:
-            return padded_batches.evaluation_batches(
-                files, spec, padding=padding, batch_size=batch_size
-            )
-        shard = estimator_utils.input_shard(params)
-        return padded_batches.training_batches(
-            files,
-            spec,
-            padding=padding,
-            batch_size=batch_size,
-            seed=seed,
-            start_batch=start_step * shard.batches_per_step,
-            shard_index=shard.index,
-            shard_count=shard.count,
-        )
-
-    return input_fn
+    return fine_tuning_flow.record_input_fn(
+        input_file,
+        spec,
+        is_training=is_training,
+        batch_size=bsz,
+        padding=padding,
+        seed=seed,
+        start_step=start_step,
+    )

@@ -14,12 +14,18 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_init, classifier_utils, files, modeling, tokenization
+from albert import (
+    checkpoint_init,
+    classifier_utils,
+    files,
+    fine_tuning_flow,
+    modeling,
+    tokenization,
+)
 
 DESCRIPTION_NAME = "classifier.json"
 CONFIG_NAME = "albert_config.json"
 FORMAT_VERSION = 1
-TOKENIZER_KEYS = ("spm_model_file", "vocab_file")
 
 # What classifier.json has to say, besides the vocabulary.
 _KEYS = ("task", "labels", "is_regression", "max_seq_length", "do_lower_case")
@@ -92,7 +98,10 @@ def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTun
     config, path = None, os.path.join(model_dir, CONFIG_NAME)
     if tf.io.gfile.exists(path) or not description.get("hub_module"):
         config = modeling.AlbertConfig.from_json_file(path)
-    vocabulary = {key: _find_vocabulary(model_dir, description, key) for key in TOKENIZER_KEYS}
+    vocabulary = {
+        key: _find_vocabulary(model_dir, description, key)
+        for key in fine_tuning_flow.VOCABULARY_KEYS
+    }
     return FineTunedClassifier(
         config=config,
         checkpoint=checkpoint_init.resolve_checkpoint(checkpoint or model_dir),
@@ -175,7 +184,7 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
         "do_lower_case": classifier.do_lower_case,
     }
     contents = {}
-    for key in TOKENIZER_KEYS:
+    for key in fine_tuning_flow.VOCABULARY_KEYS:
         path = getattr(classifier, key)
         if path:
             name = os.path.basename(path)

@@ -25,16 +25,17 @@ LAYERS = (
     ),
     (
         "machinery",
-        "checkpoint_evaluator checkpoint_init estimator_utils feature_cache fine_tuning_runs"
-        " fine_tuning_utils input_pipeline padded_batches pretrained_model record_shuffle"
-        " training_graph",
+        "checkpoint_evaluator checkpoint_init estimator_utils feature_cache fine_tuning_flow"
+        " fine_tuning_runs fine_tuning_utils input_pipeline padded_batches pretrained_model"
+        " record_shuffle run_summary training_graph",
     ),
     (
         "tasks",
         "classifier_features classifier_predictions classifier_run classifier_tasks"
         " classifier_utils demo_corpus demo_findings dynamic_masking fine_tuned_classifier"
         " labelled_examples ngram_masking predictor pretraining_data pretraining_utils"
-        " race_utils run_summary segment_pairs serving_export squad_utils task_table task_types",
+        " race_examples race_features race_run race_utils segment_pairs serving_export squad_utils"
+        " task_table task_types",
     ),
     ("flags", "flags_lib"),
     (
