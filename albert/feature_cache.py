@@ -121,7 +121,7 @@ def build_records(
     items = items() if callable(items) else items
 
     started = time.time()
-    processes = _processes(num_processes, len(items))
+    processes = processes_for(num_processes, len(items))
     with input_pipeline.AtomicRecordWriter(path, whole) as writer:
         encode = functools.partial(_encode, spec, convert)
         encoded = worker_pool.ordered_map(encode, _chunks(items), processes)
@@ -194,8 +194,16 @@ def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
         yield items[first : first + _CHUNK_ITEMS]
 
 
-def _processes(asked: Optional[int], count: int) -> int:
-    """How many processes to use."""
+def processes_for(asked: Optional[int], count: int) -> int:
+    """Returns how many processes to use for a job.
+
+    Args:
+      asked: what the caller wants; None leaves the choice.
+      count: items to convert; for a few it is sooner done than processes are started.
+
+    Raises:
+      ValueError: `asked` is below 1.
+    """
     if asked is not None and asked < 1:
         raise ValueError(f"num_processes is {asked}; it must be at least 1.")
     if multiprocessing.current_process().daemon:

@@ -34,7 +34,8 @@ LAYERS = (
         "classifier_features classifier_predictions classifier_run classifier_tasks"
         " classifier_utils demo_corpus demo_findings dynamic_masking fine_tuned_classifier"
         " labelled_examples ngram_masking predictor pretraining_data pretraining_utils"
-        " race_examples race_features race_run race_utils segment_pairs serving_export squad_utils"
+        " race_examples race_features race_run race_utils segment_pairs serving_export"
+        " squad_alignment squad_examples squad_features squad_utils squad_windows"
         " task_table task_types",
     ),
     ("flags", "flags_lib"),
@@ -70,6 +71,9 @@ FROZEN_SIGNATURES = frozenset(
         "classifier_features.convert_single_example",
         "classifier_features.file_based_convert_examples_to_features",
         "labelled_examples.InputExample.__init__",
+        "squad_examples.SquadExample.__init__",
+        "squad_features.InputFeatures.__init__",
+        "squad_features.convert_examples_to_features",
         "tokenization.encode_pieces",
         "tokenization.encode_ids",
         "tokenization.FullTokenizer.__init__",

@@ -1,0 +1,310 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Questions on paragraphs, from the files of SQuAD v1.1 and v2.0 and of what is laid out like them.
+
+    data = read_dataset("train-v2.0.json", is_training=True)
+    data.examples[0].question_text, data.notes
+
+A file is one JSON object:
+
+    {"data": [{"title": "...", "paragraphs": [{"context": "...", "qas": [
+        {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 0}],
+         "is_impossible": false}]}]}]}
+
+"is_impossible" is version 2's; without "answers" there is nothing to learn or to compare with.
+Texts stay as they were written. TensorFlow is imported only to open a file.
+"""
+
+import collections
+import json
+import logging
+import re
+from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from albert import files
+
+_LOGGER = logging.getLogger(__name__)
+
+# How far from where it should be an answer is looked for. Offsets that count bytes, or line ends
+# twice, are off by a few; further away the same words may well mean something else.
+_NEARBY = 32
+_SHOWN = 3  # faults that a message spells out
+
+_SEVERAL = "question with several answers, of which the first is learnt"
+_REPAIRED = "answer that was written with other white space or case, or nearby, repaired"
+_MISALIGNED = "question left out, as its answer is not where it is said to be"
+_LAYOUT = (
+    'The layout is that of SQuAD: {"data": [{"paragraphs": [{"context": "...", "qas": [{"id": '
+    '"...", "question": "...", "answers": [{"text": "...", "answer_start": 0}]}]}]}]}.'
+)
+
+
+class SquadExample:
+    """A question on a paragraph.
+
+    Attributes:
+      qas_id: the question's id.
+      question_text, paragraph_text: as they were written.
+      orig_answer_text: the answer to learn, as it stands in the paragraph; None if none is given.
+      start_position, end_position: the first and last character of it in the paragraph. Without
+        end_position the length of orig_answer_text decides.
+      is_impossible: whether the paragraph does not answer the question.
+      answers: the texts of all answers that count as right; none for an impossible question.
+      has_gold: False if nothing is known: neither answers nor that there is none.
+    """
+
+    def __init__(
+        self,
+        qas_id,
+        question_text,
+        paragraph_text,
+        orig_answer_text=None,
+        start_position=None,
+        end_position=None,
+        is_impossible=False,
+        *,
+        answers: Sequence[str] = (),
+        has_gold: bool = True,
+    ):
+        self.qas_id = qas_id
+        self.question_text = question_text
+        self.paragraph_text = paragraph_text
+        self.orig_answer_text = orig_answer_text
+        self.start_position = start_position
+        self.end_position = end_position
+        self.is_impossible = is_impossible
+        self.answers = tuple(answers)
+        self.has_gold = has_gold
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"SquadExample({fields})"
+
+
+class SquadData(NamedTuple):
+    """The questions of a file."""
+
+    examples: List[SquadExample]
+    path: str
+    notes: List[str]  # what was repaired or left out, in words, with counts
+
+
+def read_squad_examples(input_file, is_training) -> List[SquadExample]:
+    """Returns the questions of a file; see `read_dataset`.
+
+    Args:
+      input_file: a SQuAD file.
+      is_training: whether each question needs an answer. Of several answers the first one is
+        learnt, and how many questions have several is logged.
+
+    Raises:
+      ValueError: as `read_dataset`.
+    """
+    return read_dataset(input_file, is_training).examples
+
+
+def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) -> SquadData:
+    """Reads a SQuAD file and logs one line on what was found.
+
+    For training, an answer has to stand in the paragraph where "answer_start" says. If only white
+    space or case differ there, or if it stands exactly once within 32 characters of that place, the
+    paragraph's own words are taken, and counted. Any other question is left out, and counted.
+
+    Args:
+      path: the file.
+      is_training: whether each question needs an answer (or to be impossible).
+      max_misaligned: the share of answers that may not be found before the file is refused.
+
+    Raises:
+      ValueError: the file is missing or not JSON; something is missing in it or of another type
+        (the message says in which article, paragraph and question); an id occurs twice; there is
+        no question; or too many answers are not where they should be.
+    """
+    path = str(path)
+    examples, faults = [], []
+    counts = collections.Counter()
+    seen = set()
+    for question in _questions(path):
+        if question.id in seen:
+            raise ValueError(
+                f"{question.where}: the id '{question.id}' occurs twice. Results go by ids: each "
+                "question needs one of its own."
+            )
+        seen.add(question.id)
+        example = _example_of(question)
+        if is_training:
+            fault = _prepare_for_training(example, question, counts)
+            if fault:
+                faults.append(fault)
+                continue
+        examples.append(example)
+    _check_faults(path, faults, answered=counts["answered"], limit=max_misaligned)
+    del counts["answered"]
+    counts[_MISALIGNED] = len(faults)
+    if not examples:
+        raise ValueError(f"'{path}' holds no question. {_LAYOUT}")
+    notes = [f"{number} x {what}" for what, number in counts.items() if number]
+    details = f" ({'; '.join(notes)})" if notes else ""
+    _LOGGER.info("%d questions from %s%s", len(examples), path, details)
+    return SquadData(examples, path, notes)
+
+
+# --------------------------------------------------------------------------------------- reading
+
+
+class _Question(NamedTuple):
+    """A question as the file has it, checked."""
+
+    where: str  # file, article, paragraph and question, for messages
+    id: str
+    text: str
+    context: str
+    answers: List[Dict[str, Any]]
+    is_impossible: Optional[bool]  # None: the file does not say
+
+
+def _questions(path: str) -> Iterator[_Question]:
+    """The questions in the order of the file."""
+    content = _load(path)
+    if not isinstance(content, dict) or "data" not in content:
+        raise ValueError(f"'{path}' has no \"data\". {_LAYOUT}")
+    for article_number, article in enumerate(_list(content, "data", path)):
+        title = article.get("title") if isinstance(article, dict) else None
+        named = f" ('{title}')" if title else ""
+        where = f"{path}, article {article_number + 1}{named}"
+        for number, paragraph in enumerate(_list(article, "paragraphs", where)):
+            inner = f"{where}, paragraph {number + 1}"
+            context = _get(paragraph, "context", inner, kind=str)
+            for index, question in enumerate(_list(paragraph, "qas", inner)):
+                yield _question(question, context, f"{inner}, question {index + 1}")
+
+
+def _load(path: str) -> Any:
+    """The file's JSON value."""
+    import tensorflow.compat.v1 as tf
+
+    if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
+        raise ValueError(f"File '{path}' does not exist. Check the path.")
+    try:
+        return json.loads(files.read_text(path).lstrip("\ufeff"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"'{path}' is not UTF-8 text ({error}).") from None
+    except ValueError as error:
+        raise ValueError(f"'{path}' is not JSON ({error}). {_LAYOUT}") from None
+
+
+def _get(value: Any, key: str, where: str, *, kind: type) -> Any:
+    """value[key], if it is what it should be."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{where}: {str(value)[:60]!r} is not a JSON object. {_LAYOUT}")
+    if key not in value:
+        raise ValueError(f'{where}: "{key}" is missing; there are {sorted(value)}. {_LAYOUT}')
+    found = value[key]
+    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+        words = {str: "text", list: "a list", int: "a whole number", bool: "true or false"}
+        raise ValueError(f'{where}: "{key}" is {str(found)[:60]!r}; it must be {words[kind]}.')
+    return found
+
+
+def _list(value: Any, key: str, where: str) -> List[Any]:
+    """value[key], a list."""
+    return _get(value, key, where, kind=list)
+
+
+def _question(value: Any, context: str, where: str) -> _Question:
+    """Checks a question's parts."""
+    if isinstance(value, dict) and isinstance(value.get("id"), int):
+        value = dict(value, id=str(value["id"]))
+    name = _get(value, "id", where, kind=str)
+    where = f"{where} (id '{name}')"
+    text = _get(value, "question", where, kind=str)
+    answers = _list(value, "answers", where) if value.get("answers") is not None else []
+    for answer in answers:
+        _get(answer, "text", where, kind=str)
+    is_impossible = None
+    if value.get("is_impossible") is not None:
+        is_impossible = _get(value, "is_impossible", where, kind=bool)
+    if is_impossible and answers:
+        raise ValueError(
+            f'{where}: "is_impossible" is true, but there are answers. Answers that only seem to '
+            'be right belong into "plausible_answers".'
+        )
+    return _Question(where, name, text, context, answers, is_impossible)
+
+
+def _example_of(question: _Question) -> SquadExample:
+    """The example but for what only training needs."""
+    return SquadExample(
+        question.id,
+        question.text,
+        question.context,
+        is_impossible=bool(question.is_impossible),
+        answers=[answer["text"] for answer in question.answers],
+        has_gold=bool(question.answers or question.is_impossible),
+    )
+
+
+# ------------------------------------------------------------------------------ answers to learn
+
+
+def _prepare_for_training(
+    example: SquadExample, question: _Question, counts: Counter[str]
+) -> Optional[str]:
+    """Sets the answer to learn; returns what is wrong if it cannot be found."""
+    if example.is_impossible:
+        example.orig_answer_text, example.start_position = "", -1
+        return None
+    if not question.answers:
+        raise ValueError(
+            f"{question.where} has no answer. To learn from, each question needs one (or "
+            '"is_impossible": true); files without answers are for prediction.'
+        )
+    answer = question.answers[0]
+    start = _get(answer, "answer_start", question.where, kind=int)
+    place = _find_answer(answer["text"], example.paragraph_text, start)
+    counts["answered"] += 1
+    if place is None:
+        there = example.paragraph_text[max(start, 0) :][: max(len(answer["text"]), 1)]
+        return f"{question.id}: {answer['text'][:60]!r} at {start}, where {there[:60]!r} stands"
+    first, last = place
+    text = example.paragraph_text[first:last]
+    counts[_SEVERAL] += len(question.answers) > 1
+    counts[_REPAIRED] += (first, text) != (start, answer["text"])
+    example.orig_answer_text, example.start_position, example.end_position = text, first, last - 1
+    return None
+
+
+def _find_answer(text: str, paragraph: str, start: int) -> Optional[Tuple[int, int]]:
+    """Where in the paragraph the answer stands, as (first, behind the last); None: nowhere."""
+    if not text.strip():
+        return None
+    if start >= 0 and paragraph.startswith(text, start):
+        return start, start + len(text)
+    pattern = re.compile(r"\s+".join(map(re.escape, text.split())), re.IGNORECASE)
+    lowest = max(start - _NEARBY, 0)
+    highest = start + len(text) + _NEARBY
+    # Ahead of itself, so that matches may overlap.
+    places = [
+        (match.start(), match.end(1))
+        for match in re.finditer(f"(?=({pattern.pattern}))", paragraph, pattern.flags)
+        if lowest <= match.start() and match.end(1) <= highest
+    ]
+    at_start = [
+        (first, last)
+        for first, last in places
+        if first >= start >= 0 and not paragraph[start:first].strip()
+    ]
+    if at_start:
+        return at_start[0]
+    return places[0] if len(places) == 1 else None
+
+
+def _check_faults(path: str, faults: List[str], *, answered: int, limit: float) -> None:
+    """Refuses a file with many answers that are not where they should be."""
+    if len(faults) > limit * answered:
+        more = f"; and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
+        raise ValueError(
+            f"'{path}': {len(faults)} of {answered} answers are not where answer_start says "
+            f"(more than {limit:.0%}): {'; '.join(faults[:_SHOWN])}{more}. answer_start counts "
+            "the characters of the context (not bytes) from 0, before any change to the text."
+        )
