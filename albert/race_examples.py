@@ -32,6 +32,7 @@ LETTERS = ("A", "B", "C", "D")
 ALL_NAME = "all.txt"
 _BLANK = "_"  # where an option belongs in a question
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BLOCK_BYTES = 1 << 20
 _JSON_SPACE = " \t\r\n"
 
 
@@ -268,7 +269,8 @@ class _Reader:
         is_many = os.path.basename(path) == ALL_NAME
         position = 0  # of the line
         with tf.io.gfile.GFile(path, "rb") as stream:
-            for number, content in enumerate(stream if is_many else [stream.read()], start=1):
+            lines = _lines(stream) if is_many else [stream.read()]
+            for number, content in enumerate(lines, start=1):
                 self._digest.update(content)
                 where = f"{path}:{number}" if is_many else path
                 first = number == 1 and content.startswith(_BYTE_ORDER_MARK)
@@ -307,6 +309,20 @@ class _Reader:
         notes = [f"{count} x {what}" for what, count in self._notes.items() if count]
         passages = Passages(self._places, self._answers_needed)
         return RaceSplit(passages, self._keys, list(folders), self._digest.hexdigest(), notes)
+
+
+def _lines(stream: Any) -> Iterator[bytes]:
+    """The lines of a file with their ends; TensorFlow's own reading drops carriage returns."""
+    rest = b""
+    while True:
+        block = stream.read(_BLOCK_BYTES)
+        *lines, rest = (rest + block).split(b"\n")
+        for line in lines:
+            yield line + b"\n"
+        if not block:
+            break
+    if rest:
+        yield rest
 
 
 def _decode(content: bytes, path: str) -> str:
