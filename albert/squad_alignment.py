@@ -51,16 +51,18 @@ class Question(NamedTuple):
 def align(text: str, encoding: tokenization.Encoding) -> Alignment:
     """Returns the pieces of `text` with the characters they stand for."""
     starts = list(encoding.starts)
+    behind = 0  # the piece before
     for number, piece in enumerate(encoding.pieces):
         if piece.startswith(tokenization.SPIECE_UNDERLINE):
-            starts[number] = _before_space(text, starts[number])
+            starts[number] = _before_space(text, starts[number], behind)
+        behind = encoding.ends[number]
     lasts = [max(first, end - 1) for first, end in zip(starts, encoding.ends)]
     return Alignment(*(np.array(column, np.int32) for column in (encoding.ids, starts, lasts)))
 
 
-def _before_space(text: str, place: int) -> int:
-    """Where the white space in front of `place` begins."""
-    while place and text[place - 1].isspace():
+def _before_space(text: str, place: int, lowest: int) -> int:
+    """Where the white space in front of `place` begins; at `lowest` something else ends."""
+    while place > lowest and text[place - 1].isspace():
         place -= 1
     return place
 
