@@ -1,0 +1,203 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The head of multiple choice against the reference's outputs, and the names programs rely on."""
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    input_pipeline,
+    modeling,
+    race_examples,
+    race_features,
+    race_utils,
+    tokenization,
+)
+from tests import classification_data, race_data
+from tests.shared import needs_shared, shared_path
+
+INPUTS = ("input_ids", "input_mask", "segment_ids", "label_ids")
+TRAIN, EVAL = tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.EVAL
+
+
+def golden():
+    arrays = np.load(str(shared_path("golden/classifier_loss.npz")))
+    return {key.split("/", 1)[1]: arrays[key] for key in arrays if key.startswith("race/")}
+
+
+def golden_config():
+    return modeling.AlbertConfig.from_json_file(str(shared_path("golden/heads/albert_config.json")))
+
+
+def golden_checkpoint():
+    return str(shared_path("golden/heads/race/model.ckpt"))
+
+
+@needs_shared
+def test_the_model_gives_the_references_outputs():
+    expected = golden()
+    with tf.Graph().as_default(), tf.Session() as session:
+        tensors = [tf.constant(expected[key]) for key in INPUTS]
+        outputs = race_utils.create_model(
+            golden_config(), False, *tensors, 4, False, 32, dropout_prob=0.0, hub_module=None
+        )
+        tf.train.Saver(tf.trainable_variables()).restore(session, golden_checkpoint())
+        values = session.run(list(outputs))
+    keys = ("loss", "per_example_loss", "probabilities", "logits", "predictions")
+    for key, value in zip(keys, values):
+        assert value.shape == expected[key].shape and value.dtype == expected[key].dtype
+        np.testing.assert_allclose(value, expected[key], atol=1e-4, err_msg=key)
+
+
+@needs_shared
+@pytest.mark.parametrize("flat", [True, False])
+def test_the_model_function_measures_what_the_references_did(flat):
+    text = shared_path("golden/heads/eval_metrics.json").read_text(encoding="utf-8")
+    expected = json.loads(text)["race"]["metrics"]
+    features = {}
+    with tf.Graph().as_default(), tf.Session() as session:
+        for key in INPUTS + ("is_real_example",):
+            array = golden()[key]
+            is_split = array.ndim == 2 and not flat
+            features[key] = tf.constant(array.reshape([5, 4, 32]) if is_split else array)
+        model_fn = race_utils.model_fn_builder(
+            golden_config(), 4, golden_checkpoint(), 1e-3, 10, 0, False, False, 32, 0.0, None
+        )
+        metric_fn, tensors = model_fn(features, None, EVAL, {}).eval_metrics
+        pairs = metric_fn(**tensors)
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        session.run([update for _, update in pairs.values()])
+        measured = session.run({key: value for key, (value, _) in pairs.items()})
+    assert measured == pytest.approx(expected, abs=1e-4)
+
+
+@needs_shared
+def test_the_heads_variables_have_the_published_names():
+    names = shared_path("golden/heads/race/variables.txt").read_text(encoding="utf-8").split("\n")
+    with tf.Graph().as_default():
+        ids = tf.zeros([1, 4 * 8], tf.int32)
+        race_utils.create_model(golden_config(), False, ids, ids, ids, None, 4, False, 8, 0.1, None)
+        built = {
+            f"{variable.op.name}\t{variable.shape.as_list()}"
+            for variable in tf.trainable_variables()
+        }
+    assert built == {name for name in names if name}
+
+
+def test_an_options_number_depends_on_its_own_sequence_only():
+    config = modeling.AlbertConfig.from_dict(classification_data.CONFIG)
+    ids = np.random.RandomState(0).randint(5, 300, [2, 4, 8])
+    changed = ids.copy()
+    changed[1, 2] += 1
+    with tf.Graph().as_default(), tf.Session() as session:
+        given = tf.placeholder(tf.int32, [None, 4, 8])
+        ones = tf.ones_like(given)
+        loss, _, probabilities, logits, predictions = race_utils.create_model(
+            config, False, given, ones, 0 * ones, None, 4, False, 8, 0.1, None
+        )
+        assert loss is None
+        session.run(tf.global_variables_initializer())
+        outputs = (logits, probabilities, predictions)
+        first, shares, chosen = session.run(outputs, {given: ids})
+        second = session.run(logits, {given: changed})
+    assert np.argwhere(np.abs(first - second) > 1e-7).tolist() == [[1, 2]]
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-6)
+    assert chosen.tolist() == first.argmax(axis=1).tolist()
+
+
+def test_the_published_names_are_found_here():
+    assert race_utils.InputExample is race_examples.InputExample
+    for name in (
+        "InputFeatures",
+        "RaceProcessor",
+        "convert_single_example",
+        "file_based_convert_examples_to_features",
+        "file_based_input_fn_builder",
+        "create_model",
+        "model_fn_builder",
+    ):
+        assert callable(getattr(race_utils, name))
+
+
+def test_the_processor_prepares_texts_as_the_tokenizer_wants_them(tmp_path):
+    text = (
+        '{"article": "Caf\\u00e9  noir", "questions": ["Is  it _ ?"], '
+        '"options": [["A", "B", "C", "D"]], "answers": ["C"]}'
+    )
+    for level in ("middle", "high"):
+        (tmp_path / "train" / level).mkdir(parents=True)
+        (tmp_path / "train" / level / "1.txt").write_text(text, encoding="utf-8")
+    prepared = race_utils.RaceProcessor(True, True, False, False).get_train_examples(str(tmp_path))
+    assert [example.example_id for example in prepared] == ["middle1.txt", "high1.txt"]
+    assert prepared[0].context_sentence == "cafe noir"
+    assert prepared[0].endings[2] == "is it c ?" and prepared[0].label == 2
+    processor = race_utils.RaceProcessor(False, True, True, False)
+    (raw,) = processor.get_train_examples(str(tmp_path))
+    assert (raw.context_sentence, raw.endings[2]) == ("Caf\u00e9  noir", "Is  it C ?")
+    assert processor.get_labels() == ["A", "B", "C", "D"]
+
+
+# ---------------------------------------------------------------------------------------------
+# Training.
+
+LENGTH = 64
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    folder = race_data.write_race(tmp_path_factory.mktemp("data"), splits=("dev",), passages=3)
+    return race_features.write_features(
+        race_examples.read_split(folder, "dev"),
+        output_file=str(tmp_path_factory.mktemp("records") / "records"),
+        max_seq_length=LENGTH,
+        max_qa_length=24,
+        tokenizer=tokenization.FullTokenizer(None, True, str(race_data.VOCABULARY)),
+    ).path
+
+
+def losses_of(file, padding="max", **settings):
+    """The losses and lengths of a training without dropout."""
+    config = modeling.AlbertConfig.from_dict(
+        dict(classification_data.CONFIG, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    )
+    model_fn = race_utils.model_fn_builder(
+        config, 4, None, 1e-2, 100, 0, False, False, LENGTH, 0.0, seed=5, **settings
+    )
+    input_fn = race_utils.file_based_input_fn_builder(
+        file, LENGTH, True, True, "race", False, 4, padding=padding, seed=5
+    )
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(5)
+        features = tf.data.make_one_shot_iterator(input_fn({})).get_next()
+        length = tf.shape(features["input_ids"])[2]
+        spec = model_fn(features, None, TRAIN, {})
+        session.run(tf.global_variables_initializer())
+        fetched = [session.run([spec.loss, length, spec.train_op])[:2] for _ in range(4)]
+    return [loss for loss, _ in fetched], [length for _, length in fetched]
+
+
+def test_padding_micro_batches_and_recomputation_change_no_loss(file):
+    full, lengths = losses_of(file)
+    cut, cut_lengths = losses_of(file, "longest")
+    assert set(lengths) == {LENGTH} and min(cut_lengths) < LENGTH
+    np.testing.assert_allclose(cut, full, atol=1e-5)
+    split, _ = losses_of(file, gradient_accumulation_steps=2, recompute=True)
+    np.testing.assert_allclose(split, full, atol=1e-4)
+    assert full[0] == pytest.approx(np.log(4), abs=0.1)
+
+
+def test_evaluation_serves_each_question_once(file):
+    input_fn = race_utils.file_based_input_fn_builder(file, LENGTH, False, False, "race", False, 5)
+    with tf.Graph().as_default():
+        batch = tf.data.make_one_shot_iterator(input_fn({})).get_next()
+        served = []
+        with tf.Session() as session, pytest.raises(tf.errors.OutOfRangeError):
+            while True:
+                values = session.run(batch)
+                assert values["input_ids"].shape[:2] == (5, 4)
+                served += values["example_index"].tolist()
+    questions = input_pipeline.count_records(file)
+    assert sorted(served) == [-1] * (-questions % 5) + list(range(questions))
