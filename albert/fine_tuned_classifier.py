@@ -24,7 +24,7 @@ from albert import (
 )
 
 DESCRIPTION_NAME = "classifier.json"
-CONFIG_NAME = "albert_config.json"
+CONFIG_NAME = fine_tuning_flow.CONFIG_NAME
 FORMAT_VERSION = 1
 
 # What classifier.json has to say, besides the vocabulary.
@@ -183,24 +183,14 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
         "max_seq_length": classifier.max_seq_length,
         "do_lower_case": classifier.do_lower_case,
     }
-    contents = {}
-    for key in fine_tuning_flow.VOCABULARY_KEYS:
-        path = getattr(classifier, key)
-        if path:
-            name = os.path.basename(path)
-            with tf.io.gfile.GFile(path, "rb") as stream:
-                contents[name] = stream.read()
-            sha256 = files.file_fingerprint(path)["sha256"]
-            description[key] = {"path": name, "sha256": sha256}
     if classifier.hub_module:
         description["hub_module"] = classifier.hub_module
     if classifier.is_pair is not None:
         description["is_pair"] = classifier.is_pair
-    text = json.dumps(description, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    contents[DESCRIPTION_NAME] = text.encode("utf-8")
-    if classifier.config is not None:
-        contents[CONFIG_NAME] = classifier.config.to_json_string().encode("utf-8")
-    return contents
+    vocabulary = {key: getattr(classifier, key) for key in fine_tuning_flow.VOCABULARY_KEYS}
+    return fine_tuning_flow.portable_files(
+        DESCRIPTION_NAME, description, vocabulary, config=classifier.config
+    )
 
 
 def build_outputs(

@@ -38,6 +38,7 @@ from albert import (
 _LOGGER = logging.getLogger("albert")
 
 VOCABULARY_KEYS = ("spm_model_file", "vocab_file")
+CONFIG_NAME = "albert_config.json"
 
 
 # ---------------------------------------------------------------------------------------------
@@ -144,6 +145,37 @@ def model_description(settings: Any, vocabulary: fine_tuning_utils.Vocabulary) -
     if settings.albert_hub_module_handle:
         content["hub_module"] = absolute_handle(settings.albert_hub_module_handle)
     return content
+
+
+def portable_files(
+    name: str,
+    description: Mapping[str, Any],
+    vocabulary: Mapping[str, Optional[str]],
+    *,
+    config: Optional[modeling.AlbertConfig],
+) -> Dict[str, bytes]:
+    """Returns the content of the files that, with the weights, make a model usable elsewhere.
+
+    Args:
+      name: of the JSON file with the description.
+      description: its content but for the vocabulary, which lies beside it.
+      vocabulary: the path for each of VOCABULARY_KEYS, or None.
+      config: of the encoder; None with a hub module.
+    """
+    content = {key: value for key, value in description.items() if key not in VOCABULARY_KEYS}
+    contents = {}
+    for key in VOCABULARY_KEYS:
+        path = vocabulary.get(key)
+        if path:
+            base = os.path.basename(path)
+            with tf.io.gfile.GFile(path, "rb") as stream:
+                contents[base] = stream.read()
+            content[key] = {"path": base, "sha256": files.file_fingerprint(path)["sha256"]}
+    text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    contents[name] = text.encode("utf-8")
+    if config is not None:
+        contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")
+    return contents
 
 
 def check_output_dir(
@@ -329,9 +361,22 @@ def evaluate(
     return summary
 
 
-def evaluate_one(settings: Any, measure: Callable[[str], Mapping[str, float]]) -> Dict[str, Any]:
-    """Evaluates --checkpoint, writes eval_results.<its name>.txt and .json, returns the results."""
-    checkpoint = checkpoint_init.resolve_checkpoint(settings.checkpoint)
+def evaluate_one(
+    settings: Any,
+    measure: Callable[[str], Mapping[str, float]],
+    checkpoint: Optional[str] = None,
+) -> Dict[str, Any]:
+    """Evaluates one checkpoint, and writes eval_results.<its name>.txt and .json.
+
+    Args:
+      settings: has output_dir and checkpoint.
+      measure: checkpoint path -> {metric: number}.
+      checkpoint: path prefix; None takes --checkpoint.
+
+    Returns:
+      The results and, where the checkpoint has one, its global_step.
+    """
+    checkpoint = checkpoint or checkpoint_init.resolve_checkpoint(settings.checkpoint)
     results = dict(measure(checkpoint))
     reader = tf.train.load_checkpoint(checkpoint)
     if reader.has_tensor("global_step"):

@@ -61,8 +61,9 @@ def training_length(settings: Any, examples: int) -> TrainingLength:
     Raises:
       ValueError: the epochs make no whole step.
     """
-    steps = settings.train_step
-    if settings.num_train_epochs:
+    if not settings.num_train_epochs:
+        steps = settings.train_step
+    else:
         steps = int(examples / settings.train_batch_size * settings.num_train_epochs)
         if not steps:
             raise ValueError(
@@ -70,8 +71,9 @@ def training_length(settings: Any, examples: int) -> TrainingLength:
                 f"than one batch of {settings.train_batch_size}. Give more epochs or a smaller "
                 "--train_batch_size."
             )
-    warmup = settings.warmup_step
-    if settings.warmup_proportion is not None:
+    if settings.warmup_proportion is None:
+        warmup = settings.warmup_step
+    else:
         warmup = int(steps * settings.warmup_proportion)
     if warmup >= steps:
         _LOGGER.warning(

@@ -38,8 +38,8 @@ def gelu(x: tf.Tensor) -> tf.Tensor:
     order in which TensorFlow 2's graph optimizer recognises them and joins them with the matrix
     product before.
     """
-    scale = tf.cast(np.sqrt(2.0 / np.pi), x.dtype)
-    cubic = tf.cast(0.044715, x.dtype)
+    scale = tf.constant(float(np.sqrt(2.0 / np.pi)), x.dtype)
+    cubic = tf.constant(0.044715, x.dtype)
     return 0.5 * x * (1.0 + tf.tanh(scale * (x + cubic * tf.pow(x, 3))))
 
 

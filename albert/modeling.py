@@ -378,8 +378,10 @@ class _Encoder:
         config, ops = self._config, self._ops
         heads, size = config.num_attention_heads, config.hidden_size // config.num_attention_heads
         joined = ops.dense(inputs, weights.query_key_value)  # [T, 3H]
-        split = tf.reshape(joined, [self._batch, self._length, 3, heads, size])
-        query, key, value = tf.unstack(tf.transpose(split, [2, 0, 3, 1, 4]))  # each [B, N, S, D]
+        # Four dimensions: TensorFlow Lite of 1.15 does not move more.
+        split = tf.reshape(joined, [self._batch, self._length, 3 * heads, size])
+        split = tf.transpose(split, [0, 2, 1, 3])  # [B, 3N, S, D]
+        query, key, value = tf.split(split, 3, axis=1)  # each [B, N, S, D]
         scores = tf.matmul(query, key, transpose_b=True)  # [B, N, S, S]
         probabilities = ops.masked_softmax(scores, self._mask_adder)
         probabilities = dropout(probabilities, config.attention_probs_dropout_prob, position)

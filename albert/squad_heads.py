@@ -70,13 +70,13 @@ def span_logits(encoder: fine_tuning_utils.Encoder, features: Features) -> SpanL
     return SpanLogits(start, end)
 
 
-def v1_head(max_seq_length: int) -> fine_tuning_utils.Head:
+def v1_head(max_seq_length: Optional[int]) -> fine_tuning_utils.Head:
     """Returns the head of SQuAD v1.1 for fine_tuning_utils.build_model_fn.
 
     Its outputs are start_logits and end_logits [B, S], and unique_ids [B] where features have them.
 
     Args:
-      max_seq_length: S.
+      max_seq_length: S; None leaves the logits as long as the batch, [B, L].
     """
 
     def head(
@@ -84,9 +84,9 @@ def v1_head(max_seq_length: int) -> fine_tuning_utils.Head:
     ) -> fine_tuning_utils.HeadOutput:
         found = span_logits(encoder, features)
         if not encoder.is_training:
-            outputs = {
-                name: _padded(value, max_seq_length) for name, value in found._asdict().items()
-            }
+            outputs = dict(found._asdict())
+            if max_seq_length:
+                outputs = {name: _padded(value, max_seq_length) for name, value in outputs.items()}
             return fine_tuning_utils.HeadOutput(None, dict(outputs, **_names(features)), {})
         start, end = features["start_positions"], features["end_positions"]
         losses = _positions_loss(found.start_logits, start) + _positions_loss(found.end_logits, end)

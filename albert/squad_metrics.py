@@ -3,36 +3,35 @@
 """The official scores of SQuAD v1.1 and v2.0.
 
 Definitions: Rajpurkar et al. 2016 (arXiv:1606.05250, section 6.1) and 2018 (arXiv:1806.03822), as
-the data set's evaluate-v1.1.py and evaluate-v2.0.py compute them. Data sets are the "data" list of
-their JSON files; predictions map a question's id to its answer, which is empty for none.
+the data set's evaluate-v1.1.py and evaluate-v2.0.py compute them. Gold answers map a question's id
+to what people answered, predictions map it to one answer; to answer that there is none is to leave
+it empty.
 """
 
 import collections
 import re
 import string
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Sequence
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
-Dataset = Sequence[Mapping[str, Any]]
+GoldAnswers = Mapping[str, Sequence[str]]
 Scores = Dict[str, float]
 
 
-class Question(NamedTuple):
-    """A question and the answers people gave."""
+def gold_answers(dataset: Sequence[Mapping[str, Any]]) -> Dict[str, Sequence[str]]:
+    """Returns the answers of a data set, in order.
 
-    qas_id: str
-    answers: List[str]
-
-
-def questions(dataset: Dataset) -> Iterator[Question]:
-    """Yields all questions of a data set, in order."""
-    for article in dataset:
-        for paragraph in article["paragraphs"]:
-            for question in paragraph["qas"]:
-                answers = [answer["text"] for answer in question.get("answers") or ()]
-                yield Question(question["id"], answers)
+    Args:
+      dataset: the "data" list of a SQuAD file.
+    """
+    return {
+        question["id"]: [answer["text"] for answer in question.get("answers") or ()]
+        for article in dataset
+        for paragraph in article["paragraphs"]
+        for question in paragraph["qas"]
+    }
 
 
 # ---------------------------------------------------------------------------------------------
@@ -79,31 +78,29 @@ def metric_max_over_ground_truths(
 # SQuAD v1.1.
 
 
-def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]) -> Scores:
+def evaluate_v1(gold: GoldAnswers, predictions: Mapping[str, str]) -> Scores:
     """Returns exact_match and f1 in percent; a question without a prediction counts as wrong.
 
     Args:
-      dataset: every question has an answer.
+      gold: every question has an answer.
       predictions: see above.
 
     Raises:
       ValueError: there is no question, or one without an answer.
     """
-    exact = f1 = total = 0
-    for question in questions(dataset):
-        total += 1
-        if not question.answers:
+    _check_any(len(gold))
+    exact = f1 = 0.0
+    for qas_id, answers in gold.items():
+        if not answers:
             raise ValueError(
-                f"Question {question.qas_id} has no answer to compare with. SQuAD v1.1 has no "
-                "unanswerable questions; for v2.0 use run_squad_v2."
+                f"Question {qas_id} has no answer to compare with. SQuAD v1.1 has no unanswerable "
+                "questions; for v2.0 use run_squad_v2."
             )
-        if question.qas_id not in predictions:
-            continue
-        compared = predictions[question.qas_id], question.answers
-        exact += metric_max_over_ground_truths(exact_match_score, *compared)
-        f1 += metric_max_over_ground_truths(f1_score, *compared)
-    _check_any(total)
-    return {"exact_match": 100.0 * exact / total, "f1": 100.0 * f1 / total}
+        if qas_id in predictions:
+            compared = predictions[qas_id], answers
+            exact += metric_max_over_ground_truths(exact_match_score, *compared)
+            f1 += metric_max_over_ground_truths(f1_score, *compared)
+    return {"exact_match": 100.0 * exact / len(gold), "f1": 100.0 * f1 / len(gold)}
 
 
 def _check_any(total: int) -> None:
@@ -129,25 +126,20 @@ class Threshold(NamedTuple):
     threshold: float
 
 
-def raw_scores(dataset: Dataset, predictions: Mapping[str, str]) -> RawScores:
+def raw_scores(gold: GoldAnswers, predictions: Mapping[str, str]) -> RawScores:
     """Returns each prediction's scores; the right answer to an unanswerable question is none."""
     exact, f1 = {}, {}
-    for question in questions(dataset):
-        if question.qas_id in predictions:
-            truths = [text for text in question.answers if normalize_answer(text)] or [""]
-            compared = predictions[question.qas_id], truths
-            exact[question.qas_id] = metric_max_over_ground_truths(exact_match_score, *compared)
-            f1[question.qas_id] = metric_max_over_ground_truths(f1_score_or_none, *compared)
+    for qas_id, answers in gold.items():
+        if qas_id in predictions:
+            truths = [text for text in answers if normalize_answer(text)] or [""]
+            compared = predictions[qas_id], truths
+            exact[qas_id] = metric_max_over_ground_truths(exact_match_score, *compared)
+            f1[qas_id] = metric_max_over_ground_truths(f1_score_or_none, *compared)
     return RawScores(exact, f1)
 
 
-def answerable(dataset: Dataset) -> Dict[str, bool]:
-    """Returns by question whether there is an answer."""
-    return {question.qas_id: bool(question.answers) for question in questions(dataset)}
-
-
 def evaluate_v2(
-    dataset: Dataset, predictions: Mapping[str, str], null_scores: Mapping[str, float]
+    gold: GoldAnswers, predictions: Mapping[str, str], null_scores: Mapping[str, float]
 ) -> Scores:
     """Returns what evaluate-v2.0.py prints.
 
@@ -156,24 +148,23 @@ def evaluate_v2(
     null score would make of the same predictions. Scores are in percent.
 
     Args:
-      dataset: see above.
+      gold: none for an unanswerable question.
       predictions: those without an answer are empty already.
       null_scores: by question; the higher, the likelier it has no answer.
 
     Raises:
       ValueError: no question of the data set was predicted.
     """
-    scores = raw_scores(dataset, predictions)
+    scores = raw_scores(gold, predictions)
     _check_any(len(scores.exact))
-    has_answer = answerable(dataset)
     result = _means(scores, list(scores.exact))
     for prefix, wanted in (("HasAns", True), ("NoAns", False)):
-        group = [qas_id for qas_id in scores.exact if has_answer[qas_id] is wanted]
+        group = [qas_id for qas_id in scores.exact if bool(gold[qas_id]) is wanted]
         if group:
             means = _means(scores, group)
             result.update({f"{prefix}_{name}": value for name, value in means.items()})
     for name, by_question in (("best_exact", scores.exact), ("best_f1", scores.f1)):
-        best = best_threshold(by_question, predictions, null_scores, has_answer)
+        best = best_threshold(by_question, gold, predictions, null_scores=null_scores)
         result.update({name: best.score, f"{name}_thresh": best.threshold})
     return result
 
@@ -188,26 +179,26 @@ def _means(scores: RawScores, group: Sequence[str]) -> Scores:
 
 def best_threshold(
     scores: Scores,
+    gold: GoldAnswers,
     predictions: Mapping[str, str],
+    *,
     null_scores: Mapping[str, float],
-    has_answer: Mapping[str, bool],
 ) -> Threshold:
     """Returns the best mean score over all thresholds, as the official script searches it.
 
     Args:
       scores: by predicted question.
-      predictions, null_scores: see evaluate_v2.
-      has_answer: see `answerable`.
+      gold, predictions, null_scores: see evaluate_v2.
 
     Returns:
       A threshold of 0 stands for giving no answer at all, as in the official script.
     """
-    best = _ThresholdSearch(scores, predictions, null_scores, has_answer).run(ties_as_one=False)
+    best = _ThresholdSearch(scores, gold, predictions, null_scores).run(ties_as_one=False)
     return Threshold(best.score, 0.0) if best.threshold is None else Threshold(*best)
 
 
 def usable_threshold(
-    dataset: Dataset, predictions: Mapping[str, str], null_scores: Mapping[str, float]
+    gold: GoldAnswers, predictions: Mapping[str, str], null_scores: Mapping[str, float]
 ) -> float:
     """Returns the null score up to which keeping the answer gives the best F1.
 
@@ -215,15 +206,15 @@ def usable_threshold(
     threshold below all scores: with what is returned, the best F1 is really reached.
 
     Args:
-      dataset, null_scores: see evaluate_v2.
+      gold, null_scores: see evaluate_v2.
       predictions: the best answers there are, none of them empty for the sake of a threshold.
 
     Raises:
       ValueError: no question of the data set was predicted.
     """
-    scores = raw_scores(dataset, predictions).f1
+    scores = raw_scores(gold, predictions).f1
     _check_any(len(scores))
-    search = _ThresholdSearch(scores, predictions, null_scores, answerable(dataset))
+    search = _ThresholdSearch(scores, gold, predictions, null_scores)
     best = search.run(ties_as_one=True).threshold
     return min(null_scores[qas_id] for qas_id in scores) - 1.0 if best is None else best
 
@@ -239,14 +230,14 @@ class _ThresholdSearch(NamedTuple):
     """Admits answers in the order of their null scores."""
 
     scores: Scores
+    gold: GoldAnswers
     predictions: Mapping[str, str]
     null_scores: Mapping[str, float]
-    has_answer: Mapping[str, bool]
 
     def run(self, *, ties_as_one: bool) -> _Best:
         """Goes through all thresholds; the first of equally good ones is the best."""
         order = sorted(self.scores, key=lambda qas_id: self.null_scores[qas_id])
-        current = float(sum(not self.has_answer[qas_id] for qas_id in order))
+        current = float(sum(not self.gold[qas_id] for qas_id in order))
         best = _Best(current, None)
         for place, qas_id in enumerate(order):
             current += self._gain(qas_id)
@@ -259,6 +250,6 @@ class _ThresholdSearch(NamedTuple):
 
     def _gain(self, qas_id: str) -> float:
         """What giving this answer, in place of none, changes in the sum of scores."""
-        if self.has_answer[qas_id]:
+        if self.gold[qas_id]:
             return self.scores[qas_id]
         return -1.0 if self.predictions[qas_id] else 0.0

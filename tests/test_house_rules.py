@@ -35,7 +35,8 @@ LAYERS = (
         " classifier_utils demo_corpus demo_findings dynamic_masking fine_tuned_classifier"
         " labelled_examples ngram_masking predictor pretraining_data pretraining_utils"
         " race_examples race_features race_run race_utils segment_pairs serving_export"
-        " squad_alignment squad_examples squad_features squad_utils squad_windows"
+        " squad_alignment squad_decoding squad_examples squad_export squad_features squad_heads"
+        " squad_run squad_utils squad_windows"
         " task_table task_types",
     ),
     ("flags", "flags_lib"),
@@ -43,7 +44,7 @@ LAYERS = (
         "scripts",
         "convert_checkpoint create_pretraining_data demo demo_pretraining demo_runs demo_tour"
         " export_checkpoints export_to_tfhub predict run_classifier run_pretraining run_race"
-        " run_squad_v1 run_squad_v2 sweep sweep_plan train_vocab",
+        " run_squad_v1 run_squad_v2 squad_flags sweep sweep_plan train_vocab",
     ),
 )
 LAYER_OF = {module: level for level, (_, names) in enumerate(LAYERS) for module in names.split()}
@@ -82,6 +83,16 @@ FROZEN_SIGNATURES = frozenset(
         "squad_examples.SquadExample.__init__",
         "squad_features.InputFeatures.__init__",
         "squad_features.convert_examples_to_features",
+        "squad_utils.input_fn_builder",
+        "squad_utils.create_v1_model",
+        "squad_utils.create_v2_model",
+        "squad_utils.v1_model_fn_builder",
+        "squad_utils.v2_model_fn_builder",
+        "squad_utils.accumulate_predictions_v1",
+        "squad_utils.write_predictions_v1",
+        "squad_utils.accumulate_predictions_v2",
+        "squad_utils.write_predictions_v2",
+        "squad_utils.evaluate_v2",
         "tokenization.encode_pieces",
         "tokenization.encode_ids",
         "tokenization.FullTokenizer.__init__",

@@ -10,19 +10,6 @@ from albert import squad_metrics
 from tests.shared import needs_shared, shared_path
 
 
-def _dataset(answers_by_id):
-    """One paragraph with a question for each id."""
-    qas = [
-        {
-            "id": name,
-            "question": "?",
-            "answers": [{"text": text, "answer_start": 0} for text in all_],
-        }
-        for name, all_ in answers_by_id.items()
-    ]
-    return [{"title": "t", "paragraphs": [{"context": "c", "qas": qas}]}]
-
-
 @pytest.mark.parametrize(
     "text, normal",
     [
@@ -46,24 +33,24 @@ def test_f1_counts_repeated_words_as_often_as_both_have_them():
 
 
 def test_v1_takes_the_best_of_the_answers_and_counts_missing_predictions_as_wrong():
-    dataset = _dataset({"a": ["one two", "two"], "b": ["three"]})
-    assert squad_metrics.evaluate_v1(dataset, {"a": "Two."}) == {"exact_match": 50.0, "f1": 50.0}
-    scores = squad_metrics.evaluate_v1(dataset, {"a": "two four", "b": "three"})
+    gold = {"a": ["one two", "two"], "b": ["three"]}
+    assert squad_metrics.evaluate_v1(gold, {"a": "Two."}) == {"exact_match": 50.0, "f1": 50.0}
+    scores = squad_metrics.evaluate_v1(gold, {"a": "two four", "b": "three"})
     assert scores == {"exact_match": 50.0, "f1": pytest.approx(100 * (2 / 3 + 1) / 2)}
 
 
 def test_v1_refuses_questions_without_an_answer_and_data_without_questions():
     with pytest.raises(ValueError, match="Question b has no answer.*run_squad_v2"):
-        squad_metrics.evaluate_v1(_dataset({"a": ["x"], "b": []}), {"a": "x", "b": ""})
+        squad_metrics.evaluate_v1({"a": ["x"], "b": []}, {"a": "x", "b": ""})
     with pytest.raises(ValueError, match="no questions to score"):
-        squad_metrics.evaluate_v1([], {})
+        squad_metrics.evaluate_v1({}, {})
 
 
 def test_v2_scores_both_kinds_of_questions_apart():
-    dataset = _dataset({"a": ["one two"], "b": [], "c": [], "d": ["four"]})
+    gold = {"a": ["one two"], "b": [], "c": [], "d": ["four"]}
     predictions = {"a": "one", "b": "", "c": "three", "d": ""}
     null_scores = {"a": -2.0, "b": 1.0, "c": -1.0, "d": 2.0}
-    scores = squad_metrics.evaluate_v2(dataset, predictions, null_scores)
+    scores = squad_metrics.evaluate_v2(gold, predictions, null_scores)
     two_thirds = pytest.approx(100 * 2 / 3 / 2)
     assert scores == {
         "exact": 25.0,
@@ -83,44 +70,45 @@ def test_v2_scores_both_kinds_of_questions_apart():
 
 
 def test_v2_leaves_out_a_kind_of_question_that_the_data_does_not_have():
-    scores = squad_metrics.evaluate_v2(_dataset({"a": []}), {"a": ""}, {"a": 0.0})
+    scores = squad_metrics.evaluate_v2({"a": []}, {"a": ""}, {"a": 0.0})
     assert scores["NoAns_total"] == 1 and "HasAns_total" not in scores
 
 
 def test_v2_refuses_predictions_of_other_questions():
     with pytest.raises(ValueError, match="no questions to score"):
-        squad_metrics.evaluate_v2(_dataset({"a": []}), {"z": ""}, {"z": 0.0})
+        squad_metrics.evaluate_v2({"a": []}, {"z": ""}, {"z": 0.0})
 
 
 def test_the_usable_threshold_reaches_its_f1_though_null_scores_are_equal():
-    dataset = _dataset({"a": ["one"], "b": [], "c": []})
+    gold = {"a": ["one"], "b": [], "c": []}
     predictions = {"a": "one", "b": "two", "c": "three"}
     null_scores = {"a": 0.5, "b": 0.5, "c": 0.5}
-    threshold = squad_metrics.usable_threshold(dataset, predictions, null_scores)
+    threshold = squad_metrics.usable_threshold(gold, predictions, null_scores)
     assert threshold == -0.5  # below all: one right answer is not worth two wrong ones
     official = squad_metrics.best_threshold(
-        squad_metrics.raw_scores(dataset, predictions).f1,
+        squad_metrics.raw_scores(gold, predictions).f1,
+        gold,
         predictions,
-        null_scores,
-        squad_metrics.answerable(dataset),
+        null_scores=null_scores,
     )
     assert official == (100.0, 0.5)  # cannot be reached by any threshold
 
 
 def test_the_usable_threshold_keeps_what_is_worth_keeping():
-    dataset = _dataset({"a": ["one"], "b": [], "c": ["three"]})
+    gold = {"a": ["one"], "b": [], "c": ["three"]}
     predictions = {"a": "one", "b": "two", "c": "three"}
     null_scores = {"a": -1.0, "b": 3.0, "c": 2.5}
-    assert squad_metrics.usable_threshold(dataset, predictions, null_scores) == 2.5
+    assert squad_metrics.usable_threshold(gold, predictions, null_scores) == 2.5
     with pytest.raises(ValueError, match="no questions to score"):
-        squad_metrics.usable_threshold(dataset, {}, {})
+        squad_metrics.usable_threshold(gold, {}, {})
 
 
 @needs_shared
 def test_published_predictions_score_as_the_reference_scores_them():
     dataset = json.loads(shared_path("data/squad/xquad.en.json").read_text())["data"]
+    gold = squad_metrics.gold_answers(dataset)
     name = "data/squad/predictions_bert_ensemble_v1.1.json"
     predictions = json.loads(shared_path(name).read_text())
     summary = json.loads(shared_path("golden/squad_postprocess/summary.json").read_text())
-    scores = squad_metrics.evaluate_v1(dataset, predictions)
+    scores = squad_metrics.evaluate_v1(gold, predictions)
     assert scores == pytest.approx(summary["bert_ensemble_on_xquad_en"], abs=1e-9)

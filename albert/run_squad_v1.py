@@ -1,0 +1,51 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Fine-tunes ALBERT on SQuAD v1.1, evaluates it, answers questions and exports the model.
+
+  python -m albert.run_squad_v1 --output_dir=output/squad_v1 --train_file=train-v1.1.json \\
+      --predict_file=dev-v1.1.json --albert_config_file=albert_base/albert_config.json \\
+      --init_checkpoint=albert_base --spm_model_file=albert_base/30k-clean.model \\
+      --do_train --do_predict
+
+Training goes on from the newest checkpoint in --output_dir. --do_predict evaluates every checkpoint
+there once, keeps the one with the best F1 as model.ckpt-best, and writes what it answers to
+predictions.json and nbest_predictions.json; scores are in eval_results.txt. Questions without
+answers in --predict_file are answered too, without scores. --export_dir gets a SavedModel and
+albert_model.tflite.
+"""
+
+import logging
+from typing import Any
+
+from absl import flags
+
+from albert import flags_lib, squad_flags, squad_run
+
+_LOGGER = logging.getLogger("albert")
+
+
+def define_flags(flag_values: flags.FlagValues):
+    """Defines the script's flags."""
+    squad_flags.define_flags(flag_values)
+    flags_lib.boolean(
+        flag_values,
+        "use_einsum",
+        True,
+        help="Taken for the sake of existing command lines: there is one graph, of plain products.",
+    )
+
+
+def main(settings: Any):
+    """Runs the script."""
+    if not settings.use_einsum:
+        _LOGGER.info("--use_einsum=false changes nothing: the graph has no einsum.")
+    squad_run.run_squad(settings, squad_run.V1)
+
+
+def cli():
+    """Runs the script with the process's own arguments."""
+    flags_lib.run(main, define_flags, usage=__doc__)
+
+
+if __name__ == "__main__":
+    cli()

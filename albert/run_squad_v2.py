@@ -1,0 +1,62 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Fine-tunes ALBERT on SQuAD v2.0, where questions may have no answer, and answers questions.
+
+  python -m albert.run_squad_v2 --output_dir=output/squad_v2 --train_file=train-v2.0.json \\
+      --predict_file=dev-v2.0.json --albert_config_file=albert_base/albert_config.json \\
+      --init_checkpoint=albert_base --spm_model_file=albert_base/30k-clean.model \\
+      --do_train --do_predict
+
+Training goes on from the newest checkpoint in --output_dir. --do_predict evaluates every checkpoint
+there once, keeps the one with the best F1 as model.ckpt-best, and writes what it answers to
+predictions.json, nbest_predictions.json and null_odds.json (the higher, the likelier there is no
+answer); scores are in eval_results.txt. The threshold above which an answer is left empty is the
+one with the best F1; without gold answers in --predict_file, the one found in evaluation before.
+The official script gives the same scores for predictions.json, and the same best_* with
+--na-prob-file null_odds.json --na-prob-thresh <null_score_diff_threshold>.
+"""
+
+from typing import Any
+
+from absl import flags
+
+from albert import flags_lib, squad_flags, squad_run
+
+
+def define_flags(flag_values: flags.FlagValues):
+    """Defines the script's flags."""
+    squad_flags.define_flags(flag_values)
+    flags_lib.integer(
+        flag_values, "start_n_top", 5, lower_bound=1, help="Starts followed in prediction."
+    )
+    flags_lib.integer(
+        flag_values, "end_n_top", 5, lower_bound=1, help="Ends of each start in prediction."
+    )
+    flags_lib.floating(
+        flag_values,
+        "dropout_prob",
+        0.1,
+        lower_bound=0.0,
+        upper_bound=1.0,
+        help="Dropout of the part that says whether there is an answer.",
+    )
+    flags_lib.floating(
+        flag_values,
+        "null_score_diff_threshold",
+        None,
+        help="Null score above which an answer is left empty; by default the one with the best F1.",
+    )
+
+
+def main(settings: Any):
+    """Runs the script."""
+    squad_run.run_squad(settings, squad_run.V2)
+
+
+def cli():
+    """Runs the script with the process's own arguments."""
+    flags_lib.run(main, define_flags, usage=__doc__)
+
+
+if __name__ == "__main__":
+    cli()

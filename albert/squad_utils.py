@@ -1,0 +1,497 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""SQuAD by the functions that existing programs call, with their names and arguments.
+
+The work is done in squad_examples, squad_features, squad_heads, squad_decoding and squad_metrics.
+
+Dimensions: B batch, S max_seq_length, H hidden.
+"""
+
+import collections
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    fine_tuning_flow,
+    fine_tuning_utils,
+    padded_batches,
+    squad_decoding,
+    squad_features,
+    squad_heads,
+    squad_metrics,
+)
+from albert.squad_examples import SquadExample, read_squad_examples  # noqa: F401
+from albert.squad_features import (  # noqa: F401
+    FeatureWriter,
+    InputFeatures,
+    convert_examples_to_features,
+)
+
+SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
+
+
+# ---------------------------------------------------------------------------------------------
+# Models and input.
+
+
+def input_fn_builder(
+    input_file,
+    seq_length,
+    is_training,
+    drop_remainder,
+    use_tpu,
+    bsz,
+    is_v2,
+    *,
+    padding=None,
+    seed=0,
+    start_step=0,
+):
+    """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
+
+    Args:
+      input_file: a record file, or several as a list.
+      seq_length: S.
+      is_training: endless shuffled batches, of which number n is a function of the seed and n;
+        otherwise each record once.
+      drop_remainder, is_v2: taken for the sake of existing callers: every batch is full (the last
+        one of a prediction with rows whose is_real_example is 0), and records are the same for
+        both versions.
+      use_tpu: decides the padding if that is not named.
+      bsz: B, unless params has batch_size.
+      padding: one of padded_batches.MODES.
+      seed: of the order of training.
+      start_step: training goes on with the batch of this step.
+    """
+    del drop_remainder, is_v2
+    mode = padding or padded_batches.default_mode(use_tpu)
+    return fine_tuning_flow.record_input_fn(
+        input_file,
+        squad_features.feature_spec(seq_length, is_training),
+        is_training=is_training,
+        batch_size=bsz,
+        padding=padded_batches.Padding(mode, features=SEQUENCES),
+        seed=seed,
+        start_step=start_step,
+    )
+
+
+def _encoder(
+    albert_config: Any,
+    is_training: bool,
+    *,
+    use_one_hot_embeddings: bool,
+    hub_module: Optional[str],
+) -> fine_tuning_utils.Encoder:
+    return fine_tuning_utils.Encoder(
+        albert_config,
+        is_training,
+        hub_module=hub_module,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+    )
+
+
+def create_v1_model(
+    albert_config,
+    is_training,
+    input_ids,
+    input_mask,
+    segment_ids,
+    use_one_hot_embeddings,
+    use_einsum,
+    hub_module,
+):
+    """Builds the v1 model; returns (start_logits, end_logits), float32 [B, S] each.
+
+    use_einsum is taken for the sake of existing callers: there is one graph, of 2-D products.
+    """
+    del use_einsum
+    encoder = _encoder(
+        albert_config,
+        is_training,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        hub_module=hub_module,
+    )
+    features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
+    return tuple(squad_heads.span_logits(encoder, features))
+
+
+def create_v2_model(
+    albert_config,
+    is_training,
+    input_ids,
+    input_mask,
+    segment_ids,
+    use_one_hot_embeddings,
+    features,
+    max_seq_length,
+    start_n_top,
+    end_n_top,
+    dropout_prob,
+    hub_module,
+):
+    """Builds the v2 model.
+
+    Args:
+      features: p_mask [B, S] and, in training, start_positions [B].
+      max_seq_length: taken for the sake of existing callers; S is that of the ids.
+
+    Returns:
+      In training {start_log_probs [B, S], end_log_probs [B, S], cls_logits [B]}, else the fields of
+      squad_heads.AnswerBeams by name.
+    """
+    del max_seq_length
+    encoder = _encoder(
+        albert_config,
+        is_training,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        hub_module=hub_module,
+    )
+    inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
+    features = dict(features, **inputs)
+    if not is_training:
+        beam = squad_heads.BeamSize(start_n_top, end_n_top)
+        return dict(squad_heads.answer_beams(encoder, features, beam)._asdict())
+    found = squad_heads.answer_logits(encoder, features, dropout_prob)
+    return {
+        "start_log_probs": tf.nn.log_softmax(found.start_logits),
+        "end_log_probs": tf.nn.log_softmax(found.end_logits),
+        "cls_logits": found.cls_logits,
+    }
+
+
+def v1_model_fn_builder(
+    albert_config,
+    init_checkpoint,
+    learning_rate,
+    num_train_steps,
+    num_warmup_steps,
+    use_tpu,
+    use_one_hot_embeddings,
+    use_einsum,
+    hub_module=None,
+    *,
+    max_seq_length=384,
+    **settings,
+):
+    """Returns `model_fn` for a TPUEstimator.
+
+    The arguments, and any keyword besides, are the fields of fine_tuning_utils.ModelSettings, but
+    for use_einsum (see `create_v1_model`) and max_seq_length, the width of predicted logits.
+    """
+    del use_einsum
+    model = fine_tuning_utils.ModelSettings(
+        config=albert_config,
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_tpu=use_tpu,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        hub_module=hub_module,
+        **settings,
+    )
+    return fine_tuning_utils.build_model_fn(model, squad_heads.v1_head(max_seq_length))
+
+
+def v2_model_fn_builder(
+    albert_config,
+    init_checkpoint,
+    learning_rate,
+    num_train_steps,
+    num_warmup_steps,
+    use_tpu,
+    use_one_hot_embeddings,
+    max_seq_length,
+    start_n_top,
+    end_n_top,
+    dropout_prob,
+    hub_module=None,
+    **settings,
+):
+    """Returns `model_fn` for a TPUEstimator.
+
+    The arguments, and any keyword besides, are the fields of fine_tuning_utils.ModelSettings, but
+    for max_seq_length (see `create_v2_model`) and those of squad_heads.v2_head.
+    """
+    del max_seq_length
+    model = fine_tuning_utils.ModelSettings(
+        config=albert_config,
+        init_checkpoint=init_checkpoint,
+        learning_rate=learning_rate,
+        num_train_steps=num_train_steps,
+        num_warmup_steps=num_warmup_steps,
+        use_tpu=use_tpu,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        hub_module=hub_module,
+        **settings,
+    )
+    beam = squad_heads.BeamSize(start_n_top, end_n_top)
+    return fine_tuning_utils.build_model_fn(model, squad_heads.v2_head(beam, dropout_prob))
+
+
+# ---------------------------------------------------------------------------------------------
+# Results of a model, gathered over one or several runs.
+
+RawResult = collections.namedtuple("RawResult", ["unique_id", "start_log_prob", "end_log_prob"])
+RawResultV2 = collections.namedtuple(
+    "RawResultV2",
+    [
+        "unique_id",
+        "start_top_log_probs",
+        "start_top_index",
+        "end_top_log_probs",
+        "end_top_index",
+        "cls_logits",
+    ],
+)
+
+# {example's number: {window's unique_id: {(start, end): [(start score, end score), ...]}}}, where
+# start and end count from the window's first paragraph piece, with one pair of scores for each run.
+ResultDict = Dict[int, Dict[int, Dict[tuple, list]]]
+
+
+class _Windowed(NamedTuple):
+    """Windows and the results for them, in the windows' order."""
+
+    windows: squad_features.Windows
+    results: Sequence[Any]
+
+
+def _windowed(all_features: Sequence[Any], all_results: Sequence[Any]) -> _Windowed:
+    by_id = {int(result.unique_id): result for result in all_results}
+    missing = [item.unique_id for item in all_features if int(item.unique_id) not in by_id]
+    if missing:
+        raise ValueError(
+            f"There are no results for {len(missing)} of {len(all_features)} windows, e.g. for "
+            f"unique_id {missing[0]}. Results and features must come from one file."
+        )
+    length = len(all_features[0].input_ids) if all_features else 0
+    windows = squad_features.windows_of(all_features, length)
+    return _Windowed(windows, [by_id[int(item.unique_id)] for item in all_features])
+
+
+def _stacked(results: Sequence[Any], field: str) -> np.ndarray:
+    return np.array([getattr(result, field) for result in results])
+
+
+def _first_places(windows: squad_features.Windows) -> np.ndarray:
+    """The position of each window's first paragraph piece, [F]."""
+    return np.argmax(windows.start_chars >= 0, axis=1)
+
+
+def _remember(
+    result_dict: ResultDict, spans: squad_decoding.Spans, windows: squad_features.Windows
+) -> None:
+    """Adds the spans of one run."""
+    for example, unique_id in zip(windows.example_index, windows.unique_ids):
+        result_dict.setdefault(int(example), {}).setdefault(int(unique_id), {})
+    offsets = _first_places(windows)[spans.window]
+    columns = (
+        windows.example_index[spans.window],
+        windows.unique_ids[spans.window],
+        spans.start - offsets,
+        spans.end - offsets,
+        spans.start_score,
+        spans.end_score,
+    )
+    for example, unique_id, start, end, *scores in zip(*(column.tolist() for column in columns)):
+        result_dict[example][unique_id].setdefault((start, end), []).append(tuple(scores))
+
+
+def _mean_spans(result_dict: ResultDict, windows: squad_features.Windows) -> squad_decoding.Spans:
+    """The spans of all runs, each with its mean scores over those runs that had it."""
+    rows = []
+    offsets = _first_places(windows).tolist()
+    places = zip(windows.example_index.tolist(), windows.unique_ids.tolist(), offsets)
+    for window, (example, unique_id, offset) in enumerate(places):
+        for (start, end), scores in result_dict[example][unique_id].items():
+            means = [sum(column) / len(scores) for column in zip(*scores)]
+            rows.append((window, start + offset, end + offset, *means))
+    table = np.array(rows, np.float64).reshape([-1, 5])
+    places = table[:, :3].astype(np.int64)
+    return squad_decoding.Spans(places[:, 0], places[:, 1], places[:, 2], table[:, 3], table[:, 4])
+
+
+def _write(predictions: squad_decoding.Predictions, *paths: str) -> None:
+    names = (
+        squad_decoding.PREDICTIONS_NAME,
+        squad_decoding.NBEST_NAME,
+        squad_decoding.NULL_ODDS_NAME,
+    )
+    predictions.write(dict(zip(names, paths)))
+
+
+# ---- v1
+
+
+def accumulate_predictions_v1(
+    result_dict, all_examples, all_features, all_results, n_best_size, max_answer_length
+) -> None:
+    """Adds the candidates of one run to result_dict; several runs make an ensemble.
+
+    Args:
+      result_dict: at first {}; see `ResultDict`.
+      all_examples: SquadExamples.
+      all_features: InputFeatures of their windows.
+      all_results: a RawResult for each window.
+      n_best_size: starts and ends of a window that are combined.
+      max_answer_length: in pieces.
+
+    Raises:
+      ValueError: a window has no result.
+    """
+    del all_examples
+    windows, results = _windowed(all_features, all_results)
+    spans = squad_decoding.v1_spans(
+        _stacked(results, "start_log_prob"),
+        _stacked(results, "end_log_prob"),
+        windows,
+        limits=squad_decoding.Limits(n_best_size, max_answer_length),
+    )
+    _remember(result_dict, spans, windows)
+
+
+def write_predictions_v1(
+    result_dict,
+    all_examples,
+    all_features,
+    all_results,
+    n_best_size,
+    max_answer_length,
+    output_prediction_file,
+    output_nbest_file,
+) -> Dict[str, str]:
+    """Writes and returns the best answer of each question by its id.
+
+    The arguments are those of `accumulate_predictions_v1`, which comes before, and the two files.
+    """
+    del max_answer_length
+    windows, _ = _windowed(all_features, all_results)
+    spans = _mean_spans(result_dict, windows)
+    answers = squad_decoding.best_answers(spans, windows, all_examples, n_best_size=n_best_size)
+    predictions = squad_decoding.v1_predictions(answers, all_examples)
+    _write(predictions, output_prediction_file, output_nbest_file)
+    return predictions.answers
+
+
+def evaluate_v1(dataset: Sequence[Mapping[str, Any]], predictions: Mapping[str, str]):
+    """Returns {exact_match, f1} of predictions for the "data" list of a SQuAD v1.1 file."""
+    return squad_metrics.evaluate_v1(squad_metrics.gold_answers(dataset), predictions)
+
+
+# ---- v2
+
+
+def accumulate_predictions_v2(
+    result_dict,
+    cls_dict,
+    all_examples,
+    all_features,
+    all_results,
+    n_best_size,
+    max_answer_length,
+    start_n_top,
+    end_n_top,
+) -> None:
+    """Adds the candidates of one run to result_dict, and the null scores to cls_dict.
+
+    Args:
+      result_dict: at first {}; see `ResultDict`.
+      cls_dict: at first {}; {example's number: [null score of each run]}.
+      all_examples: SquadExamples.
+      all_features: InputFeatures of their windows.
+      all_results: a RawResultV2 for each window.
+      n_best_size: taken for the sake of existing callers; the beams decide.
+      max_answer_length: in pieces.
+      start_n_top, end_n_top: size of the beams.
+
+    Raises:
+      ValueError: a window has no result.
+    """
+    del n_best_size
+    windows, results = _windowed(all_features, all_results)
+    beams = _beams(results, start_n_top, end_n_top)
+    spans = squad_decoding.v2_spans(beams, windows, max_answer_length)
+    _remember(result_dict, spans, windows)
+    scores = squad_decoding.null_scores(beams.cls_logits, windows, len(all_examples))
+    for example, score in enumerate(scores.tolist()):
+        cls_dict.setdefault(example, []).append(score)
+
+
+def _beams(results: Sequence[Any], start_n_top: int, end_n_top: int) -> squad_decoding.Beams:
+    """The beams of all windows, of which the first start_n_top and end_n_top are taken."""
+    fields = {name: _stacked(results, name) for name in squad_decoding.Beams._fields}
+    shape = [len(results), fields["start_top_index"].shape[1], -1]
+    for name in ("end_top_index", "end_top_log_probs"):
+        ends = fields[name].reshape(shape)[:, :start_n_top, :end_n_top]
+        fields[name] = ends.reshape([len(results), -1])
+    for name in ("start_top_index", "start_top_log_probs"):
+        fields[name] = fields[name][:, :start_n_top]
+    return squad_decoding.Beams(**fields)
+
+
+def write_predictions_v2(
+    result_dict,
+    cls_dict,
+    all_examples,
+    all_features,
+    all_results,
+    n_best_size,
+    max_answer_length,
+    output_prediction_file,
+    output_nbest_file,
+    output_null_log_odds_file,
+    null_score_diff_threshold,
+):
+    """Writes and returns the best answers and the null scores of the questions, by their ids.
+
+    The arguments are those of `accumulate_predictions_v2`, which comes before, the three files, and
+    the null score above which an answer is left empty (None: never).
+    """
+    del max_answer_length
+    windows, _ = _windowed(all_features, all_results)
+    predictions = squad_decoding.v2_predictions(
+        squad_decoding.best_answers(
+            _mean_spans(result_dict, windows), windows, all_examples, n_best_size=n_best_size
+        ),
+        np.array([np.mean(cls_dict[number]) for number in range(len(all_examples))]),
+        all_examples,
+        threshold=null_score_diff_threshold,
+    )
+    _write(predictions, output_prediction_file, output_nbest_file, output_null_log_odds_file)
+    return predictions.answers, predictions.null_odds
+
+
+def evaluate_v2(
+    result_dict,
+    cls_dict,
+    prediction_json,
+    eval_examples,
+    eval_features,
+    all_results,
+    n_best_size,
+    max_answer_length,
+    output_prediction_file,
+    output_nbest_file,
+    output_null_log_odds_file,
+):
+    """Finds the threshold that gives the best F1, writes the predictions with it, scores them.
+
+    Args:
+      prediction_json: the "data" list of the file that was predicted.
+      others: as of `write_predictions_v2`.
+
+    Returns:
+      What squad_metrics.evaluate_v2 returns, and null_score_diff_threshold.
+    """
+    gold = squad_metrics.gold_answers(prediction_json)
+    arguments = (result_dict, cls_dict, eval_examples, eval_features, all_results, n_best_size)
+    paths = (output_prediction_file, output_nbest_file, output_null_log_odds_file)
+    answers, null_odds = write_predictions_v2(*arguments, max_answer_length, *paths, None)
+    threshold = squad_metrics.usable_threshold(gold, answers, null_odds)
+    answers, _ = write_predictions_v2(*arguments, max_answer_length, *paths, threshold)
+    scores = squad_metrics.evaluate_v2(gold, answers, null_odds)
+    return dict(scores, null_score_diff_threshold=threshold)
