@@ -7,8 +7,8 @@ import shutil
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import estimator_utils, predict, run_classifier, sweep
-from tests import classification_data, recording_settings
+from albert import estimator_utils, predict, run_classifier, run_race, sweep
+from tests import classification_data, race_data, recording_settings
 from tests import fine_tuned_models as models
 
 
@@ -20,6 +20,23 @@ def model_dir(tmp_path_factory):
     (folder / "checkpoint").unlink()
     shutil.copy(str(models.VOCABULARY), str(folder / "30k-clean.model"))
     return folder
+
+
+def with_tpu_flags(main, monkeypatch):
+    """The script's main, and the reading of the flags that find a TPU; there is none here."""
+
+    def resolver(*_, **__):
+        raise ConnectionError
+
+    def run(settings):
+        main(settings)
+        with pytest.raises(ConnectionError):
+            estimator_utils.run_config(
+                settings.replace(use_tpu=True, tpu_name="tpu"), keep_checkpoint_max=0
+            )
+
+    monkeypatch.setattr(tf.distribute.cluster_resolver, "TPUClusterResolver", resolver)
+    return run
 
 
 def test_every_flag_of_run_classifier_is_read(tmp_path, monkeypatch):
@@ -41,22 +58,28 @@ def test_every_flag_of_run_classifier_is_read(tmp_path, monkeypatch):
         + ["--labels=bird,king", f"--output_dir={tmp_path / 'own'}"],
     ]
 
-    def main(settings):
-        run_classifier.main(settings)
-        # A TPU is found in its own way; there is none here.
-        with pytest.raises(ConnectionError):
-            estimator_utils.run_config(
-                settings.replace(use_tpu=True, tpu_name="tpu"), keep_checkpoint_max=0
-            )
-
-    def resolver(*_, **__):
-        raise ConnectionError
-
-    monkeypatch.setattr(tf.distribute.cluster_resolver, "TPUClusterResolver", resolver)
+    main = with_tpu_flags(run_classifier.main, monkeypatch)
     unread = recording_settings.unread_flags(
         run_classifier.define_flags, [base + command for command in commands], main
     )
     assert unread == []
+
+
+def test_every_flag_of_run_race_is_read(tmp_path, monkeypatch):
+    race_data.write_race(tmp_path, passages=1)
+    command = [
+        f"--albert_config_file={classification_data.write_config(tmp_path)}",
+        f"--spm_model_file={race_data.VOCABULARY}",
+        f"--data_dir={tmp_path}",
+        f"--output_dir={tmp_path / 'out'}",
+        "--do_predict",
+        "--max_seq_length=32",
+        "--max_qa_length=16",
+        "--train_batch_size=2",
+        "--train_step=1",
+    ]
+    main = with_tpu_flags(run_race.main, monkeypatch)
+    assert recording_settings.unread_flags(run_race.define_flags, [command], main) == []
 
 
 def test_every_flag_of_sweep_is_read(tmp_path, model_dir):
