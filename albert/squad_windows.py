@@ -91,9 +91,12 @@ def load_windows(path: str, fingerprint: Optional[Mapping[str, Any]] = None) -> 
     if not tf.io.gfile.exists(str(path)):
         raise ValueError("it does not exist")
     with tf.io.gfile.GFile(str(path), "rb") as stream:
-        content = stream.read()
+        content = io.BytesIO(stream.read())
+    if not zipfile.is_zipfile(content):
+        raise ValueError("it is not a whole file of windows (it is no archive)")
+    content.seek(0)
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        with np.load(content, allow_pickle=False) as arrays:
             about = json.loads(str(arrays[_ABOUT]))
             windows = Windows(*(arrays[name] for name in Windows._fields))
             version, made_from = about["format_version"], about["fingerprint"]
