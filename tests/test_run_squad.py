@@ -1,0 +1,354 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts run_squad_v1 and run_squad_v2: flags, files, and what they say to mistakes."""
+
+import json
+import logging
+import pathlib
+import re
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    checkpoint_evaluator,
+    flags_lib,
+    run_squad_v1,
+    run_squad_v2,
+    squad_export,
+    squad_metrics,
+    squad_run,
+)
+from tests import classification_data, squad_data
+
+CONTEXT = "the king saw a small bird over the old town and the river . the bird sang ."
+SCRIPTS = {"v1": (run_squad_v1, squad_run.V1), "v2": (run_squad_v2, squad_run.V2)}
+VERSIONS = sorted(SCRIPTS)
+
+
+def _paragraphs(version):
+    answers = ("king", "bird", "old town", "river")
+    asked = [squad_data.answered(f"q{n}", CONTEXT, text) for n, text in enumerate(answers)]
+    if version == "v2":
+        asked.append(squad_data.question("none", "which ship ?", is_impossible=True))
+    return [squad_data.paragraph(CONTEXT, *asked)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a configuration and questions."""
+    path = tmp_path_factory.mktemp("data")
+    classification_data.write_config(path)
+    for version in VERSIONS:
+        squad_data.write_squad(path, _paragraphs(version), f"{version}.json")
+    bare = {"id": "bare", "question": "what sang ?"}
+    squad_data.write_squad(path, [squad_data.paragraph(CONTEXT, bare)], "bare.json")
+    return path
+
+
+def arguments_for(folder, output_dir, version, *arguments):
+    return [
+        f"--output_dir={output_dir}",
+        f"--train_file={folder / version}.json",
+        f"--predict_file={folder / version}.json",
+        f"--albert_config_file={folder / 'config.json'}",
+        f"--spm_model_file={classification_data.VOCABULARY}",
+        "--max_seq_length=32",
+        "--doc_stride=8",
+        "--max_query_length=8",
+        "--train_batch_size=2",
+        "--num_train_epochs=2",
+        "--learning_rate=0.003",
+        "--save_checkpoints_steps=2",
+        "--keep_checkpoint_max=0",
+        "--nouse_xla",
+        *arguments,
+    ]
+
+
+def run(folder, output_dir, version, *arguments):
+    script, declared = SCRIPTS[version]
+    arguments = arguments_for(folder, output_dir, version, *arguments)
+    return squad_run.run_squad(flags_lib.parse(script.define_flags, arguments), declared)
+
+
+def read_json(path):
+    return json.loads(pathlib.Path(str(path)).read_text(encoding="utf-8"))
+
+
+def steps_in(folder):
+    return [item.step for item in checkpoint_evaluator.list_checkpoints(str(folder))]
+
+
+# ---------------------------------------------------------------------------------------------
+# Flags.
+
+PUBLISHED_DEFAULTS = {
+    "albert_config_file": None,
+    "spm_model_file": None,
+    "vocab_file": None,
+    "train_file": None,
+    "predict_file": None,
+    "train_feature_file": None,
+    "predict_feature_file": None,
+    "predict_feature_left_file": None,
+    "init_checkpoint": None,
+    "albert_hub_module_handle": None,
+    "do_lower_case": True,
+    "max_seq_length": 384,
+    "doc_stride": 128,
+    "max_query_length": 64,
+    "do_train": False,
+    "do_predict": False,
+    "train_batch_size": 32,
+    "predict_batch_size": 8,
+    "learning_rate": 5e-5,
+    "num_train_epochs": 3.0,
+    "warmup_proportion": 0.1,
+    "save_checkpoints_steps": 1000,
+    "iterations_per_loop": 1000,
+    "n_best_size": 20,
+    "max_answer_length": 30,
+    "use_tpu": False,
+    "tpu_name": None,
+    "tpu_zone": None,
+    "gcp_project": None,
+    "master": None,
+    "num_tpu_cores": 8,
+}
+OWN_DEFAULTS = {
+    "v1": {"use_einsum": True, "export_dir": None},
+    "v2": {"start_n_top": 5, "end_n_top": 5, "dropout_prob": 0.1},
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_published_flags_have_their_published_defaults(version):
+    script, _ = SCRIPTS[version]
+    settings = flags_lib.parse(script.define_flags, ["--output_dir=o"]).to_dict()
+    expected = dict(PUBLISHED_DEFAULTS, **OWN_DEFAULTS[version])
+    assert {name: settings[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    "arguments,words",
+    [
+        ([], "Nothing to do"),
+        (["--do_train", "--train_file="], "--train_file must be given with --do_train"),
+        (["--do_predict", "--predict_file="], "--predict_file must be given with --do_predict"),
+        (["--do_train", "--train_file=/absent.json"], "/absent.json"),
+        (["--do_train", "--num_train_epochs=0"], "--num_train_epochs=0 trains nothing"),
+        (["--do_train", "--num_train_epochs=0.1"], "is less than one batch of 2"),
+        (["--do_train", "--gradient_accumulation_steps=3"], "must be a multiple of 3"),
+        (["--do_train", "--max_seq_length=65"], "max_position_embeddings, 64"),
+        (["--do_train", "--max_seq_length=3"], "--max_seq_length=3: 3 is not integer >= 4"),
+        (["--do_train", "--spm_model_file="], "No vocabulary"),
+        (["--do_predict"], "no checkpoint"),
+        (["--export_dir=export"], "no checkpoint"),
+    ],
+)
+def test_mistakes_are_named_before_anything_is_trained(folder, tmp_path, arguments, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        run(folder, tmp_path / "out", "v1", *arguments)
+    assert steps_in(tmp_path / "out") == []
+
+
+def test_a_prediction_file_is_read_before_training(folder, tmp_path):
+    with pytest.raises(ValueError, match="absent.json"):
+        run(
+            folder,
+            tmp_path / "out",
+            "v2",
+            "--do_train",
+            "--do_predict",
+            "--predict_file=absent.json",
+        )
+    assert steps_in(tmp_path / "out") == []
+
+
+def test_questions_without_an_answer_are_refused_by_v1(folder, tmp_path):
+    file = folder / "v2.json"
+    for part in ("train", "predict"):
+        with pytest.raises(ValueError, match="1 of 5 questions have no answer.*run_squad_v2"):
+            run(folder, tmp_path / "out", "v1", f"--do_{part}", f"--{part}_file={file}")
+
+
+# ---------------------------------------------------------------------------------------------
+# Training, evaluation and prediction.
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def trained(request, folder, tmp_path_factory):
+    """(version, folder of a training of a few steps, what it did)."""
+    path = tmp_path_factory.mktemp(f"trained_{request.param}")
+    return request.param, path, run(folder, path, request.param, "--do_train", "--do_predict")
+
+
+FILES = {
+    "v1": {"predictions.json", "nbest_predictions.json"},
+    "v2": {"predictions.json", "nbest_predictions.json", "null_odds.json"},
+}
+
+
+def test_one_command_trains_evaluates_and_answers(trained):
+    version, path, outcome = trained
+    last = outcome.training.last_step
+    assert steps_in(path) == sorted({*range(0, last + 1, 2), last})
+    assert [item.step for item in outcome.prediction.evaluation.results] == steps_in(path)
+    assert {pathlib.Path(name).name for name in outcome.prediction.predictions} == FILES[version]
+    assert (path / "model.ckpt-best.index").exists() and (path / "eval_results.txt").exists()
+    summary = read_json(path / "run_summary.json")
+    assert (summary["task"], summary["metric"]) == (f"squad_{version}", "f1")
+    assert summary["value"] == outcome.prediction.scores["f1"]
+    assert read_json(path / "squad.json")["doc_stride"] == 8
+
+
+def test_the_scores_are_those_of_the_files_that_are_left(folder, trained):
+    version, path, outcome = trained
+    gold = squad_metrics.gold_answers(read_json(folder / f"{version}.json")["data"])
+    answers = read_json(path / "predictions.json")
+    if version == "v1":
+        expected = squad_metrics.evaluate_v1(gold, answers)
+    else:
+        expected = squad_metrics.evaluate_v2(gold, answers, read_json(path / "null_odds.json"))
+    scores = outcome.prediction.scores
+    assert {name: scores[name] for name in expected} == pytest.approx(expected)
+    assert all(text in CONTEXT or text == "empty" for text in answers.values())
+
+
+def test_run_again_nothing_is_computed_but_the_answers(folder, trained, caplog):
+    version, path, _ = trained
+    before = {name: (path / name).read_bytes() for name in FILES[version] | {"eval_results.txt"}}
+    with caplog.at_level(logging.INFO, "albert"):
+        outcome = run(folder, path, version, "--do_train", "--do_predict")
+    assert outcome.training is None
+    assert outcome.prediction.evaluation.evaluated_steps == []
+    assert {name: (path / name).read_bytes() for name in before} == before
+
+
+def test_the_named_checkpoint_answers(folder, trained, tmp_path):
+    version, path, _ = trained
+    arguments = ["--do_predict", f"--checkpoint={path / 'model.ckpt-2'}"]
+    outcome = run(folder, tmp_path / "one", version, *arguments)
+    results = read_json(tmp_path / "one" / "eval_results.model.ckpt-2.json")
+    assert results["f1"] == outcome.prediction.scores["f1"] and results["global_step"] == 2
+    assert outcome.prediction.evaluation is None
+
+
+def test_questions_without_known_answers_are_answered_without_scores(folder, trained, caplog):
+    version, path, _ = trained
+    results = (path / "eval_results.txt").read_bytes()
+    out = path / "bare"
+    arguments = [f"--predict_file={folder / 'bare.json'}", f"--checkpoint={path}"]
+    with caplog.at_level(logging.INFO, "albert"):
+        outcome = run(folder, out, version, "--do_predict", *arguments)
+    assert outcome.prediction.scores == {}
+    assert list(read_json(out / "predictions.json")) == ["bare"]
+    assert "1 of 1 questions" in caplog.text and "without scores" in caplog.text
+    assert (path / "eval_results.txt").read_bytes() == results
+
+
+def test_the_threshold_of_the_evaluation_serves_questions_without_known_answers(
+    folder, trained, caplog
+):
+    version, path, outcome = trained
+    if version == "v1":
+        pytest.skip("version 1.1 has no threshold")
+    with caplog.at_level(logging.INFO, "albert"):
+        run(folder, path, version, "--do_predict", f"--predict_file={folder / 'bare.json'}")
+    found = outcome.prediction.scores["null_score_diff_threshold"]
+    assert f"above {found:.4g} are left empty (the best one in evaluation)" in caplog.text
+    run(folder, path, version, "--do_predict")  # leaves the folder as it was
+
+
+def test_a_named_threshold_decides_and_empty_answers_are_noticed(folder, trained, tmp_path, caplog):
+    version, path, _ = trained
+    if version == "v1":
+        pytest.skip("version 1.1 has no threshold")
+    arguments = ["--do_predict", f"--checkpoint={path}", "--null_score_diff_threshold=-99"]
+    outcome = run(folder, tmp_path / "none", version, *arguments)
+    assert set(read_json(tmp_path / "none" / "predictions.json").values()) == {""}
+    assert outcome.prediction.scores["NoAns_exact"] == 100
+    assert "All 5 answers are empty" in caplog.text
+
+
+def test_feature_files_have_the_names_the_user_gives(folder, trained, tmp_path):
+    version, path, _ = trained
+    names = [f"--predict_feature_file={tmp_path / 'p.tf_record'}"]
+    names += [f"--predict_feature_left_file={tmp_path / 'left'}"]
+    out = tmp_path / "out"
+    run(folder, out, version, "--do_predict", f"--checkpoint={path}", *names)
+    assert (tmp_path / "p.tf_record").exists()
+    assert "start_chars" in np.load(str(tmp_path / "left"), allow_pickle=False).files
+    assert not list(out.glob("*.tf_record"))
+
+
+def test_another_length_is_refused_for_training_and_allowed_for_answers(folder, trained):
+    version, path, _ = trained
+    with pytest.raises(ValueError, match="belongs to another run: max_seq_length"):
+        run(folder, path, version, "--do_train", "--max_seq_length=48")
+
+
+# ---------------------------------------------------------------------------------------------
+# Export.
+
+
+def _loaded(folder):
+    """signature -> inputs by name -> outputs, of a SavedModel."""
+    graph = tf.Graph()
+    with graph.as_default():
+        session = tf.Session(graph=graph)
+        loaded = tf.saved_model.loader.load(session, ["serve"], folder)
+
+    def call(signature, inputs):
+        described = loaded.signature_def[signature]
+        feed = {described.inputs[name].name: value for name, value in inputs.items()}
+        fetches = {name: info.name for name, info in described.outputs.items()}
+        return session.run(fetches, feed)
+
+    return call
+
+
+def _inputs(length=20):
+    random = np.random.RandomState(0)
+    places = np.arange(length)[None]
+    used = (places < length - 3).astype(np.int32)
+    return {
+        "input_ids": random.randint(0, 30, [1, length]).astype(np.int32) * used,
+        "input_mask": used,
+        "segment_ids": ((places > 5) * used).astype(np.int32),
+    }
+
+
+def test_the_saved_model_answers_without_being_told_where_answers_may_be(folder, trained, tmp_path):
+    version, path, _ = trained
+    if version == "v1":
+        pytest.skip("tested with its TensorFlow Lite model")
+    outcome = run(folder, path, version, f"--export_dir={tmp_path}")
+    outputs = _loaded(outcome.export)("ids", _inputs())
+    assert set(outputs) == {
+        "start_top_log_probs",
+        "start_top_index",
+        "end_top_log_probs",
+        "end_top_index",
+        "cls_logits",
+    }
+    places = set(range(6, 16)) | {0}  # [CLS], and segment 1 but for [SEP]
+    assert set(outputs["start_top_index"][0].tolist()) <= places
+    extra = {item.name for item in (pathlib.Path(outcome.export) / "assets.extra").iterdir()}
+    assert {"squad.json", "albert_config.json"} <= extra
+
+
+def test_the_lite_model_gives_the_logits_of_the_saved_model(folder, trained, tmp_path):
+    version, path, _ = trained
+    if version == "v2":
+        pytest.skip("there is no TensorFlow Lite model of version 2.0")
+    outcome = run(folder, path, version, f"--export_dir={tmp_path}")
+    inputs = _inputs(32)
+    expected = _loaded(outcome.export)("ids", inputs)
+    found = squad_export.run_tflite((tmp_path / "albert_model.tflite").read_bytes(), inputs)
+    assert set(found) == set(expected) == {"start_logits", "end_logits"}
+    for name, value in expected.items():
+        assert value.shape == (1, 32)
+        np.testing.assert_allclose(found[name], value, atol=1e-4)
