@@ -92,7 +92,6 @@ def test_an_answer_is_listed_once_with_its_best_score():
 
 
 def test_all_windows_are_searched_as_one_by_one_would_be():
-    """Against a plain search over every window, start and end."""
     random = np.random.RandomState(0)
     count = 5
     windows = _windows(count, examples=[0, 0, 1, 1, 1])
@@ -101,16 +100,22 @@ def test_all_windows_are_searched_as_one_by_one_would_be():
     spans = squad_decoding.v1_spans(start, end, windows, limits=LIMITS)
     answers = squad_decoding.best_answers(spans, windows, _examples(2), n_best_size=4)
     for example in range(2):
-        plain = {}
-        for window in np.flatnonzero(windows.example_index == example):
-            for first in range(OFFSET, OFFSET + 6):
-                for last in range(first, min(first + 3, OFFSET + 6)):
-                    if windows.is_max_context[window, first]:
-                        text = TEXT[FIRST[first - OFFSET] : LAST[last - OFFSET] + 1]
-                        score = start[window, first] + end[window, last]
-                        plain[text] = max(score, plain.get(text, -99))
-        expected = sorted(plain, key=plain.get, reverse=True)[:4]
-        assert [answer.text for answer in answers[example]] == expected
+        expected = _exhaustive(start, end, windows, example)
+        assert [answer.text for answer in answers[example]] == expected[:4]
+
+
+def _exhaustive(start, end, windows, example):
+    """All texts of an example, the best first, from every window, start and end."""
+    plain = {}
+    places = range(OFFSET, OFFSET + 6)
+    for window in np.flatnonzero(windows.example_index == example):
+        starts = [place for place in places if windows.is_max_context[window, place]]
+        pairs = [(first, last) for first in starts for last in places if 0 <= last - first < 3]
+        for first, last in pairs:
+            text = TEXT[FIRST[first - OFFSET] : LAST[last - OFFSET] + 1]
+            score = start[window, first] + end[window, last]
+            plain[text] = max(score, plain.get(text, -99))
+    return sorted(plain, key=plain.get, reverse=True)
 
 
 def test_probabilities_are_those_among_the_answers_of_a_question():
