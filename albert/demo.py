@@ -4,6 +4,7 @@
 
 python -m albert.demo                   from text to a small trained model, with a report page
 python -m albert.demo pretraining ...   pretrains a model of a published size
+python -m albert.demo finetuning ...    fine-tunes one on SQuAD or MRPC
 python -m albert.demo help              this page; PHASE -h: the options of a phase
 """
 
@@ -31,6 +32,10 @@ PHASES = {
     ),
     "pretraining": Phase(
         "albert.demo_pretraining", "pretrains a model of a published size and reports its speed"
+    ),
+    "finetuning": Phase(
+        "albert.demo_finetuning",
+        "fine-tunes a model on SQuAD or MRPC and reports its speed and scores",
     ),
 }
 DEFAULT_PHASE = "tour"

@@ -19,23 +19,13 @@ from typing import Dict, NamedTuple, Optional, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert import (
-    configs,
     create_pretraining_data,
     demo_runs,
     files,
-    modeling,
     run_pretraining,
     train_vocab,
 )
 
-PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
-# Sequences in a batch that suit each size, by the option -d.
-BATCH_SIZES = {
-    "base": {"fp32": 32, "bf16": 64},
-    "large": {"fp32": 16, "bf16": 32},
-    "xlarge": {"fp32": 8, "bf16": 16},
-    "xxlarge": {"fp32": 4, "bf16": 8},
-}
 DEFAULT_LENGTH = 128
 DEFAULT_EPOCHS = 2.0
 _LEARNING_RATE = 0.00176
@@ -104,17 +94,10 @@ class Plan(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Defines the options of the phase."""
     option = parser.add_argument
-    option("-d", choices=sorted(PRECISIONS), default="fp32", help="precision (default: fp32)")
-    option(
-        "-m", choices=list(BATCH_SIZES), default="base", help="size of the model (default: base)"
-    )
+    demo_runs.add_model_options(parser)
     option("-t", choices=list(TASKS), default="overfit", help="what to train on (default: overfit)")
     option("-i", metavar="DIR", help="folder with your own data, in place of the task's text")
-    sizes = "; ".join(
-        f"{size} {batches['fp32']} (fp32), {batches['bf16']} (bf16)"
-        for size, batches in BATCH_SIZES.items()
-    )
-    option("-b", type=int, metavar="N", help=f"sequences in a batch (default: {sizes})")
+    demo_runs.add_batch_option(parser)
     option(
         "-s",
         type=int,
@@ -170,29 +153,13 @@ def _check(options: argparse.Namespace) -> None:
     Raises:
       ValueError: with the option and the remedy.
     """
-    for name, value in (("-b", options.b), ("--steps", options.steps), ("-c", options.c)):
-        if value is not None and value < 1:
-            raise ValueError(f"{name} {value} must be at least 1.")
-    if options.w is not None and options.w < 0:
-        raise ValueError(f"-w {options.w} must not be negative.")
-    if options.e is not None and not options.e > 0:
-        raise ValueError(f"-e {options.e} must be above 0.")
+    demo_runs.check_numbers(options)
+    if options.steps is not None and options.steps < 1:
+        raise ValueError(f"--steps {options.steps} must be at least 1.")
     if options.e is not None and options.steps is not None:
         raise ValueError("Give -e or --steps, not both: they say the same.")
-    longest = _config(options.m).max_position_embeddings
-    if options.s is not None and not 8 <= options.s <= longest:
-        raise ValueError(f"-s {options.s} must be between 8 and {longest}, the model's positions.")
     if options.i and not os.path.isdir(os.path.expanduser(options.i)):
         raise ValueError(f"-i {options.i} is not a folder.")
-
-
-def _preset(size: str) -> str:
-    """The second release of each size has no dropout, which is faster and learns more."""
-    return configs.preset_path(f"albert_{size}_v2")
-
-
-def _config(size: str) -> modeling.AlbertConfig:
-    return modeling.AlbertConfig.from_json_file(_preset(size))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -228,7 +195,7 @@ def _own_data(
             "sentence a line and a blank line between documents."
         )
     text = ",".join(texts)
-    vocabulary = _find_vocabulary(folder) or _make_vocabulary(
+    vocabulary = demo_runs.find_vocabulary(folder) or _make_vocabulary(
         path, text, options.vocab_size, commands=commands
     )
     return _make_records(path, options, commands, text=text, vocabulary=vocabulary, passes=5)
@@ -243,21 +210,6 @@ def _described(pattern: str, length: Optional[int]) -> Data:
     if length is not None and found != length:
         raise ValueError(f"-s {length}: the records in {first} have length {found}. Leave -s out.")
     return Data(pattern, found, len(features["masked_lm_ids"].int64_list.value))
-
-
-def _find_vocabulary(folder: pathlib.Path) -> Optional[Dict[str, str]]:
-    """The flags that name the vocabulary in a folder, if there is one.
-
-    Raises:
-      ValueError: there are several.
-    """
-    models = sorted(str(item) for item in folder.glob("*.model"))
-    if len(models) > 1:
-        raise ValueError(f"{folder} holds several vocabularies: {', '.join(models)}. Leave one.")
-    if models:
-        return {"spm_model_file": models[0]}
-    wordpieces = folder / "vocab.txt"
-    return {"vocab_file": str(wordpieces)} if wordpieces.exists() else None
 
 
 def _make_vocabulary(
@@ -316,13 +268,13 @@ def plan(options: argparse.Namespace, records: int, batch_size: int) -> Plan:
 def _train(
     path: pathlib.Path, options: argparse.Namespace, commands: demo_runs.Commands, *, data: Data
 ) -> run_pretraining.Outcome:
-    batch_size = options.b or BATCH_SIZES[options.m][options.d]
+    batch_size = options.b or demo_runs.BATCH_SIZES[options.m][options.d]
     paths = files.expand_patterns(data.pattern, "-i")
     steps = plan(options, sum(files.count_records(item) for item in paths), batch_size)
     return commands(
         run_pretraining,
         run_pretraining.pretrain,
-        albert_config_file=_preset(options.m),
+        albert_config_file=demo_runs.preset(options.m),
         input_file=data.pattern,
         output_dir=path / "model",
         do_train=True,
@@ -336,7 +288,7 @@ def _train(
         num_train_steps=steps.steps,
         num_warmup_steps=steps.warmup_steps,
         save_checkpoints_steps=options.c,
-        precision=PRECISIONS[options.d],
+        precision=demo_runs.PRECISIONS[options.d],
         log_steps=10,
     )
 

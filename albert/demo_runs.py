@@ -2,16 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the demo's phases share: folders of their own, and the package's commands run and shown."""
 
+import argparse
 import json
 import os
+import pathlib
 import shlex
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
-from albert import files, flags_lib
+from albert import configs, files, flags_lib, modeling
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
 
+PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
+# Sequences in a batch that suit each size, by the option -d.
+BATCH_SIZES = {
+    "base": {"fp32": 32, "bf16": 64},
+    "large": {"fp32": 16, "bf16": 32},
+    "xlarge": {"fp32": 8, "bf16": 16},
+    "xxlarge": {"fp32": 4, "bf16": 8},
+}
 _MARKER = "demo.json"
 _MOST_RUNS = 999
 
@@ -40,6 +50,72 @@ def _argument(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return f"--{name}" if value else f"--no{name}"
     return f"--{name}={value}"
+
+
+# ---------------------------------------------------------------------------------------------
+# Options.
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Defines -d and -m."""
+    parser.add_argument(
+        "-d", choices=sorted(PRECISIONS), default="fp32", help="precision (default: fp32)"
+    )
+    parser.add_argument(
+        "-m", choices=list(BATCH_SIZES), default="base", help="size of the model (default: base)"
+    )
+
+
+def add_batch_option(parser: argparse.ArgumentParser) -> None:
+    """Defines -b."""
+    sizes = "; ".join(
+        f"{size} {batches['fp32']} (fp32), {batches['bf16']} (bf16)"
+        for size, batches in BATCH_SIZES.items()
+    )
+    parser.add_argument(
+        "-b", type=int, metavar="N", help=f"sequences in a batch (default: {sizes})"
+    )
+
+
+def check_numbers(options: argparse.Namespace) -> None:
+    """Refuses values of -b, -c, -w, -e and -s that make no sense.
+
+    Raises:
+      ValueError: with the option and the remedy.
+    """
+    for name, value in (("-b", options.b), ("-c", options.c)):
+        if value is not None and value < 1:
+            raise ValueError(f"{name} {value} must be at least 1.")
+    if options.w is not None and options.w < 0:
+        raise ValueError(f"-w {options.w} must not be negative.")
+    if options.e is not None and not options.e > 0:
+        raise ValueError(f"-e {options.e} must be above 0.")
+    longest = modeling.AlbertConfig.from_json_file(preset(options.m)).max_position_embeddings
+    if options.s is not None and not 8 <= options.s <= longest:
+        raise ValueError(f"-s {options.s} must be between 8 and {longest}, the model's positions.")
+
+
+def preset(size: str) -> str:
+    """Returns the configuration file of a size's second release.
+
+    It has no dropout, which is faster and learns more.
+    """
+    return configs.preset_path(f"albert_{size}_v2")
+
+
+def find_vocabulary(folder: pathlib.Path) -> Optional[Dict[str, str]]:
+    """Returns the flags that name the vocabulary in a folder, if there is one.
+
+    Raises:
+      ValueError: there are several.
+    """
+    models = sorted(str(item) for item in folder.glob("*.model"))
+    if len(models) > 1:
+        raise ValueError(f"{folder} holds several vocabularies: {', '.join(models)}. Leave one.")
+    if models:
+        return {"spm_model_file": models[0]}
+    wordpieces = folder / "vocab.txt"
+    return {"vocab_file": str(wordpieces)} if wordpieces.exists() else None
 
 
 # ---------------------------------------------------------------------------------------------

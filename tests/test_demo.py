@@ -5,6 +5,7 @@
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -29,6 +30,7 @@ from albert import (
     tokenization,
     train_vocab,
 )
+from tests import classification_data, squad_data
 
 # A library of two source files: prose in every shape the standard library has it in.
 SPAM = '''
@@ -516,11 +518,9 @@ def test_plan_follows_the_options(arguments, expected):
 
 
 def test_every_size_has_its_preset_and_batch_sizes():
-    assert {f"albert_{size}_v2" for size in demo_pretraining.BATCH_SIZES} <= set(
-        configs.preset_names()
-    )
-    assert demo_pretraining.BATCH_SIZES["base"] == {"fp32": 32, "bf16": 64}
-    assert demo_pretraining.BATCH_SIZES["xxlarge"] == {"fp32": 4, "bf16": 8}
+    assert {f"albert_{size}_v2" for size in demo_runs.BATCH_SIZES} <= set(configs.preset_names())
+    assert demo_runs.BATCH_SIZES["base"] == {"fp32": 32, "bf16": 64}
+    assert demo_runs.BATCH_SIZES["xxlarge"] == {"fp32": 4, "bf16": 8}
 
 
 @pytest.fixture
@@ -530,7 +530,7 @@ def tiny_preset(tmp_path, monkeypatch):
     )
     path = tmp_path / "tiny.json"
     path.write_text(config.to_json_string())
-    monkeypatch.setattr(demo_pretraining, "_preset", lambda size: str(path))
+    monkeypatch.setattr(demo_runs, "preset", lambda size: str(path))
 
 
 def test_pretraining_on_the_task_reports_its_speed(tiny_preset, tmp_path, capsys):
@@ -594,4 +594,68 @@ def test_folder_of_data_that_cannot_be_used_is_explained(names, part, tmp_path, 
     for name in names:
         (mine / name).write_text("One sentence.\n")
     assert demo.main(["pretraining", "-i", str(mine), "-o", str(tmp_path / "out")]) == 2
+    assert part in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------------------------------------
+# Fine-tuning.
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A folder with SQuAD's files, MRPC's and a vocabulary."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    context = "the old man went home with the king ."
+    asked = [squad_data.answered(f"q{n}", context, word) for n, word in enumerate(["man", "king"])]
+    for name in ("train-v1.1.json", "dev-v1.1.json"):
+        squad_data.write_squad(folder, [squad_data.paragraph(context, *asked)], name)
+    classification_data.write_mrpc(folder, train=8, dev=4, test=2)
+    shutil.copy(str(classification_data.VOCABULARY), str(folder / "tiny.model"))
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    "task, length, score", [("squad", 384, "exact_match"), ("mrpc", 128, "eval_accuracy")]
+)
+def test_finetuning_reports_speed_and_scores(
+    tiny_preset, data, tmp_path, capsys, task, length, score
+):
+    folder = str(tmp_path / "out")
+    command = ["finetuning", "-t", task, "-i", data, "-b", "2", "-w", "1", "-o", folder]
+    assert demo.main(command) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"Speed: \d+\.\d\d sentences/s", shown)
+    assert re.search(rf"Scores of the best checkpoint: .*{score} \d", shown)
+    assert f"--max_seq_length={length}" in shown and "first weights are random" in shown
+
+
+def test_finetuning_takes_the_model_from_a_released_archive(tiny_preset, data, tmp_path, capsys):
+    first = str(tmp_path / "first")
+    assert (
+        demo.main(["finetuning", "-t", "mrpc", "-i", data, "-b", "4", "-e", "1", "-o", first]) == 0
+    )
+    trained = os.path.join(first, "model")
+    shutil.copy(os.path.join(data, "tiny.model"), trained)
+    capsys.readouterr()
+    command = ["finetuning", "-i", data, "-b", "2", "-e", "1", "--model", trained]
+    assert demo.main([*command, "-o", str(tmp_path / "second")]) == 0
+    shown = capsys.readouterr().out
+    assert f"--init_checkpoint={trained}" in shown and "random" not in shown
+
+
+@pytest.mark.parametrize(
+    "arguments, part",
+    [
+        (["-i", "absent"], "-i absent is not a folder"),
+        (["-i", "{data}", "--model", "absent"], "--model absent is not a folder"),
+        (["-i", "{data}", "-w", "9"], "-w 9 is more than all 2 steps"),
+        (["-i", "{data}", "-s", "7"], "-s 7 must be between 8 and"),
+        (["-i", "{data}/MRPC"], "needs one file train*.json; it has none"),
+        (["-i", "{data}/MRPC", "-t", "mrpc"], "holds no vocabulary"),
+    ],
+)
+def test_finetuning_explains_what_cannot_be_used(data, capsys, arguments, part):
+    filled = [argument.format(data=data) for argument in arguments]
+    assert demo.main(["finetuning", "-b", "2", *filled]) == 2
     assert part in capsys.readouterr().err

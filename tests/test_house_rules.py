@@ -42,9 +42,9 @@ LAYERS = (
     ("flags", "flags_lib"),
     (
         "scripts",
-        "convert_checkpoint create_pretraining_data demo demo_pretraining demo_runs demo_tour"
-        " export_checkpoints export_to_tfhub predict run_classifier run_pretraining run_race"
-        " run_squad_v1 run_squad_v2 squad_flags sweep sweep_plan train_vocab",
+        "convert_checkpoint create_pretraining_data demo demo_finetuning demo_pretraining demo_runs"
+        " demo_tour export_checkpoints export_to_tfhub predict run_classifier run_pretraining"
+        " run_race run_squad_v1 run_squad_v2 squad_flags sweep sweep_plan train_vocab",
     ),
 )
 LAYER_OF = {module: level for level, (_, names) in enumerate(LAYERS) for module in names.split()}
