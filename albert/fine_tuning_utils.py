@@ -14,6 +14,7 @@ A task brings a head: a function that takes features and an `Encoder`, and retur
 Dimensions: B batch, S sequence, H hidden.
 """
 
+import dataclasses
 import os
 import re
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
@@ -223,26 +224,15 @@ class HeadOutput(NamedTuple):
     watched: Dict[str, tf.Tensor]
 
 
-class ModelSettings(NamedTuple):
-    """The model, where its first weights come from, and how it is trained."""
+@dataclasses.dataclass(frozen=True)
+class ModelSettings(training_graph.ModelSettings):
+    """The settings of any training, of which most have a default here, and those of fine-tuning."""
 
-    config: Optional[modeling.AlbertConfig]
     init_checkpoint: Optional[str] = None
     learning_rate: float = 5e-5
     num_train_steps: int = 1
     num_warmup_steps: int = 0
-    use_tpu: bool = False
-    use_one_hot_embeddings: bool = False
     hub_module: Optional[str] = None
-    optimizer: str = "adamw"
-    poly_power: float = 1.0
-    start_warmup_step: int = 0
-    compute_dtype: tf.DType = tf.float32
-    recompute: bool = False
-    use_xla: bool = False
-    gradient_accumulation_steps: int = 1
-    seed: Optional[int] = None  # of dropout; None: the graph's
-    init_from_group0: bool = False
     layerwise_lr_decay: float = 1.0
 
 

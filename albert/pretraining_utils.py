@@ -9,6 +9,7 @@ Dimensions: B batch, S sequence, H hidden, E embedding, V vocabulary, P predicti
 n micro-batches, b examples of one (B = n * b).
 """
 
+import dataclasses
 import itertools
 import logging
 import math
@@ -233,25 +234,11 @@ def evaluation_steps(files: Sequence[str], batch_size: int, max_steps: int) -> i
 # Model.
 
 
-class ModelSettings(NamedTuple):
-    """The model, where its first weights come from, and how it is trained."""
+@dataclasses.dataclass(frozen=True)
+class ModelSettings(training_graph.ModelSettings):
+    """The settings of any training; pretraining has an optimiser of its own."""
 
-    config: modeling.AlbertConfig
-    init_checkpoint: Optional[str]
-    learning_rate: float
-    num_train_steps: int
-    num_warmup_steps: int
-    use_tpu: bool = False
-    use_one_hot_embeddings: bool = False
     optimizer: str = "lamb"
-    poly_power: float = 1.0
-    start_warmup_step: int = 0
-    compute_dtype: tf.DType = tf.float32
-    recompute: bool = False
-    use_xla: bool = False
-    gradient_accumulation_steps: int = 1
-    seed: Optional[int] = None  # of dropout; None: the graph's
-    init_from_group0: bool = False
 
 
 class _Heads(NamedTuple):

@@ -8,12 +8,13 @@ is split into; dropout masks are functions of the seed and the step.
 Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 """
 
+import dataclasses
 import logging
 from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_init, estimator_utils, optimization
+from albert import checkpoint_init, estimator_utils, modeling, optimization
 
 _LOGGER = logging.getLogger("albert")
 
@@ -23,14 +24,38 @@ _STREAM_FACTOR = 0x61C88647
 LossFunction = Callable[[Mapping[str, tf.Tensor], tf.Tensor], Tuple[tf.Tensor, Dict]]
 
 
-def dropout_seed(settings: Any, batch: Mapping[str, tf.Tensor], micro_batch: Any) -> tf.Tensor:
+@dataclasses.dataclass(frozen=True)
+class ModelSettings:
+    """The model, where its first weights come from, and how it is trained."""
+
+    config: Optional[modeling.AlbertConfig]
+    init_checkpoint: Optional[str]
+    learning_rate: float
+    num_train_steps: int
+    num_warmup_steps: int
+    use_tpu: bool = False
+    use_one_hot_embeddings: bool = False
+    optimizer: str = "adamw"
+    poly_power: float = 1.0
+    start_warmup_step: int = 0
+    compute_dtype: tf.DType = tf.float32
+    recompute: bool = False
+    use_xla: bool = False
+    gradient_accumulation_steps: int = 1
+    seed: Optional[int] = None  # of dropout; None: the graph's
+    init_from_group0: bool = False
+
+
+def dropout_seed(
+    settings: ModelSettings, batch: Mapping[str, tf.Tensor], micro_batch: Any
+) -> tf.Tensor:
     """Returns the key of a (micro-)batch's dropout masks, int32 [2].
 
     It is a function of the seed and the step, and differs between micro-batches and replicas. What
     is compiled for a TPU cannot tell its core, so there the core's own batch tells cores apart.
 
     Args:
-      settings: has seed (None: the graph's), gradient_accumulation_steps and use_tpu.
+      settings: the seed, the micro-batches and use_tpu count.
       batch: has input_ids.
       micro_batch: its number in the update, an int or int32 [].
     """
@@ -46,11 +71,8 @@ def dropout_seed(settings: Any, batch: Mapping[str, tf.Tensor], micro_batch: Any
     return tf.stack([seed + stream * _STREAM_FACTOR, step])
 
 
-def warm_start(settings: Any) -> Optional[Callable]:
+def warm_start(settings: ModelSettings) -> Optional[Callable]:
     """Takes the first weights from the checkpoint, if one is named, and says what came of it.
-
-    Args:
-      settings: has init_checkpoint, init_from_group0 and use_tpu.
 
     Returns:
       The TPUEstimatorSpec's scaffold_fn.
@@ -71,7 +93,7 @@ def warm_start(settings: Any) -> Optional[Callable]:
 
 
 def training_spec(
-    settings: Any,
+    settings: ModelSettings,
     loss_function: LossFunction,
     batch: Mapping[str, tf.Tensor],
     *,
@@ -81,8 +103,7 @@ def training_spec(
     """Builds one update: loss, warm start, gradients, optimiser, and the numbers to report.
 
     Args:
-      settings: has what `dropout_seed` and `warm_start` need, and learning_rate, num_train_steps,
-        num_warmup_steps, optimizer, poly_power, start_warmup_step and use_xla.
+      settings: the model and its training.
       loss_function: (micro-batch, dropout seed int32 [2]) -> (its part of the loss, its part of
         each metric); it makes the same variables each time.
       batch: tensors with the leading dimension B.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records, input, losses and metrics of pretraining."""
 
+import dataclasses
 import functools
 import json
 from typing import Any, Dict, List, NamedTuple
@@ -329,8 +330,8 @@ def test_dropout_depends_on_seed_and_step_alone():
     first = train(settings, batch_of(8), 3)
     assert len(set(first.losses)) == 3, "each step has its own masks"
     # train() gives the graph the same seed, 1.
-    assert first.losses == train(settings._replace(seed=None), batch_of(8), 3).losses
-    assert first.losses != train(settings._replace(seed=2), batch_of(8), 3).losses
+    assert first.losses == train(dataclasses.replace(settings, seed=None), batch_of(8), 3).losses
+    assert first.losses != train(dataclasses.replace(settings, seed=2), batch_of(8), 3).losses
 
 
 def test_micro_batches_have_dropout_masks_of_their_own():
@@ -341,7 +342,7 @@ def test_micro_batches_have_dropout_masks_of_their_own():
         keys = [
             training_graph.dropout_seed(settings, tensors, tf.constant(index)) for index in (0, 1)
         ]
-        on_tpu = settings._replace(use_tpu=True)
+        on_tpu = dataclasses.replace(settings, use_tpu=True)
         other = dict(tensors, input_ids=tensors["input_ids"] + 1)
         keys += [training_graph.dropout_seed(on_tpu, part, 0) for part in (tensors, other)]
         session.run(tf.global_variables_initializer())
@@ -351,7 +352,8 @@ def test_micro_batches_have_dropout_masks_of_their_own():
 def test_recomputation_changes_no_number():
     settings = settings_for(tiny_config())
     plain, recomputed = (
-        train(settings._replace(recompute=recompute), batch_of(8), 2) for recompute in (False, True)
+        train(dataclasses.replace(settings, recompute=recompute), batch_of(8), 2)
+        for recompute in (False, True)
     )
     assert_close(recomputed, plain, 1e-6)
 
@@ -505,7 +507,7 @@ def test_a_checkpoint_of_the_reference_goes_on_as_the_reference_did():
     checkpoint = str(shared_path("golden/model_tiny/train_trace/base_adamw/model.ckpt-8"))
     with tf.Graph().as_default():
         batch = {name: tf.constant(value) for name, value in golden_batch(run).items()}
-        settings = golden_settings(run)._replace(init_checkpoint=None)
+        settings = dataclasses.replace(golden_settings(run), init_checkpoint=None)
         spec = pretraining_utils.build_model_fn(settings)(batch, None, TRAIN, {})
         with tf.Session() as session:
             tf.train.Saver().restore(session, checkpoint)
