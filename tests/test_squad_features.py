@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From questions to the model's inputs: windows, targets, records, and what decoding needs."""
 
+import copy
 import logging
 import os
 import pickle
@@ -235,7 +236,7 @@ def _plain_max_context(windows):
     return flags
 
 
-@pytest.mark.parametrize("pieces, room, stride", [(50, 10, 3), (51, 20, 7), (40, 9, 9), (7, 9, 2)])
+@pytest.mark.parametrize("pieces, room, stride", [(50, 10, 3), (65, 40, 20), (40, 9, 9), (7, 9, 2)])
 def test_maximal_context_equals_a_search_piece_by_piece(pieces, room, stride):
     text = " ".join("abcdefghij"[n % 10] for n in range(pieces))
     features = _convert([_example(text, "a")], length=room + 5, stride=stride)
@@ -423,9 +424,10 @@ def _other_answer(data):
     return data._replace(examples=examples)
 
 
-def _other_paragraph(data):
-    examples = list(data.examples)
-    examples[0] = _example(examples[0].paragraph_text + " ", "king", examples[0].question_text)
+def _other_paragraphs(data):
+    examples = [copy.copy(example) for example in data.examples]
+    for example in examples:
+        example.paragraph_text += "!"
     return data._replace(examples=examples)
 
 
@@ -440,7 +442,7 @@ def _other_paragraph(data):
         ({"tokenizer": lambda: sentencepiece(False)}, "tokenizer was"),
         ({"data": _shorter}, "examples was"),
         ({"data": _other_answer}, "examples was"),
-        ({"data": _other_paragraph}, "examples was"),
+        ({"data": _other_paragraphs}, "examples was"),
     ],
 )
 def test_whatever_decides_the_features_rebuilds_them_with_one_line(
