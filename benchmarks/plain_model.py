@@ -55,8 +55,8 @@ def layer(tf, x, *, adder, config):
     return layer_norm(tf, x + narrow + weight(tf, "narrow_bias", [hidden]), "ffn_norm")
 
 
-def pooled_output(tf, config, *, ids, mask, segments=None):
-    """The encoder in the public script's shape: pooled output [B, H]; S must be known."""
+def sequence_output(tf, config, *, ids, mask, segments=None):
+    """The encoder in the public script's shape: [B, S, H]; S must be known."""
     embedding, hidden = config.embedding_size, config.hidden_size
     x = tf.nn.embedding_lookup(weight(tf, "words", [config.vocab_size, embedding]), ids)
     types = weight(tf, "types", [config.type_vocab_size, embedding])
@@ -68,7 +68,14 @@ def pooled_output(tf, config, *, ids, mask, segments=None):
     adder = (1.0 - tf.cast(mask[:, None, None, :], tf.float32)) * -10000.0
     for _ in range(config.num_hidden_layers):
         x = layer(tf, x, adder=adder, config=config)
-    return tf.tanh(tf.matmul(x[:, 0], weight(tf, "pooler", [hidden, hidden])))
+    return x
+
+
+def pooled_output(tf, config, *, ids, mask, segments=None):
+    """The same, pooled: [B, H]."""
+    x = sequence_output(tf, config, ids=ids, mask=mask, segments=segments)
+    pooler = weight(tf, "pooler", [config.hidden_size, config.hidden_size])
+    return tf.tanh(tf.matmul(x[:, 0], pooler))
 
 
 def update(tf, loss):

@@ -9,7 +9,7 @@ steps each, so that a change of the machine's speed meets all of them; ratios ar
 
     python benchmarks/train_step.py
     python benchmarks/train_step.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python
-    python benchmarks/train_step.py --modes predict --batch 8 --length 384
+    python benchmarks/train_step.py --head squad_v1 --length 384 --modes train predict --turns 2
 
 The first Python's plain graph is what every ratio is taken against. GFLOP/s counts the model's
 matrix products (two operations a multiply-add, backward twice forward); "of peak" is its share of
@@ -35,41 +35,77 @@ BATCHES_PER_TURN = {"train": 1, "predict": 3}
 
 def build_program(tf, arguments):
     """The operation to time, from the worker's arguments."""
-    from albert import configs, modeling, optimization, precision
+    from albert import configs, modeling, optimization
 
     config = modeling.AlbertConfig.from_json_file(configs.preset_path(arguments.config))
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-    generator = np.random.RandomState(0)
-    shape = [arguments.batch, arguments.length]
-    # Variables, so that constant folding cannot run the graph beforehand.
-    ids = tf.Variable(
-        generator.randint(5, config.vocab_size, shape).astype(np.int32), trainable=False
-    )
-    mask = tf.Variable(np.ones(shape, np.int32), trainable=False)
-    training = arguments.mode == "train"
-    if arguments.program == "plain":
-        pooled = plain_model.pooled_output(tf, config, ids=ids, mask=mask)
-    else:
-        pooled = modeling.AlbertModel(
-            config,
-            training,
-            ids,
-            mask,
-            compute_dtype=precision.compute_dtype(arguments.precision),
-            use_xla=True,
-            recompute=arguments.program == "recompute",
-        ).get_pooled_output()
-    logits = tf.matmul(pooled, plain_model.weight(tf, "head", [config.hidden_size, 2]))
-    if not training:
-        return tf.nn.softmax(logits)
-    labels = tf.constant(generator.randint(0, 2, [arguments.batch]))
-    loss = tf.reduce_mean(
-        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    )
+    build = build_answers if arguments.head == "squad_v1" else build_classes
+    output = build(tf, config, arguments)
+    if arguments.mode == "predict":
+        return output.op
+    loss = tf.reduce_mean(output)
     if arguments.program == "plain":
         return tf.group(plain_model.update(tf, loss), loss)
     tf.train.get_or_create_global_step()
     return tf.group(optimization.create_optimizer(loss, 1e-5, 1000, 10, False), loss)
+
+
+def random_inputs(tf, config, arguments):
+    """A batch of full sequences: ids and mask."""
+    shape = [arguments.batch, arguments.length]
+    ids = np.random.RandomState(0).randint(5, config.vocab_size, shape).astype(np.int32)
+    # Variables, so that constant folding cannot run the graph beforehand.
+    return tf.Variable(ids, trainable=False), tf.Variable(np.ones_like(ids), trainable=False)
+
+
+def model_options(arguments):
+    """How ours computes."""
+    from albert import precision
+
+    return {
+        "compute_dtype": precision.compute_dtype(arguments.precision),
+        "use_xla": True,
+        "recompute": arguments.program == "recompute",
+    }
+
+
+def build_classes(tf, config, arguments):
+    """A classifier of two classes: losses [B], or probabilities."""
+    from albert import modeling
+
+    ids, mask = random_inputs(tf, config, arguments)
+    if arguments.program == "plain":
+        pooled = plain_model.pooled_output(tf, config, ids=ids, mask=mask)
+    else:
+        training = arguments.mode == "train"
+        options = model_options(arguments)
+        pooled = modeling.AlbertModel(config, training, ids, mask, **options).get_pooled_output()
+    logits = tf.matmul(pooled, plain_model.weight(tf, "head", [config.hidden_size, 2]))
+    if arguments.mode == "predict":
+        return tf.nn.softmax(logits)
+    labels = tf.constant(np.random.RandomState(1).randint(0, 2, [arguments.batch]))
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+
+
+def build_answers(tf, config, arguments):
+    """SQuAD v1.1's head: losses [B], or logits."""
+    from albert import fine_tuning_utils, squad_heads
+
+    ids, mask = random_inputs(tf, config, arguments)
+    positions = tf.constant(np.arange(arguments.batch) % arguments.length, tf.int32)
+    if arguments.program == "plain":
+        sequence = plain_model.sequence_output(tf, config, ids=ids, mask=mask)
+        weights = plain_model.weight(tf, "head", [config.hidden_size, 2])
+        both = tf.unstack(tf.einsum("BSH,HC->CBS", sequence, weights))
+    else:
+        training = arguments.mode == "train"
+        encoder = fine_tuning_utils.Encoder(config, training, **model_options(arguments))
+        features = {"input_ids": ids, "input_mask": mask, "segment_ids": tf.zeros_like(ids)}
+        both = squad_heads.span_logits(encoder, features)
+    if arguments.mode == "predict":
+        return tf.stack(both)
+    entropy = tf.nn.sparse_softmax_cross_entropy_with_logits
+    return sum(entropy(labels=positions, logits=logits) for logits in both) / 2
 
 
 def matrix_product_rate(tf, session, precision_name):
@@ -101,7 +137,6 @@ def work(arguments):
     tf.logging.set_verbosity(tf.logging.ERROR)
     with tf.Graph().as_default(), tf.Session() as session:
         operation = build_program(tf, arguments)
-        operation = operation.op if arguments.mode == "predict" else operation
         session.run(tf.global_variables_initializer())
         for _ in range(2):
             session.run(operation)
@@ -133,6 +168,7 @@ class Worker:
         command = [python, os.path.abspath(__file__), "--worker", "--program", program]
         command += ["--mode", mode, "--precision", precision, "--config", arguments.config]
         command += ["--batch", str(arguments.batch), "--length", str(arguments.length)]
+        command += ["--head", arguments.head]
         environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
         root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         environment["PYTHONPATH"] = root + os.pathsep + environment.get("PYTHONPATH", "")
@@ -241,6 +277,7 @@ def parse_arguments():
         default="plain@1,ours,ours:bfloat16",
         help="plain, ours or recompute, then :bfloat16, then @N for the N-th Python only",
     )
+    parser.add_argument("--head", default="classifier", choices=["classifier", "squad_v1"])
     parser.add_argument("--config", default="albert_base_v2")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--length", type=int, default=128)
