@@ -679,6 +679,29 @@ def get_masked_lm_output(
     Returns:
       HeadOutput: loss = sum(weight * nll) / (sum(weight) + 1e-5).
     """
+    logits = masked_lm_logits(
+        albert_config, input_tensor, output_weights, positions=positions, projection=projection
+    )
+    labels = tf.reshape(label_ids, [-1])
+    example_weights = tf.cast(tf.reshape(label_weights, [-1]), tf.float32)
+    per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    total_weight = tf.reduce_sum(example_weights) + 1e-5
+    loss = tf.reduce_sum(example_weights * per_example) / total_weight
+    return HeadOutput(loss, per_example, tf.nn.log_softmax(logits))
+
+
+def masked_lm_logits(
+    albert_config: AlbertConfig,
+    input_tensor: tf.Tensor,
+    output_weights: tf.Tensor,
+    *,
+    positions: tf.Tensor,
+    projection: Optional[tf.Tensor] = None,
+) -> tf.Tensor:
+    """Returns the logits of the words at positions [B, P]: float32 [B * P, V].
+
+    The arguments are those of `get_masked_lm_output`.
+    """
     hidden = albert_config.hidden_size
     width = (
         hidden if albert_config.embedding_layout == "albert_zh" else (albert_config.embedding_size)
@@ -698,13 +721,7 @@ def get_masked_lm_output(
         initializer=tf.zeros_initializer(),
     )
     logits = tf.matmul(transformed, output_weights, transpose_b=True)  # [B * P, V]
-    logits = tf.nn.bias_add(logits, bias)
-    labels = tf.reshape(label_ids, [-1])
-    example_weights = tf.cast(tf.reshape(label_weights, [-1]), tf.float32)
-    per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    total_weight = tf.reduce_sum(example_weights) + 1e-5
-    loss = tf.reduce_sum(example_weights * per_example) / total_weight
-    return HeadOutput(loss, per_example, tf.nn.log_softmax(logits))
+    return tf.nn.bias_add(logits, bias)
 
 
 def get_sentence_order_output(albert_config, input_tensor, labels):
@@ -718,6 +735,15 @@ def get_sentence_order_output(albert_config, input_tensor, labels):
     Returns:
       HeadOutput: the loss is the mean cross entropy over the batch.
     """
+    logits = sentence_order_logits(albert_config, input_tensor)
+    per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
+        labels=tf.reshape(labels, [-1]), logits=logits
+    )
+    return HeadOutput(tf.reduce_mean(per_example), per_example, tf.nn.log_softmax(logits))
+
+
+def sentence_order_logits(albert_config: AlbertConfig, input_tensor: tf.Tensor) -> tf.Tensor:
+    """Returns the logits of the two orders for a pooled output [B, H]: float32 [B, 2]."""
     weights = get_weight(
         "cls/seq_relationship/output_weights",
         [2, albert_config.hidden_size],
@@ -726,11 +752,7 @@ def get_sentence_order_output(albert_config, input_tensor, labels):
     bias = tf.get_variable(
         "cls/seq_relationship/output_bias", [2], initializer=tf.zeros_initializer()
     )
-    logits = tf.nn.bias_add(tf.matmul(input_tensor, weights, transpose_b=True), bias)  # [B, 2]
-    per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
-        labels=tf.reshape(labels, [-1]), logits=logits
-    )
-    return HeadOutput(tf.reduce_mean(per_example), per_example, tf.nn.log_softmax(logits))
+    return tf.nn.bias_add(tf.matmul(input_tensor, weights, transpose_b=True), bias)
 
 
 def gather_indexes(sequence_tensor: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:

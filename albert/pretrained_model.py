@@ -57,20 +57,16 @@ class PretrainedModel:
         model = modeling.AlbertModel(
             self._config, False, self._ids, token_type_ids=self._segments, scope="bert"
         )
-        masked_lm = modeling.get_masked_lm_output(
+        words = modeling.masked_lm_logits(
             self._config,
             model.get_sequence_output(),
             model.get_embedding_table(),
-            self._positions,
-            tf.zeros_like(self._positions),  # labels, which only the loss needs
-            tf.zeros_like(self._positions, tf.float32),
+            positions=self._positions,
             projection=model.get_embedding_projection(),
         )
-        order = modeling.get_sentence_order_output(
-            self._config, model.get_pooled_output(), tf.zeros_like(self._positions)
-        )
-        self._words = tf.exp(masked_lm.log_probs)  # [B, V]
-        self._order = tf.exp(order.log_probs)  # [B, 2]
+        order = modeling.sentence_order_logits(self._config, model.get_pooled_output())
+        self._words = tf.nn.softmax(words)  # [B, V]
+        self._order = tf.nn.softmax(order)  # [B, 2]
 
     def __enter__(self) -> "PretrainedModel":
         return self
