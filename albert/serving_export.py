@@ -20,6 +20,7 @@ from typing import Callable, Dict, Iterator, Mapping, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
+from tensorflow.python.framework import meta_graph as meta_graph_lib
 
 from albert import checkpoint_init, fine_tuned_classifier, precision
 from albert.fine_tuned_classifier import Inputs
@@ -192,15 +193,20 @@ def _save(session: tf.Session, folder: str, signatures: Mapping[str, object]) ->
         strip_default_attrs=True,
     )
     path = builder.save()
-    _remove_debug_names(os.path.join(folder, os.path.basename(tf.compat.as_str(path))))
+    make_portable(os.path.join(folder, os.path.basename(tf.compat.as_str(path))))
 
 
-def _remove_debug_names(path: str) -> None:
-    """Variables of TensorFlow 2 carry an attribute, for messages only, that 1.15 refuses."""
+def make_portable(path: str) -> None:
+    """Rewrites a saved_model.pb so that TensorFlow 1.15 can load what 2.15 wrote.
+
+    Attributes at their default go, for an older TensorFlow may not know them; so does one of
+    variables, for messages only, that 1.15 refuses.
+    """
     saved_model = saved_model_pb2.SavedModel()
     with tf.io.gfile.GFile(path, "rb") as stream:
         saved_model.ParseFromString(stream.read())
     for meta_graph in saved_model.meta_graphs:
+        meta_graph_lib.strip_graph_default_valued_attrs(meta_graph)
         for node in meta_graph.graph_def.node:
             if node.op == "VarHandleOp" and "debug_name" in node.attr:
                 del node.attr["debug_name"]

@@ -27,14 +27,15 @@ LAYERS = (
         "machinery",
         "checkpoint_evaluator checkpoint_init estimator_utils feature_cache fine_tuning_flow"
         " fine_tuning_runs fine_tuning_utils input_pipeline padded_batches pretrained_model"
-        " record_shuffle run_summary training_graph",
+        " record_shuffle released_models run_summary training_graph",
     ),
     (
         "tasks",
         "classifier_features classifier_predictions classifier_run classifier_tasks"
         " classifier_utils demo_corpus demo_findings dynamic_masking fine_tuned_classifier"
-        " labelled_examples ngram_masking predictor pretraining_data pretraining_utils"
-        " race_examples race_features race_run race_utils segment_pairs serving_export"
+        " hub_export hub_module_tf2 labelled_examples ngram_masking predictor pretraining_data"
+        " pretraining_utils race_examples race_features race_run race_utils segment_pairs"
+        " serving_export"
         " squad_alignment squad_decoding squad_examples squad_export squad_features squad_heads"
         " squad_run squad_utils squad_windows"
         " task_table task_types",

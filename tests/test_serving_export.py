@@ -5,7 +5,6 @@
 import json
 import os
 import pathlib
-import subprocess
 
 import numpy as np
 import pytest
@@ -13,9 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuned_classifier, modeling, precision, serving_export
 from tests import fine_tuned_models as models
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-OTHER = ROOT / ".venv" / ("tf1" if precision.is_tf2() else "tf2") / "bin" / "python"
+from tests import other_runtime
 
 IDS = np.array([[2, 17, 40, 3, 99, 3], [2, 17, 3, 0, 0, 0]], np.int32)
 MASK = np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0]], np.int32)
@@ -93,24 +90,14 @@ def test_examples_of_another_length_are_refused(exported):
         run(exported, "serving_default", {"examples": serialized(length=16)})
 
 
-@pytest.mark.skipif(not OTHER.exists(), reason=f"the other runtime is not at {OTHER}")
-def test_the_other_runtime_gives_the_same(exported, tmp_path):
-    script = (
-        "import sys, json; sys.path.insert(0, sys.argv[1]); "
-        "from tests import test_serving_export as test; "
-        "by_examples = test.run(sys.argv[2], 'serving_default', {'examples': test.serialized()}); "
-        "by_ids = test.run_ids(sys.argv[2]); "
-        "print(json.dumps([by_examples['logits'].tolist(), by_ids['logits'].tolist()]))"
+@other_runtime.needs_other_runtime
+def test_the_other_runtime_gives_the_same(exported):
+    by_examples, by_ids = other_runtime.evaluate(
+        "[test.run(sys.argv[2], 'serving_default', {'examples': test.serialized()})['logits']"
+        ".tolist(), test.run_ids(sys.argv[2])['logits'].tolist()]",
+        "test_serving_export",
+        exported,
     )
-    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
-    text = subprocess.run(
-        [str(OTHER), "-c", script, str(ROOT), exported],
-        env=environment,
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ).stdout
-    by_examples, by_ids = json.loads(text.decode().splitlines()[-1])
     expected = run_ids(exported)["logits"]
     np.testing.assert_allclose(by_examples, expected, atol=1e-5)
     np.testing.assert_allclose(by_ids, expected, atol=1e-5)
