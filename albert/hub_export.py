@@ -54,7 +54,7 @@ class Inputs(NamedTuple):
     mlm_positions: tf.Tensor  # int32 [B, P]
 
 
-_TOKENS = Inputs._fields[:3]
+TOKENS = Inputs._fields[:3]
 Outputs = Dict[str, tf.Tensor]
 
 
@@ -162,7 +162,7 @@ def _module_fn(config: modeling.AlbertConfig, assets: Assets) -> Callable:
         inputs = _placeholders()
         with _resource_variables():
             outputs = _outputs(config, inputs, is_training)
-        tokens = {name: getattr(inputs, name) for name in _TOKENS}
+        tokens = {name: getattr(inputs, name) for name in TOKENS}
         hub.add_signature("tokens", tokens, _signature_outputs(outputs))
         hub.add_signature("sop", tokens, _signature_outputs(outputs, "sop_log_probs"))
         hub.add_signature("mlm", inputs._asdict(), _signature_outputs(outputs, "mlm_logits"))

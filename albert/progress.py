@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import sys
 import time
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Optional, Sequence
 
 from tqdm import tqdm
 
@@ -28,22 +28,22 @@ def format_seconds(seconds: float) -> str:
 class Progress:
     """Counts the units of a job and says how far it is, how fast, and how long it will take."""
 
-    def __init__(self, name: str, total: float, *, unit: str):
-        """`unit`: what `total` counts, for example "MB" or "instances"."""
-        self._name, self._total, self._unit = name, max(total, 1e-9), unit
-        self._digits = 0 if total >= 100 or total == int(total) else 1
+    def __init__(self, name: str, total: Optional[float], *, unit: str):
+        """`unit`: what `total` counts, for example "MB" or "instances"; None: nobody knows."""
+        self._name, self._unit = name, unit
+        self._total = None if total is None else max(total, 1e-9)
+        self._digits = 0 if total is None or total >= 100 or total == int(total) else 1
         self._done = 0.0
         self._started = self._last_line = time.time()
         self._resumed = 0.0
         self._bar = None
         if sys.stderr.isatty():
             counts = f"{{n:.{self._digits}f}}/{{total:.{self._digits}f}} {unit}"
+            known = (
+                "{desc}: {percentage:3.0f}%|{bar}| " + counts + " [{elapsed}<{remaining}{postfix}]"
+            )
             self._bar = tqdm(
-                total=self._total,
-                desc=name,
-                bar_format="{desc}: {percentage:3.0f}%|{bar}| "
-                + counts
-                + " [{elapsed}<{remaining}{postfix}]",
+                total=self._total, desc=name, unit=unit, bar_format=known if self._total else None
             )
 
     def __enter__(self) -> "Progress":
@@ -85,6 +85,10 @@ class Progress:
         """One line for the log."""
         fresh = self._done - self._resumed
         elapsed = time.time() - self._started
+        if self._total is None:
+            speed = fresh / elapsed if elapsed > 0 else 0.0
+            details = [f"{self._done:,.0f} {self._unit}", note, f"{speed:.1f} {self._unit}/s"]
+            return f"{self._name}: {', '.join(filter(None, details))}"
         left = (self._total - self._done) * elapsed / fresh if fresh > 0 else 0.0
         share = 100 * self._done / self._total
         done, total = f"{self._done:,.{self._digits}f}", f"{self._total:,.{self._digits}f}"

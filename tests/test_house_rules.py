@@ -20,7 +20,7 @@ LAYERS = (
     (
         "foundation",
         "configs example_batches files fused_ops layers metrics modeling optimization precision"
-        " progress random_streams report squad_metrics sweep_table tables text_blocks"
+        " progress random_streams report squad_metrics sweep_table tables text_blocks text_lines"
         " tokenization vocab_trainer worker_pool",
     ),
     (
@@ -37,15 +37,16 @@ LAYERS = (
         " pretraining_utils race_examples race_features race_run race_utils segment_pairs"
         " serving_export"
         " squad_alignment squad_decoding squad_examples squad_export squad_features squad_heads"
-        " squad_run squad_utils squad_windows"
+        " squad_run squad_utils squad_windows text_encoder"
         " task_table task_types",
     ),
     ("flags", "flags_lib"),
     (
         "scripts",
         "convert_checkpoint create_pretraining_data demo demo_finetuning demo_pretraining demo_runs"
-        " demo_tour export_checkpoints export_to_tfhub predict run_classifier run_pretraining"
-        " run_race run_squad_v1 run_squad_v2 squad_flags sweep sweep_plan train_vocab",
+        " demo_tour embed export_checkpoints export_to_tfhub fill_mask predict run_classifier"
+        " run_pretraining run_race run_squad_v1 run_squad_v2 squad_flags sweep sweep_plan"
+        " text_encoder_flags train_vocab",
     ),
 )
 LAYER_OF = {module: level for level, (_, names) in enumerate(LAYERS) for module in names.split()}

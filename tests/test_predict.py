@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from albert import flags_lib, predict, predictor
+from albert import flags_lib, predict, predictor, text_lines
 from tests import fine_tuned_models as models
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -153,7 +153,7 @@ def test_flags_that_contradict_are_refused(model_dir, arguments, words):
 
 
 def test_lines_that_have_come_are_answered_together_and_the_first_at_once():
-    groups = list(predict.read_lines(io.BytesIO(b"x\n" * 10000), "in"))
+    groups = list(text_lines.read_lines(io.BytesIO(b"x\n" * 10000), "in"))
     numbers = [line.number for group in groups for line in group]
     assert numbers == list(range(1, 10001))
     assert max(map(len, groups)) <= 4096
