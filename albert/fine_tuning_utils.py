@@ -184,7 +184,7 @@ def load_config(settings: Any) -> Optional[modeling.AlbertConfig]:
     handle = settings.albert_hub_module_handle
     if bool(handle) == bool(settings.albert_config_file):
         raise ValueError(
-            "Give either --albert_config_file (with --init_checkpoint) or "
+            "Give either --albert_config_file (with --init_checkpoint; --albert_dir is both) or "
             f"--albert_hub_module_handle{', not both' if handle else ''}."
         )
     if handle and settings.init_checkpoint:

@@ -353,7 +353,9 @@ def _define(
 
 
 def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool = True):
-    """Defines albert_config_file and init_checkpoint, and albert_hub_module_handle if it may be.
+    """Defines albert_dir, albert_config_file, init_checkpoint and perhaps albert_hub_module_handle.
+
+    A script hands its settings to released_models.completed, which fills in what is in the folder.
 
     Args:
       flag_values: where to define them.
@@ -361,9 +363,15 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
     """
     path(
         flag_values,
+        "albert_dir",
+        help="Folder of a released archive, or of another model: stands for --albert_config_file, "
+        "--init_checkpoint and the vocabulary, where these are not given.",
+    )
+    path(
+        flag_values,
         "albert_config_file",
-        help="JSON file with the model's architecture.",
-        required=config_required,
+        help="JSON file with the model's architecture; if it lies beside --init_checkpoint, it "
+        "need not be named.",
     )
     path(
         flag_values,
@@ -371,7 +379,15 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
         help="Weights to start from: a checkpoint's path prefix, its .index file, or a folder such "
         "as a released archive's. Without it the first weights are random.",
     )
-    if not config_required:
+    if config_required:
+        flags.register_multi_flags_validator(
+            ["albert_config_file", "albert_dir", "init_checkpoint"],
+            lambda values: any(values.values()),
+            "--albert_config_file must be given, or --albert_dir, or --init_checkpoint with "
+            "albert_config.json beside it.",
+            flag_values=flag_values,
+        )
+    else:
         path(
             flag_values,
             "albert_hub_module_handle",

@@ -3,9 +3,8 @@
 """Fine-tunes ALBERT on a classification or regression task, evaluates it, predicts and exports.
 
   python -m albert.run_classifier --task_name=MRPC --data_dir=glue --output_dir=output/mrpc \\
-      --albert_config_file=albert_base/albert_config.json --init_checkpoint=albert_base \\
-      --spm_model_file=albert_base/30k-clean.model --max_seq_length=128 --train_batch_size=32 \\
-      --learning_rate=2e-5 --train_step=800 --warmup_step=200 --save_checkpoints_steps=100 \\
+      --albert_dir=albert_base --max_seq_length=128 --train_batch_size=32 --learning_rate=2e-5 \\
+      --train_step=800 --warmup_step=200 --save_checkpoints_steps=100 \\
       --do_train --do_eval --do_predict
 
 Tasks are those of GLUE and the usual Chinese ones; --task_name=custom is one of your own. Training
@@ -29,6 +28,7 @@ from albert import (
     fine_tuning_runs,
     fine_tuning_utils,
     flags_lib,
+    released_models,
 )
 
 _LOGGER = logging.getLogger("albert")
@@ -156,6 +156,7 @@ def classify(settings: Any) -> Outcome:
     began = time.time()
     check_flags(settings)
     task = find_task(settings)
+    settings = released_models.completed(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     nothing = fine_tuning_runs.TrainingLength(1, 0)

@@ -26,6 +26,7 @@ from albert import (
     modeling,
     precision,
     pretraining_utils,
+    released_models,
 )
 from albert import files as file_utils
 
@@ -197,6 +198,7 @@ def pretrain(settings: Any) -> Outcome:
       estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     check_flags(settings)
+    settings = released_models.completed(settings)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
     data = find_data(settings, config)
     estimator_utils.check_output_dir(settings.output_dir, config.to_dict())

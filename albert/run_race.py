@@ -3,10 +3,9 @@
 """Fine-tunes ALBERT on RACE, reading comprehension by multiple choice; evaluates and predicts.
 
   python -m albert.run_race --data_dir=data --output_dir=output/race \\
-      --albert_config_file=albert_base/albert_config.json --init_checkpoint=albert_base \\
-      --spm_model_file=albert_base/30k-clean.model --max_seq_length=512 --max_qa_length=128 \\
-      --train_batch_size=32 --learning_rate=1e-5 --train_step=12000 --warmup_step=1000 \\
-      --save_checkpoints_steps=100 --do_predict
+      --albert_dir=albert_base --max_seq_length=512 --max_qa_length=128 --train_batch_size=32 \\
+      --learning_rate=1e-5 --train_step=12000 --warmup_step=1000 --save_checkpoints_steps=100 \\
+      --do_predict
 
 data/RACE/{train,dev,test}/{middle,high} hold a file for each passage, as RACE is distributed, or
 all.txt with a passage a line. Training goes on from the newest checkpoint in --output_dir.
@@ -28,6 +27,7 @@ from albert import (
     flags_lib,
     race_examples,
     race_run,
+    released_models,
 )
 
 # ---------------------------------------------------------------------------------------------
@@ -127,6 +127,7 @@ def answer(settings: Any) -> Outcome:
     """
     began = time.time()
     check_flags(settings)
+    settings = released_models.completed(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     run = race_run.Run(settings, config, vocabulary, fine_tuning_runs.TrainingLength(1, 0))

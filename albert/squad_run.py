@@ -23,6 +23,7 @@ from albert import (
     fine_tuning_runs,
     fine_tuning_utils,
     modeling,
+    released_models,
     run_summary,
     squad_decoding,
     squad_examples,
@@ -477,6 +478,7 @@ def run_squad(settings: Any, version: Version) -> Outcome:
     """
     began = time.time()
     check_flags(settings)
+    settings = released_models.completed(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     nothing = fine_tuning_runs.TrainingLength(1, 0)

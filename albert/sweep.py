@@ -230,7 +230,9 @@ def _write_results(
         sweep_table.read_run(os.path.join(run.folder, classifier_run.SUMMARY_NAME))
         for run in measured
     ]
-    model = settings.model_dir or settings.albert_hub_module_handle or settings.albert_config_file
+    places = ("model_dir", "albert_dir", "albert_hub_module_handle", "albert_config_file")
+    named = [getattr(settings, place) for place in places + ("init_checkpoint",)]
+    model = next(filter(None, named))
     title = f"{settings.suite.upper()}, {os.path.basename(os.path.normpath(model))}"
     paths = sweep_table.write_results(settings.output_dir, results, title=title)
     folders = best_folders(measured, results, done)

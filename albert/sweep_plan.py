@@ -22,6 +22,7 @@ from albert import (
     fine_tuning_utils,
     flags_lib,
     modeling,
+    released_models,
     run_classifier,
 )
 
@@ -44,6 +45,7 @@ _FEATURES_FOLDER = "features"
 # Flags of a run that say where things are, or how fast it goes, and not what comes of it.
 _WITHOUT_EFFECT = (
     "albert_config_file",
+    "albert_dir",
     "cached_dir",
     "checkpoint",
     "data_dir",
@@ -107,16 +109,18 @@ class ModelFiles(NamedTuple):
 
 
 def find_model(settings: Any) -> ModelFiles:
-    """Returns the files of the model; those that a flag names go before those of --model_dir.
+    """Returns the files of the model; those that a flag names go before those of the folder.
 
     Args:
-      settings: has model_dir and the fields of ModelFiles.
+      settings: has model_dir, albert_dir and the fields of ModelFiles.
 
     Raises:
       ValueError: no model is named, or the folder lacks a part or has several of a kind.
     """
     named = ModelFiles(*(getattr(settings, field) or None for field in ModelFiles._fields))
     if not settings.model_dir:
+        completed = released_models.completed(settings)
+        named = ModelFiles(*(getattr(completed, field) or None for field in ModelFiles._fields))
         if not named.albert_config_file and not named.albert_hub_module_handle:
             raise ValueError(
                 "No model is named. Give --model_dir (the folder of a released archive), or "
@@ -124,48 +128,12 @@ def find_model(settings: Any) -> ModelFiles:
                 "--init_checkpoint, unless the first weights are to be random)."
             )
         return named
-    if named.albert_hub_module_handle:
-        raise ValueError("Give either --model_dir or --albert_hub_module_handle, not both.")
-    folder = settings.model_dir
-    if not tf.io.gfile.isdir(folder):
-        raise ValueError(f"--model_dir={folder} is not a folder.")
-    found = named._asdict()
-    if not named.albert_config_file:
-        found["albert_config_file"] = _only(folder, r"albert_config.*\.json", "albert_config.json")
-    if not named.spm_model_file and not named.vocab_file:
-        key, path = _vocabulary_in(folder)
-        found[key] = path
-    if not named.init_checkpoint:
-        try:
-            found["init_checkpoint"] = checkpoint_init.resolve_checkpoint(folder)
-        except ValueError as error:
-            raise ValueError(
-                f"{error} (To start from random weights, give --albert_config_file and a "
-                "vocabulary in place of --model_dir.)"
-            ) from error
-    return ModelFiles(**found)
-
-
-def _vocabulary_in(folder: str) -> Tuple[str, str]:
-    """The flag for a folder's vocabulary, and the file."""
-    names = tf.io.gfile.listdir(folder)
-    if any(re.fullmatch(r".*\.model", name) for name in names):
-        return "spm_model_file", _only(folder, r".*\.model", "30k-clean.model")
-    return "vocab_file", _only(folder, r"(.*vocab.*)\.txt", "a SentencePiece model or vocab.txt")
-
-
-def _only(folder: str, pattern: str, wanted: str) -> str:
-    """The one file of a folder whose name fits."""
-    fitting = [name for name in sorted(tf.io.gfile.listdir(folder)) if re.fullmatch(pattern, name)]
-    if wanted in fitting:
-        fitting = [wanted]
-    if len(fitting) != 1:
-        found = ", ".join(fitting) or ", ".join(sorted(tf.io.gfile.listdir(folder))) or "nothing"
-        raise ValueError(
-            f"--model_dir={folder} should hold {wanted}; found: {found}. Name the file by its own "
-            "flag (--albert_config_file, --spm_model_file or --vocab_file)."
-        )
-    return os.path.join(folder, fitting[0])
+    for other in ("albert_dir", "albert_hub_module_handle"):
+        if getattr(settings, other):
+            raise ValueError(f"Give either --model_dir or --{other}, not both.")
+    parts = released_models.ModelFiles(*named[: len(released_models.ModelFiles._fields)])
+    label = f"--model_dir={settings.model_dir}"
+    return ModelFiles(*released_models.find_files(settings.model_dir, parts, label=label), None)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -328,7 +296,9 @@ class _Planner:
                 own.append(f"--checkpoint={os.path.join(lender, 'model.ckpt-best')}")
             everything = tuple(arguments + own + extra_arguments(self._settings.run_flags))
             try:
-                parsed = flags_lib.parse(run_classifier.define_flags, everything)
+                parsed = released_models.completed(
+                    flags_lib.parse(run_classifier.define_flags, everything)
+                )
                 run_classifier.check_flags(parsed)
                 fine_tuning_utils.load_config(parsed)  # each task has a length of its own
             except ValueError as error:
