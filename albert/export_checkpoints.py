@@ -1,0 +1,286 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a trained model without its optimiser: encoder and pretraining heads only.
+
+  python -m albert.export_checkpoints --albert_directory=output/base \\
+      --spm_model_file=vocab/my-30k.model --export_path=albert_mine/model.ckpt-best
+
+--albert_directory is what run_pretraining has written, or any folder with albert_config.json and
+checkpoints. The new checkpoint has less than half of the bytes. Configuration and vocabulary are
+put beside it, so that the new folder is used as a released archive is: by --albert_dir. The
+vocabulary is the one in --albert_directory unless a flag names another. Nothing is overwritten, and
+every value is read back and compared before the files get their names.
+"""
+
+import contextlib
+import logging
+import os
+import re
+from typing import Any, Dict, Iterator, List, NamedTuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+from absl import flags
+
+from albert import checkpoint_init, flags_lib, modeling, precision, released_models, tokenization
+
+_LOGGER = logging.getLogger("albert")
+
+_DATA_FILES = r"\.data-\d+-of-\d+"
+
+
+def define_flags(flag_values: flags.FlagValues):
+    """Defines the script's flags."""
+    flags_lib.path(
+        flag_values,
+        "albert_directory",
+        required=True,
+        help="Folder with albert_config.json, the checkpoint and perhaps the vocabulary.",
+    )
+    flags_lib.string(
+        flag_values,
+        "checkpoint_name",
+        checkpoint_init.BEST_CHECKPOINT,
+        help="The checkpoint in --albert_directory: what its files' names begin with.",
+    )
+    flags_lib.define_tokenizer_flags(flag_values)
+    flags_lib.path(
+        flag_values,
+        "export_path",
+        required=True,
+        help="What the new files' names begin with, e.g. albert_mine/model.ckpt-best; of a folder "
+        "(one that is there, or a path that ends in /) model.ckpt-best in it.",
+    )
+
+
+class Export(NamedTuple):
+    """What was written.
+
+    Attributes:
+      checkpoint: prefix of the new checkpoint.
+      report: which variables were taken, and what was left behind.
+      bytes_before, bytes_after: of the old and of the new checkpoint.
+      companions: the configuration and, if there was one, the vocabulary beside the checkpoint.
+    """
+
+    checkpoint: str
+    report: checkpoint_init.Report
+    bytes_before: int
+    bytes_after: int
+    companions: List[str]
+
+
+def export(settings: Any) -> Export:
+    """Writes the checkpoint that the settings ask for.
+
+    Args:
+      settings: flags_lib.Settings with the flags of `define_flags`.
+
+    Raises:
+      ValueError: a part of the model is missing or does not fit, or a file that would be written
+        exists.
+    """
+    folder = settings.albert_directory
+    model = released_models.find_files(
+        folder,
+        released_models.ModelFiles(
+            init_checkpoint=_source(folder, settings.checkpoint_name),
+            spm_model_file=settings.spm_model_file,
+            vocab_file=settings.vocab_file,
+        ),
+        label=f"--albert_directory={folder}",
+        vocabulary="optional",
+    )
+    config = modeling.AlbertConfig.from_json_file(model.albert_config_file)
+    companions = _companions(model, config, settings.do_lower_case)
+    target, name = _target(settings.export_path)
+    with _staged(target, [name + ".index", *companions]) as staged:
+        report = write_weights(config, model.init_checkpoint, os.path.join(staged, name))
+        for base, path in companions.items():
+            tf.io.gfile.copy(path, os.path.join(staged, base))
+    exported = Export(
+        os.path.join(target, name),
+        report,
+        _size(model.init_checkpoint),
+        _size(os.path.join(target, name)),
+        sorted(os.path.join(target, base) for base in companions),
+    )
+    _say(exported)
+    return exported
+
+
+def _source(folder: str, checkpoint_name: str) -> str:
+    """The prefix of the checkpoint; a missing folder is find_files' to name."""
+    if not tf.io.gfile.isdir(folder):
+        return folder
+    return checkpoint_init.resolve_checkpoint(os.path.join(folder, checkpoint_name))
+
+
+def _companions(
+    model: released_models.ModelFiles, config: modeling.AlbertConfig, do_lower_case: bool
+) -> Dict[str, str]:
+    """New base name -> path of what goes beside the checkpoint."""
+    companions = {released_models.CONFIG_NAME: model.albert_config_file}
+    if not model.has_vocabulary:
+        _LOGGER.warning(
+            "There is no vocabulary beside the checkpoint, so the new folder will have none. Name "
+            "it by --spm_model_file or --vocab_file."
+        )
+        return companions
+    tokenizer = tokenization.FullTokenizer(model.vocab_file, do_lower_case, model.spm_model_file)
+    tokenization.check_vocab_size(tokenizer, config.vocab_size)
+    path = model.spm_model_file or model.vocab_file
+    companions[os.path.basename(path)] = path
+    listed = re.sub(r"\.model$", ".vocab", path)  # the pieces of a SentencePiece model as text
+    if tf.io.gfile.exists(listed):
+        companions[os.path.basename(listed)] = listed
+    return companions
+
+
+class _Target(NamedTuple):
+    folder: str
+    name: str  # of the checkpoint in it
+
+
+def _target(export_path: str) -> _Target:
+    if export_path.endswith("/") or tf.io.gfile.isdir(export_path):
+        return _Target(export_path.rstrip("/") or "/", checkpoint_init.BEST_CHECKPOINT)
+    return _Target(os.path.dirname(export_path) or ".", os.path.basename(export_path))
+
+
+@contextlib.contextmanager
+def _staged(target: str, expected: List[str]) -> Iterator[str]:
+    """Yields a folder whose files move into `target` if the block succeeds.
+
+    The index goes last: without it there is no checkpoint, only files that nothing reads.
+
+    Raises:
+      ValueError: one of the files is there already.
+    """
+    present = [name for name in expected if tf.io.gfile.exists(os.path.join(target, name))]
+    if present:
+        raise ValueError(
+            f"{os.path.join(target, present[0])} exists, and nothing is overwritten. Choose "
+            "another --export_path, best in a new folder."
+        )
+    is_new = not tf.io.gfile.isdir(target)
+    tf.io.gfile.makedirs(target)
+    staged = os.path.join(target, f".export-{os.getpid()}")
+    tf.io.gfile.makedirs(staged)
+    try:
+        yield staged
+        for name in sorted(tf.io.gfile.listdir(staged), key=lambda item: item.endswith(".index")):
+            tf.io.gfile.rename(os.path.join(staged, name), os.path.join(target, name))
+    finally:
+        tf.io.gfile.rmtree(staged)
+        if is_new and not tf.io.gfile.listdir(target):
+            tf.io.gfile.rmtree(target)
+
+
+def write_weights(
+    config: modeling.AlbertConfig, checkpoint: str, prefix: str
+) -> checkpoint_init.Report:
+    """Writes encoder and pretraining heads of a checkpoint to a new one.
+
+    Args:
+      config: of the model.
+      checkpoint: prefix of the one to read.
+      prefix: of the one to write.
+
+    Returns:
+      What was taken and what was left behind.
+
+    Raises:
+      ValueError: a variable is missing or has another shape.
+    """
+    _check_heads(checkpoint)
+    with tf.Graph().as_default():
+        _build(config)
+        variables = tf.trainable_variables()
+        report = checkpoint_init.warm_start(
+            checkpoint, variables, required_scopes=("bert", "cls")
+        ).report
+        with tf.Session(config=precision.session_config()) as session:
+            session.run(tf.global_variables_initializer())
+            saver = tf.train.Saver(variables)
+            saver.save(session, prefix, write_meta_graph=False, write_state=False)
+    _compare(checkpoint, prefix, [entry.name for entry in report.loaded])
+    return report
+
+
+def _build(config: modeling.AlbertConfig) -> None:
+    """The variables of pretraining."""
+    model = modeling.AlbertModel(config, False, tf.zeros([1, 1], tf.int32), scope="bert")
+    modeling.masked_lm_logits(
+        config,
+        model.get_sequence_output(),
+        model.get_embedding_table(),
+        positions=tf.zeros([1, 1], tf.int32),
+        projection=model.get_embedding_projection(),
+    )
+    modeling.sentence_order_logits(config, model.get_pooled_output())
+
+
+def _check_heads(checkpoint: str) -> None:
+    names = [name for name, _ in tf.train.list_variables(checkpoint)]
+    if not any(name.startswith("cls/predictions/") for name in names):
+        raise ValueError(
+            f"The checkpoint {checkpoint!r} has no pretraining heads (cls/predictions, "
+            "cls/seq_relationship): it is of a fine-tuned model or of an encoder alone. Export one "
+            "that run_pretraining wrote, or a released one."
+        )
+
+
+def _compare(old: str, new: str, names: List[str]) -> None:
+    """Reads back what was written; a full disk may go unnoticed until somebody does."""
+    before, after = tf.train.load_checkpoint(old), tf.train.load_checkpoint(new)
+    present = sorted(after.get_variable_to_shape_map())
+    same = present == sorted(names) and all(
+        np.array_equal(before.get_tensor(name), after.get_tensor(name)) for name in names
+    )
+    if not same:
+        raise OSError(f"What was written to {new} is not what was read from {old}.")
+
+
+def _size(prefix: str) -> int:
+    """The bytes of a checkpoint's files."""
+    folder, name = os.path.split(prefix)
+    files = [
+        base
+        for base in tf.io.gfile.listdir(folder or ".")
+        if base == name + ".index" or re.fullmatch(re.escape(name) + _DATA_FILES, base)
+    ]
+    return sum(tf.io.gfile.stat(os.path.join(folder, base)).length for base in files)
+
+
+def _say(exported: Export) -> None:
+    """What the user sees."""
+    report = exported.report
+    dropped = report.optimizer_state + report.left_over
+    _LOGGER.info(
+        "Wrote %d variables, %s parameters, to %s; left behind %d, %s numbers (%d of the "
+        "optimiser). %.1f MB were %.1f MB.",
+        len(report.loaded),
+        f"{checkpoint_init.count_parameters(report.loaded):,}",
+        exported.checkpoint,
+        len(dropped),
+        f"{checkpoint_init.count_parameters(dropped):,}",
+        len(report.optimizer_state),
+        exported.bytes_after / 1e6,
+        exported.bytes_before / 1e6,
+    )
+    _LOGGER.info("Beside it: %s.", ", ".join(exported.companions))
+
+
+def main(settings: Any):
+    """Runs the script."""
+    export(settings)
+
+
+def cli():
+    """Runs the script with the process's own arguments."""
+    flags_lib.run(main, define_flags, usage=__doc__)
+
+
+if __name__ == "__main__":
+    cli()
