@@ -612,6 +612,7 @@ def run(
     define_flags: Callable[[flags.FlagValues], None],
     *,
     usage: str,
+    positional: Optional[str] = None,
 ):
     """Runs a script: reads the process's arguments, calls `main`, and exits with its code.
 
@@ -622,6 +623,7 @@ def run(
       main: the script's function; what it returns, if anything, is the exit code.
       define_flags: defines the script's flags on the FlagValues it is given.
       usage: what --help prints above the flags.
+      positional: the flag that an argument without a name stands for, if there is one.
     """
     before = set(flags.FLAGS)
     define_flags(flags.FLAGS)
@@ -630,13 +632,18 @@ def run(
         # --help lists the flags that belong to the program that was started.
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
     sys.modules["__main__"].__doc__ = usage
+    # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
+    flags.FLAGS.set_gnu_getopt(positional is not None)
 
     def start(argv: List[str]) -> int:
         verbosity = flags.FLAGS.verbosity
         configure_logging(verbosity)
 
         def checked(settings: Settings) -> Optional[int]:
-            _refuse_arguments(argv[1:])
+            arguments = argv[1:]
+            if positional and len(arguments) == 1 and not getattr(settings, positional):
+                settings = settings.replace(**{positional: arguments.pop()})
+            _refuse_arguments(arguments)
             return main(settings)
 
         return _guarded(checked, _settings(flags.FLAGS, names), verbosity)

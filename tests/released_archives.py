@@ -96,8 +96,10 @@ def write_model(
     return folder
 
 
-def write_archive(path: Any, folder: Any, *, name: str = "albert_base") -> pathlib.Path:
+def write_archive(
+    path: Any, folder: Any, *, name: str = "albert_base", level: int = 9
+) -> pathlib.Path:
     """Packs a folder under a name, as the released archives are packed; returns the archive."""
-    with tarfile.open(str(path), "w:gz") as archive:
+    with tarfile.open(str(path), "w:gz", compresslevel=level) as archive:
         archive.add(str(folder), arcname=name)
     return pathlib.Path(str(path))

@@ -19,15 +19,15 @@ MOST_POSITIONAL = 3
 LAYERS = (
     (
         "foundation",
-        "configs example_batches files fused_ops layers metrics modeling optimization precision"
-        " progress random_streams report squad_metrics sweep_table tables text_blocks text_lines"
-        " tokenization vocab_trainer worker_pool",
+        "archives configs downloads example_batches files fused_ops layers metrics modeling"
+        " optimization precision progress random_streams report squad_metrics sweep_table tables"
+        " text_blocks text_lines tokenization vocab_trainer worker_pool",
     ),
     (
         "machinery",
         "checkpoint_evaluator checkpoint_init estimator_utils feature_cache fine_tuning_flow"
-        " fine_tuning_runs fine_tuning_utils input_pipeline padded_batches pretrained_model"
-        " record_shuffle released_models run_summary training_graph",
+        " fine_tuning_runs fine_tuning_utils input_pipeline model_cache padded_batches"
+        " pretrained_model record_shuffle released_models run_summary training_graph",
     ),
     (
         "tasks",
@@ -44,9 +44,9 @@ LAYERS = (
     (
         "scripts",
         "convert_checkpoint create_pretraining_data demo demo_finetuning demo_pretraining demo_runs"
-        " demo_tour embed export_checkpoints export_to_tfhub fill_mask predict run_classifier"
-        " run_pretraining run_race run_squad_v1 run_squad_v2 squad_flags sweep sweep_plan"
-        " text_encoder_flags train_vocab",
+        " demo_tour download_model embed export_checkpoints export_to_tfhub fill_mask predict"
+        " run_classifier run_pretraining run_race run_squad_v1 run_squad_v2 squad_flags sweep"
+        " sweep_plan text_encoder_flags train_vocab",
     ),
 )
 LAYER_OF = {module: level for level, (_, names) in enumerate(LAYERS) for module in names.split()}

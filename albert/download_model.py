@@ -1,0 +1,75 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Downloads a released ALBERT model, or finds it where it was downloaded before.
+
+  python -m albert.download_model base_v2
+  python -m albert.download_model --list
+
+The model goes to ~/.cache/albert (or --cache_dir), and its folder is printed with the flag by which
+the other commands take it. A transfer that was cut goes on where it stopped when the command is run
+again. Checksums of the archive and of each of its files are kept beside the model; each later call
+compares the files with them, and needs no network.
+"""
+
+from typing import Any
+
+from absl import flags
+
+from albert import flags_lib, model_cache, released_models
+
+
+def define_flags(flag_values: flags.FlagValues):
+    """Defines the script's flags."""
+    flags_lib.string(
+        flag_values,
+        "name",
+        None,
+        help="The model, such as base_v2 or xxlarge_zh; --name= may be left out.",
+    )
+    flags_lib.boolean(flag_values, "list", False, help="Show the names there are, and end.")
+    flags_lib.path(
+        flag_values, "cache_dir", model_cache.CACHE_DIR, help="Folder for downloaded models."
+    )
+    flags_lib.string(
+        flag_values,
+        "base_url",
+        model_cache.BASE_URL,
+        help="Address of the folder that holds the archives: a mirror of the public one.",
+    )
+
+
+def main(settings: Any):
+    """Runs the script.
+
+    Raises:
+      ValueError: no such model, or what model_cache.obtain raises.
+    """
+    if settings.list:
+        print("\n".join(_table()))
+        return
+    if not settings.name:
+        raise ValueError(
+            "No model is named. Write for example `python -m albert.download_model base_v2`; "
+            "--list shows the names."
+        )
+    release = released_models.find_release(settings.name)
+    model = model_cache.obtain(release, cache_dir=settings.cache_dir, base_url=settings.base_url)
+    print(model.folder)
+    print(f"--albert_dir={model.folder}")
+
+
+def _table():
+    """One line for each release."""
+    yield f"{'name':<12}{'archive':<30}{'folder in it':<16}vocabulary"
+    for release in released_models.RELEASES.values():
+        folder = f"{release.folder}/"
+        yield f"{release.name:<12}{release.archive:<30}{folder:<16}{release.vocabulary}"
+
+
+def cli():
+    """Runs the script with the process's own arguments."""
+    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+
+
+if __name__ == "__main__":
+    cli()
