@@ -33,6 +33,6 @@ format:
 	  $$python -m ruff format $(wildcard $(LINTED)) && $$python -m ruff check --fix $(wildcard $(LINTED))
 
 clean:
-	rm -rf .venv/tf1 .venv/tf2 .pytest_cache .ruff_cache
+	rm -rf .venv/tf1 .venv/tf2 .venv/huggingface .pytest_cache .ruff_cache
 	find albert benchmarks tests -name __pycache__ -type d -prune -exec rm -rf {} +
 	-rmdir .venv 2>/dev/null

@@ -57,16 +57,24 @@ def test_running_environment_meets_the_requirements():
         ), name
 
 
-def imported_packages():
-    """Returns the distributions outside the standard library that the package imports."""
+# It runs by another interpreter than the package.
+FOREIGN_PROGRAM = ROOT / "albert" / "huggingface_process.py"
+
+
+def imported_packages(paths):
+    """Returns the distributions outside the standard library that files import."""
     imported = set()
-    for path in (ROOT / "albert").rglob("*.py"):
+    for path in paths:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 imported.update(alias.name.split(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 imported.add(node.module.split(".")[0])
-    known = {item.name for item in parsed("requirements.txt")}
+    known = {
+        item.name
+        for name in ("requirements.txt", "requirements-huggingface.txt")
+        for item in parsed(name)
+    }
     names = {MODULES.get(name, name.replace("_", "-")) for name in imported - {"albert"}}
     standard = getattr(sys, "stdlib_module_names", None)
     if standard is None:
@@ -77,7 +85,13 @@ def imported_packages():
 def test_what_is_imported_is_required_and_nothing_more():
     # tensorflow-hub imports a part of setuptools.
     known = {item.name for item in parsed("requirements.txt")} - {"setuptools"}
-    assert imported_packages() == known
+    assert imported_packages(set((ROOT / "albert").rglob("*.py")) - {FOREIGN_PROGRAM}) == known
+
+
+def test_what_runs_beside_pytorch_has_its_own_requirements():
+    known = {item.name for item in parsed("requirements-huggingface.txt")}
+    # numpy comes with each of them.
+    assert imported_packages([FOREIGN_PROGRAM]) - {"numpy"} <= known
 
 
 def test_setup_takes_the_requirements_and_the_version_from_their_homes():

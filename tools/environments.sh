@@ -3,6 +3,8 @@
 #
 #   sh tools/environments.sh first    the first supported Python found, 3.7 before the others
 #   sh tools/environments.sh all      one environment for each runtime that a Python is found for
+#   sh tools/environments.sh huggingface   the one with PyTorch and transformers, which compares
+#                                          converted models with theirs
 #
 # prints the environments' interpreters, one a line, relative to the repository; what it does goes to
 # stderr. There is one environment for each runtime:
@@ -10,13 +12,14 @@
 #   .venv/tf1   Python 3.7                TensorFlow 1.15.5
 #   .venv/tf2   Python 3.11, 3.10 or 3.9  TensorFlow 2.15.1
 #
+# and .venv/huggingface (Python 3.10 to 3.13) without any.
+#
 # PYTHON=/path/to/python chooses the interpreter and with it the runtime. An environment is complete
 # when its stamp names the checksum of the requirements; one without is completed by pip, and one whose
 # interpreter does not run any more is made anew.
 set -eu
 cd "$(dirname "$0")/.."
 
-REQUIREMENTS="requirements.txt requirements-dev.txt"
 SUPPORTED="Python 3.7 (runs TensorFlow 1.15.5) or Python 3.9, 3.10, 3.11 (run TensorFlow 2.15.1)"
 
 say() { echo "$*" >&2; }
@@ -44,7 +47,20 @@ versions_of_runtime() {
     case "$1" in
         tf1) echo 3.7 ;;
         tf2) echo 3.11 3.10 3.9 ;;
+        huggingface) echo 3.11 3.12 3.10 3.13 ;;
     esac
+}
+
+requirements_of() {
+    case "$1" in
+        huggingface) echo requirements-huggingface.txt ;;
+        *) echo requirements.txt requirements-dev.txt ;;
+    esac
+}
+
+# Whether the interpreter $2 can run the runtime $1; PyTorch runs on any.
+fits() {
+    [ "$1" = huggingface ] || [ "$(runtime_of "$2")" = "$1" ]
 }
 
 # Prints the best interpreter for a runtime: on PATH by its version's name, under ~/.pyenv, then
@@ -52,7 +68,7 @@ versions_of_runtime() {
 find_python() {
     for version in $(versions_of_runtime "$1"); do
         for candidate in "python$version" "${HOME:-}/.pyenv/versions/$version".*/bin/python python3 python; do
-            if [ "$(version_of "$candidate")" = "$version" ] && [ "$(runtime_of "$candidate")" = "$1" ]; then
+            if [ "$(version_of "$candidate")" = "$version" ] && fits "$1" "$candidate"; then
                 command -v "$candidate"
                 return
             fi
@@ -60,7 +76,7 @@ find_python() {
     done
 }
 
-checksum() { cat $REQUIREMENTS | cksum; }
+checksum() { cat $(requirements_of "$1") | cksum; }
 
 # Makes or completes .venv/$1 with the interpreter $2 (empty: the one found, or the one it has) and
 # prints its interpreter; prints nothing when there is none for it.
@@ -78,10 +94,10 @@ prepare() {
         say "Making $environment with $python (Python $(version_of "$python"))"
         "$python" -m venv --clear "$environment" >&2
     fi
-    if [ "$(cat "$environment/complete" 2>/dev/null)" != "$(checksum)" ]; then
-        say "Installing $REQUIREMENTS into $environment (a minute or two the first time)"
-        install_requirements "$environment"
-        checksum >"$environment/complete"
+    if [ "$(cat "$environment/complete" 2>/dev/null)" != "$(checksum "$runtime")" ]; then
+        say "Installing $(requirements_of "$runtime") into $environment (a minute or two the first time)"
+        install_requirements "$environment" "$(requirements_of "$runtime")"
+        checksum "$runtime" >"$environment/complete"
     fi
     say "$runtime: $environment, Python $(version_of "$environment/bin/python")"
     echo "$environment/bin/python"
@@ -90,24 +106,30 @@ prepare() {
 # Older pips do not know the wheels' platform names. Of what pip reports, the packages' names are
 # shown, as progress; all of it is in pip.log, whose end is shown when pip fails.
 install_requirements() {
-    python=$1/bin/python log=$1/pip.log
+    python=$1/bin/python requirements=$2 log=$1/pip.log
     "$python" -m pip install --quiet --disable-pip-version-check "pip>=20.3" >&2
     {
         "$python" -m pip install --disable-pip-version-check --progress-bar off \
-            $(printf -- '-r %s ' $REQUIREMENTS) 2>&1 && echo "pip: done" || echo "pip: failed"
+            $(printf -- '-r %s ' $requirements) 2>&1 && echo "pip: done" || echo "pip: failed"
     } | tee "$log" | awk '
         /^Collecting / { sub(/[<>=!~;[].*/, "", $2); printf " %s", $2; fflush() }
         END { print ""; exit $0 != "pip: done" }
     ' >&2 || {
         tail -n 20 "$log" >&2
-        fail "pip could not install $REQUIREMENTS (all it said is in $log). The next run goes on from here."
+        fail "pip could not install $requirements (all it said is in $log). The next run goes on from here."
     }
 }
 
 wanted=${1:-}
 case "$wanted" in
     first | all) ;;
-    *) fail "Unknown choice '$wanted'. Use: sh tools/environments.sh first|all" ;;
+    huggingface)
+        interpreter=$(prepare huggingface "${PYTHON:-}")
+        [ -n "$interpreter" ] || fail "No Python from 3.10 to 3.13 found, which transformers needs."
+        echo "$interpreter"
+        exit
+        ;;
+    *) fail "Unknown choice '$wanted'. Use: sh tools/environments.sh first|all|huggingface" ;;
 esac
 
 if [ -n "${PYTHON:-}" ]; then
