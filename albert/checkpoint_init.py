@@ -23,8 +23,8 @@ _OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power")
 _FOREIGN_LAYOUTS = (
     (
         r"^bert/encoder/layer_shared/",
-        "The checkpoint has albert_zh's layout (bert/encoder/layer_shared): convert it to this "
-        "package's variable names first, and use a config with embedding_layout albert_zh.",
+        "The checkpoint has albert_zh's layout (bert/encoder/layer_shared). Convert it first: "
+        "python -m albert.convert_checkpoint from_albert_zh --input_dir=FOLDER --output_dir=NEW",
     ),
     (
         r"^bert/encoder/layer_\d+/",
@@ -33,8 +33,9 @@ _FOREIGN_LAYOUTS = (
     ),
     (
         r"albert_layer_groups",
-        "The checkpoint has the variable names of Hugging Face's ALBERT: convert it to this "
-        "package's variable names first.",
+        "The checkpoint has the variable names of Hugging Face's ALBERT. Convert the model's "
+        "folder: python -m albert.convert_checkpoint from_huggingface --input_dir=FOLDER "
+        "--output_dir=NEW",
     ),
     (
         r"\.ATTRIBUTES/VARIABLE_VALUE$|^_CHECKPOINTABLE_OBJECT_GRAPH$",
@@ -123,8 +124,9 @@ def resolve_checkpoint(path: str) -> str:
         return _complete(_checkpoint_in_folder(path))
     if path.endswith(_FOREIGN_FILES):
         raise ValueError(
-            f"{path!r} is no TensorFlow checkpoint. Convert it first; a checkpoint is named by the "
-            "common prefix of its .index and .data files."
+            f"{path!r} is no TensorFlow checkpoint, which is named by the common prefix of its "
+            ".index and .data files. Weights of Hugging Face are converted by python -m "
+            "albert.convert_checkpoint from_huggingface."
         )
     prefix = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", path)
     if not tf.gfile.Exists(prefix + ".index"):
@@ -337,9 +339,14 @@ def _sorted_out(unused: Dict[str, _Tensor]) -> Tuple[Tuple[Entry, ...], Tuple[En
     """Divides unused tensors into those of the model and those of the optimizer."""
     left_over, optimizer_state = [], []
     for name in sorted(unused):
-        is_state = name.split("/")[-1] in OPTIMIZER_SLOTS + _OPTIMIZER_SCALARS
-        (optimizer_state if is_state else left_over).append(Entry(name, unused[name].shape))
+        group = optimizer_state if is_optimizer_state(name) else left_over
+        group.append(Entry(name, unused[name].shape))
     return tuple(left_over), tuple(optimizer_state)
+
+
+def is_optimizer_state(name: str) -> bool:
+    """Returns whether a checkpoint's variable is an optimizer's slot or a counter."""
+    return name.split("/")[-1] in OPTIMIZER_SLOTS + _OPTIMIZER_SCALARS
 
 
 def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:

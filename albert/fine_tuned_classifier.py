@@ -99,7 +99,7 @@ def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTun
     if tf.io.gfile.exists(path) or not description.get("hub_module"):
         config = modeling.AlbertConfig.from_json_file(path)
     vocabulary = {
-        key: _find_vocabulary(model_dir, description, key)
+        key: find_vocabulary(model_dir, description, key)
         for key in fine_tuning_flow.VOCABULARY_KEYS
     }
     return FineTunedClassifier(
@@ -141,8 +141,17 @@ def _read_description(path: str) -> Dict[str, Any]:
     return description
 
 
-def _find_vocabulary(model_dir: str, description: Dict[str, Any], key: str) -> Optional[str]:
-    """The tokenizer's file where it was, or beside the model, if its content is the same."""
+def find_vocabulary(model_dir: str, description: Dict[str, Any], key: str) -> Optional[str]:
+    """Returns the tokenizer's file where it was, or beside the model, if its content is the same.
+
+    Args:
+      model_dir: folder of the model.
+      description: content of classifier.json, or of the JSON file of another task.
+      key: "spm_model_file" or "vocab_file".
+
+    Raises:
+      ValueError: the file is gone or has changed.
+    """
     recorded = description.get(key)
     if not recorded:
         return None

@@ -133,7 +133,9 @@ class TestResolveCheckpoint:
             checkpoint_init.resolve_checkpoint(prefix)
 
     def test_another_frameworks_file_is_refused(self, tmp_path):
-        with pytest.raises(ValueError, match="no TensorFlow checkpoint. Convert it first"):
+        with pytest.raises(
+            ValueError, match="no TensorFlow checkpoint.*convert_checkpoint from_huggingface"
+        ):
             checkpoint_init.resolve_checkpoint(str(tmp_path / "model.safetensors"))
 
     def test_an_empty_path_is_refused(self):
@@ -296,9 +298,9 @@ class TestRefusals:
     @pytest.mark.parametrize(
         "saved, advice",
         [
-            ("bert/encoder/layer_shared/attention/self/query/kernel", "albert_zh's layout"),
+            ("bert/encoder/layer_shared/attention/self/query/kernel", "from_albert_zh"),
             ("bert/encoder/layer_0/attention/self/query/kernel", "one of BERT"),
-            ("albert/encoder/albert_layer_groups_._0/kernel", "Hugging Face"),
+            ("albert/encoder/albert_layer_groups_._0/kernel", "from_huggingface"),
             ("model/kernel/.ATTRIBUTES/VARIABLE_VALUE", "tf.train.Checkpoint or Keras"),
             ("module/bert/pooler/dense/bias", "TF-Hub module"),
         ],

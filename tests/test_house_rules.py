@@ -19,21 +19,25 @@ MOST_POSITIONAL = 3
 LAYERS = (
     (
         "foundation",
-        "archives configs downloads example_batches files fused_ops layers metrics modeling"
-        " optimization precision progress random_streams report squad_metrics sweep_table tables"
+        "archives checkpoint_names configs downloads example_batches files fused_ops"
+        " huggingface_process layers metrics modeling optimization precision progress"
+        " random_streams report squad_metrics sweep_table tables"
         " text_blocks text_lines tokenization vocab_trainer worker_pool",
     ),
     (
         "machinery",
-        "checkpoint_evaluator checkpoint_init estimator_utils feature_cache fine_tuning_flow"
-        " fine_tuning_runs fine_tuning_utils input_pipeline model_cache padded_batches"
-        " pretrained_model record_shuffle released_models run_summary training_graph",
+        "checkpoint_conversion checkpoint_evaluator checkpoint_init estimator_utils"
+        " feature_cache fine_tuning_flow fine_tuning_runs fine_tuning_utils huggingface_files"
+        " input_pipeline model_cache padded_batches pretrained_model record_shuffle"
+        " released_models run_summary training_graph",
     ),
     (
         "tasks",
-        "classifier_features classifier_predictions classifier_run classifier_tasks"
-        " classifier_utils demo_corpus demo_findings dynamic_masking fine_tuned_classifier"
-        " hub_export hub_module_tf2 labelled_examples ngram_masking predictor pretraining_data"
+        "albert_zh_conversion classifier_features classifier_predictions classifier_run"
+        " classifier_tasks classifier_utils conversion_check conversion_folders demo_corpus"
+        " demo_findings dynamic_masking fine_tuned_classifier"
+        " hub_export hub_module_tf2 huggingface_conversion labelled_examples"
+        " ngram_masking predictor pretraining_data"
         " pretraining_utils race_examples race_features race_run race_utils segment_pairs"
         " serving_export"
         " squad_alignment squad_decoding squad_examples squad_export squad_features squad_heads"

@@ -1,0 +1,158 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Converts models of albert_zh and of Hugging Face to this package's format, and back.
+
+  python -m albert.convert_checkpoint from_albert_zh --input_dir=albert_base_zh --output_dir=mine
+  python -m albert.convert_checkpoint from_huggingface --input_dir=albert-base-v2 --output_dir=mine
+  python -m albert.convert_checkpoint to_huggingface --input_dir=albert_base --output_dir=theirs
+  python -m albert.convert_checkpoint to_google_layout --input_dir=mine --output_dir=wide
+
+Every variable is found with its shape, or nothing is written; a report says what was converted,
+ignored and missing. --verify runs the model before and after on random input. Hugging Face's models
+are run by an interpreter that has torch and transformers (--huggingface_python); neither is needed
+to convert model.safetensors.
+"""
+
+from typing import Any
+
+from absl import flags
+
+from albert import (
+    albert_zh_conversion,
+    checkpoint_conversion,
+    conversion_check,
+    conversion_folders,
+    flags_lib,
+    huggingface_conversion,
+)
+
+_DIRECTIONS = {
+    "from_albert_zh": albert_zh_conversion.from_albert_zh,
+    "from_huggingface": huggingface_conversion.from_huggingface,
+    "to_huggingface": huggingface_conversion.to_huggingface,
+    "to_google_layout": albert_zh_conversion.to_google_layout,
+}
+# Flags that mean something in some directions only.
+_DIRECTIONS_OF = {
+    "layout": ("from_albert_zh",),
+    "head": ("from_huggingface", "to_huggingface"),
+    "approximate_gelu": ("from_huggingface",),
+    "pytorch_model_bin": ("to_huggingface",),
+    "huggingface_python": ("from_huggingface", "to_huggingface"),
+    "albert_config_file": ("from_albert_zh", "to_huggingface", "to_google_layout"),
+    "init_checkpoint": ("from_albert_zh", "to_huggingface", "to_google_layout"),
+}
+
+
+def define_flags(flag_values: flags.FlagValues):
+    """Defines the script's flags."""
+    flags_lib.string(
+        flag_values,
+        "direction",
+        None,
+        help=f"One of {', '.join(_DIRECTIONS)}; --direction= may be left out.",
+    )
+    flags_lib.path(
+        flag_values, "input_dir", required=True, help="Folder of the model to be converted."
+    )
+    flags_lib.path(flag_values, "output_dir", required=True, help="The new folder.")
+    flags_lib.path(
+        flag_values,
+        "albert_config_file",
+        help="The configuration, if it does not lie in --input_dir under its usual name.",
+    )
+    flags_lib.path(
+        flag_values,
+        "init_checkpoint",
+        help="The checkpoint, if it is not model.ckpt-best, the newest or the only one in "
+        "--input_dir.",
+    )
+    flags_lib.define_tokenizer_flags(flag_values)
+    flags_lib.choice(
+        flag_values,
+        "layout",
+        "native",
+        choices=albert_zh_conversion.LAYOUTS,
+        help="Of a model of albert_zh: native keeps embedding_layout albert_zh; google makes a "
+        "plain model of the same outputs, whose table [V, H] is the product W P.",
+    )
+    flags_lib.choice(
+        flag_values,
+        "head",
+        "auto",
+        choices=huggingface_conversion.HEADS,
+        help="What of a model goes to or comes from Hugging Face; auto: the head that there is.",
+    )
+    flags_lib.boolean(
+        flag_values,
+        "approximate_gelu",
+        False,
+        help="Take a model with the exact gelu as if it had the tanh form.",
+    )
+    flags_lib.boolean(
+        flag_values,
+        "pytorch_model_bin",
+        False,
+        help="Write pytorch_model.bin beside model.safetensors, for old programs.",
+    )
+    flags_lib.boolean(
+        flag_values, "verify", False, help="Run both models on random input and compare them."
+    )
+    flags_lib.path(
+        flag_values,
+        "huggingface_python",
+        help="Python interpreter with torch, transformers and safetensors, for --verify and for "
+        "pytorch_model.bin; `sh tools/environments.sh huggingface` makes one.",
+    )
+
+
+def convert(settings: Any) -> conversion_folders.Converted:
+    """Converts a model and prints the report.
+
+    Args:
+      settings: flags_lib.Settings with the flags of `define_flags`.
+
+    Raises:
+      ValueError: an unknown direction, a flag that does not belong to it, or whatever the
+        direction's function raises.
+    """
+    if settings.direction not in _DIRECTIONS:
+        raise ValueError(
+            f"Unknown direction {settings.direction!r}. Write one of {', '.join(_DIRECTIONS)} "
+            "after the command's name."
+        )
+    _check_flags(settings)
+    converted = _DIRECTIONS[settings.direction](settings)
+    print(checkpoint_conversion.format_report(converted.report))
+    if converted.differences is not None:
+        print("verified on random input:")
+        print(conversion_check.format_differences(converted.differences))
+    print(f"{converted.folder}: weights, {', '.join(converted.other_files)}")
+    return converted
+
+
+def _check_flags(settings: Any) -> None:
+    """Refuses flags that would go unheard."""
+    ordinary = {"layout": "native", "head": "auto"}
+    values = settings.to_dict()
+    for name, directions in _DIRECTIONS_OF.items():
+        is_given = (values[name] or None) not in (None, ordinary.get(name))
+        if is_given and settings.direction not in directions:
+            raise ValueError(
+                f"--{name}={values[name]} has no meaning in {settings.direction}; it belongs to "
+                f"{' and '.join(directions)}."
+            )
+
+
+def main(settings: Any):
+    """Runs the script."""
+    convert(settings)
+
+
+def cli():
+    """Runs the script with the process's own arguments."""
+    flags_lib.run(main, define_flags, usage=__doc__, positional="direction")
+
+
+if __name__ == "__main__":
+    cli()
