@@ -68,10 +68,16 @@ def obtain(
       wait: called with the seconds between two attempts to reach the server.
 
     Raises:
-      ValueError: the server does not have it; the archive is damaged, unsafe, no model, or another
-        one than before; or files in the cache have changed since the download.
+      ValueError: the cache is on another machine; the server does not have the archive; that is
+        damaged, unsafe, no model, or another one than before; or files in the cache have changed
+        since the download.
       ConnectionError: the server cannot be reached, or only now and then.
     """
+    if "://" in cache_dir:
+        raise ValueError(
+            f"--cache_dir={cache_dir} must be a folder of this machine: downloads are unpacked and "
+            "locked there. Copy the model from there to where it is wanted."
+        )
     cache_dir = os.path.expanduser(cache_dir)
     os.makedirs(cache_dir, exist_ok=True)
     places = _places(cache_dir, release)

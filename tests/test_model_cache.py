@@ -253,6 +253,11 @@ def test_a_damaged_record_is_refused(obtain, content):
         obtain()
 
 
+def test_a_cache_on_another_machine_is_refused():
+    with pytest.raises(ValueError, match="--cache_dir=gs://b/c must be a folder of this machine"):
+        model_cache.obtain(BASE, cache_dir="gs://b/c")
+
+
 def test_a_start_after_a_kill_begins_with_a_clean_folder(obtain):
     left = obtain.cache / ".albert_base_v2.unpacked"
     left.mkdir(parents=True)

@@ -232,6 +232,16 @@ def test_a_folder_is_all_that_fine_tuning_needs(folders, tmp_path, caplog, flag,
 
 
 @needs_shared
+def test_a_folder_as_the_reference_exports_from_is_found():
+    folder = shared_path("golden/hub/albert_directory")
+    found = released_models.find_files(str(folder), label="folder")
+    assert found == released_models.ModelFiles(
+        *(str(folder / name) for name in ("albert_config.json", "model.ckpt-best")),
+        spm_model_file=str(folder / "30k-clean.model"),
+    )
+
+
+@needs_shared
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_presets_have_the_variables_of_the_released_checkpoints(size, version):
