@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 from albert import (
     demo_runs,
     estimator_utils,
+    modeling,
     run_classifier,
     run_squad_v1,
     squad_examples,
@@ -219,7 +220,25 @@ def _model_flags(options: argparse.Namespace) -> Dict[str, str]:
     if not options.model:
         return dict(vocabulary, albert_config_file=demo_runs.preset(options.m))
     config = str(place / "albert_config.json")
+    _check_size(options, config)
     return dict(vocabulary, albert_config_file=config, init_checkpoint=str(place))
+
+
+def _check_size(options: argparse.Namespace, path: str) -> None:
+    """Refuses a model that is not of the size -m says, which batch and folder go by.
+
+    Raises:
+      ValueError: it is another.
+    """
+    found, named = (
+        modeling.AlbertConfig.from_json_file(file).hidden_size
+        for file in (path, demo_runs.preset(options.m))
+    )
+    if found != named:
+        raise ValueError(
+            f"-m {options.m} has hidden size {named}, but --model {options.model} has {found}. "
+            "Name its size by -m."
+        )
 
 
 def _warmup_share(
@@ -231,7 +250,8 @@ def _warmup_share(
     steps = int(task.count(data) / batch_size * options.e)
     if options.w > steps:
         raise ValueError(f"-w {options.w} is more than all {steps} steps. Give fewer.")
-    return options.w / max(steps, 1)
+    # Half a step more: the script rounds down.
+    return min((options.w + 0.5) / max(steps, 1), 1.0)
 
 
 def _report(result: Result, task: Task, path: pathlib.Path) -> None:

@@ -104,7 +104,8 @@ def build_records(
       description: what the log calls the file's content.
 
     Raises:
-      ValueError: num_processes is below 1, or as raised by `convert`.
+      ValueError: num_processes is below 1, a file that is no record file is in the way, or as
+        raised by `convert`.
       OSError: a worker process was killed, or the file cannot be written.
     """
     whole = dict(fingerprint, features=[_declaration(feature) for feature in spec.features])
@@ -115,7 +116,9 @@ def build_records(
         count = input_pipeline.read_sidecar(path).count
         _LOGGER.info("%s: %d records are there already: %s", description, count, path)
         return RecordFile(path, count, True, {})
-    if not exact_path:
+    if exact_path:
+        _refuse_to_replace_other_data(path)
+    else:
         reason += _what_else_is_there(plain_path, path, whole)
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
     items = items() if callable(items) else items
@@ -128,6 +131,21 @@ def build_records(
         notes = _write(encoded, writer, description=description, count=len(items))
     _log_end(description, writer.count, seconds=time.time() - started, notes=notes)
     return RecordFile(path, writer.count, False, dict(notes))
+
+
+def _refuse_to_replace_other_data(path: str) -> None:
+    """A file that a user names may be replaced if it holds records, and not if it holds others.
+
+    Raises:
+      ValueError: it does not look like a record file, made here or elsewhere.
+    """
+    if not tf.io.gfile.exists(path) or input_pipeline.read_sidecar(path):
+        return
+    if not files.looks_like_records(path):
+        raise ValueError(
+            f"{path} exists and is no record file, so it is not replaced by features. Name another "
+            "file for them, or remove this one."
+        )
 
 
 def _encode(

@@ -381,6 +381,19 @@ def read_first_record(path: str) -> Optional[bytes]:
         return stream.read(struct.unpack_from("<Q", header)[0]) if header else None
 
 
+def looks_like_records(path: str) -> bool:
+    """Returns whether a file begins as a TFRecord file does, or is empty."""
+    with _gfile().GFile(str(path), "rb") as stream:
+        header = stream.read(_HEADER_BYTES)
+    if len(header) < _HEADER_BYTES:
+        return not header
+    try:
+        _check_first_header(str(path), header)
+    except ValueError:
+        return False
+    return True
+
+
 def _damaged(path: str, count: int, position: int) -> str:
     """The message for a file that ends too early."""
     return (

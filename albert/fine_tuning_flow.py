@@ -39,6 +39,7 @@ _LOGGER = logging.getLogger("albert")
 
 VOCABULARY_KEYS = ("spm_model_file", "vocab_file")
 CONFIG_NAME = "albert_config.json"
+RESULTS_NAME = "eval_results.json"
 
 
 # ---------------------------------------------------------------------------------------------
@@ -387,6 +388,28 @@ def evaluate_one(
     files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
     files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))
     return results
+
+
+def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
+    """Returns what evaluation, whenever it was, has found for a checkpoint; {} if nothing.
+
+    Args:
+      checkpoint: path prefix; results are looked for beside it.
+      output_dir: where `evaluate_one` may have left them.
+    """
+    folder, name = os.path.split(checkpoint)
+    for place in (output_dir, folder):
+        found = run_summary.read_document(os.path.join(place, f"eval_results.{name}.json"))
+        if found and found.get("checkpoint") == checkpoint:
+            return found
+    ledger = run_summary.read_document(os.path.join(folder, RESULTS_NAME)) or {}
+    step = ledger.get("best_step")
+    if name != checkpoint_evaluator.BEST_CHECKPOINT:
+        step = int(name.rpartition("-")[2]) if name.rpartition("-")[2].isdigit() else None
+    for result in ledger.get("results", []):
+        if step is not None and result.get("step") == step:
+            return dict(result["metrics"])
+    return {}
 
 
 def _results(summary: checkpoint_evaluator.EvaluationSummary, best_metric: str) -> Dict[str, Any]:

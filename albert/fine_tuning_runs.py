@@ -472,7 +472,7 @@ def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> L
             tf.io.gfile.remove(path)
     if surplus:
         _LOGGER.info(
-            "Kept the newest %d of %d checkpoints (--keep_checkpoint_max).", keep, len(checkpoints)
+            "Kept the newest %d of %d checkpoints, as the flags say.", keep, len(checkpoints)
         )
     return [checkpoint.step for checkpoint in surplus]
 

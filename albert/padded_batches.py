@@ -7,8 +7,9 @@ shapes); `longest` cuts each batch to its longest sequence, which changes no res
 the encoder draws its masks by shape); `bucket` also lets sequences of like length share a batch,
 which changes the order of training only.
 
-Batch n of training is a function of (seed, n) alone in each of them. In evaluation the longest
-sequences come first, and `example_index` says which record a row was.
+Batch n of training is a function of (seed, n) alone in each of them. In evaluation `longest` serves
+the longest sequences first; `bucket` serves more of the shorter ones at once, for small products
+are slow; `example_index` says which record a row was.
 
 Legend: B batch, S sequence as stored, L sequence as served, K batches of a pool, N = K * B.
 """
@@ -112,13 +113,14 @@ def evaluation_batches(
 ) -> tf.data.Dataset:
     """Returns a dataset that serves each record once, in batches of B.
 
-    Unless the mode is `max`, the records of a pool are sorted by length, the longest first.
+    With `longest` the records of a pool are sorted by length, the longest first. With `bucket`
+    batches hold as many places as B sequences of the full length do.
 
     Args:
       files: record files.
       spec: declaration of the records.
-      padding: how to pad; `bucket` and `longest` are the same here.
-      batch_size: B.
+      padding: how to pad.
+      batch_size: B; with `bucket` only that of the longest sequences.
 
     Returns:
       A dataset of {name: [B] + declared shape}, with `is_real_example` int32 [B], 0 for rows that
@@ -149,9 +151,29 @@ def evaluation_batches(
     batches = tf.data.Dataset.zip((pools, starts)).map(numbered)
     if padding.mode == "max":
         return batches.prefetch(1)
+    if padding.mode == "bucket":
+        return _cut(_even_batches(batches, padding, batch_size), padding)
     batches = batches.map(split).unbatch()
     batches = batches.filter(lambda batch: tf.reduce_any(batch["is_real_example"] > 0))
     return _cut(batches, padding)
+
+
+def _even_batches(batches: tf.data.Dataset, padding: Padding, batch_size: int) -> tf.data.Dataset:
+    """The records of batches again, in batches of like lengths and of like work."""
+    full = int(tf.data.get_output_shapes(batches)[padding.mask][-1])  # S
+    lengths = [*range(LENGTH_MULTIPLE, full, LENGTH_MULTIPLE), full]
+    records = batches.unbatch().filter(lambda record: record["is_real_example"] > 0)
+
+    def length(record: Features) -> tf.Tensor:
+        return _lengths({padding.mask: record[padding.mask][tf.newaxis]}, padding)[0]
+
+    return records.apply(
+        tf.data.experimental.bucket_by_sequence_length(
+            length,
+            bucket_boundaries=[longest + 1 for longest in lengths[:-1]],
+            bucket_batch_sizes=[batch_size * full // longest for longest in lengths],
+        )
+    )
 
 
 def _check_mode(mode: str) -> None:

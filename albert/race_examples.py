@@ -30,6 +30,7 @@ SPLITS = ("train", "dev", "test")
 LEVELS = ("middle", "high")
 LETTERS = ("A", "B", "C", "D")
 ALL_NAME = "all.txt"
+_LISTS = ("questions", "options")
 _BLANK = "_"  # where an option belongs in a question
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BLOCK_BYTES = 1 << 20
@@ -259,10 +260,12 @@ class _Reader:
         self._digest.update(f"{level}/{os.path.basename(path)}\n".encode())
         stem = level + os.path.basename(path)
         is_single = os.path.basename(path) != ALL_NAME
+        number = 0
         for number, (place, content) in enumerate(self._places_in(path), start=1):
             name = stem if is_single else f"{stem}-{number}"
             passage = parse_passage(content, path, name=name, needed=self._answers_needed)
             self._add(passage, place._replace(name=name), level)
+        self._notes["file without a passage"] += not number
 
     def _places_in(self, path: str) -> Iterator[Tuple[Place, Any]]:
         """Where the passages of a file are, and what they hold; a line at a time in all.txt."""
@@ -353,7 +356,7 @@ def _json_values(text: str, where: str) -> Iterator[_Value]:
         before = start - end
         try:
             value, end = decoder.raw_decode(text, start)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"'{where}' is not JSON ({error}). A passage's file must hold a JSON object, and "
                 f"{ALL_NAME} one a line."
@@ -392,8 +395,11 @@ def parse_passage(content: Any, path: str, *, name: str, needed: bool = True) ->
             f"'{path}': the passage has no {', '.join(missing)}; it has {sorted(content)}."
         )
     where = f"'{path}', passage {str(content.get('id', name))!r}"
-    questions, options = content["questions"], content["options"]
-    answers = content.get("answers", [None] * len(questions))
+    questions, options = (_listed(content[key], f"{where}: {key}") for key in _LISTS)
+    answers = content.get("answers")
+    if answers is None:
+        answers = [None] * len(questions)
+    answers = _listed(answers, f"{where}: answers")
     if not len(questions) == len(options) == len(answers):
         raise ValueError(
             f"{where}: there are {len(questions)} questions, {len(options)} lists of options and "
@@ -422,6 +428,12 @@ def _question(text: Any, options: Any, answer: Any, *, where: str, needed: bool)
     texts = [_text(option, f"{where}: an option") for option in options]
     number = LETTERS.index(letter) if letter else None
     return Question(_text(text, f"{where}: the question"), tuple(texts), number)
+
+
+def _listed(value: Any, what: str) -> list:
+    if not isinstance(value, list):
+        raise ValueError(f"{what} are {str(value)[:60]!r}, which is no list.")
+    return value
 
 
 def _text(value: Any, what: str) -> str:

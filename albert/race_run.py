@@ -160,18 +160,20 @@ def check_output_dir(run: Run) -> None:
 
 
 def check_data(run: Run) -> None:
-    """Finds the data of all parts, so that hours of training do not end in vain.
+    """Reads the data of all parts, so that hours of training do not end in vain.
 
     Raises:
-      ValueError: some of it is not there.
+      ValueError: some of it is not there, or is not as it must be.
     """
     settings = run.settings
     levels = race_examples.levels_of(settings.high_only, settings.middle_only)
     race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
     asked = (settings.do_train, settings.do_eval, settings.do_predict)
     for wanted, split in zip(asked, race_examples.SPLITS):
-        if wanted:
+        if wanted and split == "train":  # which is read in a moment
             race_examples.find_folders(settings.data_dir, split, levels)
+        elif wanted:
+            race_examples.read_split(settings.data_dir, split, levels=levels)
 
 
 # ---------------------------------------------------------------------------------------------

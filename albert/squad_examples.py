@@ -19,7 +19,7 @@ import collections
 import json
 import logging
 import re
-from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Sequence
 
 from albert import files
 
@@ -28,10 +28,13 @@ _LOGGER = logging.getLogger(__name__)
 # How far from where it should be an answer is looked for. Offsets that count bytes, or line ends
 # twice, are off by a few; further away the same words may well mean something else.
 _NEARBY = 32
+# What does not go on a word: letters of scripts that are written without spaces may.
+_LETTER = r"[^\W\u2e80-\U0010ffff]"
 _SHOWN = 3  # faults that a message spells out
 
 _SEVERAL = "question with several answers, of which the first is learnt"
-_REPAIRED = "answer that was written with other white space or case, or nearby, repaired"
+_REPAIRED = "answer that was written with other white space or case, repaired"
+_MOVED = "answer that stands elsewhere than answer_start says, moved"
 _MISALIGNED = "question left out, as its answer is not where it is said to be"
 _LAYOUT = (
     'The layout is that of SQuAD: {"data": [{"paragraphs": [{"context": "...", "qas": [{"id": '
@@ -107,13 +110,18 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
     """Reads a SQuAD file and logs one line on what was found.
 
     For training, an answer has to stand in the paragraph where "answer_start" says. If only white
-    space or case differ there, or if it stands exactly once within 32 characters of that place, the
-    paragraph's own words are taken, and counted. Any other question is left out, and counted.
+    space or case differ there, the paragraph's own words are taken, and counted. If it stands
+    exactly once, in whole words, within 32 characters of that place, it is moved there, and
+    counted; any other question is left out, and counted.
+
+    A question without answers is one that has none if the file has answers to others, and
+    otherwise one whose answers are not known.
 
     Args:
       path: the file.
       is_training: whether each question needs an answer (or to be impossible).
-      max_misaligned: the share of answers that may not be found before the file is refused.
+      max_misaligned: the share of answers that may be moved or left out before the file is
+        refused.
 
     Raises:
       ValueError: the file is missing or not JSON; something is missing in it or of another type
@@ -121,9 +129,9 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
         no question; or too many answers are not where they should be.
     """
     path = str(path)
-    examples, faults = [], []
+    examples, faults, moved = [], [], []
     counts = collections.Counter()
-    seen = set()
+    seen, without = set(), []
     for question in _questions(path):
         if question.id in seen:
             raise ValueError(
@@ -132,15 +140,20 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
             )
         seen.add(question.id)
         example = _example_of(question)
+        if question.has_list and not question.answers:
+            without.append(example)
         if is_training:
-            fault = _prepare_for_training(example, question, counts)
-            if fault:
-                faults.append(fault)
+            found = _prepare_for_training(example, question, counts)
+            (faults if found.is_lost else moved).extend(found.faults)
+            if found.is_lost:
                 continue
         examples.append(example)
-    _check_faults(path, faults, answered=counts["answered"], limit=max_misaligned)
+    wrong = faults + moved
+    _check_faults(path, wrong, answered=counts["answered"], limit=max_misaligned)
     del counts["answered"]
-    counts[_MISALIGNED] = len(faults)
+    counts[_MOVED], counts[_MISALIGNED] = len(moved), len(faults)
+    for example in without if any(example.answers for example in examples) else ():
+        example.has_gold = True
     if not examples:
         raise ValueError(f"'{path}' holds no question. {_LAYOUT}")
     notes = [f"{number} x {what}" for what, number in counts.items() if number]
@@ -160,6 +173,7 @@ class _Question(NamedTuple):
     text: str
     context: str
     answers: List[Dict[str, Any]]
+    has_list: bool  # of answers, though it may be empty
     is_impossible: Optional[bool]  # None: the file does not say
 
 
@@ -189,7 +203,7 @@ def _load(path: str) -> Any:
         return json.loads(files.read_text(path).lstrip("\ufeff"))
     except UnicodeDecodeError as error:
         raise ValueError(f"'{path}' is not UTF-8 text ({error}).") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"'{path}' is not JSON ({error}). {_LAYOUT}") from None
 
 
@@ -229,7 +243,8 @@ def _question(value: Any, context: str, where: str) -> _Question:
             f'{where}: "is_impossible" is true, but there are answers. Answers that only seem to '
             'be right belong into "plausible_answers".'
         )
-    return _Question(where, name, text, context, answers, is_impossible)
+    has_list = value.get("answers") is not None
+    return _Question(where, name, text, context, answers, has_list, is_impossible)
 
 
 def _example_of(question: _Question) -> SquadExample:
@@ -247,13 +262,20 @@ def _example_of(question: _Question) -> SquadExample:
 # ------------------------------------------------------------------------------ answers to learn
 
 
+class _Found(NamedTuple):
+    """What looking for an answer came to."""
+
+    faults: List[str]
+    is_lost: bool
+
+
 def _prepare_for_training(
     example: SquadExample, question: _Question, counts: Counter[str]
-) -> Optional[str]:
-    """Sets the answer to learn; returns what is wrong if it cannot be found."""
+) -> _Found:
+    """Sets the answer to learn, if it can be found."""
     if example.is_impossible:
         example.orig_answer_text, example.start_position = "", -1
-        return None
+        return _Found([], False)
     if not question.answers:
         raise ValueError(
             f"{question.where} has no answer. To learn from, each question needs one (or "
@@ -263,40 +285,53 @@ def _prepare_for_training(
     start = _get(answer, "answer_start", question.where, kind=int)
     place = _find_answer(answer["text"], example.paragraph_text, start)
     counts["answered"] += 1
+    there = example.paragraph_text[max(start, 0) :][: max(len(answer["text"]), 1)]
+    fault = f"{question.id}: {answer['text'][:60]!r} at {start}, where {there[:60]!r} stands"
     if place is None:
-        there = example.paragraph_text[max(start, 0) :][: max(len(answer["text"]), 1)]
-        return f"{question.id}: {answer['text'][:60]!r} at {start}, where {there[:60]!r} stands"
-    first, last = place
-    text = example.paragraph_text[first:last]
+        return _Found([fault], True)
+    text = example.paragraph_text[place.first : place.end]
     counts[_SEVERAL] += len(question.answers) > 1
-    counts[_REPAIRED] += (first, text) != (start, answer["text"])
-    example.orig_answer_text, example.start_position, example.end_position = text, first, last - 1
-    return None
+    counts[_REPAIRED] += not place.is_moved and text != answer["text"]
+    example.orig_answer_text = text
+    example.start_position, example.end_position = place.first, place.end - 1
+    return _Found([fault] if place.is_moved else [], False)
 
 
-def _find_answer(text: str, paragraph: str, start: int) -> Optional[Tuple[int, int]]:
-    """Where in the paragraph the answer stands, as (first, behind the last); None: nowhere."""
+class _Place(NamedTuple):
+    """Where an answer stands."""
+
+    first: int
+    end: int
+    is_moved: bool  # elsewhere than it should
+
+
+def _find_answer(text: str, paragraph: str, start: int) -> Optional[_Place]:
+    """Where in the paragraph the answer stands; None: nowhere, or who knows where."""
     if not text.strip():
         return None
     if start >= 0 and paragraph.startswith(text, start):
-        return start, start + len(text)
-    pattern = re.compile(r"\s+".join(map(re.escape, text.split())), re.IGNORECASE)
-    lowest = max(start - _NEARBY, 0)
-    highest = start + len(text) + _NEARBY
+        return _Place(start, start + len(text), False)
+    words = r"\s+".join(map(re.escape, text.split()))
+    here = re.compile(r"\s*(" + words + ")", re.IGNORECASE)
+    found = here.match(paragraph, start) if start >= 0 else None
+    if found:
+        return _Place(found.start(1), found.end(1), False)
+    for flags in (0, re.IGNORECASE):
+        places = _nearby(words, paragraph, start=start, length=len(text), flags=flags)
+        if len(places) == 1:
+            return places[0]
+    return None
+
+
+def _nearby(words: str, paragraph: str, *, start: int, length: int, flags: int) -> List[_Place]:
+    """Where the words stand whole, not far from where they should be."""
     # Ahead of itself, so that matches may overlap.
-    places = [
-        (match.start(), match.end(1))
-        for match in re.finditer(f"(?=({pattern.pattern}))", paragraph, pattern.flags)
-        if lowest <= match.start() and match.end(1) <= highest
+    pattern = re.compile(rf"(?=((?<!{_LETTER}){words}(?!{_LETTER})))", flags)
+    return [
+        _Place(match.start(1), match.end(1), True)
+        for match in pattern.finditer(paragraph)
+        if start - _NEARBY <= match.start(1) and match.end(1) <= start + length + _NEARBY
     ]
-    at_start = [
-        (first, last)
-        for first, last in places
-        if first >= start >= 0 and not paragraph[start:first].strip()
-    ]
-    if at_start:
-        return at_start[0]
-    return places[0] if len(places) == 1 else None
 
 
 def _check_faults(path: str, faults: List[str], *, answered: int, limit: float) -> None:
@@ -306,5 +341,6 @@ def _check_faults(path: str, faults: List[str], *, answered: int, limit: float) 
         raise ValueError(
             f"'{path}': {len(faults)} of {answered} answers are not where answer_start says "
             f"(more than {limit:.0%}): {'; '.join(faults[:_SHOWN])}{more}. answer_start counts "
-            "the characters of the context (not bytes) from 0, before any change to the text."
+            "the characters of the context (not bytes) from 0, before any change to the text; "
+            "--max_misaligned_answers sets the limit."
         )

@@ -32,7 +32,7 @@ TFLITE_NAME = "albert_model.tflite"
 _LOGGER = logging.getLogger("albert")
 
 # By more than this the converted model must not differ from the one it was made from.
-_TOLERANCE = 1e-3
+_TOLERANCE = 1e-4
 
 
 class SquadModel(NamedTuple):

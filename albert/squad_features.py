@@ -482,6 +482,7 @@ def write_features(
     *,
     output_file: str,
     left_file: Optional[str] = None,
+    exact_path: bool = True,
     max_seq_length: int,
     doc_stride: int,
     max_query_length: int,
@@ -496,8 +497,11 @@ def write_features(
 
     Args:
       data: the questions and the file they come from.
-      output_file: the record file, exactly under this name.
-      left_file: where to keep what decoding needs (`albert.squad_windows`); None: nowhere.
+      output_file: the record file.
+      left_file: where to keep what decoding needs (`albert.squad_windows`); None: beside the
+        record file.
+      exact_path: whether output_file is the file's very name; else some digits are put into it
+        that stand for all that it is made from.
       max_seq_length, doc_stride, max_query_length: see `convert_examples_to_features`.
       tokenizer: prepares the texts and cuts them into pieces.
       is_training: whether to write where the answers are.
@@ -513,29 +517,28 @@ def write_features(
     description = description or os.path.basename(str(output_file))
     fingerprint = _fingerprint(data, layout, tokenizer=tokenizer, is_training=is_training)
 
-    @functools.lru_cache(maxsize=1)
-    def questions() -> List[Question]:
-        return squad_alignment.encode_questions(
-            data.examples, tokenizer, num_processes=num_processes, description=description
-        )
-
+    encode = functools.partial(
+        squad_alignment.encode_questions, data.examples, tokenizer, num_processes=num_processes
+    )
+    questions = functools.lru_cache(maxsize=1)(lambda: encode(description=description))
     records = feature_cache.build_records(
         output_file,
         fingerprint=fingerprint,
         spec=feature_spec(max_seq_length, is_training),
         items=lambda: _items(questions(), layout),
         convert=functools.partial(_convert, builder, layout),
-        exact_path=True,
+        exact_path=exact_path,
         num_processes=num_processes,
         description=description,
     )
     if is_training:
         return SquadFeatures(data, records, None)
-    windows = squad_windows.current_windows(left_file, fingerprint, description=description)
-    if windows is None:
-        windows = _windows(_items(questions(), layout), questions(), layout)
-        if left_file:
-            squad_windows.save_windows(left_file, windows, fingerprint)
+    windows = squad_windows.cached_windows(
+        left_file or f"{records.path}.windows.npz",
+        fingerprint,
+        lambda: _windows(_items(questions(), layout), questions(), layout),
+        description=description,
+    )
     return SquadFeatures(data, records, windows)
 
 

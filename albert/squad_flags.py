@@ -44,6 +44,15 @@ def _define_data_flags(flag_values: flags.FlagValues) -> None:
     }
     for name, text in helps.items():
         flags_lib.path(flag_values, name, help=text)
+    flags_lib.floating(
+        flag_values,
+        "max_misaligned_answers",
+        0.01,
+        lower_bound=0.0,
+        upper_bound=1.0,
+        help="Share of the answers to train on that may not be where answer_start says; those are "
+        "moved to where they stand, or left out.",
+    )
     flags_lib.integer(
         flag_values,
         "doc_stride",

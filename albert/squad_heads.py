@@ -231,9 +231,9 @@ def answer_beams(
     """Returns the v2 head's best answers; log probabilities are among all positions."""
     reader = _Reader(encoder, features, dropout_prob=0.0)
     start_logits = reader.start_logits()
-    start_log_probs, starts = tf.nn.top_k(tf.nn.log_softmax(start_logits), k=beam.start_n_top)
+    start_log_probs, starts = _top(start_logits, beam.start_n_top)
     end_logits = reader.end_logits(starts)
-    end_log_probs, ends = tf.nn.top_k(tf.nn.log_softmax(end_logits), k=beam.end_n_top)
+    end_log_probs, ends = _top(end_logits, beam.end_n_top)
     flat = [-1, beam.start_n_top * beam.end_n_top]
     return AnswerBeams(
         start_log_probs,
@@ -242,6 +242,22 @@ def answer_beams(
         tf.reshape(ends, flat),
         reader.cls_logits(start_logits),
     )
+
+
+class _Top(NamedTuple):
+    """The best positions and their log probabilities among all, [..., count] each."""
+
+    log_probs: tf.Tensor
+    index: tf.Tensor
+
+
+def _top(logits: tf.Tensor, count: int) -> _Top:
+    """Where a batch is shorter than `count`, its last position fills up; it is no answer's."""
+    length = tf.shape(logits)[-1]
+    missing = [[0, 0]] * (logits.shape.ndims - 1) + [[0, tf.maximum(count - length, 0)]]
+    log_probs = tf.pad(tf.nn.log_softmax(logits), missing, constant_values=_IMPOSSIBLE)
+    best, index = tf.nn.top_k(log_probs, k=count)
+    return _Top(best, tf.minimum(index, length - 1))
 
 
 def v2_head(beam: BeamSize, dropout_prob: float) -> fine_tuning_utils.Head:

@@ -237,7 +237,8 @@ class _ThresholdSearch(NamedTuple):
     def run(self, *, ties_as_one: bool) -> _Best:
         """Goes through all thresholds; the first of equally good ones is the best."""
         order = sorted(self.scores, key=lambda qas_id: self.null_scores[qas_id])
-        current = float(sum(not self.gold[qas_id] for qas_id in order))
+        # As the official script has it: of all questions, predicted or not.
+        current = float(sum(not answers for answers in self.gold.values()))
         best = _Best(current, None)
         for place, qas_id in enumerate(order):
             current += self._gain(qas_id)

@@ -48,10 +48,17 @@ _THRESHOLD_KEY = "null_score_diff_threshold"
 
 
 class Decoded(NamedTuple):
-    """What a checkpoint answers, and its scores; no scores where the right answers are unknown."""
+    """What a checkpoint answers.
+
+    Attributes:
+      predictions: the answers.
+      scores: none where the right answers are unknown.
+      num_found: questions for which the model found an answer, given or not.
+    """
 
     predictions: Predictions
     scores: Dict[str, float]
+    num_found: int
 
 
 class Version(NamedTuple):
@@ -61,12 +68,16 @@ class Version(NamedTuple):
       name: of the task, as squad.json has it.
       has_impossible: whether there are questions without an answer.
       build_head: (settings, width) -> the head; a width is what predicted logits are padded to.
+      has_lite_model: whether a TensorFlow Lite model is exported too.
+      check_flags: refuses flags of its own that make no sense.
       decode: (outputs of the head by name, [F, ...] each, features, gold answers or None,
         settings=settings) -> `Decoded`.
     """
 
     name: str
     has_impossible: bool
+    has_lite_model: bool
+    check_flags: Callable[[Any], None]
     build_head: Callable[[Any, Optional[int]], fine_tuning_utils.Head]
     decode: Callable[..., Decoded]
 
@@ -92,7 +103,7 @@ def _decode_v1(
     answers = _best_answers(spans, features, settings)
     predictions = squad_decoding.v1_predictions(answers, features.data.examples)
     scores = {} if gold is None else squad_metrics.evaluate_v1(gold, predictions.answers)
-    return Decoded(predictions, scores)
+    return Decoded(predictions, scores, sum(map(bool, answers)))
 
 
 def _decode_v2(
@@ -105,47 +116,59 @@ def _decode_v2(
     odds = squad_decoding.null_scores(beams.cls_logits, features.windows, len(examples))
     threshold = settings.null_score_diff_threshold
     if threshold is None:
-        threshold = _found_threshold(answers, odds, features, gold=gold, settings=settings)
+        every = squad_decoding.v2_predictions(answers, odds, examples)
+        threshold = squad_metrics.usable_threshold(gold, every.answers, every.null_odds)
     predictions = squad_decoding.v2_predictions(answers, odds, examples, threshold=threshold)
+    num_found = sum(map(bool, predictions.answers.values()))
     if gold is None:
-        return Decoded(predictions, {})
+        return Decoded(predictions, {}, num_found)
     scores = squad_metrics.evaluate_v2(gold, predictions.answers, predictions.null_odds)
-    return Decoded(predictions, dict(scores, **{_THRESHOLD_KEY: threshold}))
+    return Decoded(predictions, dict(scores, **{_THRESHOLD_KEY: threshold}), num_found)
 
 
-def _found_threshold(
-    answers: List[List[squad_decoding.Answer]],
-    odds: np.ndarray,
-    features: squad_features.SquadFeatures,
-    *,
-    gold: Gold,
-    settings: Any,
-) -> float:
-    """The null score up to which answers are kept: the best one, or what evaluation had found."""
-    if gold is not None:
-        every = squad_decoding.v2_predictions(answers, odds, features.data.examples)
-        return squad_metrics.usable_threshold(gold, every.answers, every.null_odds)
-    path = os.path.join(settings.output_dir, run_summary.SUMMARY_NAME)
-    summary = run_summary.read_document(path) or {}
-    threshold = (summary.get("metrics") or {}).get(_THRESHOLD_KEY)
+def _known_threshold(settings: Any, checkpoint: str) -> float:
+    """The null score up to which answers are kept where the right ones are not known."""
+    metrics = fine_tuning_flow.recorded_metrics(checkpoint, settings.output_dir)
+    threshold = metrics.get(_THRESHOLD_KEY)
     if threshold is None:
-        threshold = 0.0
-        origin = "no evaluation has found one; name another by --null_score_diff_threshold"
-    else:
-        origin = "the best one in evaluation"
-    _LOGGER.info("Answers with a null score above %.4g are left empty (%s).", threshold, origin)
+        _LOGGER.warning(
+            "No evaluation of %s is at hand that would say from which null score on there is no "
+            "answer; taking 0. --null_score_diff_threshold names another.",
+            checkpoint,
+        )
+        return 0.0
+    _LOGGER.info(
+        "Answers with a null score above %.4g are left empty, as its evaluation has found.",
+        threshold,
+    )
     return threshold
+
+
+def _check_v2_flags(settings: Any) -> None:
+    for name in ("start_n_top", "end_n_top"):
+        if getattr(settings, name) > settings.max_seq_length:
+            raise ValueError(
+                f"--{name}={getattr(settings, name)} is more than there are positions in "
+                f"--max_seq_length={settings.max_seq_length}. Usual is 5."
+            )
+    threshold = settings.null_score_diff_threshold
+    if threshold is not None and not np.isfinite(threshold):
+        raise ValueError(f"--null_score_diff_threshold={threshold} is no number to compare with.")
 
 
 V1 = Version(
     name="squad_v1",
     has_impossible=False,
+    has_lite_model=True,
+    check_flags=lambda settings: None,
     build_head=lambda settings, width: squad_heads.v1_head(width),
     decode=_decode_v1,
 )
 V2 = Version(
     name="squad_v2",
     has_impossible=True,
+    has_lite_model=False,
+    check_flags=_check_v2_flags,
     build_head=lambda settings, width: squad_heads.v2_head(
         squad_heads.BeamSize(settings.start_n_top, settings.end_n_top), settings.dropout_prob
     ),
@@ -207,11 +230,11 @@ class Run(NamedTuple):
         folder = settings.cached_dir or settings.output_dir
         named = settings.train_feature_file if is_training else settings.predict_feature_file
         default = os.path.join(folder, f"{self.version.name}_{use}.{settings.max_seq_length}")
-        left = settings.predict_feature_left_file or f"{named or default}.windows.npz"
         return squad_features.write_features(
             data,
             output_file=named or f"{default}.tf_record",
-            left_file=None if is_training else left,
+            left_file=settings.predict_feature_left_file,
+            exact_path=bool(named),
             max_seq_length=settings.max_seq_length,
             doc_stride=settings.doc_stride,
             max_query_length=settings.max_query_length,
@@ -242,7 +265,8 @@ def read_data(run: Run, path: str, *, is_training: bool) -> squad_examples.Squad
     Raises:
       ValueError: the file cannot be read, or has unanswerable questions where v1 is trained.
     """
-    data = squad_examples.read_dataset(path, is_training)
+    limit = run.settings.max_misaligned_answers
+    data = squad_examples.read_dataset(path, is_training, max_misaligned=limit)
     impossible = [item for item in data.examples if item.has_gold and not item.answers]
     if impossible and not run.version.has_impossible:
         raise ValueError(
@@ -284,11 +308,11 @@ def train(
 class _Answering:
     """What checkpoints answer to the questions of --predict_file."""
 
-    def __init__(self, run: Run, data: squad_examples.SquadData, stack: Any):
+    def __init__(self, run: Run, features: squad_features.SquadFeatures, stack: Any):
         """`stack`: closes what is opened here."""
         settings = run.settings
         self._run = run
-        self._features = run.features(data, "predict")
+        self._features = features
         path = self._features.records.path
         collector = fine_tuning_runs.OutputCollector(
             settings,
@@ -299,7 +323,7 @@ class _Answering:
             name="predict",
         )
         self._collector = stack.enter_context(collector)
-        self.gold = _gold(data)
+        self.gold = _gold(features.data)
         self._best: Dict[str, Decoded] = {}  # one entry: thousands of n-best lists are large
 
     def fingerprint(self) -> Dict[str, Any]:
@@ -309,6 +333,8 @@ class _Answering:
         if self._run.version.has_impossible:
             names += ("start_n_top", "end_n_top", _THRESHOLD_KEY)
         content = {name: getattr(settings, name) for name in names}
+        # The records do not say what is right.
+        content["questions"] = files.file_fingerprint(self._features.data.path)
         content["predict"] = files.file_fingerprint(self._features.records.path)
         return content
 
@@ -329,10 +355,13 @@ class _Answering:
         return self._best.get(checkpoint) or self._decode(checkpoint)
 
     def _decode(self, checkpoint: str) -> Decoded:
+        settings, version = self._run.settings, self._run.version
+        is_open = version.has_impossible and settings.null_score_diff_threshold is None
+        if is_open and self.gold is None:
+            known = _known_threshold(settings, checkpoint)
+            settings = settings.replace(null_score_diff_threshold=known)
         outputs = self._collector.run(checkpoint)
-        return self._run.version.decode(
-            outputs, self._features, self.gold, settings=self._run.settings
-        )
+        return version.decode(outputs, self._features, self.gold, settings=settings)
 
 
 def _gold(data: squad_examples.SquadData) -> Gold:
@@ -359,7 +388,7 @@ class Prediction(NamedTuple):
 
 def predict(
     run: Run,
-    data: squad_examples.SquadData,
+    features: squad_features.SquadFeatures,
     times: run_summary.RunSummary,
     *,
     final_step: Optional[int] = None,
@@ -371,15 +400,15 @@ def predict(
 
     Args:
       run: what to predict with.
-      data: questions of --predict_file.
+      features: of the questions of --predict_file.
       times: gets the results and the time they took.
       final_step: the last one that will come, if it is known.
     """
     with contextlib.ExitStack() as stack:
-        answering = _Answering(run, data, stack)
+        answering = _Answering(run, features, stack)
         evaluation, checkpoint = _choose(run, answering, times, final_step=final_step)
         decoded = answering.answers(checkpoint)
-    _warn_of_empty_answers(decoded.predictions.answers)
+    _warn_of_empty_answers(decoded, answering.gold)
     names = (
         squad_decoding.PREDICTIONS_NAME,
         squad_decoding.NBEST_NAME,
@@ -424,13 +453,16 @@ def _choose(
     return _Choice(evaluation, fine_tuning_runs.chosen_checkpoint(settings))
 
 
-def _warn_of_empty_answers(answers: Mapping[str, str]) -> None:
-    if answers and not any(answers.values()):
-        _LOGGER.warning(
-            "All %d answers are empty: the model has not learnt to answer, or was not loaded. "
-            "Train longer or with another --seed, and check the report on the first weights.",
-            len(answers),
-        )
+def _warn_of_empty_answers(decoded: Decoded, gold: Gold) -> None:
+    """Says so if no question got an answer, though some should have."""
+    if decoded.num_found or (gold is not None and not any(gold.values())):
+        return
+    _LOGGER.warning(
+        "None of the %d questions got an answer: the model has not learnt to answer, was not "
+        "loaded, or its outputs are not finite (or --null_score_diff_threshold is too low). Train "
+        "longer or with another --seed, and check the report on the first weights.",
+        len(decoded.predictions.answers),
+    )
 
 
 def _export(run: Run) -> str:
@@ -452,7 +484,7 @@ def _export(run: Run) -> str:
             config=run.config,
         ),
     )
-    if run.version is V1:
+    if run.version.has_lite_model:
         squad_export.export_tflite(settings.export_dir, model, head)
     return folder
 
@@ -478,6 +510,7 @@ def run_squad(settings: Any, version: Version) -> Outcome:
     """
     began = time.time()
     check_flags(settings)
+    version.check_flags(settings)
     settings = released_models.completed(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
@@ -488,8 +521,9 @@ def run_squad(settings: Any, version: Version) -> Outcome:
     times = fine_tuning_flow.start_summary(settings, about, began)
     questions, final_step = None, None
     training, prediction, export = None, None, None
-    if settings.do_predict:  # found before hours of training
-        questions = read_data(run, settings.predict_file, is_training=False)
+    if settings.do_predict:  # mistakes in it show before hours of training
+        data = read_data(run, settings.predict_file, is_training=False)
+        questions = run.features(data, "predict")
     if settings.do_train:
         data = read_data(run, settings.train_file, is_training=True)
         length = fine_tuning_runs.training_length(settings, len(data.examples))
@@ -522,4 +556,30 @@ def check_flags(settings: Any) -> None:
         raise ValueError(
             f"--num_train_epochs={settings.num_train_epochs:g} trains nothing; usual is 2 or 3."
         )
+    if settings.max_query_length + 3 >= settings.max_seq_length:
+        raise ValueError(
+            f"--max_query_length={settings.max_query_length} leaves no room for the paragraph in "
+            f"--max_seq_length={settings.max_seq_length}: [CLS] question [SEP] paragraph [SEP]."
+        )
+    _check_distinct(settings)
     estimator_utils.check_batch_sizes(settings)
+
+
+def _check_distinct(settings: Any) -> None:
+    """Refuses one name for several files.
+
+    Raises:
+      ValueError: with both flags.
+    """
+    known: Dict[str, str] = {}
+    for name in (
+        "train_file",
+        "train_feature_file",
+        "predict_feature_file",
+        "predict_feature_left_file",
+        "predict_file",
+    ):
+        path = getattr(settings, name)
+        other = known.setdefault(os.path.abspath(path), name) if path else name
+        if other != name and {name, other} != {"train_file", "predict_file"}:
+            raise ValueError(f"--{name} and --{other} are both {path}. Name different files.")

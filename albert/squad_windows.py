@@ -12,7 +12,7 @@ import json
 import logging
 import zipfile
 import zlib
-from typing import Any, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Mapping, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -43,6 +43,8 @@ class Windows(NamedTuple):
     is_max_context: np.ndarray
 
 
+# How files begin that hold features: archives of arrays (or cut off ones), pickles of others.
+_REPLACEABLE = (b"PK", b"\x80")
 _KINDS = Windows("int64", "int32", "int32", "int32", "bool")
 
 
@@ -106,6 +108,8 @@ def load_windows(path: str, fingerprint: Optional[Mapping[str, Any]] = None) -> 
         raise ValueError(f"it is damaged ({_short(error)})") from None
     if version != _FORMAT_VERSION:
         raise ValueError(f"its format version was {version} and is {_FORMAT_VERSION}")
+    if not isinstance(made_from, dict):
+        raise ValueError("it does not say what it was made from")
     difference = fingerprint is not None and files.fingerprint_difference(made_from, fingerprint)
     if difference:
         raise ValueError(difference)
@@ -113,20 +117,45 @@ def load_windows(path: str, fingerprint: Optional[Mapping[str, Any]] = None) -> 
     return windows
 
 
-def current_windows(
-    path: Optional[str], fingerprint: Mapping[str, Any], *, description: str
-) -> Optional[Windows]:
-    """Returns the windows in the file if they can be used; else says in the log why not.
+def cached_windows(
+    path: str,
+    fingerprint: Mapping[str, Any],
+    make: Callable[[], Windows],
+    *,
+    description: str,
+) -> Windows:
+    """Returns the windows in the file if they can be used; else makes them and says why.
 
-    Arguments as of `load_windows`; without a path there are none, and nothing is said.
+    Args:
+      path: the file.
+      fingerprint: what they must have been made from.
+      make: called if need be; the file then gets what it returns.
+      description: for the log.
+
+    Raises:
+      ValueError: the file holds something that no program's features do.
     """
-    if not path:
-        return None
     try:
         return load_windows(path, fingerprint)
     except ValueError as error:
+        _refuse_to_replace_other_data(path)
         _LOGGER.info("%s: creating %s, because %s.", description, path, error)
-        return None
+    windows = make()
+    save_windows(path, windows, fingerprint)
+    return windows
+
+
+def _refuse_to_replace_other_data(path: str) -> None:
+    """Archives of arrays and pickles may be replaced; so may an empty file."""
+    if not tf.io.gfile.exists(path):
+        return
+    with tf.io.gfile.GFile(path, "rb") as stream:
+        beginning = stream.read(2)
+    if beginning and not beginning.startswith(_REPLACEABLE):
+        raise ValueError(
+            f"{path} exists and holds no features, so it is not replaced by them. Name another "
+            "file (--predict_feature_left_file), or remove this one."
+        )
 
 
 def _check_shapes(windows: Windows) -> None:

@@ -18,6 +18,7 @@ from albert import (
     demo,
     demo_corpus,
     demo_findings,
+    demo_finetuning,
     demo_pretraining,
     demo_runs,
     demo_tour,
@@ -201,9 +202,9 @@ def test_each_phase_explains_its_options(phase, capsys):
 
 
 def test_unknown_phase_is_named_with_those_there_are(capsys):
-    assert demo.main(["finetuning"]) == 2
+    assert demo.main(["sculpture"]) == 2
     message = capsys.readouterr().err
-    assert "'finetuning'" in message and "tour, pretraining" in message
+    assert "'sculpture'" in message and "tour, pretraining, finetuning" in message
 
 
 def test_unknown_choice_ends_with_code_two(capsys):
@@ -611,6 +612,8 @@ def data(tmp_path):
     for name in ("train-v1.1.json", "dev-v1.1.json"):
         squad_data.write_squad(folder, [squad_data.paragraph(context, *asked)], name)
     classification_data.write_mrpc(folder, train=8, dev=4, test=2)
+    config = modeling.AlbertConfig(400, hidden_size=32, num_attention_heads=2)
+    (folder / "albert_config.json").write_text(config.to_json_string())
     shutil.copy(str(classification_data.VOCABULARY), str(folder / "tiny.model"))
     return str(folder)
 
@@ -644,12 +647,21 @@ def test_finetuning_takes_the_model_from_a_released_archive(tiny_preset, data, t
     assert f"--init_checkpoint={trained}" in shown and "random" not in shown
 
 
+@pytest.mark.parametrize("steps, share", [(22, 15), (7, 3), (399, 14), (5, 5)])
+def test_as_many_steps_are_warm_up_as_are_asked_for(steps, share):
+    task = demo_finetuning.TASKS["squad"]._replace(count=lambda data: steps)
+    options = argparse.Namespace(w=share, e=1.0)
+    found = demo_finetuning._warmup_share(options, task, {}, batch_size=1)
+    assert int(steps * found) == share
+
+
 @pytest.mark.parametrize(
     "arguments, part",
     [
         (["-i", "absent"], "-i absent is not a folder"),
         (["-i", "{data}", "--model", "absent"], "--model absent is not a folder"),
         (["-i", "{data}", "-w", "9"], "-w 9 is more than all 2 steps"),
+        (["-i", "{data}", "--model", "{data}"], "-m base has hidden size 768, but --model"),
         (["-i", "{data}", "-s", "7"], "-s 7 must be between 8 and"),
         (["-i", "{data}/MRPC"], "needs one file train*.json; it has none"),
         (["-i", "{data}/MRPC", "-t", "mrpc"], "holds no vocabulary"),

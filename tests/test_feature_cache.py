@@ -117,6 +117,22 @@ def test_a_file_named_by_the_user_keeps_its_name_and_is_replaced(tmp_path, caplo
     assert (second.was_current, _values(path)) == (False, [[n, n * n] for n in range(5)])
 
 
+@pytest.mark.parametrize("content", ["{}", '{"data": [1, 2, 3]}'])
+def test_a_file_of_another_kind_is_not_replaced(tmp_path, content):
+    path = tmp_path / "mine"
+    path.write_text(content)
+    with pytest.raises(ValueError, match="mine exists and is no record file"):
+        _build(path, exact_path=True)
+    assert path.read_text() == content
+
+
+def test_records_of_another_program_are_replaced(tmp_path):
+    path = tmp_path / "a.tf_record"
+    _build(path, exact_path=True)
+    files.remove_sidecar(str(path))
+    assert not _build(path, exact_path=True).was_current
+
+
 def test_items_are_asked_for_only_if_the_file_has_to_be_made(tmp_path):
     asked = []
 

@@ -171,11 +171,12 @@ def test_a_tpu_gets_static_shapes_unless_told_otherwise():
 @pytest.mark.parametrize("batch_size", [1, 4, 45, 64])
 def test_evaluation_serves_each_record_once_and_says_which(file, mode, batch_size):
     batches = evaluation(file, mode, batch_size)
-    assert len(batches) == -(-COUNT // batch_size)
     numbers = np.concatenate([batch["number"] for batch in batches])
     index = np.concatenate([batch["example_index"] for batch in batches])
     real = np.concatenate([batch["is_real_example"] for batch in batches])
-    assert {batch["input_ids"].shape[0] for batch in batches} == {batch_size}
+    if mode != "bucket":
+        assert len(batches) == -(-COUNT // batch_size)
+        assert {batch["input_ids"].shape[0] for batch in batches} == {batch_size}
     assert sorted(numbers[real > 0]) == list(range(COUNT))
     np.testing.assert_array_equal(index[real > 0], numbers[real > 0])
     assert set(index[real == 0]) <= {-1}
@@ -187,6 +188,18 @@ def test_evaluation_serves_the_longest_first_and_cuts(file):
     assert longest == sorted(longest, reverse=True)
     shapes = [batch["input_ids"].shape[1] for batch in batches]
     assert shapes == [min(S, -(-length // 16) * 16) for length in longest]
+
+
+def test_evaluation_in_buckets_serves_more_of_the_shorter_ones_at_once(file):
+    batches = evaluation(file, "bucket")
+    rows = [batch["input_ids"].shape for batch in batches]
+    for length in {length for _, length in rows}:
+        counts = [count for count, other in rows if other == length]
+        assert max(counts) <= 4 * S // length
+        assert all(count == 4 * S // length for count in counts[:-1])
+    assert max(count for count, _ in rows) > 4
+    for batch in batches:
+        assert longest_of(batch) > batch["input_ids"].shape[1] - 16
 
 
 def test_the_length_is_that_of_the_last_place_in_use(tmp_path):

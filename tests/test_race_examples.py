@@ -148,7 +148,12 @@ def test_test_questions_need_no_answers_and_others_do(tmp_path):
 def test_empty_texts_and_passages_without_questions_are_counted(tmp_path):
     write(tmp_path, "1.txt", dict(PASSAGE, article=" "))
     write(tmp_path, "2.txt", dict(PASSAGE, id="x", questions=[], options=[], answers=[]))
-    assert sorted(read(tmp_path).notes) == ["1 x empty text", "1 x passage without questions"]
+    write(tmp_path, "3.txt", "")
+    assert sorted(read(tmp_path).notes) == [
+        "1 x empty text",
+        "1 x file without a passage",
+        "1 x passage without questions",
+    ]
 
 
 def without(key):
@@ -171,6 +176,10 @@ def without(key):
         (dict(PASSAGE, answers=["A", 3]), "question 2: the answer '3' is none of"),
         (dict(PASSAGE, answers=["A", ""]), "question 2: the answer is missing"),
         (dict(PASSAGE, article=["a"]), "the article is .* no text"),
+        (dict(PASSAGE, questions=None), "questions are 'None', which is no list"),
+        (dict(PASSAGE, questions={"0": "a", "1": "b"}), "questions are .* no list"),
+        (dict(PASSAGE, answers="AB"), "answers are 'AB', which is no list"),
+        ("[" * 100000, "is not JSON"),
         (dict(PASSAGE, questions=["a", None]), "the question is 'None', which is no text"),
         (dict(PASSAGE, options=[["a"] * 4, ["a", "b", "c", 4]]), "an option is '4'"),
     ],

@@ -143,6 +143,16 @@ def test_data_of_a_later_part_is_looked_for_before_training(tmp_path):
     assert steps_in(tmp_path / "out") == []
 
 
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_mistakes_in_the_data_of_a_later_part_are_found_before_training(tmp_path, split):
+    classification_data.write_config(tmp_path)
+    race_data.write_race(tmp_path)
+    (tmp_path / "RACE" / split / "high" / "0.txt").write_text('{"article": ')
+    with pytest.raises(ValueError, match="0.txt' is not JSON"):
+        run(tmp_path, tmp_path / "out", "--do_predict")
+    assert steps_in(tmp_path / "out") == []
+
+
 # ---------------------------------------------------------------------------------------------
 # Training, evaluation and prediction.
 

@@ -13,14 +13,17 @@ import tensorflow.compat.v1 as tf
 
 from albert import (
     checkpoint_evaluator,
+    export_to_tfhub,
+    fine_tuning_utils,
     flags_lib,
+    modeling,
     run_squad_v1,
     run_squad_v2,
     squad_export,
     squad_metrics,
     squad_run,
 )
-from tests import classification_data, squad_data
+from tests import classification_data, pretrained_models, squad_data
 
 CONTEXT = "the king saw a small bird over the old town and the river . the bird sang ."
 SCRIPTS = {"v1": (run_squad_v1, squad_run.V1), "v2": (run_squad_v2, squad_run.V2)}
@@ -154,6 +157,34 @@ def test_mistakes_are_named_before_anything_is_trained(folder, tmp_path, argumen
     assert steps_in(tmp_path / "out") == []
 
 
+def test_a_question_needs_room_for_its_paragraph(folder, tmp_path):
+    with pytest.raises(ValueError, match="--max_query_length=29 leaves no room"):
+        run(folder, tmp_path / "out", "v1", "--do_train", "--max_query_length=29")
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--train_feature_file=f", "--predict_feature_file=f"], "are both f"),
+        (["--predict_feature_file=f", "--predict_feature_left_file=./f"], "are both ./f"),
+        (["--start_n_top=33"], "--start_n_top=33 is more than there are positions"),
+        (["--null_score_diff_threshold=nan"], "--null_score_diff_threshold=nan is no number"),
+    ],
+)
+def test_flags_that_exclude_each_other_are_refused(folder, tmp_path, arguments, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        run(folder, tmp_path / "out", "v2", "--do_train", *arguments)
+
+
+@pytest.mark.parametrize("name", ["train_feature_file", "predict_feature_left_file"])
+def test_features_never_replace_what_holds_other_data(folder, tmp_path, name):
+    mine = tmp_path / "mine.json"
+    mine.write_text('{"data": []}')
+    with pytest.raises(ValueError, match="mine.json exists and .*not replaced"):
+        run(folder, tmp_path / "out", "v1", "--do_train", "--do_predict", f"--{name}={mine}")
+    assert mine.read_text() == '{"data": []}'
+
+
 def test_a_prediction_file_is_read_before_training(folder, tmp_path):
     with pytest.raises(ValueError, match="absent.json"):
         run(
@@ -258,7 +289,18 @@ def test_the_threshold_of_the_evaluation_serves_questions_without_known_answers(
     with caplog.at_level(logging.INFO, "albert"):
         run(folder, path, version, "--do_predict", f"--predict_file={folder / 'bare.json'}")
     found = outcome.prediction.scores["null_score_diff_threshold"]
-    assert f"above {found:.4g} are left empty (the best one in evaluation)" in caplog.text
+    assert f"above {found:.4g} are left empty, as its evaluation has found" in caplog.text
+    caplog.clear()
+    bare = f"--predict_file={folder / 'bare.json'}"
+    with caplog.at_level(logging.INFO, "albert"):
+        run(folder, path / "elsewhere", version, "--do_predict", bare, f"--checkpoint={path}")
+        assert f"above {found:.4g} are left empty" in caplog.text
+        caplog.clear()
+        first = f"--checkpoint={path / 'model.ckpt-2'}"
+        run(folder, path / "first", version, "--do_predict", bare, first)
+    ledger = read_json(path / "eval_results.json")["results"]
+    of_first = next(item["metrics"] for item in ledger if item["step"] == 2)
+    assert f"above {of_first['null_score_diff_threshold']:.4g} are left empty" in caplog.text
     run(folder, path, version, "--do_predict")  # leaves the folder as it was
 
 
@@ -270,7 +312,44 @@ def test_a_named_threshold_decides_and_empty_answers_are_noticed(folder, trained
     outcome = run(folder, tmp_path / "none", version, *arguments)
     assert set(read_json(tmp_path / "none" / "predictions.json").values()) == {""}
     assert outcome.prediction.scores["NoAns_exact"] == 100
-    assert "All 5 answers are empty" in caplog.text
+    assert "None of the 5 questions got an answer" in caplog.text
+
+
+def test_other_answers_are_scored_anew(folder, tmp_path):
+    """The same questions, whose features are the same, with other answers."""
+    file = tmp_path / "mine.json"
+    file.write_bytes((folder / "v1.json").read_bytes())
+    arguments = ["--do_train", "--do_predict", f"--predict_file={file}", "--num_train_epochs=1"]
+    first = run(folder, tmp_path / "out", "v1", *arguments)
+    answers = read_json(tmp_path / "out" / "predictions.json")
+    content = read_json(file)
+    for question in content["data"][0]["paragraphs"][0]["qas"]:
+        question["answers"] = [{"text": answers[question["id"]], "answer_start": 0}]
+    file.write_text(json.dumps(content))
+    again = run(folder, tmp_path / "out", "v1", *arguments)
+    assert len(again.prediction.evaluation.evaluated_steps) == len(steps_in(tmp_path / "out"))
+    assert again.prediction.scores["exact_match"] == 100 != first.prediction.scores["exact_match"]
+
+
+def test_a_model_without_any_answer_is_noticed_in_v1_too(folder, trained, tmp_path, caplog):
+    version, path, _ = trained
+    if version == "v2":
+        pytest.skip("tested by its threshold")
+    blank = [squad_data.paragraph(" ", squad_data.question("a", "who ?"))]
+    file = squad_data.write_squad(tmp_path, blank)
+    arguments = ["--do_predict", f"--predict_file={file}", f"--checkpoint={path}"]
+    run(folder, tmp_path / "out", version, *arguments)
+    assert read_json(tmp_path / "out" / "predictions.json") == {"a": "empty"}
+    assert "None of the 1 questions got an answer" in caplog.text
+
+
+def test_wide_beams_serve_short_batches(folder, trained, tmp_path):
+    version, path, _ = trained
+    if version == "v1":
+        pytest.skip("version 1.1 has no beams")
+    arguments = ["--do_predict", f"--checkpoint={path}", "--start_n_top=30", "--end_n_top=31"]
+    outcome = run(folder, tmp_path / "out", version, *arguments)
+    assert outcome.prediction.scores["total"] == 5
 
 
 def test_feature_files_have_the_names_the_user_gives(folder, trained, tmp_path):
@@ -288,6 +367,32 @@ def test_another_length_is_refused_for_training_and_allowed_for_answers(folder, 
     version, path, _ = trained
     with pytest.raises(ValueError, match="belongs to another run: max_seq_length"):
         run(folder, path, version, "--do_train", "--max_seq_length=48")
+    outcome = run(folder, path, version, "--do_predict", "--max_seq_length=48")
+    assert outcome.prediction.scores
+    run(folder, path, version, "--do_predict")  # leaves the folder as it was
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_hub_module_takes_the_place_of_configuration_checkpoint_and_vocabulary(
+    version, folder, tmp_path
+):
+    archive = pretrained_models.write_archive(tmp_path / "archive")
+    module = tmp_path / "module"
+    export_to_tfhub.export(
+        flags_lib.parse(
+            export_to_tfhub.define_flags,
+            [f"--albert_directory={archive}", f"--export_path={module}"],
+        )
+    )
+    given = arguments_for(folder, tmp_path / "out", version, "--do_train", "--do_predict")
+    own = ("--albert_config_file", "--spm_model_file")
+    given = [item for item in given if not item.startswith(own)]
+    given += [f"--albert_hub_module_handle={module}", "--num_train_epochs=1"]
+    script, declared = SCRIPTS[version]
+    outcome = squad_run.run_squad(flags_lib.parse(script.define_flags, given), declared)
+    assert outcome.training.last_step == 2 and outcome.prediction.scores["f1"] >= 0
+    described = read_json(tmp_path / "out" / "squad.json")
+    assert described["hub_module"] == str(module)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -322,22 +427,41 @@ def _inputs(length=20):
 
 
 def test_the_saved_model_answers_without_being_told_where_answers_may_be(folder, trained, tmp_path):
+    """What it says of a record is what prediction says of it."""
     version, path, _ = trained
-    if version == "v1":
-        pytest.skip("tested with its TensorFlow Lite model")
     outcome = run(folder, path, version, f"--export_dir={tmp_path}")
-    outputs = _loaded(outcome.export)("ids", _inputs())
-    assert set(outputs) == {
-        "start_top_log_probs",
-        "start_top_index",
-        "end_top_log_probs",
-        "end_top_index",
-        "cls_logits",
-    }
-    places = set(range(6, 16)) | {0}  # [CLS], and segment 1 but for [SEP]
-    assert set(outputs["start_top_index"][0].tolist()) <= places
+    records = tmp_path / "predict.tf_record"
+    settings = flags_lib.parse(
+        SCRIPTS[version][0].define_flags,
+        arguments_for(folder, path, version, "--do_predict", f"--predict_feature_file={records}"),
+    )
+    squad_run.run_squad(settings, SCRIPTS[version][1])
+    serialized = next(tf.python_io.tf_record_iterator(str(records)))
+    features = tf.train.Example.FromString(serialized).features.feature
+    names = ("input_ids", "input_mask", "segment_ids", "p_mask")
+    values = {name: np.array([features[name].int64_list.value], np.int32) for name in names}
+    expected = _predicted(settings, SCRIPTS[version][1], path, values)
+    del values["p_mask"]
+    for outputs in (
+        _loaded(outcome.export)("ids", values),
+        _loaded(outcome.export)("serving_default", {"examples": [serialized]}),
+    ):
+        assert set(outputs) == set(expected)
+        for name, value in outputs.items():
+            np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
     extra = {item.name for item in (pathlib.Path(outcome.export) / "assets.extra").iterdir()}
     assert {"squad.json", "albert_config.json"} <= extra
+
+
+def _predicted(settings, version, path, values):
+    """The head's outputs for features that say where answers may be."""
+    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
+    with tf.Graph().as_default(), tf.Session() as session:
+        features = {name: tf.constant(value) for name, value in values.items()}
+        encoder = fine_tuning_utils.Encoder(config, False)
+        outputs = version.build_head(settings, None)(features, encoder).outputs
+        tf.train.Saver().restore(session, str(path / "model.ckpt-best"))
+        return session.run(outputs)
 
 
 def test_the_lite_model_gives_the_logits_of_the_saved_model(folder, trained, tmp_path):

@@ -199,5 +199,5 @@ def test_ten_thousand_windows_take_seconds():
     began = time.perf_counter()
     spans = squad_decoding.v1_spans(start, start, windows, limits=squad_decoding.Limits())
     answers = squad_decoding.best_answers(spans, windows, _examples(count), n_best_size=20)
-    assert time.perf_counter() - began < 60  # about 5; the reference takes minutes
+    assert time.perf_counter() - began < 20  # about 2; one pair after the other takes minutes
     assert len(answers) == count and sum(map(len, answers)) > count

@@ -457,7 +457,8 @@ def test_whatever_decides_the_features_rebuilds_them_with_one_line(
     with caplog.at_level(logging.INFO):
         assert not _write(data, tmp_path / "a", **change).records.was_current
         assert _write(data, tmp_path / "a", **change).records.was_current
-    (line,) = [line for line in caplog.messages if "creating" in line]
+    place = f"creating {tmp_path / 'a'},"  # and not what lies beside it
+    (line,) = [line for line in caplog.messages if place in line]
     assert line.startswith(f"a: creating {tmp_path / 'a'}, because ")
     assert reason in line
 
@@ -495,13 +496,14 @@ def test_windows_that_cannot_be_used_are_made_again_and_the_records_stay(damage,
         np.testing.assert_array_equal(before, after)
 
 
-def test_without_a_file_for_them_windows_are_made_anew(tmp_path):
+def test_windows_lie_beside_the_records_unless_a_file_is_named_for_them(tmp_path):
     data = _data(tmp_path)
-    first, again = (_write(data, tmp_path / "a", training=False) for _ in range(2))
-    assert again.records.was_current
+    settings = {"training": False, "exact_path": False}
+    first, again = (_write(data, tmp_path / "a.tf_record", **settings) for _ in range(2))
+    assert again.records.was_current and first.records.path != str(tmp_path / "a.tf_record")
     for before, after in zip(first.windows, again.windows):
         np.testing.assert_array_equal(before, after)
-    assert not [name for name in os.listdir(str(tmp_path)) if "left" in name]
+    assert os.path.exists(f"{first.records.path}.windows.npz")
 
 
 def test_no_questions_make_no_windows(tmp_path):

@@ -3,6 +3,7 @@
 """The file of what decoding needs: whole, current, and never code."""
 
 import io
+import json
 import logging
 import os
 import pathlib
@@ -164,17 +165,39 @@ def test_an_archive_of_something_else_is_refused(tmp_path):
 
 
 def test_why_a_file_cannot_be_used_is_one_line_in_the_log(tmp_path, caplog):
-    def current(path):
-        return squad_windows.current_windows(path, FINGERPRINT, description="dev")
+    made = []
+
+    def cached(path):
+        def make():
+            made.append(path)
+            return _windows()
+
+        found = squad_windows.cached_windows(path, FINGERPRINT, make, description="dev")
+        assert found.unique_ids.tolist() == _windows().unique_ids.tolist()
 
     path = str(_saved(tmp_path))
     with caplog.at_level(logging.INFO):
-        assert current(None) is None
-        assert current("") is None
-        assert current(path).unique_ids.tolist() == _windows().unique_ids.tolist()
-        assert caplog.messages == []
+        cached(path)
+        assert caplog.messages == made == []
         pathlib.Path(path).write_bytes(pickle.dumps(["features"]))
-        assert current(path) is None
+        cached(path)
+        cached(path)
     (line,) = caplog.messages
     assert line.startswith(f"dev: creating {path}, because it is not a whole file of windows (")
-    assert "\n" not in line
+    assert "\n" not in line and made == [path]
+
+
+@pytest.mark.parametrize("content", [b"{}", b"my own notes"])
+def test_what_holds_no_features_is_not_replaced(tmp_path, content):
+    path = tmp_path / "mine"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="mine exists and holds no features"):
+        squad_windows.cached_windows(str(path), FINGERPRINT, _windows, description="dev")
+    assert path.read_bytes() == content
+
+
+def test_a_fingerprint_of_another_kind_is_a_reason_to_make_windows_anew(tmp_path):
+    path = str(tmp_path / "left")
+    about = json.dumps({"format_version": 1, "fingerprint": 7})
+    (tmp_path / "left").write_bytes(_npz(**dict(_windows()._asdict(), about=np.array(about))))
+    assert "does not say what it was made from" in _why_not(path)

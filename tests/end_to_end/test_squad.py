@@ -1,0 +1,92 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""run_squad_v2 in processes of its own: train, evaluate, answer, again, and after a kill."""
+
+import signal
+
+import pytest
+
+from tests import classification_data, squad_data
+from tests.end_to_end import processes
+
+CONTEXT = "the king saw a small bird over the old town and the river . the bird sang ."
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    # With dropout: its masks too must be those of an uninterrupted run.
+    classification_data.write_config(folder)
+    words = ("king", "small bird", "old town", "river", "bird sang")
+    asked = [squad_data.answered(f"q{n}", CONTEXT, text) for n, text in enumerate(words)]
+    asked.append(squad_data.question("none", "which ship ?", is_impossible=True))
+    squad_data.write_squad(folder, [squad_data.paragraph(CONTEXT, *asked)])
+    return folder
+
+
+def start(data, output_dir, *arguments):
+    """Starts a run of 9 steps with a checkpoint every three."""
+    return processes.start(
+        "albert.run_squad_v2",
+        [
+            f"--train_file={data / 'squad.json'}",
+            f"--predict_file={data / 'squad.json'}",
+            f"--output_dir={output_dir}",
+            f"--albert_config_file={data / 'config.json'}",
+            f"--spm_model_file={classification_data.VOCABULARY}",
+            "--max_seq_length=32",
+            "--doc_stride=8",
+            "--max_query_length=8",
+            "--train_batch_size=2",
+            "--num_train_epochs=3",
+            "--learning_rate=0.003",
+            "--save_checkpoints_steps=3",
+            "--log_steps=1",
+            "--do_train",
+            "--do_predict",
+            *arguments,
+        ],
+    )
+
+
+def results(folder):
+    """The files one compares runs by."""
+    names = (
+        "eval_results.txt",
+        "best_trial.txt",
+        "predictions.json",
+        "nbest_predictions.json",
+        "null_odds.json",
+    )
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    process = start(data, whole)
+    said = processes.finish(process)
+    assert process.returncode == 0, said
+    assert "Best of 4 evaluated checkpoints" in said
+
+    for words in ("step 5/9", "(2 of 4)"):
+        process = start(data, killed)
+        said = processes.kill_at(process, words)
+        assert process.returncode == -signal.SIGKILL, said
+    process = start(data, killed)
+    said = processes.finish(process)
+    assert process.returncode == 0, said
+    assert "Nothing to train" in said and "records are there already" in said
+
+    expected = processes.weights(whole / "model.ckpt-9")
+    actual = processes.weights(killed / "model.ckpt-9")
+    assert sorted(actual) == sorted(expected)
+    assert [name for name in expected if actual[name] != expected[name]] == []
+    assert results(killed) == results(whole)
+
+
+def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
+    process = start(data, tmp_path / "out", "--train_file=/absent.json")
+    said = processes.finish(process)
+    assert process.returncode == 1
+    assert said.splitlines()[-1].startswith("ERROR: File '/absent.json' does not exist")
+    assert "Traceback" not in said
