@@ -498,15 +498,11 @@ def write_features(
     Args:
       data: the questions and the file they come from.
       output_file: the record file.
-      left_file: where to keep what decoding needs (`albert.squad_windows`); None: beside the
-        record file.
-      exact_path: whether output_file is the file's very name; else some digits are put into it
-        that stand for all that it is made from.
+      left_file: for what decoding needs (`albert.squad_windows`); None: beside the record file.
       max_seq_length, doc_stride, max_query_length: see `convert_examples_to_features`.
       tokenizer: prepares the texts and cuts them into pieces.
       is_training: whether to write where the answers are.
-      num_processes: see `feature_cache.build_records`.
-      description: for the log; "train" or the like.
+      exact_path, num_processes, description: see `feature_cache.build_records`.
 
     Raises:
       ValueError: as `convert_examples_to_features`, or num_processes is below 1.
