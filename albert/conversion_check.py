@@ -93,49 +93,25 @@ def our_outputs(
       of place 1, sop_logits [B, 2], logits [B, C], start_logits and end_logits [B, S].
     """
 
-    def built(head: str) -> Outputs:
+    builders = [lambda inputs: _pretrained_outputs(config, inputs, parts)]
+    if checkpoint_names.CLASSIFIER in parts:
+        builders.append(lambda inputs: _class_logits(config, inputs, label_count))
+    if checkpoint_names.SPANS in parts:
+        builders.append(lambda inputs: _span_logits(config, inputs))
+    result: Outputs = {}
+    for build in builders:
         with tf.Graph().as_default():
-            tensors = Batch(*(tf.constant(value) for value in batch))
-            outputs = _graph(config, tensors, head, label_count=label_count)
+            outputs = build(Batch(*(tf.constant(value) for value in batch)))
             with tf.Session(config=precision.session_config()) as session:
                 checkpoint_init.restore_weights(session, checkpoint)
-                return session.run(outputs)
-
-    result: Outputs = {}
-    for head in (checkpoint_names.ENCODER, *_HEADS):
-        if head in parts:
-            result.update(built(head))
+                result.update(session.run(outputs))
     return result
 
 
-_HEADS = (
-    checkpoint_names.MASKED_WORDS,
-    checkpoint_names.SENTENCE_ORDER,
-    checkpoint_names.CLASSIFIER,
-    checkpoint_names.SPANS,
-)
-
-
-def _graph(
-    config: modeling.AlbertConfig, inputs: Batch, head: str, *, label_count: Optional[int]
+def _pretrained_outputs(
+    config: modeling.AlbertConfig, inputs: Batch, parts: Sequence[str]
 ) -> Dict[str, tf.Tensor]:
-    """The outputs of one head, or of the encoder."""
-    if head == checkpoint_names.SPANS:
-        encoder = fine_tuning_utils.Encoder(config, False)
-        return squad_heads.span_logits(encoder, inputs._asdict())._asdict()
-    if head == checkpoint_names.CLASSIFIER:
-        found = classifier_utils.create_model(
-            config,
-            False,
-            *inputs,
-            None,
-            label_count,
-            False,
-            "",
-            None,
-            is_regression=label_count == 1,
-        )
-        return {"logits": tf.reshape(found[3], [-1, label_count])}
+    """What encoder and pretraining heads give."""
     model = modeling.AlbertModel(
         config,
         False,
@@ -144,21 +120,43 @@ def _graph(
         token_type_ids=inputs.segment_ids,
         scope="bert",
     )
-    if head == checkpoint_names.ENCODER:
-        return {
-            "sequence_output": model.get_sequence_output(),
-            "pooled_output": model.get_pooled_output(),
-        }
-    if head == checkpoint_names.SENTENCE_ORDER:
-        return {"sop_logits": modeling.sentence_order_logits(config, model.get_pooled_output())}
-    words = modeling.masked_lm_logits(
+    sequence, pooled = model.get_sequence_output(), model.get_pooled_output()
+    outputs = {"sequence_output": sequence, "pooled_output": pooled}
+    if checkpoint_names.SENTENCE_ORDER in parts:
+        outputs["sop_logits"] = modeling.sentence_order_logits(config, pooled)
+    if checkpoint_names.MASKED_WORDS in parts:
+        outputs["mlm_logits"] = modeling.masked_lm_logits(
+            config,
+            sequence,
+            model.get_embedding_table(),
+            positions=tf.ones_like(inputs.input_ids[:, :1]),
+            projection=model.get_embedding_projection(),
+        )
+    return outputs
+
+
+def _class_logits(
+    config: modeling.AlbertConfig, inputs: Batch, label_count: int
+) -> Dict[str, tf.Tensor]:
+    """What the head of run_classifier (and of run_race, for each choice) gives."""
+    _, _, _, logits, _ = classifier_utils.create_model(
         config,
-        model.get_sequence_output(),
-        model.get_embedding_table(),
-        positions=tf.ones_like(inputs.input_ids[:, :1]),
-        projection=model.get_embedding_projection(),
+        False,
+        *inputs,
+        None,
+        label_count,
+        False,
+        "",
+        None,
+        is_regression=label_count == 1,
     )
-    return {"mlm_logits": words}
+    return {"logits": tf.reshape(logits, [-1, label_count])}
+
+
+def _span_logits(config: modeling.AlbertConfig, inputs: Batch) -> Dict[str, tf.Tensor]:
+    """What the head of run_squad_v1 gives."""
+    encoder = fine_tuning_utils.Encoder(config, False)
+    return dict(squad_heads.span_logits(encoder, inputs._asdict())._asdict())
 
 
 # ---------------------------------------------------------------------------------------------

@@ -1,0 +1,361 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""convert_checkpoint: models of albert_zh, in their layout and in Google's, and its flags."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    checkpoint_conversion,
+    conversion_check,
+    convert_checkpoint,
+    flags_lib,
+    modeling,
+    released_models,
+)
+from tests import (
+    albert_zh_models,
+    huggingface_models,
+    other_runtime,
+    pretrained_models,
+    recording_settings,
+    released_archives,
+)
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def convert(direction, source, target, *flags):
+    settings = flags_lib.parse(
+        convert_checkpoint.define_flags,
+        [f"--direction={direction}", f"--input_dir={source}", f"--output_dir={target}", *flags],
+    )
+    return convert_checkpoint.convert(settings)
+
+
+def values_in(folder, name="model.ckpt-best"):
+    return checkpoint_conversion.read_checkpoint(os.path.join(str(folder), name)).values
+
+
+def config_in(folder):
+    return modeling.AlbertConfig.from_json_file(os.path.join(str(folder), "albert_config.json"))
+
+
+def restore(folder):
+    """The shapes of a pretraining model's variables, restored with nothing missing."""
+    config = config_in(folder)
+    with tf.Graph().as_default(), tf.Session() as session:
+        pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
+        tf.train.Saver().restore(session, os.path.join(str(folder), "model.ckpt-best"))
+        return {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}
+
+
+class TestFromAlbertZh:
+    @pytest.mark.parametrize("ln_type", ["postln", "preln"])
+    @pytest.mark.parametrize("layout", ["native", "google"])
+    def test_the_model_computes_what_albert_zh_computes(self, layout, ln_type, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh", ln_type=ln_type, slots=True)
+        converted = convert(
+            "from_albert_zh", source, tmp_path / "ours", "--verify", f"--layout={layout}"
+        )
+        assert {item.output for item in converted.differences} == {
+            "sequence_output",
+            "pooled_output",
+            "mlm_logits",
+            "sop_logits",
+        }
+        assert max(item.largest for item in converted.differences) < 2e-5
+        config = config_in(tmp_path / "ours")
+        assert config.ln_type == ln_type
+        assert config.embedding_layout == ("albert_zh" if layout == "native" else "google")
+        restore(tmp_path / "ours")
+
+    def test_native_values_are_the_same_bytes_under_new_names(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        converted = convert("from_albert_zh", source, tmp_path / "ours")
+        before = values_in(source, "albert_model.ckpt")
+        after = values_in(tmp_path / "ours")
+        assert len(before) == len(after) == len(converted.report.converted)
+        for item in converted.report.converted:
+            np.testing.assert_array_equal(before[item.source], after[item.target])
+        block = "bert/encoder/transformer/group_0/inner_group_0"
+        theirs = "bert/encoder/layer_shared"
+        for ours, name in {
+            f"{block}/LayerNorm/gamma": f"{theirs}/attention/output/LayerNorm/gamma",
+            f"{block}/LayerNorm_1/gamma": f"{theirs}/output/LayerNorm/gamma",
+            f"{block}/ffn_1/intermediate/output/dense/kernel": f"{theirs}/output/dense/kernel",
+        }.items():
+            np.testing.assert_array_equal(after[ours], before[name])
+
+    def test_the_old_name_of_the_table_is_known(self, tmp_path):
+        plain = albert_zh_models.write(tmp_path / "plain")
+        renamed = albert_zh_models.write(tmp_path / "renamed", alias=True)
+        convert("from_albert_zh", plain, tmp_path / "a")
+        convert("from_albert_zh", renamed, tmp_path / "b", "--verify")
+        table = "bert/embeddings/word_embeddings"
+        np.testing.assert_array_equal(
+            values_in(tmp_path / "a")[table], values_in(tmp_path / "b")[table]
+        )
+
+    def test_slots_and_step_are_dropped_and_counted(self, tmp_path, capsys):
+        source = albert_zh_models.write(tmp_path / "zh", slots=True)
+        convert("from_albert_zh", source, tmp_path / "ours")
+        assert not [name for name in values_in(tmp_path / "ours") if "lamb" in name]
+        said = capsys.readouterr().out
+        assert "of the optimiser, such as" in said
+        assert "bert/pooler/dense/kernel [16, 16] -> bert/pooler/dense/kernel [16, 16]" in said
+
+    def test_unused_keys_of_the_configuration_survive(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        convert("from_albert_zh", source, tmp_path / "ours")
+        written = json.loads((tmp_path / "ours" / "albert_config.json").read_text())
+        unused = {key: albert_zh_models.CONFIG[key] for key in written if key.startswith("pooler")}
+        assert len(unused) == 5
+        assert written["directionality"] == "bidi"
+        assert {key: written[key] for key in unused} == unused
+
+    def test_the_new_folder_is_used_as_an_archive_is(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        convert("from_albert_zh", source, tmp_path / "ours")
+        found = released_models.find_files(str(tmp_path / "ours"), label="the folder")
+        assert os.path.basename(found.vocab_file) == "vocab.txt"
+
+    @pytest.mark.parametrize("ln_type", ["postln", "preln"])
+    def test_a_fine_tuned_classifier_is_converted_with_its_head(self, ln_type, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh", labels=3, ln_type=ln_type)
+        converted = convert("from_albert_zh", source, tmp_path / "ours", "--verify")
+        assert "logits" in {item.output for item in converted.differences}
+        assert max(item.largest for item in converted.differences) < 2e-5
+        assert ("loss/LayerNorm/beta" in values_in(tmp_path / "ours")) == (ln_type == "preln")
+
+    def test_an_encoder_alone_is_converted(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        values = values_in(source, "albert_model.ckpt")
+        values = {name: value for name, value in values.items() if name.startswith("bert/")}
+        released_archives.save(pathlib.Path(source) / "albert_model.ckpt", values)
+        converted = convert("from_albert_zh", source, tmp_path / "ours", "--verify")
+        assert {item.output for item in converted.differences} == {
+            "sequence_output",
+            "pooled_output",
+        }
+
+    def test_a_configuration_of_another_size_is_refused(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        config = dict(albert_zh_models.CONFIG, intermediate_size=64)
+        (tmp_path / "zh" / "albert_config_base.json").write_text(json.dumps(config))
+        with pytest.raises(ValueError, match=r"intermediate/dense/kernel should be \[16, 64\]"):
+            convert("from_albert_zh", source, tmp_path / "ours")
+        assert not (tmp_path / "ours").exists()
+
+    def test_an_unknown_variable_of_the_encoder_is_refused(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        values = values_in(source, "albert_model.ckpt")
+        values["bert/encoder/extra/kernel"] = np.zeros([2, 2], np.float32)
+        released_archives.save(pathlib.Path(source) / "albert_model.ckpt", values)
+        with pytest.raises(ValueError, match="bert/encoder/extra/kernel"):
+            convert("from_albert_zh", source, tmp_path / "ours")
+
+    def test_several_groups_do_not_fit_the_layout(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh", num_hidden_groups=2)
+        with pytest.raises(ValueError, match="num_hidden_groups 2"):
+            convert("from_albert_zh", source, tmp_path / "ours")
+
+    def test_our_own_names_need_no_conversion(self, tmp_path):
+        source = pretrained_models.write_archive(tmp_path / "ours")
+        with pytest.raises(ValueError, match="needs no conversion"):
+            convert("from_albert_zh", source, tmp_path / "new")
+
+    def test_another_layout_is_refused_by_its_names(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        values = {"bert/encoder/layer_0/kernel": np.zeros([2, 2], np.float32)}
+        released_archives.save(pathlib.Path(source) / "albert_model.ckpt", values)
+        with pytest.raises(ValueError, match="bert/encoder/layer_0/kernel"):
+            convert("from_albert_zh", source, tmp_path / "ours")
+
+    @other_runtime.needs_other_runtime
+    def test_the_other_runtime_computes_the_same(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        convert("from_albert_zh", source, tmp_path / "ours")
+        here = pretrained_models.outputs(str(tmp_path / "ours"), pretrained_models.inputs())
+        there = other_runtime.evaluate(
+            "{name: value.tolist() for name, value in"
+            " test.outputs(sys.argv[2], test.inputs()).items()}",
+            "pretrained_models",
+            str(tmp_path / "ours"),
+        )
+        for name, value in here.items():
+            np.testing.assert_allclose(value, there[name], atol=1e-4)
+
+
+class TestToGoogleLayout:
+    @pytest.mark.parametrize("ln_type", ["postln", "preln"])
+    def test_a_model_of_ours_becomes_wide_and_computes_the_same(self, ln_type, tmp_path):
+        source = pretrained_models.write_archive(
+            tmp_path / "ours", embedding_layout="albert_zh", ln_type=ln_type
+        )
+        converted = convert("to_google_layout", source, tmp_path / "wide", "--verify")
+        assert len(converted.differences) == 4
+        assert max(item.largest / item.scale for item in converted.differences) < 2e-5
+        assert "product W P" in converted.report.notes[0]
+        assert restore(tmp_path / "wide")["bert/embeddings/word_embeddings"] == [400, 16]
+        batch = pretrained_models.inputs()
+        before = pretrained_models.outputs(source, batch)
+        after = pretrained_models.outputs(str(tmp_path / "wide"), batch)
+        for name, value in before.items():
+            np.testing.assert_allclose(value, after[name], rtol=1e-5, atol=5e-5)
+
+    def test_a_model_without_a_projection_changes_its_configuration_only(self, tmp_path):
+        source = pretrained_models.write_archive(
+            tmp_path / "ours", embedding_layout="albert_zh", embedding_size=16
+        )
+        convert("to_google_layout", source, tmp_path / "wide", "--verify")
+        before, after = values_in(source), values_in(tmp_path / "wide")
+        assert set(before) == set(after)
+        assert all(np.array_equal(before[name], after[name]) for name in before)
+
+    def test_googles_layout_is_refused(self, tmp_path):
+        source = pretrained_models.write_archive(tmp_path / "ours")
+        with pytest.raises(ValueError, match="has Google's layout already"):
+            convert("to_google_layout", source, tmp_path / "wide")
+
+    def test_a_checkpoint_of_albert_zh_itself_is_refused(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh", embedding_layout="albert_zh")
+        with pytest.raises(ValueError, match="converted by from_albert_zh"):
+            convert("to_google_layout", source, tmp_path / "wide")
+
+
+class TestFolders:
+    def test_an_existing_folder_is_not_touched(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        (tmp_path / "ours").mkdir()
+        with pytest.raises(ValueError, match="ours exists already"):
+            convert("from_albert_zh", source, tmp_path / "ours")
+        assert list((tmp_path / "ours").iterdir()) == []
+
+    def test_a_failed_verification_leaves_nothing_behind(self, tmp_path, monkeypatch):
+        source = albert_zh_models.write(tmp_path / "zh")
+
+        def wrong(*arguments, **keywords):
+            return {name: value + 1e-3 for name, value in right(*arguments, **keywords).items()}
+
+        right = conversion_check.our_outputs
+        monkeypatch.setattr(conversion_check, "our_outputs", wrong)
+        with pytest.raises(ValueError, match="(?s)does not compute.*mlm_logits: largest diff"):
+            convert("from_albert_zh", source, tmp_path / "ours", "--verify")
+        assert os.listdir(str(tmp_path)) == ["zh"]
+
+    def test_files_named_by_flags_need_not_lie_in_the_folder(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh", config_name="other.json")
+        shutil.move(os.path.join(source, "vocab.txt"), str(tmp_path / "words.txt"))
+        convert(
+            "from_albert_zh",
+            source,
+            tmp_path / "ours",
+            f"--albert_config_file={source}/other.json",
+            f"--init_checkpoint={source}/albert_model.ckpt.index",
+            f"--vocab_file={tmp_path}/words.txt",
+        )
+        assert (tmp_path / "ours" / "words.txt").exists()
+
+
+class TestComparison:
+    def test_an_output_that_only_one_model_gives_is_named(self):
+        ones = np.ones([2, 2])
+        before = {"sequence_output": ones, "pooled_output": ones}
+        with pytest.raises(ValueError, match="Only one of the two models gives logits"):
+            conversion_check.compare(before, {"sequence_output": ones, "logits": ones})
+
+    def test_the_tolerance_grows_with_large_outputs(self):
+        large = np.full([2], 100.0)
+        (difference,) = conversion_check.compare({"x": large}, {"x": large + 5e-3})
+        assert difference.scale == 100.0
+        with pytest.raises(ValueError, match="does not compute"):
+            conversion_check.compare({"x": large}, {"x": large + 5e-2})
+
+    def test_numbers_that_are_none_do_not_pass(self):
+        with pytest.raises(ValueError, match="does not compute"):
+            conversion_check.compare({"x": np.ones(1)}, {"x": np.full(1, np.nan)})
+
+
+class TestFlags:
+    @pytest.mark.parametrize("direction", ["", "albert_zh"])
+    def test_an_unknown_direction_is_refused(self, direction, tmp_path):
+        with pytest.raises(ValueError, match="from_albert_zh, from_huggingface"):
+            convert(direction, tmp_path, tmp_path / "new")
+
+    @pytest.mark.parametrize(
+        "direction, flag",
+        [
+            ("from_huggingface", "--layout=google"),
+            ("from_albert_zh", "--head=encoder"),
+            ("to_huggingface", "--approximate_gelu"),
+            ("from_huggingface", "--pytorch_model_bin"),
+            ("to_google_layout", "--huggingface_python=python"),
+            ("from_huggingface", "--init_checkpoint=model.ckpt"),
+        ],
+    )
+    def test_a_flag_of_another_direction_is_refused(self, direction, flag, tmp_path):
+        with pytest.raises(ValueError, match=f"has no meaning in {direction}"):
+            convert(direction, tmp_path, tmp_path / "new", flag)
+
+    def test_every_flag_is_read(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        ours = pretrained_models.write_archive(tmp_path / "ours")
+        commands = [
+            ["--direction=from_albert_zh", f"--input_dir={source}", f"--output_dir={tmp_path}/a"],
+            ["--direction=to_huggingface", f"--input_dir={ours}", f"--output_dir={tmp_path}/b"],
+            ["--direction=from_huggingface", f"--input_dir={tmp_path}/b"]
+            + [f"--output_dir={tmp_path}/c"],
+        ]
+        unread = recording_settings.unread_flags(
+            convert_checkpoint.define_flags, commands, convert_checkpoint.main
+        )
+        assert unread == []
+
+    def test_the_command_takes_the_direction_as_its_first_word(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        command = [sys.executable, "-m", "albert.convert_checkpoint"]
+        arguments = [f"--input_dir={source}", f"--output_dir={tmp_path}/ours"]
+        done = subprocess.run(
+            [*command, "from_albert_zh", *arguments],
+            cwd=str(ROOT),
+            capture_output=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert b"converted: 31 variables" in done.stdout
+        again = subprocess.run(
+            [*command, "from_albert_zh", *arguments], cwd=str(ROOT), stderr=subprocess.PIPE
+        )
+        assert again.returncode == 1
+        assert b"ERROR: --output_dir=" in again.stderr.splitlines()[-1]
+
+
+def test_what_training_says_to_such_a_checkpoint_names_a_command_that_works(tmp_path):
+    from albert import checkpoint_init
+
+    source = albert_zh_models.write(tmp_path / "zh")
+    config = modeling.AlbertConfig.from_dict(
+        dict(albert_zh_models.CONFIG, embedding_layout="albert_zh")
+    )
+    with tf.Graph().as_default():
+        pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
+        with pytest.raises(ValueError, match="convert_checkpoint from_albert_zh"):
+            checkpoint_init.warm_start(source, tf.trainable_variables())
+        convert("from_albert_zh", source, tmp_path / "ours")
+        report = checkpoint_init.warm_start(
+            str(tmp_path / "ours"), tf.trainable_variables(), required_scopes=("bert", "cls")
+        ).report
+    assert not report.new
+    assert not report.left_over
+
+
+def test_the_environment_that_messages_name_is_the_one_tests_use():
+    assert huggingface_models.PYTHON.parts[-4:] == (".venv", "huggingface", "bin", "python")
