@@ -255,7 +255,7 @@ def from_huggingface(settings: Any) -> conversion_folders.Converted:
     else:
         parts = {part: parts[part] for part in (ENCODER, POOLER, *_HEAD_PARTS[head])}
     conversion = checkpoint_conversion.rename(
-        parts, source, to_ours=True, reason=_reason_to_ignore_theirs(source, read.is_tied)
+        parts, source, to_ours=True, reason=_reason_to_ignore_theirs(source, parts, read.is_tied)
     )
     if head != "auto":
         _check_parts(conversion.parts, head, head)
@@ -301,22 +301,25 @@ def _check_head_of_theirs(architecture: Optional[str], asked: str) -> str:
     return asked
 
 
-def _reason_to_ignore_theirs(values: Values, is_tied: bool) -> Callable[[str], Optional[str]]:
-    """Why a variable of theirs may be left behind."""
+def _reason_to_ignore_theirs(
+    values: Values, parts: checkpoint_names.Parts, is_tied: bool
+) -> Callable[[str], Optional[str]]:
+    """Why a variable of theirs may be left behind when these parts go over."""
+    whole = ("albert.", "predictions.") if MASKED_WORDS in parts else ("albert.",)
     ties = {
         "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
         "predictions.decoder.bias": "predictions.bias",
     }
 
     def reason(name: str) -> Optional[str]:
-        if name in ties and ties[name] in values:
+        if name.startswith(whole) and name in ties and ties[name] in values:
             if np.array_equal(values[name], values[ties[name]]):
                 return f"the same as {ties[name]}"
             # transformers, too, takes the other one then.
             return f"replaced by {ties[name]}, to which it is tied" if is_tied else None
         if name.endswith(("position_ids", "token_type_ids")):
             return "a constant"
-        return None if name.startswith(("albert.", "predictions.")) else "not part of this model"
+        return None if name.startswith(whole) else "no part of what is converted"
 
     return reason
 
