@@ -262,17 +262,9 @@ def _hash_on_disk(path: str) -> Optional[str]:
     return files.file_fingerprint(path)["sha256"] if tf.io.gfile.exists(path) else None
 
 
-def _free_name(path: str) -> str:
-    """The first name for an older version of `path` that is free."""
-    number = 1
-    while tf.io.gfile.exists(f"{path}.old-{number}"):
-        number += 1
-    return f"{path}.old-{number}"
-
-
 def _put_aside(path: str) -> None:
     """Keeps a file that is not ours under another name."""
-    kept = _free_name(path)
+    kept = files.unused_name(path)
     tf.io.gfile.rename(path, kept)
     _LOGGER.warning(
         "%s was not written by this evaluation, or changed since: kept as %s.",
@@ -283,7 +275,7 @@ def _put_aside(path: str) -> None:
 
 def _keep_copy(path: str) -> str:
     """Copies a file of ours before it is made anew: checkpoints that are gone are only in it."""
-    kept = _free_name(path)
+    kept = files.unused_name(path)
     tf.io.gfile.copy(path, kept)
     return kept
 

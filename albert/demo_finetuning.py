@@ -65,6 +65,9 @@ def _one(folder: pathlib.Path, pattern: str) -> str:
     Raises:
       ValueError: there is none, or several.
     """
+    published = folder / pattern.replace("*", "-v1.1")
+    if published.exists():
+        return str(published)
     found = sorted(str(item) for item in folder.glob(pattern))
     if len(found) != 1:
         raise ValueError(
@@ -237,7 +240,8 @@ def _check_size(options: argparse.Namespace, path: str) -> None:
     if found != named:
         raise ValueError(
             f"-m {options.m} has hidden size {named}, but --model {options.model} has {found}. "
-            "Name its size by -m."
+            "Name its size by -m; a model of no published size is fine-tuned by run_squad_v1 or "
+            "run_classifier."
         )
 
 

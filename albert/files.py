@@ -173,6 +173,14 @@ def _glob(pattern: str) -> List[str]:
         return []
 
 
+def unused_name(path: str) -> str:
+    """Returns path.old-1, or that with the next number that is free."""
+    number = 1
+    while _gfile().exists(f"{path}.old-{number}"):
+        number += 1
+    return f"{path}.old-{number}"
+
+
 def file_fingerprint(path: str) -> Dict[str, Any]:
     """Returns {"name", "size", "sha256"} of a file: equal exactly if name and content are equal."""
     digest = hashlib.sha256()

@@ -215,8 +215,16 @@ def check_output_dir(
             content["hub_module"] = absolute_handle(content["hub_module"])
         for key in VOCABULARY_KEYS:
             content[key] = content.get(key) and content[key]["sha256"]
-        for key in () if settings.do_train else training_only:
-            content.pop(key, None)
+    for key in () if settings.do_train else training_only:
+        trained, now = present.pop(key, None), wanted.pop(key, None)
+        if trained != now:
+            _LOGGER.warning(
+                "The model in %s was trained with --%s=%s, and is run with %s now.",
+                folder,
+                key,
+                trained,
+                now,
+            )
     difference = files.fingerprint_difference(present, wanted)
     if difference:
         raise ValueError(

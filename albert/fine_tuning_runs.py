@@ -37,6 +37,10 @@ _REMEDIES = (
     "check in the log's report on the first weights that --init_checkpoint was loaded."
 )
 _WORTH_A_LINE_BYTES = 1e9
+_NOTHING_TO_TRAIN = (
+    "Nothing to train: %s is at step %d of %d. To train anew, with other settings, choose another "
+    "--output_dir."
+)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -118,7 +122,7 @@ def train(
     """
     resumed = estimator_utils.resume_point(settings.output_dir)
     if resumed and resumed.step >= num_train_steps:
-        _LOGGER.info("Nothing to train: %s has reached step %d.", resumed.path, num_train_steps)
+        _LOGGER.info(_NOTHING_TO_TRAIN, resumed.path, resumed.step, num_train_steps)
         return None
     first = _first_weights(settings, resumed)
     start = resumed.step if resumed else 0

@@ -14,6 +14,7 @@ import time
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
 
 import numpy as np
+import tensorflow.compat.v1 as tf
 
 from albert import (
     checkpoint_evaluator,
@@ -415,9 +416,22 @@ def predict(
         squad_decoding.NULL_ODDS_NAME,
     )
     paths = {name: os.path.join(run.settings.output_dir, name) for name in names}
+    _keep_other_answers(paths, decoded.predictions)
     written = decoded.predictions.write(paths)
     _LOGGER.info("Wrote what %s answers to %s.", checkpoint, ", ".join(written))
     return Prediction(evaluation, decoded.scores, written)
+
+
+def _keep_other_answers(paths: Mapping[str, str], predictions: Predictions) -> None:
+    """Sets answers to other questions, of an earlier start, aside."""
+    present = run_summary.read_document(paths[squad_decoding.PREDICTIONS_NAME])
+    if present is None or set(present) == set(predictions.answers):
+        return
+    for path in paths.values():
+        if tf.io.gfile.exists(path):
+            kept = files.unused_name(path)
+            tf.io.gfile.rename(path, kept)
+            _LOGGER.info("Kept answers to other questions as %s.", kept)
 
 
 class _Choice(NamedTuple):
@@ -559,7 +573,8 @@ def check_flags(settings: Any) -> None:
     if settings.max_query_length + 3 >= settings.max_seq_length:
         raise ValueError(
             f"--max_query_length={settings.max_query_length} leaves no room for the paragraph in "
-            f"--max_seq_length={settings.max_seq_length}: [CLS] question [SEP] paragraph [SEP]."
+            f"--max_seq_length={settings.max_seq_length}: [CLS] question [SEP] paragraph [SEP]. "
+            "Lower the first (24 is enough for most questions) or raise the second."
         )
     _check_distinct(settings)
     estimator_utils.check_batch_sizes(settings)

@@ -20,8 +20,8 @@ LAYERS = (
     (
         "foundation",
         "archives checkpoint_names configs downloads example_batches files fused_ops"
-        " huggingface_process layers metrics modeling optimization precision progress"
-        " random_streams report squad_metrics sweep_table tables"
+        " huggingface_process huggingface_tokenizer layers metrics modeling optimization"
+        " precision progress random_streams report squad_metrics sweep_table tables"
         " text_blocks text_lines tokenization vocab_trainer worker_pool",
     ),
     (

@@ -258,6 +258,19 @@ def test_run_again_nothing_is_computed_but_the_answers(folder, trained, caplog):
     assert {name: (path / name).read_bytes() for name in before} == before
 
 
+def test_answers_to_other_questions_are_set_aside(folder, trained, tmp_path, caplog):
+    version, path, _ = trained
+    arguments = ["--do_predict", f"--checkpoint={path}"]
+    run(folder, tmp_path, version, *arguments)
+    before = {name: (tmp_path / name).read_bytes() for name in FILES[version]}
+    run(folder, tmp_path, version, *arguments)
+    assert not list(tmp_path.glob("*.old-1"))
+    with caplog.at_level(logging.INFO, "albert"):
+        run(folder, tmp_path, version, *arguments, f"--predict_file={folder / 'bare.json'}")
+    assert {name: (tmp_path / f"{name}.old-1").read_bytes() for name in before} == before
+    assert "Kept answers to other questions as" in caplog.text
+
+
 def test_the_named_checkpoint_answers(folder, trained, tmp_path):
     version, path, _ = trained
     arguments = ["--do_predict", f"--checkpoint={path / 'model.ckpt-2'}"]
@@ -363,12 +376,13 @@ def test_feature_files_have_the_names_the_user_gives(folder, trained, tmp_path):
     assert not list(out.glob("*.tf_record"))
 
 
-def test_another_length_is_refused_for_training_and_allowed_for_answers(folder, trained):
+def test_another_length_is_refused_for_training_and_allowed_for_answers(folder, trained, caplog):
     version, path, _ = trained
     with pytest.raises(ValueError, match="belongs to another run: max_seq_length"):
         run(folder, path, version, "--do_train", "--max_seq_length=48")
     outcome = run(folder, path, version, "--do_predict", "--max_seq_length=48")
     assert outcome.prediction.scores
+    assert "was trained with --max_seq_length=32, and is run with 48 now" in caplog.text
     run(folder, path, version, "--do_predict")  # leaves the folder as it was
 
 
