@@ -18,7 +18,14 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_conversion, checkpoint_names, files, modeling, tokenization
+from albert import (
+    checkpoint_conversion,
+    checkpoint_names,
+    files,
+    huggingface_tokenizer,
+    modeling,
+    tokenization,
+)
 
 CONFIG_NAME = "config.json"
 SAFETENSORS_NAME = "model.safetensors"
@@ -26,6 +33,7 @@ SAFETENSORS_INDEX_NAME = "model.safetensors.index.json"
 PYTORCH_NAME = "pytorch_model.bin"
 SPM_MODEL_NAME = "spiece.model"
 VOCAB_NAME = "vocab.txt"
+TOKENIZER_NAME = "tokenizer.json"
 TOKENIZER_CONFIG_NAME = "tokenizer_config.json"
 
 
@@ -395,11 +403,15 @@ def find_vocabulary(folder: str) -> Vocabulary:
 
 
 def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
-    """Writes the tokenizer's file and tokenizer_config.json."""
+    """Writes the tokenizer's file, tokenizer_config.json and, of SentencePiece, tokenizer.json."""
     settings = {"do_lower_case": vocabulary.do_lower_case}
     if vocabulary.spm_model_file:
         tf.io.gfile.copy(vocabulary.spm_model_file, os.path.join(folder, SPM_MODEL_NAME))
         settings.update(tokenizer_class="AlbertTokenizer", keep_accents=False, remove_space=True)
+        content = huggingface_tokenizer.tokenizer_json(
+            vocabulary.spm_model_file, vocabulary.do_lower_case
+        )
+        files.atomic_write_json(os.path.join(folder, TOKENIZER_NAME), content)
     else:
         tf.io.gfile.copy(vocabulary.vocab_file, os.path.join(folder, VOCAB_NAME))
         settings.update(tokenizer_class="BertTokenizer")

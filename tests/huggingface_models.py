@@ -31,20 +31,20 @@ CONFIG = {
 }
 
 _MAKE = """
-import json, sys, torch, transformers
-folder, architecture, settings = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-is_binary, scale = settings.pop("is_binary"), settings.pop("scale")
-torch.manual_seed(0)
-model = getattr(transformers, architecture)(transformers.AlbertConfig(**settings))
-with torch.no_grad():
-    for name, parameter in model.named_parameters():
-        centre = float("LayerNorm.weight" in name or "layer_norm.weight" in name)
-        parameter.normal_(centre, scale)
-model.save_pretrained(folder)
-if is_binary:
-    import os
-    os.remove(folder + "/model.safetensors")
-    torch.save(model.state_dict(), folder + "/pytorch_model.bin")
+import json, os, sys, torch, transformers
+for settings in json.loads(sys.argv[1]):
+    folder, architecture = settings.pop("folder"), settings.pop("architecture")
+    is_binary, scale = settings.pop("is_binary"), settings.pop("scale")
+    torch.manual_seed(0)
+    model = getattr(transformers, architecture)(transformers.AlbertConfig(**settings))
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            centre = float("LayerNorm.weight" in name or "layer_norm.weight" in name)
+            parameter.normal_(centre, scale)
+    model.save_pretrained(folder)
+    if is_binary:
+        os.remove(folder + "/model.safetensors")
+        torch.save(model.state_dict(), folder + "/pytorch_model.bin")
 """
 
 
@@ -58,16 +58,19 @@ def run(script: str, *arguments: str) -> str:
     ).stdout.decode()
 
 
-def make(
+def description(
     folder: Any,
     architecture: str,
     *,
     is_binary: bool = False,
     scale: float = 0.4,
     **changes: Any,
-) -> str:
-    """Saves a model of transformers with random weights, by their own code; returns the folder."""
-    settings: Dict[str, Any] = dict(CONFIG, **changes)
-    settings.update(is_binary=is_binary, scale=scale)
-    run(_MAKE, str(folder), architecture, json.dumps(settings))
-    return str(folder)
+) -> Dict[str, Any]:
+    """What `make` makes a model of."""
+    more = {"folder": str(folder), "is_binary": is_binary, "scale": scale}
+    return dict(dict(CONFIG, **changes), architecture=architecture, **more)
+
+
+def make(*descriptions: Dict[str, Any]) -> None:
+    """Saves models of transformers with random weights, by their own code, in one process."""
+    run(_MAKE, json.dumps(descriptions))

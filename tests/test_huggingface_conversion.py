@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """convert_checkpoint: to the files of Hugging Face and back, without PyTorch."""
 
+import base64
 import json
 import pathlib
 import shutil
@@ -9,6 +10,7 @@ import shutil
 import numpy as np
 import pytest
 import safetensors.numpy
+import sentencepiece
 import tensorflow.compat.v1 as tf
 
 from albert import huggingface_files, modeling, predictor
@@ -52,6 +54,12 @@ def change_weights(folder, **changes):
     values = {name: value for name, value in values.items() if value is not None}
     path = pathlib.Path(str(folder)) / "model.safetensors"
     huggingface_files.write_safetensors(str(path), values)
+
+
+def vocabulary_processor():
+    processor = sentencepiece.SentencePieceProcessor()
+    processor.Load(str(pretrained_models.VOCABULARY))
+    return processor
 
 
 @pytest.fixture
@@ -243,6 +251,47 @@ class TestToHuggingFace:
         flags = ["--verify", f"--huggingface_python={tmp_path}/python"]
         with pytest.raises(ValueError, match="python cannot be run"):
             to_theirs(source, tmp_path / "theirs", *flags)
+
+
+class TestTokenizer:
+    @pytest.fixture(scope="class")
+    def content(self, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("tokenizer")
+        vocabulary = huggingface_files.Vocabulary(
+            spm_model_file=str(pretrained_models.VOCABULARY), do_lower_case=False
+        )
+        huggingface_files.write_vocabulary(str(folder), vocabulary)
+        return json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+
+    def test_pieces_and_scores_are_the_models_but_for_digits_with_a_comma(self, content):
+        processor = vocabulary_processor()
+        vocab = content["model"]["vocab"]
+        assert [piece for piece, _ in vocab] == [
+            processor.IdToPiece(number) for number in range(processor.GetPieceSize())
+        ]
+        for number, (piece, score) in enumerate(vocab):
+            forbidden = len(piece) > 1 and piece[-1] == "," and piece[-2].isdigit()
+            assert score == (-1e4 if forbidden else processor.GetScore(number))
+
+    def test_only_special_pieces_are_looked_for_in_the_raw_text(self, content):
+        names = [item["content"] for item in content["added_tokens"]]
+        assert names == ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
+
+    def test_cased_text_stays_cased_and_replacements_are_the_models(self, content):
+        kinds = [step["type"] for step in content["normalizer"]["normalizers"]]
+        assert kinds == ["NFKD", "StripAccents", "Precompiled"]
+        table = content["normalizer"]["normalizers"][-1]["precompiled_charsmap"]
+        table = base64.b64decode(table)
+        model = pretrained_models.VOCABULARY.read_bytes()
+        # In the file the table comes after its length in bytes, seven bits at a time.
+        size, length = len(table), b""
+        while size >= 128:
+            length, size = length + bytes([size % 128 + 128]), size // 128
+        assert b"\x12" + length + bytes([size]) + table in model
+
+    def test_a_pair_of_texts_gets_two_segments(self, content):
+        pair = content["post_processor"]["pair"]
+        assert [list(item.values())[0]["type_id"] for item in pair] == [0, 0, 0, 1, 1]
 
 
 class TestFineTunedModels:
