@@ -145,16 +145,18 @@ def test_words_are_those_of_the_head_at_the_gap(archive):
         *ids_of(source, after)[0][1:],
     ]
     with tf.Graph().as_default(), tf.Session() as session:
-        batch = [tf.constant([values]) for values in (ids, [1] * len(ids), [0] * len(ids))]
-        model = modeling.AlbertModel(source.config, False, *batch, scope="bert")
+        # Not of one known row: TensorFlow 2.15's graph optimizer fails on such a head.
+        given, places = (tf.placeholder(tf.int32, [None, None]) for _ in range(2))
+        model = modeling.AlbertModel(source.config, False, given, scope="bert")
         logits = modeling.masked_lm_logits(
             source.config,
             model.get_sequence_output(),
             model.get_embedding_table(),
-            positions=tf.constant([[ids.index(source.tokenizer.vocab["[MASK]"])]]),
+            positions=places,
         )
         tf.train.Saver().restore(session, source.checkpoint)
-        shares = session.run(tf.nn.softmax(logits))[0]
+        gap = ids.index(source.tokenizer.vocab["[MASK]"])
+        shares = session.run(tf.nn.softmax(logits), {given: [ids], places: [[gap]]})[0]
     best = np.argsort(-shares)[:3]
     proposals = several[1][0]
     assert [item.piece for item in proposals] == source.tokenizer.convert_ids_to_tokens(
