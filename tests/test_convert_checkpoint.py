@@ -280,6 +280,13 @@ class TestComparison:
         with pytest.raises(ValueError, match="does not compute"):
             conversion_check.compare({"x": large}, {"x": large + 5e-2})
 
+    def test_heads_on_large_numbers_may_differ_as_these_do(self):
+        before = {"sequence_output": np.full([2], 100.0), "logits": np.ones([2])}
+        after = {"sequence_output": np.full([2], 100.0), "logits": np.ones([2]) + 5e-3}
+        assert len(conversion_check.compare(before, after)) == 2
+        with pytest.raises(ValueError, match="does not compute"):
+            conversion_check.compare({"logits": np.ones([2])}, {"logits": np.ones([2]) + 5e-3})
+
     def test_numbers_that_are_none_do_not_pass(self):
         with pytest.raises(ValueError, match="does not compute"):
             conversion_check.compare({"x": np.ones(1)}, {"x": np.full(1, np.nan)})
