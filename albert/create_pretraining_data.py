@@ -19,7 +19,7 @@ end of a file ends a document. `segment_pairs` and `ngram_masking` say more.
 
 from absl import flags
 
-from albert import files, flags_lib, ngram_masking, pretraining_data, tokenization
+from albert import flags_lib, ngram_masking, pretraining_data, text_documents, tokenization
 
 _DEFAULTS = pretraining_data.DataSettings()
 
@@ -153,15 +153,19 @@ def _define_instance_flags(flag_values: flags.FlagValues):
 
 def main(settings: flags_lib.Settings):
     """Runs the script."""
-    input_files = files.expand_patterns(settings.input_file, "input_file")
+    output_files = [path for path in settings.output_file.split(",") if path]
+    tokenizer_file = settings.spm_model_file or settings.vocab_file
+    input_files = text_documents.find_files(
+        settings.input_file, "input_file", but=[*output_files, tokenizer_file or ""]
+    )
     tokenizer = tokenization.FullTokenizer(
         settings.vocab_file, settings.do_lower_case, settings.spm_model_file
     )
     pretraining_data.create_pretraining_data(
         input_files,
-        [path for path in settings.output_file.split(",") if path],
+        output_files,
         tokenizer=tokenizer,
-        tokenizer_file=settings.spm_model_file or settings.vocab_file,
+        tokenizer_file=tokenizer_file,
         settings=pretraining_data.DataSettings(
             **{name: getattr(settings, name) for name in _DEFAULTS._fields}
         ),

@@ -46,6 +46,7 @@ from albert import (
     record_shuffle,
     segment_pairs,
     text_blocks,
+    text_documents,
     tokenization,
     worker_pool,
 )
@@ -390,7 +391,7 @@ def _fingerprint(
     return {
         "maker": _MAKER,
         "format": _FORMAT,
-        "blocks": [text_blocks.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
+        "blocks": [text_documents.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
         "text": [files.file_fingerprint(path) for path in input_files],
         "tokenizer": files.file_fingerprint(tokenizer_file),
         "vocab_size": len(tokenizer.vocab),

@@ -1,34 +1,18 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Text files as a stream of documents and of blocks of documents, in bounded memory.
+"""Text files as a stream of blocks of documents, in bounded memory.
 
-The layout: one sentence a line, a blank line (white space only) between documents. The end of a
-file ends a document. A document longer than 256 KiB comes in parts of about that size, which have
-the same `source`. Files are UTF-8, with or without a byte order mark; only "\\n" ends a line, and
-white space around a line does not count.
+What a document is in which kind of file, `text_documents` says. Here they are numbered through all
+files and put together in blocks, and their bytes become lines of text.
 """
 
-from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-import tensorflow.compat.v1 as tf
+from albert import text_documents
 
-DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
 BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
 
-_READ_BYTES = 1 << 20
-_LONGEST_LINE_BYTES = 1 << 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class RawDocument(NamedTuple):
-    """A document, or a part of a long one, as bytes."""
-
-    index: int  # its number in the corpus; parts count one by one
-    source: int  # the same for all parts of a long document
-    part: int  # 0 but for the later parts of a long document
-    path: str
-    first_line: int  # where its first line stands in the file, counted from 1
-    text: bytes  # its lines, joined by newlines
+RawDocument = text_documents.RawDocument
 
 
 class TextBlock(NamedTuple):
@@ -49,68 +33,27 @@ class DecodedLines(NamedTuple):
     bad: int
 
 
-def read_documents(paths: Sequence[str]) -> Iterator[RawDocument]:
-    """Yields the documents of text files, one after another.
+def read_documents(paths: Sequence[str], **reading: Any) -> Iterator[RawDocument]:
+    """Yields the documents of text files, one after another, numbered through all of them.
+
+    Args:
+      paths: text files.
+      **reading: further arguments of text_documents.read_file.
 
     Raises:
-      ValueError: a line is longer than a mebibyte.
+      ValueError: as text_documents.read_file does.
     """
-    index = source = 0
+    index = source = 0  # of the file's first document
     for path in paths:
-        lines: List[bytes] = []
-        size = first = part = 0
-        for number, line in enumerate(_read_lines(path), start=1):
-            is_blank = _is_blank(line)
-            if not is_blank:
-                first = first or number
-                lines.append(line)
-                size += len(line) + 1
-            if lines and (is_blank or size >= DOCUMENT_BYTES):
-                yield RawDocument(index, source, part, path, first, b"\n".join(lines))
-                index, part = index + 1, part + 1
-                lines, size, first = [], 0, 0
-            if is_blank:
-                source, part = source + 1, 0
-        if lines:
-            yield RawDocument(index, source, part, path, first, b"\n".join(lines))
-            index += 1
-        source += 1
-
-
-def _read_lines(path: str) -> Iterator[bytes]:
-    """The lines of a file without their newlines."""
-    rest = b""
-    number = 0
-    with tf.io.gfile.GFile(path, "rb") as stream:
-        chunk = stream.read(_READ_BYTES)
-        if chunk.startswith(_BYTE_ORDER_MARK):
-            chunk = chunk[len(_BYTE_ORDER_MARK) :]
-        while chunk:
-            lines = (rest + chunk).split(b"\n")
-            rest = lines.pop()
-            number += len(lines)
-            if len(rest) > _LONGEST_LINE_BYTES:
-                raise ValueError(
-                    f"'{path}', line {number + 1} is longer than {_LONGEST_LINE_BYTES} bytes. The "
-                    "input is text with one sentence a line and a blank line between documents."
-                )
-            yield from lines
-            chunk = stream.read(_READ_BYTES)
-    if rest:
-        yield rest
-
-
-def _is_blank(line: bytes) -> bool:
-    """Whether a line is white space only, Unicode's included. Bytes that are no UTF-8 are not."""
-    if not line or line.isspace():
-        return True
-    if 0x20 < line[0] <= 0x7F:  # the usual case, without decoding
-        return False
-    return not line.decode("utf-8", "replace").strip()
+        last = None
+        for last in text_documents.read_file(path, **reading):
+            yield last._replace(index=index + last.index, source=source + last.source)
+        if last is not None:
+            index, source = index + last.index + 1, source + last.source + 1
 
 
 def read_blocks(
-    paths: Sequence[str], *, window_bytes: int, with_neighbours: bool = False
+    paths: Sequence[str], *, window_bytes: int, with_neighbours: bool = False, **reading: Any
 ) -> Iterator[TextBlock]:
     """Yields the text as blocks of whole documents, or parts of long ones.
 
@@ -118,14 +61,15 @@ def read_blocks(
       paths: text files.
       window_bytes: how many bytes of text make a window of the shuffle.
       with_neighbours: give each block with text of one document only a document beside it.
+      **reading: further arguments of text_documents.read_file.
 
     Raises:
-      ValueError: no text at all; or with_neighbours and a single document.
+      ValueError: no text at all; or with_neighbours and a single document; or as read_file does.
     """
     number = done = size = 0
     documents: List[RawDocument] = []
-    finder = _NeighbourFinder(paths) if with_neighbours else None
-    for document in read_documents(paths):
+    finder = _NeighbourFinder(paths, reading) if with_neighbours else None
+    for document in read_documents(paths, **reading):
         documents.append(document)
         size += len(document.text)
         if size >= BLOCK_BYTES:
@@ -136,7 +80,7 @@ def read_blocks(
     elif not number:
         raise ValueError(
             f"--input_file: there is no text in {', '.join(paths)}. What is read is one sentence "
-            "a line and a blank line between documents."
+            "a line and a blank line between documents, or JSON lines."
         )
 
 
@@ -152,8 +96,10 @@ def _block(
 class _NeighbourFinder:
     """Finds the document before a block of one document; for the first, the one after it."""
 
-    def __init__(self, paths: Sequence[str]):
+    def __init__(self, paths: Sequence[str], reading: Mapping[str, Any]):
         self._paths = paths
+        # The bad lines are told of by the reader of the blocks.
+        self._reading = dict(reading, on_bad_line=lambda bad: None)
         self._last: Optional[RawDocument] = None  # read last
         self._other: Optional[RawDocument] = None  # read last of another source than `_last`
 
@@ -169,7 +115,7 @@ class _NeighbourFinder:
 
     def _next(self, source: int) -> RawDocument:
         """The first document of another source than the first."""
-        for document in read_documents(self._paths):
+        for document in read_documents(self._paths, **self._reading):
             if document.source != source:
                 return document
         raise ValueError(

@@ -22,7 +22,8 @@ LAYERS = (
         "archives checkpoint_names configs downloads example_batches files fused_ops"
         " huggingface_process huggingface_tokenizer layers metrics modeling optimization"
         " precision progress random_streams report squad_metrics sweep_table tables"
-        " text_blocks text_lines tokenization vocab_trainer worker_pool",
+        " sentence_splitting text_blocks text_documents text_lines tokenization vocab_trainer"
+        " word_segmentation worker_pool",
     ),
     (
         "machinery",

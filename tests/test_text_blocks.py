@@ -4,7 +4,7 @@
 
 import pytest
 
-from albert import text_blocks
+from albert import text_blocks, text_documents
 
 
 def write(folder, name, content):
@@ -46,7 +46,7 @@ def test_a_byte_order_mark_is_not_text(tmp_path):
 
 
 def test_long_documents_come_in_parts_of_one_source(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_blocks, "DOCUMENT_BYTES", 20)
+    monkeypatch.setattr(text_documents, "DOCUMENT_BYTES", 20)
     path = write(tmp_path, "a.txt", "".join(f"line {n:03d}\n" for n in range(7)) + "\nshort\n")
     documents = list(text_blocks.read_documents([path]))
     assert [document.text.count(b"\n") + 1 for document in documents] == [3, 3, 1, 1]
@@ -62,13 +62,13 @@ def test_what_is_read_does_not_depend_on_where_reading_pauses(tmp_path, monkeypa
     path = write(tmp_path, "a.txt", "h\u00e9llo w\u00f6rld\n\n\u4e2d\u6587\nx\n" * 20)
     whole = texts([path])
     for size in (1, 2, 3, 7, 64):
-        monkeypatch.setattr(text_blocks, "_READ_BYTES", size)
+        monkeypatch.setattr(text_documents, "_READ_BYTES", size)
         assert texts([path]) == whole
 
 
 def test_a_line_that_never_ends_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_blocks, "_READ_BYTES", 100)
-    monkeypatch.setattr(text_blocks, "_LONGEST_LINE_BYTES", 1000)
+    monkeypatch.setattr(text_documents, "_READ_BYTES", 100)
+    monkeypatch.setattr(text_documents, "_LONGEST_LINE_BYTES", 1000)
     path = write(tmp_path, "a.txt", "fine\n" + "x" * 5000)
     with pytest.raises(ValueError, match="line 2 is longer than 1000 bytes"):
         texts([path])
@@ -93,7 +93,7 @@ def test_an_empty_corpus_is_refused(tmp_path):
 
 def test_blocks_of_one_document_have_a_neighbour_before_or_after(tmp_path, monkeypatch):
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 12)
-    monkeypatch.setattr(text_blocks, "DOCUMENT_BYTES", 12)
+    monkeypatch.setattr(text_documents, "DOCUMENT_BYTES", 12)
     lines = ["document aa", "second part", "", "document bb", "second part", "", "c", "", "d", ""]
     path = write(tmp_path, "a.txt", "\n".join(lines))
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 11)

@@ -1,0 +1,316 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Documents from one text file after another: plain text or JSON lines, compressed or not.
+
+    for document in read_file("corpus/part-1.jsonl.gz"):
+        document.path, document.first_line, document.text  # bytes: its lines, joined by newlines
+
+The name of a file says what is in it, and `.gz` behind it that it is compressed:
+
+* `.jsonl` and `.json`: one JSON object a line, which is one document. Its text is in a field.
+* any other name: plain text, a blank line (white space only) between documents. The end of the file
+  ends a document.
+
+A line of the text is a sentence, or a paragraph that is split later. Files are UTF-8, with or
+without a byte order mark; only "\\n" ends a line, and white space around a line does not count. A
+document longer than 256 KiB comes in parts of about that size, which have the same `source`. What
+memory holds is a document's part, and a mebibyte of the file (with JSON, its longest line).
+"""
+
+import json
+import os
+import re
+import zlib
+from typing import Callable, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert import files
+
+DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
+TEXT_FIELD = "text"
+
+_READ_BYTES = 1 << 20
+_LONGEST_LINE_BYTES = 1 << 20
+_LONGEST_JSON_BYTES = 1 << 26
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_COMPRESSED = ".gz"
+_JSON_ENDINGS = (".jsonl", ".json")
+_TEXT_ENDINGS = (".txt",)
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # JSON's escapes can write half of a character
+_GZIP = 16 + zlib.MAX_WBITS  # zlib's code for this format
+
+
+class RawDocument(NamedTuple):
+    """A document, or a part of a long one, as bytes."""
+
+    index: int  # its number in the file or corpus; parts count one by one
+    source: int  # the same for all parts of a long document
+    part: int  # 0 but for the later parts of a long document
+    path: str
+    first_line: int  # where its first line stands in the file, counted from 1
+    text: bytes  # its lines, joined by newlines
+
+
+class BadLine(NamedTuple):
+    """A line of a JSON file that holds no document."""
+
+    path: str
+    line: int  # its number, counted from 1
+    reason: str
+    content: bytes
+
+    @property
+    def message(self) -> str:
+        """Returns one sentence or two that say where it is and what to do."""
+        return (
+            f"'{self.path}', line {self.line} {self.reason}: {self.content[:60]!r}. Mend the line, "
+            "or let bad lines be dropped and counted by --input_file_mode=rb."
+        )
+
+
+def raise_bad_line(bad: BadLine) -> None:
+    """Raises ValueError: what `read_file` does with a bad line unless told otherwise."""
+    raise ValueError(bad.message)
+
+
+# ----------------------------------------------------------------------------------------- reading
+
+
+def read_file(
+    path: str,
+    *,
+    text_field: str = TEXT_FIELD,
+    on_bad_line: Callable[[BadLine], None] = raise_bad_line,
+) -> Iterator[RawDocument]:
+    """Yields the documents of one file in their order, `index` and `source` counted from 0.
+
+    Args:
+      path: local or on gs://; its name tells the format.
+      text_field: the field of a JSON object that holds the text.
+      on_bad_line: called with each line of a JSON file that holds no document. If it returns, the
+        line is left out.
+
+    Raises:
+      ValueError: a bad line, unless on_bad_line does otherwise; a line that is too long; a damaged
+        compressed file.
+    """
+    lines = _json_lines(path, text_field, on_bad_line) if is_json(path) else _text_lines(path)
+    index = source = 0
+    collected: List[bytes] = []
+    size = first = part = 0
+    for number, line in lines:
+        if line is not None:
+            first = first or number
+            collected.append(line)
+            size += len(line) + 1
+        if collected and (line is None or size >= DOCUMENT_BYTES):
+            yield RawDocument(index, source, part, path, first, b"\n".join(collected))
+            index, part = index + 1, part + 1
+            collected, size, first = [], 0, 0
+        if line is None:
+            source, part = source + 1, 0
+
+
+def is_json(path: str) -> bool:
+    """Returns whether a file's name says that it holds JSON lines."""
+    return _without_compression(path).endswith(_JSON_ENDINGS)
+
+
+def is_compressed(path: str) -> bool:
+    """Returns whether a file's name says that it is compressed."""
+    return str(path).lower().endswith(_COMPRESSED)
+
+
+def _without_compression(path: str) -> str:
+    """The name in small letters, without .gz."""
+    name = os.path.basename(str(path)).lower()
+    return name[: -len(_COMPRESSED)] if is_compressed(name) else name
+
+
+def _text_lines(path: str) -> Iterator[Tuple[int, Optional[bytes]]]:
+    """The lines of plain text with their numbers; None ends a document."""
+    number = 0
+    for number, line in enumerate(_read_lines(path, _LONGEST_LINE_BYTES), start=1):
+        yield number, None if _is_blank(line) else line
+    yield number, None
+
+
+def _json_lines(
+    path: str, text_field: str, on_bad_line: Callable[[BadLine], None]
+) -> Iterator[Tuple[int, Optional[bytes]]]:
+    """The lines of the documents in a JSON file, with the numbers of the documents' own lines."""
+    for number, content in enumerate(_read_lines(path, _LONGEST_JSON_BYTES), start=1):
+        if _is_blank(content):
+            continue
+        try:
+            text = _text_of(content, text_field)
+        except ValueError as error:
+            on_bad_line(BadLine(path, number, str(error), content))
+            continue
+        lines = [line for line in text.split(b"\n") if not _is_blank(line)]
+        for line in lines or [b""]:  # a document without text is counted as one
+            yield number, line
+        yield number, None
+
+
+def _text_of(content: bytes, text_field: str) -> bytes:
+    """The text of a JSON object; ValueErrors say what is wrong, to follow "line 3 ..."."""
+    try:
+        record = json.loads(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError("is not UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"is not JSON, one object a line ({error})") from None
+    if not isinstance(record, dict):
+        raise ValueError("is not a JSON object with the text in a field")
+    text = record.get(text_field)
+    if not isinstance(text, str):
+        found = ", ".join(record) or "no fields"
+        raise ValueError(f"has no text in the field '{text_field}' of --text_field, but {found}")
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return _HALF_CHARACTER.sub("\ufffd", text).encode("utf-8")
+
+
+def _read_lines(path: str, longest: int) -> Iterator[bytes]:
+    """The lines of a file without their newlines."""
+    rest = b""
+    number = 0
+    for chunk in _without_mark(_read_chunks(path)):
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        number += len(lines)
+        if len(rest) > longest:
+            raise ValueError(
+                f"'{path}', line {number + 1} is longer than {longest} bytes. The input is text "
+                "with a sentence (or, for --split_sentences, a paragraph) a line and a blank line "
+                "between documents, or JSON lines (.jsonl)."
+            )
+        yield from lines
+    if rest:
+        yield rest
+
+
+def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Drops a byte order mark at the start."""
+    start: Optional[bytes] = b""
+    for chunk in chunks:
+        if start is not None:
+            chunk = start + chunk
+            if len(chunk) < len(_BYTE_ORDER_MARK):
+                start = chunk
+                continue
+            start = None
+            if chunk.startswith(_BYTE_ORDER_MARK):
+                chunk = chunk[len(_BYTE_ORDER_MARK) :]
+        yield chunk
+    if start:
+        yield start
+
+
+def _read_chunks(path: str) -> Iterator[bytes]:
+    """The content of a file, a mebibyte at a time."""
+    with tf.io.gfile.GFile(path, "rb") as stream:
+        chunks = iter(lambda: stream.read(_READ_BYTES), b"")
+        yield from _decompressed(chunks, path) if is_compressed(path) else chunks
+
+
+def _decompressed(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
+    """What gzip packed, with an error that names the file."""
+    try:
+        yield from _unpacked(chunks)
+    except zlib.error as error:
+        raise ValueError(
+            f"'{path}' is damaged or no gzip file ({error}). Copy it again, or name it without .gz "
+            "if it is not compressed."
+        ) from error
+
+
+def _unpacked(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """A file may hold several packed ones after another, and zeros between and behind them."""
+    unpacker, is_behind_one = None, False
+    for chunk in chunks:
+        if is_behind_one and not unpacker:
+            chunk = chunk.lstrip(b"\0")
+        is_more = True
+        while is_more and (chunk or unpacker):
+            unpacker = unpacker or zlib.decompressobj(_GZIP)
+            content = unpacker.decompress(chunk, _READ_BYTES)
+            yield content
+            chunk = unpacker.unconsumed_tail
+            is_more = bool(chunk) or len(content) == _READ_BYTES
+            if unpacker.eof:
+                chunk = unpacker.unused_data.lstrip(b"\0")
+                unpacker, is_more, is_behind_one = None, True, True
+    if unpacker:
+        raise zlib.error("it ends in the middle")
+
+
+def _is_blank(line: bytes) -> bool:
+    """Whether a line is white space only, Unicode's included. Bytes that are no UTF-8 are not."""
+    if not line or line.isspace():
+        return True
+    if 0x20 < line[0] <= 0x7F:  # the usual case, without decoding
+        return False
+    return not line.decode("utf-8", "replace").strip()
+
+
+# ----------------------------------------------------------------------------------------- finding
+
+
+def find_files(patterns: str, flag_name: str, *, but: Sequence[str] = ()) -> List[str]:
+    """Returns the text files that names, patterns and folders stand for, sorted, each once.
+
+    In a folder and below it these are the files named .txt, .jsonl or .json, or these with .gz, or
+    .gz alone; but no hidden ones, and no records (files with a sidecar).
+
+    Args:
+      patterns: with commas between them. A file under exactly that name is taken as it is.
+      flag_name: where the user wrote them, for messages.
+      but: files that are not taken from folders, such as outputs and vocabularies.
+
+    Raises:
+      ValueError: no pattern, one that matches nothing, or a folder without text files.
+    """
+    excluded = {os.path.abspath(path) for path in but}
+    found = set()
+    for pattern in filter(None, (part.strip() for part in str(patterns).split(","))):
+        folder = os.path.expanduser(pattern)
+        named = [folder] if _is_folder(folder) else files.expand_patterns(pattern, flag_name)
+        for path in named:
+            found.update(_below(path, flag_name, excluded) if _is_folder(path) else [path])
+    return sorted(found) or files.expand_patterns(patterns, flag_name)
+
+
+def _is_folder(path: str) -> bool:
+    return tf.io.gfile.exists(path) and tf.io.gfile.isdir(path)
+
+
+def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
+    """The text files in a folder and below it."""
+    walk = tf.io.gfile.walk if "://" in folder else os.walk
+    found = []
+    for parent, folders, names in walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = [os.path.join(parent, name) for name in names if _is_text_name(name)]
+        found += [path for path in paths if os.path.abspath(path) not in excluded]
+    hidden = [path for path in found if "/." in path[len(folder) :]]  # gfile's walk goes there too
+    found = [path for path in found if path not in hidden and files.read_sidecar(path) is None]
+    if not found:
+        raise ValueError(
+            f"--{flag_name}: no text file lies in the folder '{folder}' or below it. What is "
+            "looked for there is .txt, .jsonl and .json, also with .gz; other names can be given "
+            "by a pattern."
+        )
+    return found
+
+
+def _is_text_name(name: str) -> bool:
+    """Whether a file's name in a folder is that of a text."""
+    plain = _without_compression(name)
+    if name.startswith("."):
+        return False
+    is_bare = is_compressed(name) and "." not in plain
+    return is_bare or plain.endswith(_TEXT_ENDINGS + _JSON_ENDINGS)
