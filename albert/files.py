@@ -32,6 +32,7 @@ from typing import (
 )
 
 FORMAT_VERSION = 1
+NOT_THERE = "it does not exist"
 
 _CHUNK_BYTES = 1 << 22
 _HEADER_BYTES = 12  # of a TFRecord: length (8) and its checksum (4)
@@ -108,7 +109,12 @@ def atomic_write_text(path: str, text: str) -> None:
 
 def atomic_write_json(path: str, value: Any) -> None:
     """Replaces `path` by `value` as indented JSON with sorted keys and a newline at the end."""
-    atomic_write_text(path, json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    atomic_write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """Returns `value` as indented JSON with sorted keys and a newline at the end."""
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def read_text(path: str) -> str:
@@ -218,17 +224,22 @@ def normalized_fingerprint(fingerprint: Mapping[str, Any]) -> Dict[str, Any]:
     return json.loads(json.dumps(dict(fingerprint), sort_keys=True))
 
 
-def write_sidecar(path: str, count: int, fingerprint: Mapping[str, Any]) -> None:
-    """Writes the sidecar of the finished record file `path`."""
-    atomic_write_json(
-        sidecar_path(path),
+def sidecar_text(count: int, size: int, fingerprint: Mapping[str, Any]) -> str:
+    """Returns the content of the sidecar of a record file with `count` records in `size` bytes."""
+    return json_text(
         {
             "format_version": FORMAT_VERSION,
             "count": count,
-            "bytes": _gfile().stat(str(path)).length,
+            "bytes": size,
             "fingerprint": normalized_fingerprint(fingerprint),
-        },
+        }
     )
+
+
+def write_sidecar(path: str, count: int, fingerprint: Mapping[str, Any]) -> None:
+    """Writes the sidecar of the finished record file `path`."""
+    size = _gfile().stat(str(path)).length
+    atomic_write_text(sidecar_path(path), sidecar_text(count, size, fingerprint))
 
 
 def remove_sidecar(path: str) -> None:
@@ -240,10 +251,13 @@ def remove_sidecar(path: str) -> None:
 def read_sidecar(path: str) -> Optional[Sidecar]:
     """Returns the sidecar of the record file `path`; None if there is none or it is unreadable."""
     sidecar = sidecar_path(path)
-    if not _gfile().exists(sidecar):
-        return None
+    return parse_sidecar(read_text(sidecar), sidecar) if _gfile().exists(sidecar) else None
+
+
+def parse_sidecar(text: str, sidecar: str) -> Optional[Sidecar]:
+    """Returns what the file `sidecar` says; None, with a warning, if it is none."""
     try:
-        content = json.loads(read_text(sidecar))
+        content = json.loads(text)
         return Sidecar(**{field: content[field] for field in Sidecar._fields})
     except (ValueError, KeyError, TypeError) as error:
         _LOGGER.warning("%s is not a sidecar (%r); it is ignored.", sidecar, error)
@@ -273,13 +287,18 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
     The text is made for one log line, e.g. "max_seq_length was 128 and is 512".
     """
     if not _gfile().exists(str(path)):
-        return "it does not exist"
-    sidecar = read_sidecar(path)
+        return NOT_THERE
+    return why_sidecar_is_stale(read_sidecar(path), _gfile().stat(str(path)).length, fingerprint)
+
+
+def why_sidecar_is_stale(
+    sidecar: Optional[Sidecar], size: int, fingerprint: Mapping[str, Any]
+) -> str:
+    """Returns the same for a file of `size` bytes with this sidecar."""
     if sidecar is None:
         return "it has no sidecar that says what it was made from"
     if sidecar.format_version != FORMAT_VERSION:
         return f"its format version was {sidecar.format_version} and is {FORMAT_VERSION}"
-    size = _gfile().stat(str(path)).length
     if sidecar.bytes != size:
         return f"it holds {size} bytes where {sidecar.bytes} were written"
     return fingerprint_difference(sidecar.fingerprint, fingerprint)

@@ -523,24 +523,39 @@ def _refuse_arguments(arguments: Sequence[str]):
         )
 
 
-def parse(define_flags: Callable[[flags.FlagValues], None], argv: Sequence[str]) -> Settings:
+def parse(
+    define_flags: Callable[[flags.FlagValues], None],
+    argv: Sequence[str],
+    *,
+    others: Optional[str] = None,
+) -> Settings:
     """Returns the settings for the arguments `argv`, without touching the process's own flags.
 
     Args:
       define_flags: the script's function of that name.
       argv: arguments without the program's name, such as ["--output_dir=/tmp/x", "--do_eval"].
+      others: see `run`.
 
     Raises:
       ValueError: an unknown flag, a bad value, a required flag that is absent, a stray argument.
     """
     flag_values = flags.FlagValues()
     define_flags(flag_values)
+    flag_values.set_gnu_getopt(others is not None)
     try:
-        rest = flag_values(["albert"] + list(argv))
+        rest = flag_values(["albert"] + list(argv), known_only=others is not None)
     except flags.Error as error:
         raise ValueError(str(error)) from error
+    settings = _settings(flag_values, list(flag_values))
+    if others:
+        return _with_others(settings, others, rest[1:])
     _refuse_arguments(rest[1:])
-    return _settings(flag_values, list(flag_values))
+    return settings
+
+
+def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Settings:
+    """The settings with the arguments that are not ours."""
+    return Settings(**dict(settings.to_dict(), **{name: tuple(arguments)}))
 
 
 class _BarFriendlyHandler(logging.Handler):
@@ -607,12 +622,22 @@ def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verb
         return 1
 
 
+def _known_flags(arguments: List[str]) -> List[str]:
+    """Reads the process's flags and returns the other arguments, where those are not mistakes."""
+    try:
+        return flags.FLAGS(arguments, known_only=True)
+    except flags.Error as error:
+        print(f"FATAL Flags parsing error: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
 def run(
     main: Callable[[Settings], Optional[int]],
     define_flags: Callable[[flags.FlagValues], None],
     *,
     usage: str,
     positional: Optional[str] = None,
+    others: Optional[str] = None,
 ):
     """Runs a script: reads the process's arguments, calls `main`, and exits with its code.
 
@@ -624,6 +649,8 @@ def run(
       define_flags: defines the script's flags on the FlagValues it is given.
       usage: what --help prints above the flags.
       positional: the flag that an argument without a name stands for, if there is one.
+      others: the name under which the settings hold, as a tuple, the arguments that are not flags
+        of the script; `main` passes them on to what knows them. Without it they are refused.
     """
     before = set(flags.FLAGS)
     define_flags(flags.FLAGS)
@@ -633,7 +660,7 @@ def run(
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
     sys.modules["__main__"].__doc__ = usage
     # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
-    flags.FLAGS.set_gnu_getopt(positional is not None)
+    flags.FLAGS.set_gnu_getopt(positional is not None or others is not None)
 
     def start(argv: List[str]) -> int:
         verbosity = flags.FLAGS.verbosity
@@ -643,13 +670,15 @@ def run(
             arguments = argv[1:]
             if positional and len(arguments) == 1 and not getattr(settings, positional):
                 settings = settings.replace(**{positional: arguments.pop()})
+            if others:
+                return main(_with_others(settings, others, arguments))
             _refuse_arguments(arguments)
             return main(settings)
 
         return _guarded(checked, _settings(flags.FLAGS, names), verbosity)
 
     try:
-        app.run(start)
+        app.run(start, flags_parser=_known_flags if others else app.parse_flags_with_usage)
     except SystemExit:
         # absl ends --help with 1, as if it were a mistake.
         if _HELP_FLAGS.isdisjoint(sys.argv[1:]):

@@ -60,7 +60,7 @@ INPUT_MODES = ("r", "rb")
 
 _LOGGER = logging.getLogger(__name__)
 
-_FORMAT = 1  # raise it when the same settings give other records than before
+FORMAT = 1  # raise it when the same settings give other records than before
 _MEGABYTE = 1 << 20
 _MOST_BAD_LINES = 0.1  # as a share of the lines
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
@@ -351,6 +351,15 @@ def _check_text(input_files: Sequence[str], counts: Counts, *, sizes: Sequence[i
     for path, size in zip(input_files, sizes):
         if tf.io.gfile.stat(path).length != size:
             raise ValueError(f"--input_file: '{path}' was changed while it was read. Start again.")
+    check_counts(counts)
+
+
+def check_counts(counts: Counts) -> None:
+    """Refuses text that was no text.
+
+    Raises:
+      ValueError: too many bad lines, or no instance.
+    """
     if counts.bad_lines > counts.sentences * _MOST_BAD_LINES:
         raise ValueError(
             f"--input_file: {counts.bad_lines} of {counts.sentences} lines are not UTF-8. Is the "
@@ -390,7 +399,7 @@ def _fingerprint(
     """What the records are made from, for the sidecars."""
     return {
         "maker": _MAKER,
-        "format": _FORMAT,
+        "format": FORMAT,
         "blocks": [text_documents.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
         "text": [files.file_fingerprint(path) for path in input_files],
         "tokenizer": files.file_fingerprint(tokenizer_file),

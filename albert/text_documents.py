@@ -33,7 +33,7 @@ TEXT_FIELD = "text"
 _READ_BYTES = 1 << 20
 _LONGEST_LINE_BYTES = 1 << 20
 _LONGEST_JSON_BYTES = 1 << 26
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _COMPRESSED = ".gz"
 _JSON_ENDINGS = (".jsonl", ".json")
 _TEXT_ENDINGS = (".txt",)
@@ -95,19 +95,42 @@ def read_file(
       ValueError: a bad line, unless on_bad_line does otherwise; a line that is too long; a damaged
         compressed file.
     """
-    lines = _json_lines(path, text_field, on_bad_line) if is_json(path) else _text_lines(path)
+    numbered = enumerate(_read_lines(path, longest_line(path)), start=1)
+    yield from documents_of(path, numbered, text_field=text_field, on_bad_line=on_bad_line)
+
+
+def documents_of(
+    path: str,
+    numbered: Iterable[Tuple[int, bytes]],
+    *,
+    text_field: str = TEXT_FIELD,
+    on_bad_line: Callable[[BadLine], None] = raise_bad_line,
+) -> Iterator[RawDocument]:
+    """Yields the documents in lines of a file, as `read_file` does in all of them.
+
+    Args:
+      path: the file; its name tells the format.
+      numbered: lines without their newlines, each with its number, or whatever else is to be
+        `first_line` of the documents and `line` of a BadLine.
+      text_field: see read_file.
+      on_bad_line: see read_file.
+    """
+    if is_json(path):
+        lines = _json_lines(numbered, path, text_field=text_field, on_bad_line=on_bad_line)
+    else:
+        lines = _text_lines(numbered)
     index = source = 0
     collected: List[bytes] = []
     size = first = part = 0
     for number, line in lines:
         if line is not None:
-            first = first or number
+            first = first if collected else number
             collected.append(line)
             size += len(line) + 1
         if collected and (line is None or size >= DOCUMENT_BYTES):
             yield RawDocument(index, source, part, path, first, b"\n".join(collected))
             index, part = index + 1, part + 1
-            collected, size, first = [], 0, 0
+            collected, size = [], 0
         if line is None:
             source, part = source + 1, 0
 
@@ -128,27 +151,36 @@ def _without_compression(path: str) -> str:
     return name[: -len(_COMPRESSED)] if is_compressed(name) else name
 
 
-def _text_lines(path: str) -> Iterator[Tuple[int, Optional[bytes]]]:
+def longest_line(path: str) -> int:
+    """Returns how many bytes a line of a file may have."""
+    return _LONGEST_JSON_BYTES if is_json(path) else _LONGEST_LINE_BYTES
+
+
+def _text_lines(numbered: Iterable[Tuple[int, bytes]]) -> Iterator[Tuple[int, Optional[bytes]]]:
     """The lines of plain text with their numbers; None ends a document."""
     number = 0
-    for number, line in enumerate(_read_lines(path, _LONGEST_LINE_BYTES), start=1):
-        yield number, None if _is_blank(line) else line
+    for number, line in numbered:
+        yield number, None if is_blank(line) else line
     yield number, None
 
 
 def _json_lines(
-    path: str, text_field: str, on_bad_line: Callable[[BadLine], None]
+    numbered: Iterable[Tuple[int, bytes]],
+    path: str,
+    *,
+    text_field: str,
+    on_bad_line: Callable[[BadLine], None],
 ) -> Iterator[Tuple[int, Optional[bytes]]]:
     """The lines of the documents in a JSON file, with the numbers of the documents' own lines."""
-    for number, content in enumerate(_read_lines(path, _LONGEST_JSON_BYTES), start=1):
-        if _is_blank(content):
+    for number, content in numbered:
+        if is_blank(content):
             continue
         try:
             text = _text_of(content, text_field)
         except ValueError as error:
             on_bad_line(BadLine(path, number, str(error), content))
             continue
-        lines = [line for line in text.split(b"\n") if not _is_blank(line)]
+        lines = [line for line in text.split(b"\n") if not is_blank(line)]
         for line in lines or [b""]:  # a document without text is counted as one
             yield number, line
         yield number, None
@@ -183,14 +215,19 @@ def _read_lines(path: str, longest: int) -> Iterator[bytes]:
         rest = lines.pop()
         number += len(lines)
         if len(rest) > longest:
-            raise ValueError(
-                f"'{path}', line {number + 1} is longer than {longest} bytes. The input is text "
-                "with a sentence (or, for --split_sentences, a paragraph) a line and a blank line "
-                "between documents, or JSON lines (.jsonl)."
-            )
+            raise ValueError(too_long(f"'{path}', line {number + 1}", longest))
         yield from lines
     if rest:
         yield rest
+
+
+def too_long(where: str, longest: int) -> str:
+    """Returns the message for a line, `where`, of more than `longest` bytes."""
+    return (
+        f"{where} is longer than {longest} bytes. The input is text with a sentence (or, for "
+        "--split_sentences, a paragraph) a line and a blank line between documents, or JSON lines "
+        "(.jsonl)."
+    )
 
 
 def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -199,12 +236,12 @@ def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         if start is not None:
             chunk = start + chunk
-            if len(chunk) < len(_BYTE_ORDER_MARK):
+            if len(chunk) < len(BYTE_ORDER_MARK):
                 start = chunk
                 continue
             start = None
-            if chunk.startswith(_BYTE_ORDER_MARK):
-                chunk = chunk[len(_BYTE_ORDER_MARK) :]
+            if chunk.startswith(BYTE_ORDER_MARK):
+                chunk = chunk[len(BYTE_ORDER_MARK) :]
         yield chunk
     if start:
         yield start
@@ -214,11 +251,11 @@ def _read_chunks(path: str) -> Iterator[bytes]:
     """The content of a file, a mebibyte at a time."""
     with tf.io.gfile.GFile(path, "rb") as stream:
         chunks = iter(lambda: stream.read(_READ_BYTES), b"")
-        yield from _decompressed(chunks, path) if is_compressed(path) else chunks
+        yield from decompressed(chunks, path) if is_compressed(path) else chunks
 
 
-def _decompressed(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
-    """What gzip packed, with an error that names the file."""
+def decompressed(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
+    """Yields what gzip packed, with an error that names the file."""
     try:
         yield from _unpacked(chunks)
     except zlib.error as error:
@@ -248,8 +285,8 @@ def _unpacked(chunks: Iterable[bytes]) -> Iterator[bytes]:
         raise zlib.error("it ends in the middle")
 
 
-def _is_blank(line: bytes) -> bool:
-    """Whether a line is white space only, Unicode's included. Bytes that are no UTF-8 are not."""
+def is_blank(line: bytes) -> bool:
+    """Returns whether a line is white space only, also Unicode's; bad UTF-8 is not."""
     if not line or line.isspace():
         return True
     if 0x20 < line[0] <= 0x7F:  # the usual case, without decoding

@@ -96,6 +96,13 @@ def test_a_bad_argument_is_named_in_the_error(argument, words):
     assert words in str(error.value)
 
 
+def test_arguments_of_others_are_handed_on_wherever_they_stand():
+    arguments = ["--runner=Flink", "--train_batch_size=8", "--workers", "2", "--nodo_train"]
+    settings = flags_lib.parse(define_all, REQUIRED + arguments, others="runner_options")
+    assert settings.runner_options == ("--runner=Flink", "--workers", "2")
+    assert (settings.train_batch_size, settings.do_train) == (8, False)
+
+
 def test_a_required_flag_that_is_absent_is_named():
     with pytest.raises(ValueError, match="--spm_model_file must be given"):
         flags_lib.parse(define_all, ["--albert_config_file=c", "--output_dir=out"])

@@ -22,8 +22,8 @@ LAYERS = (
         "archives checkpoint_names configs downloads example_batches files fused_ops"
         " huggingface_process huggingface_tokenizer layers metrics modeling optimization"
         " precision progress random_streams report squad_metrics sweep_table tables"
-        " sentence_splitting text_blocks text_documents text_lines tokenization vocab_trainer"
-        " word_segmentation worker_pool",
+        " sentence_splitting text_blocks text_documents text_lines text_ranges tokenization"
+        " vocab_trainer word_segmentation worker_pool",
     ),
     (
         "machinery",
@@ -50,8 +50,8 @@ LAYERS = (
         "scripts",
         "convert_checkpoint create_pretraining_data demo demo_finetuning demo_pretraining demo_runs"
         " demo_tour download_model embed export_checkpoints export_to_tfhub fill_mask predict"
-        " run_classifier run_pretraining run_race run_squad_v1 run_squad_v2 squad_flags sweep"
-        " sweep_plan text_encoder_flags train_vocab",
+        " pretraining_flags run_classifier run_pretraining run_race run_squad_v1 run_squad_v2"
+        " squad_flags sweep sweep_plan text_encoder_flags train_vocab",
     ),
 )
 LAYER_OF = {module: level for level, (_, names) in enumerate(LAYERS) for module in names.split()}

@@ -109,7 +109,7 @@ def test_the_same_seed_gives_the_same_bytes_for_any_number_of_processes(
 
 
 # Python 3.7 with NumPy 1.18 and Python 3.11 with NumPy 1.26 both gave these. A change means that
-# data made before cannot be made again: raise pretraining_data._FORMAT with it.
+# data made before cannot be made again: raise pretraining_data.FORMAT with it.
 KNOWN_BYTES = {
     "defaults": ({}, "9dad0105ecc3dcc537210ff10bc90be4d47cbad01b67ca669ae86d163dc018e9"),
     "permutation": (
