@@ -358,8 +358,8 @@ def seeded_batches(
       shuffle_window: W, records shuffled with each other; they are held in memory unparsed.
       shard_index: which share of every batch this reader serves.
       shard_count: number of readers that share each batch.
-      transform: (features of one record, its position int64 []) -> features. Deterministic if it
-        draws random numbers from stateless functions of the position only.
+      transform: (features of a batch, the records' positions int64 [B]) -> features. Batches stay
+        functions of (seed, n) if its random numbers are functions of the positions.
       drop_remainder: True makes B a static dimension (an endless stream has no remainder).
 
     Returns:
@@ -376,14 +376,13 @@ def seeded_batches(
     counts = _checked_counts(files, spec)
     start = start_batch * batch_size * shard_count
     stream = _Stream(files, counts, seed=seed, window=shuffle_window, start=start, shard=shard)
-    records = stream.records()
-    if transform is None:  # parsing a whole batch at once is faster
-        batches = records.batch(batch_size, drop_remainder=drop_remainder)
-        batches = batches.map(lambda text, _: spec.parse_batch(text), _AUTOTUNE)
-    else:
-        examples = records.map(lambda text, at: transform(spec.parse(text), at), _AUTOTUNE)
-        batches = examples.batch(batch_size, drop_remainder=drop_remainder)
-    return _deterministic(batches.prefetch(_AUTOTUNE))
+
+    def parsed(texts: tf.Tensor, positions: tf.Tensor) -> Features:
+        features = spec.parse_batch(texts)
+        return transform(features, positions) if transform else features
+
+    batches = stream.records().batch(batch_size, drop_remainder=drop_remainder)
+    return _deterministic(batches.map(parsed, _AUTOTUNE).prefetch(_AUTOTUNE))
 
 
 class _Shard(NamedTuple):

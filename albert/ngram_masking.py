@@ -29,6 +29,8 @@ import numpy as np
 from albert import random_streams, segment_pairs
 
 WORD_STARTS = ("reference", "underline")
+# Of the chosen pieces these shares become [MASK], and become [MASK] or stay.
+MASKED, MASKED_OR_KEPT = 0.8, 0.9
 
 _UNDERLINE = "\u2581"  # SentencePiece's mark of a space
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -38,7 +40,7 @@ _RESERVED = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
 _LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 # What is drawn from the key of a pair; segment_pairs draws the numbers below.
-_WORDS, _ACTIONS, _PERMUTED_WORDS, _PERMUTATION, PAIR_DRAWS = range(
+WORDS, ACTIONS, _PERMUTED_WORDS, _PERMUTATION, PAIR_DRAWS = range(
     segment_pairs.PAIR_DRAWS, segment_pairs.PAIR_DRAWS + 5
 )
 
@@ -122,6 +124,19 @@ def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
         sep_id=vocab["[SEP]"],
         mask_id=vocab["[MASK]"],
     )
+
+
+def describe_vocabulary(table: PieceTable) -> Dict[str, Any]:
+    """Returns what masking on the fly must know of a vocabulary, as JSON values.
+
+    Returns:
+      {"mask_id": id of [MASK], "ordinary": [[first, one past the last], ...]: the ids that may
+      replace a piece at random}.
+    """
+    breaks = np.flatnonzero(np.diff(table.ordinary) != 1)
+    firsts = table.ordinary[np.concatenate([[0], breaks + 1])]
+    lasts = table.ordinary[np.concatenate([breaks, [len(table.ordinary) - 1]])] + 1
+    return {"mask_id": table.mask_id, "ordinary": np.stack([firsts, lasts], axis=1).tolist()}
 
 
 def _odd_unknown(vocab: Dict[str, int]) -> Optional[Pattern]:
@@ -221,12 +236,13 @@ def masked_features(
     Returns:
       input_ids, input_mask, segment_ids, token_boundary [N, S]; masked_lm_positions,
       masked_lm_ids, masked_lm_weights (float32) [N, P] (2 P with do_permutation) in ascending
-      order of position; next_sentence_labels [N, 1].
+      order of position; next_sentence_labels [N, 1]. Without the masked_lm_* features where
+      masked_lm_prob is 0: such records are masked on the fly, see `dynamic_masking`.
     """
     sequences = _gather(block, pairs, settings)
     words = _find_words(sequences, pairs.length_a, settings)
     wanted = _number_to_predict(sequences.length, settings)
-    order = random_streams.fold(pairs.key, _WORDS)
+    order = random_streams.fold(pairs.key, WORDS)
     masked_words = _choose_words(words, wanted, keys=order, settings=settings)
     output = sequences.ids.copy()
     chosen = _pieces_of(words, masked_words, sequences.is_piece)  # bool [N, M]
@@ -241,9 +257,15 @@ def masked_features(
         _permute(output, moved, random_streams.fold(pairs.key, _PERMUTATION))
         chosen = chosen | moved
     features = _lay_out(output, sequences, length_a=pairs.length_a, table=table, settings=settings)
-    features.update(_predictions(chosen, labels, length_a=pairs.length_a, settings=settings))
+    if settings.masked_lm_prob > 0:
+        features.update(_predictions(chosen, labels, length_a=pairs.length_a, settings=settings))
     features["next_sentence_labels"] = pairs.label[:, None]
     return features
+
+
+def count_predictions(features: Dict[str, np.ndarray]) -> int:
+    """Returns how many pieces the features of `masked_features` predict."""
+    return int(features["masked_lm_weights"].sum()) if "masked_lm_weights" in features else 0
 
 
 def _gather(
@@ -289,7 +311,7 @@ def _number_to_predict(length: np.ndarray, settings: MaskSettings) -> np.ndarray
 # ----------------------------------------------------------------------------------------- choosing
 
 
-def _ngram_thresholds(settings: MaskSettings) -> np.ndarray:
+def ngram_thresholds(settings: MaskSettings) -> np.ndarray:
     """float64 [ngram - 1]: u below the first means n = 1, below the second n = 2, and so on."""
     weights = [1.0 / n for n in range(1, settings.ngram + 1)]
     if not settings.favor_shorter_ngram:
@@ -330,7 +352,7 @@ def _choose_words(
     Words in `taken` count as chosen already but do not add to the number.
     """
     order, draws = _visits(keys, words, settings.max_seq_length)
-    thresholds = _ngram_thresholds(settings)
+    thresholds = ngram_thresholds(settings)
     chosen = np.zeros(words.start.shape, bool)
     blocked = chosen if taken is None else taken.copy()
     width, visits_width = words.start.shape[1], order.shape[1]
@@ -382,12 +404,12 @@ def _replace(
 ) -> None:
     """80% [MASK], 10% unchanged, 10% a random ordinary piece, in place."""
     rows, columns = np.nonzero(chosen)
-    keys = random_streams.fold(random_streams.fold(keys, _ACTIONS)[rows], columns)
+    keys = random_streams.fold(random_streams.fold(keys, ACTIONS)[rows], columns)
     action = (keys >> np.uint64(32)).astype(np.float64) * 2.0**-32
     other = ((keys & np.uint64(0xFFFFFFFF)) * np.uint64(len(table.ordinary))) >> np.uint64(32)
     values = output[rows, columns]
-    values[action < 0.8] = table.mask_id
-    is_random = action >= 0.9
+    values[action < MASKED] = table.mask_id
+    is_random = action >= MASKED_OR_KEPT
     values[is_random] = table.ordinary[other[is_random].astype(np.int64)]
     output[rows, columns] = values
 

@@ -64,6 +64,7 @@ FORMAT = 1  # raise it when the same settings give other records than before
 _MEGABYTE = 1 << 20
 _MOST_BAD_LINES = 0.1  # as a share of the lines
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
+_MANY_COPIES = 10  # of text without masks
 _MAKER = "create_pretraining_data"
 _PART_NAME = re.compile(r"[0-9a-f]{16}-\d+\.part(\.tmp-\d+)?|[0-9a-f]{16}\.started")
 
@@ -141,6 +142,12 @@ def check_settings(settings: DataSettings) -> None:
             f"--input_file_mode is '{settings.input_file_mode}'; it must be r (bad UTF-8 is an "
             "error) or rb (bytes that are not UTF-8 are dropped and counted)."
         )
+    if settings.masked_lm_prob == 0 and settings.dupe_factor > _MANY_COPIES:
+        _LOGGER.warning(
+            "--masked_lm_prob=0 makes records that run_pretraining masks anew in each pass: "
+            "--dupe_factor=%d copies on disk are hardly better than a few.",
+            settings.dupe_factor,
+        )
     wanted = int(round(settings.max_seq_length * settings.masked_lm_prob))
     if wanted > settings.max_predictions_per_seq:
         _LOGGER.warning(
@@ -192,6 +199,7 @@ class InstanceMaker:
         self._tokenizer = tokenizer
         self._settings = settings
         self._table = ngram_masking.piece_table(tokenizer, settings.word_start)
+        self.vocabulary = ngram_masking.describe_vocabulary(self._table)
         self._pair_settings = part_of(settings, segment_pairs.PairSettings)
         self._mask_settings = part_of(settings, ngram_masking.MaskSettings)
 
@@ -227,7 +235,7 @@ class InstanceMaker:
         def encoded() -> Iterator[example_batches.EncodedExamples]:
             predictions = 0
             for batch in features:
-                predictions += int(batch["masked_lm_weights"].sum())
+                predictions += ngram_masking.count_predictions(batch)
                 yield example_batches.encode_examples(batch)
             note["counts"] = counts._replace(predictions=predictions)
 
@@ -328,6 +336,7 @@ def create_pretraining_data(
     _check_outputs(input_files, output_files)
     maker = InstanceMaker(tokenizer, settings)
     fingerprint = _fingerprint(input_files, tokenizer_file, tokenizer=tokenizer, settings=settings)
+    fingerprint["vocabulary"] = maker.vocabulary  # for masking on the fly
     outputs = _Outputs(output_files, fingerprint)
     if outputs.all_current():
         return _nothing_to_do(outputs, started)

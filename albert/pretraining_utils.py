@@ -15,16 +15,29 @@ import logging
 import math
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import dynamic_masking, estimator_utils, input_pipeline, modeling, training_graph
+from albert import (
+    dynamic_masking,
+    estimator_utils,
+    input_pipeline,
+    modeling,
+    ngram_masking,
+    training_graph,
+)
 
 _LOGGER = logging.getLogger("albert")
 
 # So many records show which piece is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
+_RECORDS_TO_CHECK = 10  # of each file
+# Of masks that are drawn for evaluation: no result may depend on the training's seed.
+_EVALUATION_SEED = 0
 # Keeps the mean over weights finite where a batch has none.
 _WEIGHT_EPSILON = 1e-5
+# Features without which a record is none of pretraining.
+_REQUIRED = frozenset({"input_ids"})
 
 
 # ---------------------------------------------------------------------------------------------
@@ -48,9 +61,10 @@ def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> input_pip
             feature("segment_ids", sequence, tf.int64),
             # Only masking on the fly needs it, and records of other makers may lack it.
             feature("token_boundary", sequence, tf.int64, default=0),
-            feature("masked_lm_positions", predictions, tf.int64),
-            feature("masked_lm_ids", predictions, tf.int64),
-            feature("masked_lm_weights", predictions, tf.float32),
+            # Records to be masked on the fly have none of these.
+            feature("masked_lm_positions", predictions, tf.int64, default=0),
+            feature("masked_lm_ids", predictions, tf.int64, default=0),
+            feature("masked_lm_weights", predictions, tf.float32, default=0),
             # The name is historic: it holds the label of the sentence order.
             feature("next_sentence_labels", (1,), tf.int64),
         )
@@ -63,13 +77,15 @@ def check_records(
     max_seq_length: int,
     max_predictions_per_seq: int,
     config: modeling.AlbertConfig,
-    records_per_file: int = 10,
+    masks_on_the_fly: bool = False,
+    records_per_file: int = _RECORDS_TO_CHECK,
 ):
     """Looks at the first records of each file, so that a mistake shows before training starts.
 
     Raises:
       ValueError: a file is empty or of another format, its sequences or predictions are of another
-        length than the flags say, or its ids do not exist in the model.
+        length than the flags say, its ids do not exist in the model, or there are no masks in it
+        and none are drawn on the fly.
     """
     lengths = {"input_ids": max_seq_length, "masked_lm_positions": max_predictions_per_seq}
     flags = {"input_ids": "max_seq_length", "masked_lm_positions": "max_predictions_per_seq"}
@@ -87,6 +103,8 @@ def check_records(
                 _check_length(file, example, name=name, flag=flags[name], length=length)
             for name, (key, limit) in limits.items():
                 _check_ids(file, example, name=name, key=key, limit=limit)
+        if not masks_on_the_fly:
+            _check_masks(file, examples)
     _compare_vocabulary(files[0], config)
 
 
@@ -124,8 +142,19 @@ def _values(example: tf.train.Example, name: str) -> Sequence[int]:
     return features[name].int64_list.value if name in features else ()
 
 
+def _check_masks(file: str, examples: Sequence[tf.train.Example]):
+    """Without masks nothing but the sentence order would be learnt."""
+    if not holds_masks(examples):
+        raise ValueError(
+            f"{file}: the records hold no masks. Draw them on the fly by --masked_lm_budget=0.1765 "
+            "(15% of the pieces), or create the records with a --masked_lm_prob above 0."
+        )
+
+
 def _check_length(file: str, example: tf.train.Example, *, name: str, flag: str, length: int):
     found = len(_values(example, name))
+    if not found and name not in _REQUIRED:
+        return
     if not found:
         present = ", ".join(sorted(example.features.feature))
         raise ValueError(
@@ -163,7 +192,9 @@ class InputSettings(NamedTuple):
     max_batches: Optional[int] = None  # of evaluation
     shuffle_window: int = 10000  # records that are shuffled together
     masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
-    vocab_size: Optional[int] = None  # needed for that
+    vocab_size: Optional[int] = None  # needed for that, if the records alone tell the vocabulary
+    # What the vocabulary is, where neither the records nor their sidecars tell it.
+    vocabulary: Optional[dynamic_masking.Vocabulary] = None
 
 
 def build_input_fn(settings: InputSettings) -> Callable:
@@ -173,7 +204,11 @@ def build_input_fn(settings: InputSettings) -> Callable:
     each record comes once, and the last batch is filled up with records of weight zero.
     """
     spec = feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
-    transform = _masking(settings) if settings.is_training and settings.masked_lm_budget else None
+    transform = None
+    if not settings.is_training:
+        transform = _evaluation_transform(settings)
+    elif settings.masked_lm_budget:
+        transform = _masking(settings)
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], the part of one core."""
@@ -184,6 +219,7 @@ def build_input_fn(settings: InputSettings) -> Callable:
                 batch_size=params["batch_size"],
                 max_batches=_batches_of_one_core(settings.max_batches, params),
             )
+            dataset = _masked_evaluation(dataset, transform, params["batch_size"])
             return _endless(dataset) if params.get("use_tpu") else dataset
         shard = estimator_utils.input_shard(params)
         return input_pipeline.seeded_batches(
@@ -208,12 +244,74 @@ def _batches_of_one_core(batches: Optional[int], params: Mapping[str, Any]) -> O
 
 def _masking(settings: InputSettings) -> Callable:
     """Returns the map that draws masks on the fly."""
+    sidecar = input_pipeline.read_sidecar(settings.files[0])
+    made_with = sidecar.fingerprint if sidecar else {}
     examples = _first_examples(settings.files[0], _RECORDS_TO_LEARN_FROM)
-    return dynamic_masking.masking(
-        budget=settings.masked_lm_budget,
-        seed=settings.seed,
-        vocabulary=dynamic_masking.vocabulary_of(examples, settings.vocab_size),
+    masks = _mask_settings(settings, made_with.get("settings", {}))
+    if masks.do_whole_word_mask:
+        dynamic_masking.check_boundaries(examples)
+    if settings.vocabulary is not None:
+        vocabulary = settings.vocabulary
+    elif "vocabulary" in made_with:
+        vocabulary = dynamic_masking.vocabulary_of_description(made_with["vocabulary"])
+    else:
+        vocabulary = dynamic_masking.vocabulary_of_records(examples, settings.vocab_size)
+    _LOGGER.info(
+        "Masks are drawn on the fly%s: %.1f%% of the pieces and at most %d, in n-grams of up to %d "
+        "%s.",
+        "" if settings.is_training else ", the same in each evaluation",
+        100.0 * masks.masked_lm_prob,
+        masks.max_predictions_per_seq,
+        masks.ngram,
+        "whole words" if masks.do_whole_word_mask else "pieces",
     )
+    seed = settings.seed if settings.is_training else _EVALUATION_SEED
+    return dynamic_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
+
+
+def _mask_settings(
+    settings: InputSettings, made_with: Mapping[str, Any]
+) -> ngram_masking.MaskSettings:
+    """The kind of masks is the one that data creation was told; by default the paper's."""
+    budget = settings.masked_lm_budget
+    return ngram_masking.MaskSettings(
+        max_seq_length=settings.max_seq_length,
+        max_predictions_per_seq=settings.max_predictions_per_seq,
+        masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
+        ngram=made_with.get("ngram", 3),
+        favor_shorter_ngram=made_with.get("favor_shorter_ngram", True),
+        do_whole_word_mask=made_with.get("do_whole_word_mask", True),
+        do_permutation=False,
+    )
+
+
+def holds_masks(examples: Sequence[tf.train.Example]) -> bool:
+    """Returns whether any piece of the records is masked."""
+    return any(
+        any(example.features.feature["masked_lm_weights"].float_list.value)
+        for example in examples
+        if "masked_lm_weights" in example.features.feature
+    )
+
+
+def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:
+    """Evaluation keeps the records' masks, and draws the same ones each time if there are none."""
+    if not settings.masked_lm_budget or all(
+        holds_masks(_first_examples(file, _RECORDS_TO_CHECK)) for file in settings.files
+    ):
+        return None
+    return _masking(settings)
+
+
+def _masked_evaluation(
+    dataset: tf.data.Dataset, transform: Optional[Callable], batch_size: int
+) -> tf.data.Dataset:
+    """Masks batches by the records' places in the files."""
+    if transform is None:
+        return dataset
+    rows = np.arange(batch_size, dtype=np.int64)
+    numbered = tf.data.Dataset.zip((dataset, tf.data.Dataset.range(1 << 62)))
+    return numbered.map(lambda batch, number: transform(batch, number * batch_size + rows))
 
 
 def _endless(dataset: tf.data.Dataset) -> tf.data.Dataset:

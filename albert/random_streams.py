@@ -16,10 +16,14 @@ from typing import Union
 
 import numpy as np
 
-_INCREMENT = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd
-_FACTOR_1 = np.uint64(0xBF58476D1CE4E5B9)
-_FACTOR_2 = np.uint64(0x94D049BB133111EB)
-_SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
+# The constants of SplitMix64, for whoever computes the same streams elsewhere.
+INCREMENT = 0x9E3779B97F4A7C15  # 2^64 / golden ratio, odd
+FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+SHIFTS = (30, 27, 31)
+
+_INCREMENT = np.uint64(INCREMENT)
+_FACTOR_1, _FACTOR_2 = map(np.uint64, FACTORS)
+_SHIFT_1, _SHIFT_2, _SHIFT_3 = map(np.uint64, SHIFTS)
 _TO_UNIT = 2.0**-53
 
 

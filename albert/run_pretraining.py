@@ -20,13 +20,16 @@ from absl import flags
 
 from albert import (
     checkpoint_evaluator,
+    dynamic_masking,
     estimator_utils,
     flags_lib,
     input_pipeline,
     modeling,
+    ngram_masking,
     precision,
     pretraining_utils,
     released_models,
+    tokenization,
 )
 from albert import files as file_utils
 
@@ -73,14 +76,7 @@ def define_flags(flag_values: flags.FlagValues):
         help="Slots for masked pieces in a record; twice that of the data creation when the "
         "records were made with --do_permutation.",
     )
-    flags_lib.floating(
-        flag_values,
-        "masked_lm_budget",
-        0.0,
-        lower_bound=0.0,
-        help="If above 0: the ratio of masked n-grams to unmasked ones; the masks in the records "
-        "are undone, and new ones are drawn in each pass.",
-    )
+    _define_masking_flags(flag_values)
     _define_schedule_flags(flag_values)
     flags_lib.integer(
         flag_values, "max_eval_steps", 100, lower_bound=1, help="Batches to evaluate at most."
@@ -93,6 +89,28 @@ def define_flags(flag_values: flags.FlagValues):
     )
     flags_lib.define_tpu_flags(flag_values)
     flags_lib.define_runtime_flags(flag_values)
+
+
+def _define_masking_flags(flag_values: flags.FlagValues):
+    """Masks that are drawn on the fly."""
+    flags_lib.floating(
+        flag_values,
+        "masked_lm_budget",
+        0.0,
+        lower_bound=0.0,
+        help="If above 0: masks are drawn anew in each pass, those in the records are undone. The "
+        "number is the ratio of masked pieces to unmasked ones: 0.1765 masks 15%. What is masked "
+        "together (n-grams, whole words) is as the records' creation was told.",
+    )
+    flags_lib.path(
+        flag_values,
+        "spm_model_file",
+        help="SentencePiece model of the records. Only for --masked_lm_budget, and only where the "
+        "file that create_pretraining_data wrote beside the records is gone.",
+    )
+    flags_lib.path(
+        flag_values, "vocab_file", help="The same for records of a WordPiece vocabulary."
+    )
 
 
 def _define_schedule_flags(flag_values: flags.FlagValues):
@@ -247,6 +265,7 @@ def find_data(settings: Any, config: modeling.AlbertConfig) -> Data:
         max_seq_length=settings.max_seq_length,
         max_predictions_per_seq=settings.max_predictions_per_seq,
         config=config,
+        masks_on_the_fly=settings.masked_lm_budget > 0,
     )
     return Data(training, evaluation or training)
 
@@ -302,8 +321,7 @@ def train(
         True,
         seed=settings.seed,
         start_step=resumed.step if resumed else 0,
-        masked_lm_budget=settings.masked_lm_budget,
-        vocab_size=config.vocab_size,
+        **_masks_on_the_fly(settings, config),
     )
     return estimator_utils.train(
         build_estimator(settings, config, init_checkpoint),
@@ -317,16 +335,37 @@ def train(
     )
 
 
+def _masks_on_the_fly(settings: Any, config: modeling.AlbertConfig) -> Dict[str, Any]:
+    """The fields of InputSettings that say whether and how masks are drawn."""
+    if not settings.masked_lm_budget:
+        return {}
+    vocabulary = None
+    if settings.spm_model_file or settings.vocab_file:
+        tokenizer = tokenization.FullTokenizer(settings.vocab_file, True, settings.spm_model_file)
+        vocabulary = dynamic_masking.vocabulary_of_table(ngram_masking.piece_table(tokenizer))
+    return {
+        "masked_lm_budget": settings.masked_lm_budget,
+        "vocab_size": config.vocab_size,
+        "vocabulary": vocabulary,
+    }
+
+
 def evaluate(
     settings: Any, config: modeling.AlbertConfig, files: List[str]
 ) -> checkpoint_evaluator.EvaluationSummary:
     """Evaluates each checkpoint once and keeps the best."""
     estimator = build_estimator(settings, config)
+    budget = settings.masked_lm_budget
     steps = pretraining_utils.evaluation_steps(
         files, settings.eval_batch_size, settings.max_eval_steps
     )
     input_fn = input_fn_builder(
-        files, settings.max_seq_length, settings.max_predictions_per_seq, False, max_batches=steps
+        files,
+        settings.max_seq_length,
+        settings.max_predictions_per_seq,
+        False,
+        max_batches=steps,
+        **_masks_on_the_fly(settings, config),
     )
 
     def evaluate_checkpoint(path: str) -> Dict[str, Any]:
@@ -347,6 +386,7 @@ def evaluate(
             "batches": steps,
             "batch_size": settings.eval_batch_size,
             "precision": settings.precision,
+            **({"masked_lm_budget": budget} if budget else {}),
         },
         wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
         final_step=settings.num_train_steps,

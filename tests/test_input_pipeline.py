@@ -309,10 +309,12 @@ def test_large_files_are_mixed_block_by_block(tmp_path):
     assert sorted(order) == list(range(400))
 
 
-def test_a_transform_sees_each_record_with_its_position_in_the_endless_stream(paths):
+def test_a_transform_sees_batches_with_the_positions_in_the_endless_stream(paths):
     def transform(features, position):
-        assert position.dtype == tf.int64
-        draw = tf.random.stateless_uniform([], seed=[1, position])
+        assert position.dtype == tf.int64 and position.shape.as_list() == [4]
+        draw = tf.map_fn(
+            lambda one: tf.random.stateless_uniform([], seed=[1, one]), position, tf.float32
+        )
         return dict(features, position=position, draw=draw)
 
     def build(start):

@@ -18,6 +18,7 @@ from albert import (
     create_pretraining_data,
     estimator_utils,
     flags_lib,
+    input_pipeline,
     precision,
     run_pretraining,
 )
@@ -226,6 +227,85 @@ def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_togeth
         "--num_train_steps=2",
     )
     assert np.isfinite(outcome.training.scalars["loss"])
+
+
+# ---------------------------------------------------------------------------------------------
+# Records without masks.
+
+
+def strip_masks(source, target, *, vocabulary):
+    """Copies records without their masks, as data creation writes them for masks on the fly."""
+    fingerprint = {"settings": {"ngram": 2}}
+    if vocabulary:
+        ordinary = [[records.FIRST_PIECE, records.VOCAB_SIZE]]
+        fingerprint["vocabulary"] = {"mask_id": records.MASK, "ordinary": ordinary}
+    with input_pipeline.AtomicRecordWriter(str(target), fingerprint) as writer:
+        for serialized in tf.python_io.tf_record_iterator(str(source)):
+            example = tf.train.Example.FromString(serialized)
+            remove_masks(example.features.feature)
+            writer.write(example.SerializeToString())
+
+
+def remove_masks(features):
+    ids = features["input_ids"].int64_list.value
+    places = features["masked_lm_positions"].int64_list.value
+    labels = features["masked_lm_ids"].int64_list.value
+    weights = features["masked_lm_weights"].float_list.value
+    for place, label, weight in zip(places, labels, weights):
+        ids[place] = label if weight else ids[place]
+    for name in ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights"):
+        del features[name]
+
+
+@pytest.fixture(scope="module")
+def without_masks(data, tmp_path_factory):
+    """A folder with training and evaluation records that hold no masks."""
+    folder = tmp_path_factory.mktemp("unmasked")
+    strip_masks(data / "train-0.tf_record", folder / "train.tf_record", vocabulary=True)
+    strip_masks(data / "eval.tf_record", folder / "eval.tf_record", vocabulary=True)
+    return folder
+
+
+def run_without_masks(data, without_masks, output_dir, *arguments):
+    files = [f"--input_file={without_masks / 'train.tf_record'}", "--num_train_steps=3"]
+    files.append(f"--eval_file={without_masks / 'eval.tf_record'}")
+    return run(data, output_dir, *files, "--do_eval", *arguments)
+
+
+def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_evaluation(
+    data, without_masks, tmp_path, caplog
+):
+    outcomes = []
+    for number, seed in enumerate((1, 2)):
+        flags = ["--masked_lm_budget=0.25", f"--seed={seed}", "--max_predictions_per_seq=4"]
+        if number:  # of the first run's weights
+            flags.append(f"--init_checkpoint={tmp_path / '0' / 'model.ckpt-3'}")
+        with caplog.at_level(logging.INFO, logger="albert"):
+            outcomes.append(run_without_masks(data, without_masks, tmp_path / str(number), *flags))
+    first, second = (outcome.evaluation.results for outcome in outcomes)
+    assert first[-1].step == 3 and second[0].step == 0
+    assert second[0].metrics["masked_lm_loss"] == pytest.approx(first[-1].metrics["masked_lm_loss"])
+    assert first[-1].metrics["masked_lm_loss"] > 1.0
+    assert "20.0% of the pieces and at most 4, in n-grams of up to 2 whole words" in caplog.text
+    assert "the same in each evaluation" in caplog.text
+
+
+def test_records_without_masks_need_a_budget(data, without_masks, tmp_path):
+    with pytest.raises(ValueError, match="tf_record: the records hold no masks.*_budget="):
+        run_without_masks(data, without_masks, tmp_path)
+
+
+def test_a_vocabulary_file_helps_where_the_sidecar_is_gone(data, tmp_path):
+    strip_masks(data / "train-0.tf_record", tmp_path / "train.tf_record", vocabulary=False)
+    flags = [f"--input_file={tmp_path / 'train.tf_record'}", "--masked_lm_budget=0.25"]
+    flags.append("--num_train_steps=1")
+    with pytest.raises(ValueError, match="--vocab_file"):
+        run(data, tmp_path / "a", *flags)
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    pieces += [f"p{number}" for number in range(records.FIRST_PIECE, records.VOCAB_SIZE)]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    outcome = run(data, tmp_path / "b", *flags, f"--vocab_file={tmp_path / 'vocab.txt'}")
+    assert outcome.training.last_step == 1
 
 
 # ---------------------------------------------------------------------------------------------
