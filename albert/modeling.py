@@ -246,12 +246,14 @@ class _Variables:
     """Makes variables by their path below the current scope, and their use-ready tensors once.
 
     Layers share weights, so whatever is done to a weight (the cast to the compute dtype, joining
-    query, key and value) is done once a step here and not once a layer.
+    query, key and value) is done once a step here and not once a layer. In training each use gets
+    the weight by way of the use before, see `_handed_on`.
     """
 
-    def __init__(self, config: AlbertConfig, dtype: tf.DType):
+    def __init__(self, config: AlbertConfig, dtype: tf.DType, *, is_training: bool):
         self._config = config
         self._dtype = dtype
+        self._is_training = is_training
         self._attention: Dict[Tuple[int, int], _AttentionWeights] = {}
         self._feed_forward: Dict[Tuple[int, int], _FeedForwardWeights] = {}
 
@@ -268,18 +270,20 @@ class _Variables:
         return self._cast(self._affine(path, rows, columns))
 
     def attention(self, group: int, inner: int) -> _AttentionWeights:
-        """The attention weights of an inner group."""
-        key = (group, inner)
-        if key not in self._attention:
-            self._attention[key] = self._make_attention(_block_path(group, inner))
-        return self._attention[key]
+        """The attention weights of an inner group, for one more layer."""
+        return self._used_again(self._attention, (group, inner), self._make_attention)
 
     def feed_forward(self, group: int, inner: int) -> _FeedForwardWeights:
-        """The feed-forward weights of an inner group."""
-        key = (group, inner)
-        if key not in self._feed_forward:
-            self._feed_forward[key] = self._make_feed_forward(_block_path(group, inner))
-        return self._feed_forward[key]
+        """The feed-forward weights of an inner group, for one more layer."""
+        return self._used_again(self._feed_forward, (group, inner), self._make_feed_forward)
+
+    def _used_again(self, made: Dict, key: Tuple[int, int], make: Callable):
+        """What `make` makes at the first use, or what the last use hands on."""
+        if key not in made:
+            made[key] = make(_block_path(*key))
+        elif self._is_training:
+            made[key] = tf.nest.map_structure(_handed_on, made[key])
+        return made[key]
 
     def _make_attention(self, path: str) -> _AttentionWeights:
         hidden = self._config.hidden_size
@@ -312,6 +316,17 @@ class _Variables:
 
     def _cast(self, weights: Dense) -> Dense:
         return Dense(tf.cast(weights.kernel, self._dtype), tf.cast(weights.bias, self._dtype))
+
+
+@tf.custom_gradient
+def _handed_on(weight: tf.Tensor):
+    """The weight itself, for the next layer that shares it.
+
+    So the gradients of a shared weight are added up one by one while the backward pass goes
+    through the layers; else those of all layers would be kept until they are added at once.
+    (A Snapshot is a no-op. The graph optimizer would join sums that follow each other directly.)
+    """
+    return tf.identity(weight), lambda upstream: tf.raw_ops.Snapshot(input=upstream)
 
 
 def _block_path(group: int, inner: int) -> str:
@@ -485,7 +500,7 @@ class AlbertModel:
             token_type_ids = tf.zeros([batch, length], tf.int32)
 
         with tf.variable_scope(scope, default_name="bert"):
-            variables = _Variables(self._config, compute_dtype)
+            variables = _Variables(self._config, compute_dtype, is_training=is_training)
             hidden = self._embed(
                 variables, input_ids, token_type_ids, one_hot=use_one_hot_embeddings
             )

@@ -364,6 +364,33 @@ def test_custom_gradients_equal_plain_autodiff(variant):
     assert_same_training(fused, plain, 1e-5)
 
 
+def widest_sum(config, *, training):
+    """The most tensors that one operation of the optimised graph of all gradients adds up."""
+    with tf.Graph().as_default():
+        _, loss = build(config, training=training)
+        gradients = tf.gradients(loss, tf.trainable_variables())
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            metadata = tf.RunMetadata()
+            options = tf.RunOptions(output_partition_graphs=True)
+            session.run(gradients, options=options, run_metadata=metadata)
+    nodes = [node for graph in metadata.partition_graphs for node in graph.node]
+    return max(node.attr["N"].i for node in nodes if node.op == "AddN")
+
+
+def test_gradients_of_shared_weights_are_added_up_layer_by_layer():
+    config = tiny_config(num_hidden_layers=6, hidden_act="relu")
+    assert widest_sum(config, training=False) == 6  # kept until those of all layers are there
+    assert widest_sum(config, training=True) < 4
+
+
+@pytest.mark.parametrize("variant", [{}, {"num_hidden_groups": 2, "inner_group_num": 2}], ids=str)
+def test_adding_up_layer_by_layer_gives_the_same_gradients(variant):
+    config = tiny_config(num_hidden_layers=5, **variant)
+    at_once = loss_and_gradients(config, training=False)
+    assert_same_training(loss_and_gradients(config, training=True), at_once, 1e-5)
+
+
 @pytest.mark.parametrize("use_xla", [False, True])
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
 def test_recomputation_changes_nothing(use_xla, dropout):
