@@ -506,6 +506,15 @@ def define_runtime_flags(flag_values: flags.FlagValues, **defaults: Any):
     _define(_RUNTIME_FLAGS, flag_values, values)
 
 
+def define_update_flags(flag_values: flags.FlagValues):
+    """Defines the runtime flags that decide the memory of an update.
+
+    These are precision, recompute and gradient_accumulation_steps.
+    """
+    names = ("precision", "recompute", "gradient_accumulation_steps")
+    _define(_RUNTIME_FLAGS, flag_values, {name: _RUNTIME_DEFAULTS[name] for name in names})
+
+
 # ---------------------------------------------------------------------------------------------
 # From flags to a running script.
 

@@ -108,20 +108,6 @@ def build_answers(tf, config, arguments):
     return sum(entropy(labels=positions, logits=logits) for logits in both) / 2
 
 
-def matrix_product_rate(tf, session, precision_name):
-    """GFLOP/s of a [4096, 768] by [768, 3072] product, the best of twenty."""
-    dtype = tf.bfloat16 if precision_name == "bfloat16" else tf.float32
-    a, b = (tf.Variable(tf.cast(tf.random.normal(s), dtype)) for s in ([4096, 768], [768, 3072]))
-    product = tf.matmul(a, b).op
-    session.run([a.initializer, b.initializer])
-    seconds = []
-    for _ in range(20):
-        start = time.perf_counter()
-        session.run(product)
-        seconds.append(time.perf_counter() - start)
-    return 2 * 4096 * 768 * 3072 / min(seconds) / 1e9
-
-
 def peak_memory():
     """This process's largest resident size in bytes."""
     import resource
@@ -134,6 +120,8 @@ def work(arguments):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow.compat.v1 as tf
 
+    from albert import matrix_rate, precision
+
     tf.logging.set_verbosity(tf.logging.ERROR)
     with tf.Graph().as_default(), tf.Session() as session:
         operation = build_program(tf, arguments)
@@ -141,7 +129,7 @@ def work(arguments):
         for _ in range(2):
             session.run(operation)
         memory = peak_memory()
-        rate = matrix_product_rate(tf, session, arguments.precision)
+        rate = matrix_rate.measure(precision.compute_dtype(arguments.precision), session=session)
         about = {"tensorflow": tf.__version__, "peak_memory": memory, "matrix_rate": rate}
         print(json.dumps(about), flush=True)
         for _ in sys.stdin:
@@ -209,13 +197,12 @@ class Worker:
 def floating_point_operations(arguments):
     """Operations of the matrix products of one batch, forward."""
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    path = os.path.join(sys.path[0], "albert", "configs", arguments.config + ".json")
-    with open(path) as reader:
-        config = json.load(reader)
-    hidden, inner = config["hidden_size"], config["intermediate_size"]
-    layer = 4 * hidden * hidden + 2 * hidden * inner + 2 * arguments.length * hidden
-    tokens = arguments.batch * arguments.length
-    return 2 * tokens * (config["num_hidden_layers"] * layer + config["embedding_size"] * hidden)
+    from albert import configs, model_size, modeling
+
+    config = modeling.AlbertConfig.from_json_file(configs.preset_path(arguments.config))
+    task = "squad_v1" if arguments.head == "squad_v1" else "classification"
+    found = model_size.operations(config, task, sequences=arguments.batch, length=arguments.length)
+    return found.forward
 
 
 def print_table(workers, arguments):
@@ -234,7 +221,7 @@ def print_table(workers, arguments):
         memory = worker.about["peak_memory"]
         print(
             f"{worker.name:44s} {arguments.batch / seconds:7.2f} {speed_ratio:5.2f}x {rate:8.0f}"
-            f" {rate / worker.about['matrix_rate']:7.0%} {memory / 1e9:6.2f}GB"
+            f" {1e9 * rate / worker.about['matrix_rate']:7.0%} {memory / 1e9:6.2f}GB"
             f" {memory / base.about['peak_memory']:5.2f}x"
         )
 

@@ -23,6 +23,7 @@ LAYERS = (
         " huggingface_process huggingface_tokenizer layers metrics modeling optimization"
         " precision progress random_streams report squad_metrics sweep_table tables"
         " sentence_splitting text_blocks text_documents text_lines text_ranges tokenization"
+        " matrix_rate model_size training_plan"
         " vocab_trainer word_segmentation worker_pool",
     ),
     (
@@ -49,7 +50,7 @@ LAYERS = (
     (
         "scripts",
         "convert_checkpoint create_pretraining_data demo demo_finetuning demo_pretraining demo_runs"
-        " demo_tour download_model embed export_checkpoints export_to_tfhub fill_mask predict"
+        " demo_tour download_model embed export_checkpoints export_to_tfhub fill_mask plan predict"
         " pretraining_flags run_classifier run_pretraining run_race run_squad_v1 run_squad_v2"
         " squad_flags sweep sweep_plan text_encoder_flags train_vocab",
     ),

@@ -1,0 +1,352 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What one update of a training run takes: memory and time, from arithmetic alone.
+
+The memory is that of the graph `modeling` and `fused_ops` build (with --use_xla, the default): what
+each operation keeps for the backward pass is listed below, as are the temporaries of the widest
+moment. What the runtime needs besides (libraries, graph, compiled clusters) and what its allocator
+loses between tensors were measured; docs/planning.md says how well the sums agree with processes.
+
+Dimensions: b sequences of a micro-batch, S sequence, T = b * S tokens, E embedding, H hidden,
+I intermediate, N heads, V vocabulary, P predictions a sequence, L blocks, W parameters.
+"""
+
+from typing import Dict, NamedTuple, Optional
+
+from albert import model_size, modeling
+
+# Bytes of an activation in each --precision.
+ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2}
+_FLOAT32 = model_size.FLOAT32_BYTES
+_SLOTS = 2  # AdamW and LAMB keep two numbers for each parameter
+
+# The share of a large matrix product's rate at which a whole step runs (docs/results.md).
+UTILISATION = {"float32": 0.80, "bfloat16": 0.70}
+
+
+class Job(NamedTuple):
+    """A training run whose memory and time are asked for.
+
+    Attributes:
+      config: the model.
+      task: a key of model_size.TASKS.
+      batch: examples in one update.
+      length: pieces in a sequence.
+      precision: a key of ACTIVATION_BYTES.
+      recompute: whether only the inputs of blocks are kept.
+      accumulation: micro-batches of one update.
+      predictions: masked words a sequence, of pretraining.
+      num_labels: of a classification.
+    """
+
+    config: modeling.AlbertConfig
+    task: str
+    batch: int
+    length: int
+    precision: str = "float32"
+    recompute: bool = False
+    accumulation: int = 1
+    predictions: int = 20
+    num_labels: int = 2
+
+    @property
+    def sequences(self) -> int:
+        """Returns the sequences of one micro-batch."""
+        return self.batch // self.accumulation * model_size.find_task(self.task).sequences
+
+    @property
+    def blocks(self) -> int:
+        """Returns how many blocks the encoder runs."""
+        return self.config.num_hidden_layers * self.config.inner_group_num
+
+
+def check(job: Job) -> None:
+    """Makes sure that such a run can be started.
+
+    Raises:
+      ValueError: an unknown task, a sequence longer than the model's positions, or a batch that
+        does not split into the micro-batches.
+    """
+    model_size.find_task(job.task)
+    if job.length > job.config.max_position_embeddings:
+        raise ValueError(
+            f"--max_seq_length={job.length} is longer than the model's max_position_embeddings, "
+            f"{job.config.max_position_embeddings}."
+        )
+    if job.batch % job.accumulation:
+        raise ValueError(
+            f"--batch={job.batch} is not a multiple of --gradient_accumulation_steps="
+            f"{job.accumulation}: the micro-batches of an update have the same size."
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Memory.
+
+
+class Memory(NamedTuple):
+    """Bytes of one process at its widest moment.
+
+    Attributes:
+      runtime: libraries, graph and compiled clusters.
+      weights: float32 variables.
+      slots: the optimiser's state.
+      copies: weights as the products take them: query, key and value joined; bfloat16.
+      activations: what the forward pass keeps for the backward pass.
+      temporaries: what the backward pass needs besides at its widest moment.
+      gradients: all gradients, and with accumulation their sums.
+      update: the new weights and slots while they are computed.
+    """
+
+    runtime: float
+    weights: float
+    slots: float
+    copies: float
+    activations: float
+    temporaries: float
+    gradients: float
+    update: float
+
+    @property
+    def peak(self) -> float:
+        """Returns the sum.
+
+        Activations are gone when the update runs, but the places they leave are not of the size
+        that gradients and new slots need; processes were seen to grow by both.
+        """
+        return sum(self)
+
+
+def memory(job: Job, runtime_bytes: float) -> Memory:
+    """Returns the memory of a run.
+
+    Args:
+      job: the run.
+      runtime_bytes: of the process without model and data.
+
+    Raises:
+      ValueError: see `check`.
+    """
+    check(job)
+    sizes = _Sizes(job)
+    gradients = _FLOAT32 * sizes.trained
+    kept = kept_activations(job)
+    return Memory(
+        runtime=runtime_bytes,
+        weights=_FLOAT32 * sizes.parameters,
+        slots=_SLOTS * _FLOAT32 * sizes.trained,
+        copies=_copies(job, sizes),
+        activations=ALLOCATOR_FACTOR * sum(kept.values()),
+        temporaries=ALLOCATOR_FACTOR * _temporaries(job, sizes),
+        gradients=gradients * (2 if job.accumulation > 1 else 1),
+        update=_SLOTS * gradients,
+    )
+
+
+# The process before model and data: libraries, graph and compiled clusters; measured with the
+# smallest models on this package's two runtimes, TensorFlow 1.15 and 2.15.
+_RUNTIME_BYTES = {False: 500e6, True: 800e6}
+
+
+def runtime_bytes(*, is_tf2: bool) -> float:
+    """Returns the memory of a process on a CPU before model and data."""
+    return _RUNTIME_BYTES[is_tf2]
+
+
+class CheckpointBytes(NamedTuple):
+    """Sizes of a checkpoint's data."""
+
+    weights: int  # as exported and released
+    with_slots: int  # as training writes it
+
+
+def checkpoint_bytes(job: Job) -> CheckpointBytes:
+    """Returns the sizes of the checkpoints of a run."""
+    sizes = _Sizes(job)
+    weights = _FLOAT32 * sizes.parameters
+    return CheckpointBytes(weights, weights + _SLOTS * _FLOAT32 * sizes.trained)
+
+
+# What an allocator holds for each byte of activations: freed pieces that fit nothing that comes
+# after. Fitted to measured processes; nothing else here is.
+ALLOCATOR_FACTOR = 1.05
+
+
+class _Sizes:
+    """Numbers of elements that several parts of the sum share."""
+
+    def __init__(self, job: Job):
+        config = job.config
+        counts = model_size.parameter_counts(config, job.task, num_labels=job.num_labels)
+        self.parameters = sum(counts.values())
+        unused = 0 if model_size.find_task(job.task).uses_pooler else counts[model_size.POOLER]
+        self.trained = self.parameters - unused
+        self.encoder = counts[model_size.ENCODER]
+        self.tokens = job.sequences * job.length  # T
+        self.hidden = self.tokens * config.hidden_size  # T H
+        self.inner = self.tokens * config.intermediate_size  # T I
+        self.scores = self.tokens * job.length * config.num_attention_heads  # b N S S
+        self.logits = 0  # b P V
+        if job.task == "pretraining":
+            self.logits = job.sequences * job.predictions * config.vocab_size
+
+
+def kept_activations(job: Job) -> Dict[str, float]:
+    """Returns what the forward pass keeps for the backward pass, in bytes by kind.
+
+    Recomputation keeps the inputs of the blocks; what is kept inside of one block then counts
+    among the temporaries.
+    """
+    sizes, width = _Sizes(job), ACTIVATION_BYTES[job.precision]
+    blocks = {} if job.recompute else _kept_in_block(job, sizes)
+    kept = {name: job.blocks * size for name, size in blocks.items()}
+    # A block's input; in bfloat16 the heads get the last output in float32 besides.
+    kept["inputs of blocks"] = (job.blocks + 1) * sizes.hidden * width
+    if width != _FLOAT32:
+        kept["last output in float32"] = sizes.hidden * _FLOAT32
+    kept["embeddings"] = _kept_embeddings(job, sizes)
+    kept["embeddings"] += _dropout_mask(job.config.hidden_dropout_prob, sizes.hidden)
+    return kept
+
+
+def _kept_embeddings(job: Job, sizes: _Sizes) -> float:
+    """The input and output of the embeddings' LayerNorm, in float32."""
+    embedded = sizes.tokens * job.config.embedding_size
+    if job.config.embedding_layout == "google":
+        return _FLOAT32 * 2 * embedded
+    return _FLOAT32 * (embedded + sizes.hidden)
+
+
+def _kept_in_block(job: Job, sizes: _Sizes) -> Dict[str, float]:
+    """What one block keeps beside its input, in bytes.
+
+    Compiled clusters keep their inputs only: of gelu the value before it, of a softmax its result,
+    of a LayerNorm the two summands.
+    """
+    config, width = job.config, ACTIVATION_BYTES[job.precision]
+    attention_dropout = config.attention_probs_dropout_prob
+    dropped = sizes.scores * width if attention_dropout else 0
+    masks = 2 * _dropout_mask(config.hidden_dropout_prob, sizes.hidden)
+    masks += _dropout_mask(attention_dropout, sizes.scores)
+    return {
+        "query, key, value": 3 * sizes.hidden * width,
+        "attention probabilities": sizes.scores * width + dropped,
+        "attention's sum": sizes.hidden * width,
+        # Both sub-layers' results, and the LayerNorm between them ("preln": one before each).
+        "sub-layers": 3 * sizes.hidden * width,
+        "feed-forward": sizes.inner * width,
+        "dropout masks": masks,
+    }
+
+
+def _dropout_mask(rate: float, count: float) -> float:
+    """A byte for each element."""
+    return count if rate else 0
+
+
+def _copies(job: Job, sizes: _Sizes) -> float:
+    """Weights in the form the products take."""
+    if job.precision != "float32":
+        return ACTIVATION_BYTES[job.precision] * sizes.encoder
+    hidden = job.config.hidden_size
+    groups = len(model_size.attention_groups(job.config)) * job.config.inner_group_num
+    return _FLOAT32 * groups * 3 * hidden * hidden
+
+
+def _temporaries(job: Job, sizes: _Sizes) -> float:
+    """The widest of the moments at which (nearly) all activations are there.
+
+    These are the gradient of the masked words' logits, and in the last block's backward pass that
+    of the feed-forward part (gradients before and after gelu, gelu again) or of the attention
+    (gradients of probabilities and scores, and their product in float32 inside of the cluster),
+    when the feed-forward's activations are gone.
+    """
+    width = ACTIVATION_BYTES[job.precision]
+    feed_forward = (3 * sizes.inner + 3 * sizes.hidden) * width
+    attention = (2 * sizes.scores + 5 * sizes.hidden - sizes.inner) * width
+    attention += sizes.scores * _FLOAT32
+    block = max(feed_forward, attention)
+    if job.recompute:
+        block += sum(_kept_in_block(job, sizes).values())
+    head = _FLOAT32 * (3 * sizes.logits + 2 * sizes.hidden)
+    gradients = _weight_gradients(job, sizes)
+    return max(head, block + gradients)
+
+
+def _weight_gradients(job: Job, sizes: _Sizes) -> float:
+    """Those of one block, and with accumulation the sums over micro-batches."""
+    config = job.config
+    one_block = sizes.encoder / max(
+        1, min(job.blocks, len(model_size.feed_forward_groups(config)) * config.inner_group_num)
+    )
+    sums = _FLOAT32 * sizes.parameters if job.accumulation > 1 else 0
+    return ACTIVATION_BYTES[job.precision] * one_block + sums
+
+
+def largest_batch(job: Job, *, memory_bytes: float, runtime_bytes: float) -> int:
+    """Returns the largest micro-batch, in examples, whose peak is within `memory_bytes`.
+
+    With accumulation a batch may be any multiple of it. 0 where not even one example fits.
+
+    Args:
+      job: the run; its batch does not count.
+      memory_bytes: the limit.
+      runtime_bytes: of the process without model and data.
+    """
+
+    def fits(size: int) -> bool:
+        tried = job._replace(batch=size * job.accumulation)
+        return memory(tried, runtime_bytes).peak <= memory_bytes
+
+    if not fits(1):
+        return 0
+    low, high = 1, 2
+    while fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+# ---------------------------------------------------------------------------------------------
+# Operations and time.
+
+
+class Work(NamedTuple):
+    """Floating-point operations of one update's matrix products."""
+
+    forward: int
+    backward: int
+    recomputation: int
+
+    @property
+    def total(self) -> int:
+        """Returns all of them."""
+        return sum(self)
+
+
+def work(job: Job) -> Work:
+    """Returns the operations of one update: recomputation runs the blocks forward once more."""
+    check(job)
+    once = model_size.operations(
+        job.config,
+        job.task,
+        sequences=job.sequences * job.accumulation,
+        length=job.length,
+        predictions=job.predictions,
+        num_labels=job.num_labels,
+    )
+    return Work(once.forward, once.backward, once.encoder if job.recompute else 0)
+
+
+def step_seconds(job: Job, rate: float, utilisation: Optional[float] = None) -> float:
+    """Returns the time of one update.
+
+    Args:
+      job: the run.
+      rate: operations a second of a large matrix product in the job's precision.
+      utilisation: share of that rate a whole step reaches; None: UTILISATION's.
+    """
+    share = UTILISATION[job.precision] if utilisation is None else utilisation
+    return work(job).total / (rate * share)

@@ -1,0 +1,116 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What `python -m albert.plan` says, against processes that train: peak memory and time of a step.
+
+    python benchmarks/plan_check.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python
+    python benchmarks/plan_check.py --runs albert_base_v2:16x128 albert_base_v2:16x128:recompute
+
+A run is CONFIG:BATCHxLENGTH and then, each after a colon, what differs from float32 and a
+classification: bfloat16, recompute, a task, accumulation=N, or @N for the N-th Python only. Memory
+is the largest resident set of a process that makes --updates updates; time is that of the last one,
+and the plan's is worked out from the rate of matrix products measured in the same process.
+"""
+
+import argparse
+import os
+import sys
+
+import training_process
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+USUAL = [
+    "albert_zh_tiny:64x128",
+    "albert_base_v2:4x64",
+    "albert_base_v2:16x128",
+    "albert_base_v2:4x512",
+    "albert_base_v2:8x512:recompute",
+    "albert_base_v2:16x128:pretraining",
+    "albert_base_v2:16x128:accumulation=4",
+    "albert_base_v2:16x128:bfloat16@2",
+    "albert_base_v2:16x128:bfloat16:recompute@2",
+    "albert_large_v2:4x128",
+    "albert_xlarge_v2:1x64@2",
+]
+
+
+def parse_run(text):
+    """A run as written on the command line, as a dict, and the number of its Python or None."""
+    text, _, place = text.partition("@")
+    config, size, *rest = text.split(":")
+    batch, length = map(int, size.split("x"))
+    run = dict(training_process.DEFAULTS, config=config, batch=batch, length=length)
+    for word in rest:
+        name, _, value = word.partition("=")
+        if value:
+            run[name] = int(value)
+        elif word == "recompute":
+            run["recompute"] = True
+        elif word in ("float32", "bfloat16"):
+            run["precision"] = word
+        else:
+            run["task"] = word
+    return run, int(place) if place else None
+
+
+def planned(run, told, utilisation):
+    """The plan's memory in bytes and seconds."""
+    from albert import training_plan
+
+    job = training_plan.Job(
+        training_process.config_of(run["config"]),
+        run["task"],
+        run["batch"],
+        run["length"],
+        precision=run["precision"],
+        recompute=run["recompute"],
+        accumulation=run["accumulation"],
+        predictions=run["predictions"],
+    )
+    runtime = training_plan.runtime_bytes(is_tf2=told["tensorflow"].startswith("2."))
+    memory = training_plan.memory(job, runtime).peak
+    return memory, training_plan.step_seconds(job, told["matrix_rate"], utilisation)
+
+
+def check(arguments):
+    """Makes the runs and prints a row for each."""
+    print(
+        "| TensorFlow | run | GB planned | GB measured | ratio | s planned | s measured | ratio |"
+    )
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    for text in arguments.runs:
+        run, only = parse_run(text)
+        run.update(updates=arguments.updates, measure_rate=True)
+        for place, python in enumerate(arguments.pythons, 1):
+            if only not in (None, place):
+                continue
+            told = training_process.start(python, run, nice=arguments.nice)
+            if "error" in told:
+                print(f"| | {text} | {told['error']} |", flush=True)
+                continue
+            memory, seconds = planned(run, told, arguments.utilisation)
+            measured = told["seconds"][-1]
+            print(
+                f"| {told['tensorflow']} | {text.partition('@')[0]}"
+                f" | {memory / 1e9:.2f} | {told['peak_memory'] / 1e9:.2f}"
+                f" | {memory / told['peak_memory']:.2f}"
+                f" | {seconds:.2f} | {measured:.2f} | {seconds / measured:.2f} |",
+                flush=True,
+            )
+
+
+def parse_arguments():
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--pythons", nargs="+", default=[sys.executable])
+    parser.add_argument("--runs", nargs="+", default=USUAL)
+    parser.add_argument("--updates", type=int, default=2)
+    parser.add_argument("--utilisation", type=float, default=None)
+    parser.add_argument("--nice", type=int, default=0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    check(parse_arguments())

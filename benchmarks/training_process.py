@@ -1,0 +1,156 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A process that makes a few updates of one training run, and tells its memory and time.
+
+    python benchmarks/training_process.py '{"config": "albert_base_v2", "task": "classification",
+        "batch": 32, "length": 128}'
+
+The graph is the one the scripts train, with a batch of random full sequences; what is printed is a
+line of JSON. Other benchmarks start it: a process of its own for each run, since what a process
+has once held counts for its peak.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+# What a run may name, with the defaults.
+DEFAULTS = {
+    "config": None,  # a preset or a path
+    "task": "classification",
+    "batch": None,
+    "length": None,
+    "precision": "float32",
+    "recompute": False,
+    "accumulation": 1,
+    "predictions": 20,
+    "updates": 2,
+    "measure_rate": False,
+}
+
+
+def start(python, run, *, nice=0, timeout=None):
+    """Makes the run in a process of the Python; returns what it tells, with "error" if it fails."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    environment["PYTHONPATH"] = root + os.pathsep + environment.get("PYTHONPATH", "")
+    command = ["nice", "-n", str(nice), python, os.path.abspath(__file__), json.dumps(run)]
+    ended = subprocess.run(
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    if ended.returncode:
+        return {"error": ended.stderr.strip().splitlines()[-1:] or [str(ended.returncode)]}
+    return json.loads(ended.stdout.splitlines()[-1])
+
+
+def features_of(run, vocab_size):
+    """A batch as numpy arrays, by name; of every task's features."""
+    batch, length, predictions = run["batch"], run["length"], run["predictions"]
+    random = np.random.RandomState(0)
+    shape = [batch, 4, length] if run["task"] == "race" else [batch, length]
+    ids = random.randint(5, vocab_size, shape).astype(np.int32)
+    features = {"input_ids": ids, "input_mask": np.ones_like(ids), "segment_ids": 0 * ids}
+    positions = random.randint(0, length, [batch, predictions]).astype(np.int32)
+    words = random.randint(5, vocab_size, [batch, predictions]).astype(np.int32)
+    zeros = np.zeros([batch], np.int32)
+    return dict(
+        features,
+        masked_lm_positions=positions,
+        masked_lm_ids=words,
+        masked_lm_weights=np.ones([batch, predictions], np.float32),
+        next_sentence_labels=zeros[:, np.newaxis],
+        label_ids=np.arange(batch, dtype=np.int32) % 2,
+        start_positions=zeros + 1,
+        end_positions=zeros + 2,
+        p_mask=np.zeros([batch, length], np.float32),
+        is_impossible=zeros,
+    )
+
+
+def model_fn_of(run, config):
+    """The model function that the task's script trains with."""
+    from albert import (
+        classifier_utils,
+        fine_tuning_utils,
+        precision,
+        pretraining_utils,
+        race_utils,
+        squad_heads,
+    )
+
+    settings = {
+        "config": config,
+        "init_checkpoint": None,
+        "learning_rate": 1e-5,
+        "num_train_steps": 1000,
+        "num_warmup_steps": 10,
+        "compute_dtype": precision.compute_dtype(run["precision"]),
+        "recompute": run["recompute"],
+        "use_xla": True,
+        "gradient_accumulation_steps": run["accumulation"],
+        "seed": 1,
+    }
+    if run["task"] == "pretraining":
+        return pretraining_utils.build_model_fn(pretraining_utils.ModelSettings(**settings))
+    head = {
+        "classification": lambda: classifier_utils.classification_head(2, False),
+        "squad_v1": lambda: squad_heads.v1_head(run["length"]),
+        "squad_v2": lambda: squad_heads.v2_head(squad_heads.BeamSize(), 0.1),
+        "race": lambda: race_utils.choice_head(0.1),
+    }[run["task"]]()
+    return fine_tuning_utils.build_model_fn(fine_tuning_utils.ModelSettings(**settings), head)
+
+
+def config_of(name):
+    """The configuration of a preset or a file."""
+    from albert import configs, modeling
+
+    path = name if name.endswith(".json") else configs.preset_path(name)
+    return modeling.AlbertConfig.from_json_file(path)
+
+
+def make_updates(run):
+    """Builds the graph and makes the updates."""
+    import tensorflow.compat.v1 as tf
+
+    from albert import matrix_rate, precision
+
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    config = config_of(run["config"])
+    batch = features_of(run, config.vocab_size)
+    with tf.Graph().as_default():
+        tf.set_random_seed(1)
+        features = {name: tf.placeholder(value.dtype, value.shape) for name, value in batch.items()}
+        feed = {features[name]: value for name, value in batch.items()}
+        spec = model_fn_of(run, config)(features, None, "train", {})
+        with tf.Session(config=precision.session_config()) as session:
+            session.run(tf.global_variables_initializer())
+            seconds, rates = [], []
+            for _ in range(run["updates"]):
+                begin = time.perf_counter()
+                _, loss = session.run([spec.train_op, spec.loss], feed)
+                seconds.append(time.perf_counter() - begin)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            if run["measure_rate"]:
+                dtype = precision.compute_dtype(run["precision"])
+                rates.append(matrix_rate.measure(dtype, session=session))
+    return {
+        "tensorflow": tf.__version__,
+        "peak_memory": peak,
+        "seconds": seconds,
+        "matrix_rate": rates[0] if rates else None,
+        "loss": float(loss),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(make_updates(dict(DEFAULTS, **json.loads(sys.argv[1])))))
