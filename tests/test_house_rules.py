@@ -28,10 +28,10 @@ LAYERS = (
     ),
     (
         "machinery",
-        "checkpoint_conversion checkpoint_evaluator checkpoint_init estimator_utils"
-        " feature_cache fine_tuning_flow fine_tuning_runs fine_tuning_utils huggingface_files"
-        " input_pipeline model_cache padded_batches pretrained_model record_shuffle"
-        " released_models run_summary training_graph",
+        "beam_files beam_runs checkpoint_conversion checkpoint_evaluator checkpoint_init"
+        " estimator_utils feature_cache fine_tuning_flow fine_tuning_runs fine_tuning_utils"
+        " huggingface_files input_pipeline model_cache padded_batches pretrained_model"
+        " record_shuffle released_models run_summary sharded_outputs training_graph",
     ),
     (
         "tasks",
@@ -39,7 +39,7 @@ LAYERS = (
         " classifier_tasks classifier_utils conversion_check conversion_folders demo_corpus"
         " demo_findings dynamic_masking fine_tuned_classifier"
         " hub_export hub_module_tf2 huggingface_conversion labelled_examples"
-        " ngram_masking predictor pretraining_data"
+        " ngram_masking predictor pretraining_data pretraining_pipeline"
         " pretraining_utils race_examples race_features race_run race_utils segment_pairs"
         " serving_export"
         " squad_alignment squad_decoding squad_examples squad_export squad_features squad_heads"
@@ -49,10 +49,11 @@ LAYERS = (
     ("flags", "flags_lib"),
     (
         "scripts",
-        "convert_checkpoint create_pretraining_data demo demo_finetuning demo_pretraining demo_runs"
-        " demo_tour download_model embed export_checkpoints export_to_tfhub fill_mask plan predict"
-        " pretraining_flags run_classifier run_pretraining run_race run_squad_v1 run_squad_v2"
-        " squad_flags sweep sweep_plan text_encoder_flags train_vocab",
+        "convert_checkpoint create_pretraining_data create_pretraining_data_beam demo"
+        " demo_finetuning demo_pretraining demo_runs demo_tour download_model embed"
+        " export_checkpoints export_to_tfhub fill_mask plan predict pretraining_flags"
+        " run_classifier run_pretraining run_race run_squad_v1 run_squad_v2 squad_flags sweep"
+        " sweep_plan text_encoder_flags train_vocab",
     ),
 )
 LAYER_OF = {module: level for level, (_, names) in enumerate(LAYERS) for module in names.split()}
