@@ -6,10 +6,14 @@
       --output_file=data/train-1.tf_record,data/train-2.tf_record \\
       --spm_model_file=30k-clean.model --max_seq_length=128 --dupe_factor=5
 
-The text has one sentence a line and a blank line between documents. All processors work; memory
-does not grow with the text, disk needs room for the output twice. The same command after a crash
-goes on where it was, and says so if there is nothing left to do. The same text, settings and
---random_seed give the same bytes, whatever the number of processes.
+  python -m albert.create_pretraining_data --input_file=corpus --output_file=zh.tf_record \\
+      --vocab_file=vocab_chinese.txt --language=zh --split_sentences --max_seq_length=128
+
+The text has one sentence a line, or a paragraph with --split_sentences, and a blank line between
+documents; or JSON lines, a document in each. All processors work; memory does not grow with the
+text, disk needs room for the output twice. The same command after a crash goes on where it was, and
+says so if there is nothing left to do. The same text, settings and --random_seed give the same
+bytes, whatever the number of processes.
 
 Masking has the distribution of the published script. What is different: a chunk of one sentence is
 split inside the sentence, where it was paired with another document's text before; labels are
@@ -65,7 +69,9 @@ def main(settings: flags_lib.Settings):
     output_files = [path for path in settings.output_file.split(",") if path]
     tokenizer_file = settings.spm_model_file or settings.vocab_file
     input_files = text_documents.find_files(
-        settings.input_file, "input_file", but=[*output_files, tokenizer_file or ""]
+        settings.input_file,
+        "input_file",
+        but=[path for path in (*output_files, tokenizer_file, settings.user_dictionary) if path],
     )
     tokenizer = tokenization.FullTokenizer(
         settings.vocab_file, settings.do_lower_case, settings.spm_model_file

@@ -25,13 +25,26 @@ Legend: N instances, S sequence length, P predictions a sequence.
 import collections
 import contextlib
 import hashlib
+import itertools
 import json
 import logging
 import os
 import re
 import tempfile
 import time
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -45,9 +58,11 @@ from albert import (
     random_streams,
     record_shuffle,
     segment_pairs,
+    sentence_splitting,
     text_blocks,
     text_documents,
     tokenization,
+    word_segmentation,
     worker_pool,
 )
 
@@ -57,15 +72,18 @@ except ImportError:  # not a POSIX system: two jobs on one output are then not t
     fcntl = None
 
 INPUT_MODES = ("r", "rb")
+LANGUAGES = ("any", "zh")
 
 _LOGGER = logging.getLogger(__name__)
 
 FORMAT = 1  # raise it when the same settings give other records than before
 _MEGABYTE = 1 << 20
 _MOST_BAD_LINES = 0.1  # as a share of the lines
+_SHOWN_LINES = 5
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
 _MANY_COPIES = 10  # of text without masks
 _MAKER = "create_pretraining_data"
+_NEWER_SETTINGS = ("language", "split_sentences", "text_field")
 _PART_NAME = re.compile(r"[0-9a-f]{16}-\d+\.part(\.tmp-\d+)?|[0-9a-f]{16}\.started")
 
 
@@ -86,6 +104,10 @@ class DataSettings(NamedTuple):
     word_start: str = "reference"
     input_file_mode: str = "r"
     shuffle_window_mb: int = 256
+    language: str = "any"
+    user_dictionary: Optional[str] = None
+    split_sentences: bool = False
+    text_field: str = text_documents.TEXT_FIELD
 
     @property
     def slots(self) -> int:
@@ -104,6 +126,7 @@ class Counts(NamedTuple):
     instances: int = 0
     label_one: int = 0
     predictions: int = 0
+    bad_documents: int = 0  # JSON lines that were dropped (input_file_mode rb)
 
     def plus(self, other: Iterable[int]) -> "Counts":
         """Returns the sum."""
@@ -142,6 +165,7 @@ def check_settings(settings: DataSettings) -> None:
             f"--input_file_mode is '{settings.input_file_mode}'; it must be r (bad UTF-8 is an "
             "error) or rb (bytes that are not UTF-8 are dropped and counted)."
         )
+    _check_language(settings)
     if settings.masked_lm_prob == 0 and settings.dupe_factor > _MANY_COPIES:
         _LOGGER.warning(
             "--masked_lm_prob=0 makes records that run_pretraining masks anew in each pass: "
@@ -158,6 +182,25 @@ def check_settings(settings: DataSettings) -> None:
             wanted,
             settings.masked_lm_prob,
             wanted,
+        )
+
+
+def _check_language(settings: DataSettings) -> None:
+    """What depends on how words are found."""
+    if settings.language not in LANGUAGES:
+        raise ValueError(
+            f"--language is '{settings.language}'; it must be any (the vocabulary marks the words) "
+            "or zh (jieba finds them)."
+        )
+    if settings.language == "any" and settings.user_dictionary:
+        raise ValueError(
+            "--user_dictionary holds words for jieba, which segments with --language=zh only. Give "
+            "that too, or leave the dictionary out."
+        )
+    if settings.language == "zh" and settings.word_start == "underline":
+        raise ValueError(
+            "--word_start=underline is not for --language=zh, where jieba finds the words. Leave "
+            "out one of them."
         )
 
 
@@ -195,13 +238,26 @@ class InstanceMaker:
     """Text blocks to instances: holds the tokeniser and the tables made from it."""
 
     def __init__(self, tokenizer: tokenization.FullTokenizer, settings: DataSettings):
-        """Raises ValueError if the vocabulary cannot be used, see ngram_masking.piece_table."""
+        """Loads what segments words, if it is needed.
+
+        Raises:
+          ValueError: the vocabulary cannot be used, see ngram_masking.piece_table; or the segmenter
+            cannot be loaded, see word_segmentation.ChineseSegmenter.
+        """
         self._tokenizer = tokenizer
         self._settings = settings
+        self._segmenter = None
+        if settings.language == "zh":
+            self._segmenter = word_segmentation.ChineseSegmenter(settings.user_dictionary)
         self._table = ngram_masking.piece_table(tokenizer, settings.word_start)
         self.vocabulary = ngram_masking.describe_vocabulary(self._table)
         self._pair_settings = part_of(settings, segment_pairs.PairSettings)
         self._mask_settings = part_of(settings, ngram_masking.MaskSettings)
+
+    @property
+    def drops_bad(self) -> bool:
+        """Returns whether what is wrong with the text is dropped and counted, not an error."""
+        return self._settings.input_file_mode == "rb"
 
     def instances(self, block: text_blocks.TextBlock) -> Instances:
         """Returns the instances of all passes over `block`.
@@ -219,12 +275,18 @@ class InstanceMaker:
         pairs = segment_pairs.Pairs(*(column[order] for column in pairs))
         return Instances(self._features(tokenized, pairs), keys[order], counts)
 
-    def read_blocks(self, paths: Sequence[str]) -> Iterator[text_blocks.TextBlock]:
+    def read_blocks(
+        self,
+        paths: Sequence[str],
+        on_bad_line: Callable[[text_documents.BadLine], None] = text_documents.raise_bad_line,
+    ) -> Iterator[text_blocks.TextBlock]:
         """Yields the blocks of text files; see text_blocks.read_blocks."""
         return text_blocks.read_blocks(
             paths,
             window_bytes=self._settings.shuffle_window_mb * _MEGABYTE,
             with_neighbours=self._settings.random_next_sentence,
+            text_field=self._settings.text_field,
+            on_bad_line=on_bad_line,
         )
 
     def make_part(self, block: text_blocks.TextBlock, path: str) -> record_shuffle.Part:
@@ -262,14 +324,12 @@ class InstanceMaker:
         documents: List[segment_pairs.Document] = []
         counts = Counts()
         for raw in block.documents + ((block.neighbour,) if block.neighbour else ()):
-            lines, bad = text_blocks.decode_lines(
-                raw, drop_bad=self._settings.input_file_mode == "rb"
-            )
+            lines, bad = text_blocks.decode_lines(raw, drop_bad=self.drops_bad)
+            if self._settings.split_sentences:
+                lines = sentence_splitting.split_all(lines)
             first = len(borders) - 1
-            batch = self._tokenizer.encode_ids_batch(lines)
-            starts.append(
-                ngram_masking.word_starts(self._tokenizer, self._table, lines=lines, ids=batch)
-            )
+            batch, word_starts = self._encode(lines)
+            starts.append(word_starts)
             for ids in filter(None, batch):
                 flat += ids
                 borders.append(len(flat))
@@ -294,6 +354,22 @@ class InstanceMaker:
             neighbours=tuple(one for one in documents[own:] if one.last > one.first),
         )
         return Tokenized(tokenized, counts)
+
+    def _encode(self, lines: Sequence[str]) -> Tuple[List[List[int]], np.ndarray]:
+        """The ids of each line, and bool [pieces of all lines]: where words begin."""
+        if self._segmenter is None:
+            ids = self._tokenizer.encode_ids_batch(lines)
+            starts = ngram_masking.word_starts(self._tokenizer, self._table, lines=lines, ids=ids)
+            return ids, starts
+        encodings = [self._tokenizer.encode_with_offsets(line) for line in lines]
+        ids = [encoding.ids for encoding in encodings]
+        starts = itertools.chain.from_iterable(map(self._segmenter.word_starts, lines, encodings))
+        starts = np.fromiter(starts, bool)
+        if self._tokenizer.sp_model is None:
+            # A word of letters that the vocabulary cuts is one even where jieba would cut it too.
+            flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
+            starts &= self._table.is_word_start[flat]
+        return ids, starts
 
 
 # --------------------------------------------------------------------------------------------- job
@@ -346,7 +422,7 @@ def create_pretraining_data(
         work.mark_started()
         processes = num_processes or worker_pool.default_processes()
         made = _make_parts(work, input_files, maker=maker, processes=processes, memory=memory)
-        counts = _total(made.parts)
+        counts = _total(made)
         _check_text(input_files, counts, sizes=[one["size"] for one in fingerprint["text"]])
         outputs.write(made.parts, counts, memory=memory)
         work.remove()
@@ -373,6 +449,12 @@ def check_counts(counts: Counts) -> None:
         raise ValueError(
             f"--input_file: {counts.bad_lines} of {counts.sentences} lines are not UTF-8. Is the "
             "text in another encoding? Convert it first."
+        )
+    documents = counts.documents + counts.empty_documents + counts.bad_documents
+    if counts.bad_documents > documents * _MOST_BAD_LINES:
+        raise ValueError(
+            f"--input_file: {counts.bad_documents} of {documents} documents are bad lines of JSON "
+            "files. Do the files hold an object a line, and the text in the field of --text_field?"
         )
     if not counts.instances:
         raise ValueError(
@@ -406,7 +488,11 @@ def _fingerprint(
     settings: DataSettings,
 ) -> Dict[str, Any]:
     """What the records are made from, for the sidecars."""
-    return {
+    # What older versions did not have counts where it does something, so that their files stay.
+    values, unset = dict(settings._asdict()), DataSettings._field_defaults
+    del values["user_dictionary"]  # its content counts, not its path
+    newer = [name for name in _NEWER_SETTINGS if values[name] == unset[name]]
+    made_from = {
         "maker": _MAKER,
         "format": FORMAT,
         "blocks": [text_documents.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
@@ -414,8 +500,11 @@ def _fingerprint(
         "tokenizer": files.file_fingerprint(tokenizer_file),
         "vocab_size": len(tokenizer.vocab),
         "do_lower_case": tokenizer.do_lower_case,
-        "settings": dict(settings._asdict()),
+        "settings": {name: value for name, value in values.items() if name not in newer},
     }
+    if settings.language == "zh":
+        made_from["words"] = word_segmentation.fingerprint(settings.user_dictionary)
+    return made_from
 
 
 def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> None:
@@ -534,6 +623,19 @@ class _MadeParts(NamedTuple):
 
     parts: List[record_shuffle.Part]
     reused: int
+    bad_documents: int
+
+
+class _DroppedLines:
+    """Counts the JSON lines that are no documents, and shows the first of them."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __call__(self, bad: text_documents.BadLine) -> None:
+        self.count += 1
+        if self.count <= _SHOWN_LINES:
+            _LOGGER.warning("Dropped: '%s', line %d %s.", bad.path, bad.line, bad.reason)
 
 
 def _make_parts(
@@ -545,13 +647,14 @@ def _make_parts(
     memory: progress.PeakMemory,
 ) -> _MadeParts:
     """Makes the parts that are not there yet."""
-    total = sum(tf.io.gfile.stat(path).length for path in input_files)
+    total = _megabytes_of_text(input_files)
+    dropped = _DroppedLines() if maker.drops_bad else text_documents.raise_bad_line
     parts: Dict[int, record_shuffle.Part] = {}
     started = time.time()
-    with progress.Progress("Making instances", total / 1e6, unit="MB") as bar:
+    with progress.Progress("Making instances", total, unit="MB") as bar:
 
         def missing() -> Iterator[text_blocks.TextBlock]:
-            for block in maker.read_blocks(input_files):
+            for block in maker.read_blocks(input_files, dropped):
                 # A part may have been cut off by a crash of the whole machine.
                 part = record_shuffle.read_part(work.part_path(block.number), verify=True)
                 if part is None:
@@ -573,15 +676,23 @@ def _make_parts(
     reused = sum(part.count for part in parts.values()) - instances
     if reused:
         _LOGGER.info("%d instances were finished when this job was stopped.", reused)
-    return _MadeParts([parts[number] for number in sorted(parts)], reused)
+    bad_documents = dropped.count if maker.drops_bad else 0
+    return _MadeParts([parts[number] for number in sorted(parts)], reused, bad_documents)
 
 
-def _total(parts: Sequence[record_shuffle.Part]) -> Counts:
+def _megabytes_of_text(input_files: Sequence[str]) -> Optional[float]:
+    """How much there is to read; None where compressed files do not tell."""
+    if any(map(text_documents.is_compressed, input_files)):
+        return None
+    return sum(tf.io.gfile.stat(path).length for path in input_files) / 1e6
+
+
+def _total(made: _MadeParts) -> Counts:
     """The counts of all parts."""
     counts = Counts()
-    for part in parts:
+    for part in made.parts:
         counts = counts.plus(part.note["counts"])
-    return counts
+    return counts._replace(bad_documents=made.bad_documents)
 
 
 class _Outputs:
@@ -726,6 +837,7 @@ def _report(summary: Summary, *, reused: int) -> None:
     )
     oddities = [
         (counts.empty_documents, "empty document"),
+        (counts.bad_documents, "JSON line without a document, now left out"),
         (counts.bad_lines, "line that was not UTF-8, now without the bad bytes"),
         (counts.left_out, "single piece at a document's end without a pair, over all passes"),
     ]

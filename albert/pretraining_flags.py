@@ -23,7 +23,8 @@ def define_text_flags(flag_values: flags.FlagValues):
         flag_values,
         "input_file",
         required=True,
-        help="Text files: names and patterns, with commas between them.",
+        help="Text files: names, patterns and folders, with commas between them. .jsonl and .json "
+        "hold JSON lines, other files plain text; with .gz at its end a file is compressed.",
     )
     flags_lib.define_tokenizer_flags(flag_values)
     flags_lib.choice(
@@ -31,8 +32,33 @@ def define_text_flags(flag_values: flags.FlagValues):
         "input_file_mode",
         _DEFAULTS.input_file_mode,
         choices=pretraining_data.INPUT_MODES,
-        help="r: text that is not UTF-8 is an error. rb: bytes that are not are dropped and the "
-        "lines counted.",
+        help="r: text that is not UTF-8, or a line that is no JSON object with text, is an error. "
+        "rb: such bytes and lines are dropped and counted.",
+    )
+    flags_lib.string(
+        flag_values,
+        "text_field",
+        _DEFAULTS.text_field,
+        help="The field of JSON lines that holds the text.",
+    )
+    flags_lib.boolean(
+        flag_values,
+        "split_sentences",
+        _DEFAULTS.split_sentences,
+        help="A line is a paragraph: split it into sentences, by rules for English and Chinese.",
+    )
+    flags_lib.choice(
+        flag_values,
+        "language",
+        _DEFAULTS.language,
+        choices=pretraining_data.LANGUAGES,
+        help="any: words begin where the vocabulary marks it (## and --word_start). zh: the words "
+        "of Chinese are found by jieba; pieces and their ids stay the same.",
+    )
+    flags_lib.path(
+        flag_values,
+        "user_dictionary",
+        help="More words for --language=zh, one a line, perhaps with a frequency behind a space.",
     )
 
 
