@@ -7,8 +7,9 @@
 
 A run is CONFIG:BATCHxLENGTH and then, each after a colon, what differs from float32 and a
 classification: bfloat16, recompute, a task, accumulation=N, or @N for the N-th Python only. Memory
-is the largest resident set of a process that makes --updates updates; time is that of the last one,
-and the plan's is worked out from the rate of matrix products measured in the same process.
+is the largest resident set of a process that makes --updates updates. Time is the processor's, over
+all threads, of the last update, and the plan's is worked out from the rate of matrix products in
+the same time of the same process: other programs that run meanwhile stretch neither.
 """
 
 import argparse
@@ -69,14 +70,12 @@ def planned(run, told, utilisation):
     )
     runtime = training_plan.runtime_bytes(is_tf2=told["tensorflow"].startswith("2."))
     memory = training_plan.memory(job, runtime).peak
-    return memory, training_plan.step_seconds(job, told["matrix_rate"], utilisation)
+    return memory, training_plan.step_seconds(job, told["processor_matrix_rate"], utilisation)
 
 
 def check(arguments):
     """Makes the runs and prints a row for each."""
-    print(
-        "| TensorFlow | run | GB planned | GB measured | ratio | s planned | s measured | ratio |"
-    )
+    print("| TensorFlow | run | GB planned | measured | ratio | CPU s planned | measured | ratio |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
     for text in arguments.runs:
         run, only = parse_run(text)
@@ -89,7 +88,7 @@ def check(arguments):
                 print(f"| | {text} | {told['error']} |", flush=True)
                 continue
             memory, seconds = planned(run, told, arguments.utilisation)
-            measured = told["seconds"][-1]
+            measured = told["processor_seconds"][-1]
             print(
                 f"| {told['tensorflow']} | {text.partition('@')[0]}"
                 f" | {memory / 1e9:.2f} | {told['peak_memory'] / 1e9:.2f}"

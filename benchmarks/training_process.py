@@ -134,20 +134,22 @@ def make_updates(run):
         spec = model_fn_of(run, config)(features, None, "train", {})
         with tf.Session(config=precision.session_config()) as session:
             session.run(tf.global_variables_initializer())
-            seconds, rates = [], []
+            seconds, processor_seconds, rate = [], [], None
             for _ in range(run["updates"]):
-                begin = time.perf_counter()
+                begin, processor_begin = time.perf_counter(), time.process_time()
                 _, loss = session.run([spec.train_op, spec.loss], feed)
                 seconds.append(time.perf_counter() - begin)
+                processor_seconds.append(time.process_time() - processor_begin)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             if run["measure_rate"]:
                 dtype = precision.compute_dtype(run["precision"])
-                rates.append(matrix_rate.measure(dtype, session=session))
+                rate = matrix_rate.measure(dtype, session=session, clock=time.process_time)
     return {
         "tensorflow": tf.__version__,
         "peak_memory": peak,
         "seconds": seconds,
-        "matrix_rate": rates[0] if rates else None,
+        "processor_seconds": processor_seconds,
+        "processor_matrix_rate": rate,
         "loss": float(loss),
     }
 
