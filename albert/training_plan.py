@@ -171,7 +171,7 @@ def checkpoint_bytes(job: Job) -> CheckpointBytes:
 
 # What an allocator holds for each byte of activations: freed pieces that fit nothing that comes
 # after. Fitted to measured processes.
-ALLOCATOR_FACTOR = 1.05
+ALLOCATOR_FACTOR = 1.08
 
 
 class _Sizes:
