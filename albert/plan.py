@@ -219,15 +219,15 @@ def _config_path(settings: Any) -> str:
 
 def _columns(job: training_plan.Job, settings: Any) -> Iterator[Column]:
     """The four ways to run the batch."""
-    runtime_bytes = training_plan.runtime_bytes(is_tf2=precision.is_tf2())
+    runtime = training_plan.runtime_of(is_tf2=precision.is_tf2())
     if settings.runtime_gb is not None:
-        runtime_bytes = settings.runtime_gb * GIGA
+        runtime = runtime._replace(standing=settings.runtime_gb * GIGA)
     limit = settings.memory_gb * GIGA
     for name in training_plan.ACTIVATION_BYTES:
         rate = _rate(name, settings)
         for recompute in (False, True):
             tried = job._replace(precision=name, recompute=recompute)
-            memory = training_plan.memory(tried, runtime_bytes)
+            memory = training_plan.memory(tried, runtime)
             seconds = None
             if rate:
                 seconds = training_plan.step_seconds(tried, rate, settings.utilisation)
@@ -238,9 +238,7 @@ def _columns(job: training_plan.Job, settings: Any) -> Iterator[Column]:
                 operations=training_plan.work(tried),
                 memory=memory,
                 fits=memory.peak <= limit,
-                largest_micro_batch=training_plan.largest_batch(
-                    tried, memory_bytes=limit, runtime_bytes=runtime_bytes
-                ),
+                largest_micro_batch=training_plan.largest_batch(tried, runtime, memory_bytes=limit),
                 step_seconds=seconds,
             )
 

@@ -84,6 +84,24 @@ def check(job: Job) -> None:
 # Memory.
 
 
+class Runtime(NamedTuple):
+    """What a process takes beside what is worked out here; measured.
+
+    Attributes:
+      standing: bytes before model and data: libraries, graph and compiled clusters.
+      temporaries_factor: how many times the temporaries count. TensorFlow 1.15 leaves them to the
+        C library, which keeps freed pieces for the thread that had them.
+    """
+
+    standing: float
+    temporaries_factor: float = 1.0
+
+
+def runtime_of(*, is_tf2: bool) -> Runtime:
+    """Returns what was measured on a CPU, on TensorFlow 2.15 or 1.15."""
+    return Runtime(800e6) if is_tf2 else Runtime(520e6, temporaries_factor=2.0)
+
+
 class Memory(NamedTuple):
     """Bytes of one process at its widest moment.
 
@@ -117,12 +135,12 @@ class Memory(NamedTuple):
         return sum(self)
 
 
-def memory(job: Job, runtime_bytes: float) -> Memory:
+def memory(job: Job, runtime: Runtime) -> Memory:
     """Returns the memory of a run.
 
     Args:
       job: the run.
-      runtime_bytes: of the process without model and data.
+      runtime: what the process takes besides; see `runtime_of`.
 
     Raises:
       ValueError: see `check`.
@@ -132,27 +150,17 @@ def memory(job: Job, runtime_bytes: float) -> Memory:
     gradients = _FLOAT32 * sizes.trained
     kept = kept_activations(job)
     return Memory(
-        runtime=runtime_bytes,
+        runtime=runtime.standing,
         weights=_FLOAT32 * sizes.parameters,
         slots=_SLOTS * _FLOAT32 * sizes.trained,
         copies=_copies(job, sizes),
         activations=ALLOCATOR_FACTOR * sum(kept.values()),
-        temporaries=ALLOCATOR_FACTOR * _temporaries(job, sizes),
+        temporaries=runtime.temporaries_factor * ALLOCATOR_FACTOR * _temporaries(job, sizes),
         # With accumulation the sums stand beside them, before and after a micro-batch is added.
         gradients=gradients * (3 if job.accumulation > 1 else 1),
         # Variables are updated a few at a time; fitted as a third of all new weights and slots.
         update=gradients,
     )
-
-
-# The process before model and data: libraries, graph and compiled clusters; measured with the
-# smallest models on this package's two runtimes, TensorFlow 1.15 and 2.15.
-_RUNTIME_BYTES = {False: 520e6, True: 800e6}
-
-
-def runtime_bytes(*, is_tf2: bool) -> float:
-    """Returns the memory of a process on a CPU before model and data."""
-    return _RUNTIME_BYTES[is_tf2]
 
 
 class CheckpointBytes(NamedTuple):
@@ -281,20 +289,20 @@ def _weight_gradients(job: Job, sizes: _Sizes) -> float:
     return ACTIVATION_BYTES[job.precision] * sizes.encoder / groups
 
 
-def largest_batch(job: Job, *, memory_bytes: float, runtime_bytes: float) -> int:
+def largest_batch(job: Job, runtime: Runtime, *, memory_bytes: float) -> int:
     """Returns the largest micro-batch, in examples, whose peak is within `memory_bytes`.
 
     With accumulation a batch may be any multiple of it. 0 where not even one example fits.
 
     Args:
       job: the run; its batch does not count.
+      runtime: what the process takes besides; see `runtime_of`.
       memory_bytes: the limit.
-      runtime_bytes: of the process without model and data.
     """
 
     def fits(size: int) -> bool:
         tried = job._replace(batch=size * job.accumulation)
-        return memory(tried, runtime_bytes).peak <= memory_bytes
+        return memory(tried, runtime).peak <= memory_bytes
 
     if not fits(1):
         return 0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The largest training batch by sequence length in a given memory: measured, beside the plan's.
 
-    python benchmarks/largest_batch.py --configs albert_base_v2 albert_large_v2 \\
+    python benchmarks/largest_batch.py --configs albert_zh_base albert_zh_large \\
         --lengths 64 128 256 320 384 512 --memory_gb 12 --output largest.jsonl
 
 Each batch size that is tried is a process of its own, which makes --updates complete updates
@@ -51,10 +51,8 @@ def planned_batch(cell, arguments):
         precision=precision,
         recompute=recompute,
     )
-    runtime = training_plan.runtime_bytes(is_tf2=arguments.tensorflow >= 2)
-    largest = training_plan.largest_batch(
-        job, memory_bytes=arguments.memory_gb * 1e9, runtime_bytes=runtime
-    )
+    runtime = training_plan.runtime_of(is_tf2=arguments.tensorflow >= 2)
+    largest = training_plan.largest_batch(job, runtime, memory_bytes=arguments.memory_gb * 1e9)
     found = training_plan.memory(job, runtime)
     return largest, found.peak - found.activations - found.temporaries
 
@@ -129,7 +127,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--configs", nargs="+", default=["albert_base_v2", "albert_large_v2"])
+    parser.add_argument("--configs", nargs="+", default=["albert_zh_base", "albert_zh_large"])
     parser.add_argument("--lengths", nargs="+", type=int, default=[64, 128, 256, 320, 384, 512])
     parser.add_argument("--memory_gb", type=float, default=12.0)
     parser.add_argument("--precision", default="float32", choices=["float32", "bfloat16"])

@@ -68,7 +68,7 @@ def planned(run, told, utilisation):
         accumulation=run["accumulation"],
         predictions=run["predictions"],
     )
-    runtime = training_plan.runtime_bytes(is_tf2=told["tensorflow"].startswith("2."))
+    runtime = training_plan.runtime_of(is_tf2=told["tensorflow"].startswith("2."))
     memory = training_plan.memory(job, runtime).peak
     return memory, training_plan.step_seconds(job, told["processor_matrix_rate"], utilisation)
 

@@ -26,8 +26,11 @@ def job_of(config=None, **changes):
     return job._replace(**changes)
 
 
+NOTHING = training_plan.Runtime(standing=0.0)
+
+
 def peak(job):
-    return training_plan.memory(job, runtime_bytes=0).peak
+    return training_plan.memory(job, NOTHING).peak
 
 
 def test_activations_of_a_block_are_those_that_were_counted_by_hand():
@@ -63,7 +66,7 @@ def test_recomputation_bfloat16_and_accumulation_take_less():
 
 
 def test_state_is_two_slots_for_each_trained_parameter():
-    memory = training_plan.memory(job_of(task="squad_v1"), runtime_bytes=1.0)
+    memory = training_plan.memory(job_of(task="squad_v1"), NOTHING)
     pooler = 768 * 768 + 768
     assert memory.weights == 4 * (11683584 + 2 * 768 + 2)
     assert memory.slots == 2 * (memory.weights - 4 * pooler)
@@ -74,18 +77,15 @@ def test_state_is_two_slots_for_each_trained_parameter():
 @pytest.mark.parametrize("recompute", [False, True])
 def test_the_largest_batch_fits_and_one_more_does_not(recompute):
     job = job_of(recompute=recompute)
-    limit = {"memory_bytes": 12 * GIGA, "runtime_bytes": GIGA}
-    found = training_plan.largest_batch(job, **limit)
+    found = training_plan.largest_batch(job, NOTHING, memory_bytes=12 * GIGA)
     assert found > 32
-    fitting = training_plan.memory(job._replace(batch=found), GIGA).peak
-    assert fitting <= 12 * GIGA < training_plan.memory(job._replace(batch=found + 1), GIGA).peak
-    assert training_plan.largest_batch(job, memory_bytes=1e8, runtime_bytes=0) == 0
+    assert peak(job._replace(batch=found)) <= 12 * GIGA < peak(job._replace(batch=found + 1))
+    assert training_plan.largest_batch(job, NOTHING, memory_bytes=1e8) == 0
 
 
 def test_the_largest_batch_under_accumulation_is_a_micro_batch():
-    limit = {"memory_bytes": 12 * GIGA, "runtime_bytes": GIGA}
-    alone = training_plan.largest_batch(job_of(), **limit)
-    micro = training_plan.largest_batch(job_of(accumulation=4), **limit)
+    alone = training_plan.largest_batch(job_of(), NOTHING, memory_bytes=12 * GIGA)
+    micro = training_plan.largest_batch(job_of(accumulation=4), NOTHING, memory_bytes=12 * GIGA)
     # The sums of gradients take a little.
     assert alone * 0.95 < micro <= alone
 
@@ -110,7 +110,7 @@ def test_recomputation_runs_the_blocks_once_more():
 )
 def test_what_could_not_be_started_is_refused(changes, message):
     with pytest.raises(ValueError, match=message):
-        training_plan.memory(job_of(**changes), runtime_bytes=0)
+        training_plan.memory(job_of(**changes), NOTHING)
 
 
 def test_the_sum_is_near_what_a_process_takes(tmp_path):
@@ -125,6 +125,6 @@ def test_the_sum_is_near_what_a_process_takes(tmp_path):
     found = json.loads(printed.splitlines()[-1])
     planned = training_plan.memory(
         job_of(modeling.AlbertConfig.from_dict(settings), batch=48),
-        training_plan.runtime_bytes(is_tf2=found["tensorflow"].startswith("2.")),
+        training_plan.runtime_of(is_tf2=found["tensorflow"].startswith("2.")),
     )
     assert planned.peak == pytest.approx(found["peak_memory"], rel=0.2)
