@@ -1,0 +1,266 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The script create_pretraining_data_beam: options, messages, outputs, and worker processes."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from albert import (
+    beam_files,
+    beam_runs,
+    create_pretraining_data_beam,
+    files,
+    flags_lib,
+    sharded_outputs,
+)
+from tests import recording_settings
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FIXTURES = ROOT / "tests" / "fixtures"
+CORPUS = str(FIXTURES / "corpus.txt")
+VOCAB = f"--vocab_file={FIXTURES / 'wordpiece_vocab.txt'}"
+SMALL = ["--max_seq_length=32", "--max_predictions_per_seq=5", "--dupe_factor=1"]
+
+
+def parse(*arguments):
+    return flags_lib.parse(
+        create_pretraining_data_beam.define_flags, arguments, others="pipeline_options"
+    )
+
+
+def run_here(*arguments):
+    create_pretraining_data_beam.main(parse(*arguments, VOCAB, *SMALL))
+
+
+def run_process(*arguments, prelude="pass"):
+    """Runs the script in a process of its own, after the Python code `prelude`."""
+    code = (
+        f"import sys; sys.argv = {['create_pretraining_data_beam', *arguments]!r}\n{prelude}\n"
+        "from albert import create_pretraining_data_beam\ncreate_pretraining_data_beam.cli()\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=str(ROOT),
+        capture_output=True,
+        timeout=300,
+        env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
+    )
+
+
+def contents(folder):
+    """The bytes of the files that are not hidden."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name[0] != "."}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with the output for CORPUS in two shards, made in this process."""
+    folder = tmp_path_factory.mktemp("made")
+    run_here(f"--input_file={CORPUS}", f"--output_file={folder}/train-*.tf", "--num_shards=2")
+    return folder
+
+
+@pytest.fixture
+def again(made, tmp_path):
+    """A copy of it that a test may change."""
+    folder = tmp_path / "again"
+    shutil.copytree(str(made), str(folder))
+    return folder
+
+
+# ---- real processes ------------------------------------------------------------------------------
+
+
+def test_two_worker_processes_write_the_bytes_of_one(made, tmp_path):
+    done = run_process(
+        f"--input_file={CORPUS}",
+        f"--output_file={tmp_path}/train-*.tf",
+        "--num_shards=2",
+        VOCAB,
+        *SMALL,
+        "--runner",
+        "DirectRunner",
+        "--direct_num_workers=2",
+        "--direct_running_mode=multi_processing",
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert contents(tmp_path) == contents(made)
+    counts = json.loads((made / "train.counts.json").read_text("utf-8"))["counts"]
+    printed = done.stdout.decode()
+    for name, value in counts.items():
+        assert f"{name.replace('_', ' ')}: {value:,}\n" in printed
+    assert f"{tmp_path}/train-*.tf (2 files)" in printed
+
+
+def test_a_mistake_is_one_line_and_beam_may_be_missing(tmp_path):
+    arguments = [f"--input_file={CORPUS}", f"--output_file={tmp_path}/a", VOCAB]
+    prelude = "sys.modules['apache_beam'] = None"
+    done = run_process(*arguments, prelude=prelude)
+    last = done.stderr.decode().splitlines()[-1]
+    assert done.returncode == 1
+    assert last.startswith("ERROR: create_pretraining_data_beam needs Apache Beam")
+    assert "pip install 'albert[beam]'" in last
+
+
+# ---- options -------------------------------------------------------------------------------------
+
+
+def test_options_of_beam_reach_it_wherever_they_stand():
+    settings = parse(
+        "--runner=Flink", "--input_file=a", "--parallelism", "8", "--output_file=b", "--ngram=1"
+    )
+    assert settings.pipeline_options == ("--runner=Flink", "--parallelism", "8")
+    options = beam_runs.parse_options(settings.pipeline_options, program="p", own_flags=[])
+    assert options.get_all_options()["parallelism"] == 8
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (
+            ["--dupe_facto=3"],
+            r"--dupe_facto is neither a flag of p nor.*Did you mean --dupe_factor",
+        ),
+        (["--direct_num_worker=2"], r"Did you mean --direct_num_workers\?"),
+        (["--zzzzzzzz"], r"--zzzzzzzz is neither a flag of p nor an option of Apache Beam 2\.\d+"),
+        (["true"], r"Unexpected argument 'true'"),
+        (["--direct_num_workers=many"], r"Apache Beam: argument --direct_num_workers: invalid int"),
+        (["--direct_running_mode=fast"], r"invalid choice: 'fast'"),
+    ],
+)
+def test_options_that_nobody_knows_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        beam_runs.parse_options(arguments, program="p", own_flags=["dupe_factor"])
+
+
+def test_options_of_a_job_server_are_left_to_it_with_a_warning(caplog):
+    arguments = ["--runner=FlinkRunner", "--checkpointing_interval=1000"]
+    options = beam_runs.parse_options(arguments, program="p", own_flags=[])
+    assert options.get_all_options(retain_unknown_options=True)["checkpointing_interval"] == "1000"
+    assert "The job server is given --checkpointing_interval=1000" in caplog.text
+
+
+def test_every_flag_is_read(tmp_path):
+    command = [f"--input_file={CORPUS}", f"--output_file={tmp_path}/a", VOCAB, *SMALL]
+
+    def main(settings):
+        create_pretraining_data_beam.main(settings.replace(pipeline_options=()))
+
+    recorded = {}
+    settings = parse(*command)
+    create_pretraining_data_beam.main(
+        recording_settings.RecordingSettings(recorded, **settings.to_dict())
+    )
+    assert sorted(set(settings.to_dict()) - set(recorded)) == []
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("Traceback\nValueError: bad text [while running 'Read-ptransform-3']", "bad text"),
+        ("x\nRuntimeError: ValueError: bad [while running 'A']\n\nmore", "bad"),
+        ("apache_beam.io.filesystem.BeamIOError: no room", "no room"),
+        ("first\nValueError: one\nValueError: two", "two"),
+        ("KeyError: 'a mistake of ours'", None),
+    ],
+)
+def test_the_sentence_of_a_workers_error_is_found_in_its_traceback(text, sentence):
+    assert beam_runs.user_error(text) == sentence
+
+
+# ---- outputs -------------------------------------------------------------------------------------
+
+
+def names(folder, shards=2):
+    return sharded_outputs.names(f"{folder}/train-*.tf", shards)
+
+
+def arguments_for(folder, *others):
+    return [f"--input_file={CORPUS}", f"--output_file={folder}/train-*.tf", *others]
+
+
+def test_current_output_is_left_alone_and_shown_again(made, capsys, caplog):
+    before = {path.name: path.stat().st_mtime_ns for path in made.iterdir()}
+    caplog.set_level("INFO", logger="albert")
+    run_here(*arguments_for(made, "--num_shards=2"))
+    assert {path.name: path.stat().st_mtime_ns for path in made.iterdir()} == before
+    assert "Nothing to do" in caplog.text
+    assert "instances: " in capsys.readouterr().out
+
+
+def test_shards_that_are_missing_are_made_again_and_the_others_left(again, made):
+    first, second = (pathlib.Path(names(again).shard(number)) for number in range(2))
+    first.unlink()
+    before = second.stat().st_mtime_ns
+    run_here(*arguments_for(again, "--num_shards=2"))
+    assert contents(again) == contents(made)
+    assert second.stat().st_mtime_ns == before
+
+
+def test_other_settings_replace_our_own_output(again, made):
+    (again / "train.bad_lines-00001-of-00002").write_text("of an earlier run")
+    run_here(*arguments_for(again, "--num_shards=2", "--random_seed=8"))
+    assert sorted(contents(again)) == sorted(contents(made))
+    assert contents(again)["train-00000-of-00002.tf"] != contents(made)["train-00000-of-00002.tf"]
+
+
+def outputs_of(folder, shards=2, text="t", maker="create_pretraining_data_beam"):
+    fingerprint = {"maker": maker, "text": {"names": text}}
+    return sharded_outputs.ShardedOutputs(names(folder, shards), fingerprint)
+
+
+@pytest.mark.parametrize(
+    "change, options, message",
+    [
+        ("foreign", {}, r"train-00000-of-00002.tf' is there already.*--overwrite"),
+        ("appended", {}, r"did not make it as it is \(it holds \d+ bytes where"),
+        ("counts", {}, r"train.counts.json' is there already"),
+        (None, {"shards": 3}, r"of a run with 2 shards, not 3, and a pattern would read both"),
+        (None, {"text": "u"}, r"was made from files of other names"),
+        (None, {"maker": "another"}, r"this program did not make it"),
+    ],
+)
+def test_what_was_made_otherwise_is_replaced_only_when_told_to(again, change, options, message):
+    shard = names(again).shard(0)
+    sidecar = files.sidecar_path(shard)
+    if change == "foreign":
+        os.remove(sidecar)
+    elif change == "appended":
+        with open(shard, "ab") as stream:
+            stream.write(b"by hand")
+    elif change == "counts":
+        (again / "train.counts.json").write_text('{"mine": 1}')
+    if "text" not in options and change is None or change == "counts":
+        options = dict(options, text=files.read_sidecar(shard).fingerprint["text"]["names"])
+    before = contents(again)
+    with pytest.raises(ValueError, match=message):
+        outputs_of(again, **options).make_way(overwrite=False)
+    assert contents(again) == before
+    outputs_of(again, **options).make_way(overwrite=True)
+    left = {name for name in contents(again) if name.endswith(".tf")}
+    assert left == (set() if options.get("shards") == 3 else {n for n in before if ".tf" in n})
+
+
+def test_a_folder_that_cannot_be_written_in_is_refused_before_the_work(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(ValueError, match=r"--output_file: cannot write in the folder '.*file'"):
+        outputs_of(tmp_path / "file").make_way(overwrite=False)
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    path = str(tmp_path / "a" / "b")
+    with pytest.raises(KeyError), beam_files.replacement(path) as temporary:
+        with open(temporary, "w") as stream:
+            stream.write("half")
+        raise KeyError
+    assert os.listdir(str(tmp_path / "a")) == []
+    beam_files.write_text(path, "whole")
+    beam_files.write_text(path, "new")
+    assert beam_files.read_text(path) == "new"
+    assert os.listdir(str(tmp_path / "a")) == ["b"]
