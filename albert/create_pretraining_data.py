@@ -30,7 +30,11 @@ _DEFAULTS = pretraining_data.DataSettings()
 
 def define_flags(flag_values: flags.FlagValues):
     """Defines the script's flags."""
-    pretraining_flags.define_text_flags(flag_values)
+    pretraining_flags.define_text_flags(
+        flag_values,
+        mode_help="r: text that is not UTF-8, or a line that is no JSON object with text, is an "
+        "error. rb: such bytes and lines are dropped and counted.",
+    )
     flags_lib.path(
         flag_values,
         "output_file",

@@ -32,7 +32,12 @@ _LOGGER = logging.getLogger("albert")
 
 def define_flags(flag_values: flags.FlagValues):
     """Defines the script's flags."""
-    pretraining_flags.define_text_flags(flag_values)
+    pretraining_flags.define_text_flags(
+        flag_values,
+        mode_help="r: a line that is not UTF-8 is left out. rb: only the bytes that are not UTF-8 "
+        "are. Both are counted and listed, as are lines that are no JSON object with text; more "
+        "than a tenth is an error.",
+    )
     flags_lib.path(
         flag_values,
         "output_file",
@@ -90,9 +95,10 @@ def main(settings: flags_lib.Settings):
 
 def _beam_module(name: str) -> Any:
     """A module that needs Apache Beam, which is an extra."""
-    is_verbose = _LOGGER.isEnabledFor(logging.DEBUG)
-    # On import it tells which of the services it can talk to are not installed.
-    logging.getLogger("apache_beam").setLevel(logging.DEBUG if is_verbose else logging.ERROR)
+    if not _LOGGER.isEnabledFor(logging.DEBUG):
+        for quiet in (logging.getLogger(), logging.getLogger("apache_beam")):
+            quiet.setLevel(logging.WARNING)
+        logging.disable(logging.WARNING)  # on import it tells which services it lacks packages for
     try:
         return importlib.import_module(f"albert.{name}")
     except ImportError as error:
@@ -102,6 +108,8 @@ def _beam_module(name: str) -> Any:
             f"{_PROGRAM} needs Apache Beam, which is not installed: pip install 'albert[beam]', or "
             "from a checkout pip install '.[beam]'. create_pretraining_data does without."
         ) from error
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def _show(report: Mapping[str, Any], names: Any, *, seconds: float) -> None:

@@ -488,15 +488,24 @@ def _fingerprint(
     settings: DataSettings,
 ) -> Dict[str, Any]:
     """What the records are made from, for the sidecars."""
+    return dict(
+        settings_fingerprint(tokenizer_file, tokenizer=tokenizer, settings=settings),
+        maker=_MAKER,
+        text=[files.file_fingerprint(path) for path in input_files],
+    )
+
+
+def settings_fingerprint(
+    tokenizer_file: str, *, tokenizer: tokenization.FullTokenizer, settings: DataSettings
+) -> Dict[str, Any]:
+    """Returns what records are made from but for the text, as JSON values."""
     # What older versions did not have counts where it does something, so that their files stay.
     values, unset = dict(settings._asdict()), DataSettings._field_defaults
     del values["user_dictionary"]  # its content counts, not its path
     newer = [name for name in _NEWER_SETTINGS if values[name] == unset[name]]
     made_from = {
-        "maker": _MAKER,
         "format": FORMAT,
         "blocks": [text_documents.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
-        "text": [files.file_fingerprint(path) for path in input_files],
         "tokenizer": files.file_fingerprint(tokenizer_file),
         "vocab_size": len(tokenizer.vocab),
         "do_lower_case": tokenizer.do_lower_case,

@@ -17,8 +17,8 @@ def data_settings(settings: flags_lib.Settings) -> pretraining_data.DataSettings
     )
 
 
-def define_text_flags(flag_values: flags.FlagValues):
-    """Which text is read, and how."""
+def define_text_flags(flag_values: flags.FlagValues, *, mode_help: str):
+    """Which text is read, and how; `mode_help` says what a script does with text that is none."""
     flags_lib.path(
         flag_values,
         "input_file",
@@ -32,8 +32,7 @@ def define_text_flags(flag_values: flags.FlagValues):
         "input_file_mode",
         _DEFAULTS.input_file_mode,
         choices=pretraining_data.INPUT_MODES,
-        help="r: text that is not UTF-8, or a line that is no JSON object with text, is an error. "
-        "rb: such bytes and lines are dropped and counted.",
+        help=mode_help,
     )
     flags_lib.string(
         flag_values,

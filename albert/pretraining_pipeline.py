@@ -60,7 +60,6 @@ _BYTES_A_PIECE = 3.5  # of text: rather few, so that shards are rather small
 _UNPACKED = 4  # times as large is text as its gzip file
 _SHOWN_BYTES = 200  # of a bad line
 _KEYS = 1 << 64
-_ONE_MACHINE_SETTINGS = ("random_next_sentence", "shuffle_window_mb")
 
 _BAD_LINES, _COUNTS = "bad_lines", "counts"
 
@@ -76,8 +75,8 @@ class Job(NamedTuple):
     """What a pipeline is to do."""
 
     ranges: List[text_ranges.TextRange]
-    tokenizer: tokenization.FullTokenizer
     settings: pretraining_data.DataSettings
+    maker: pretraining_data.InstanceMaker
     outputs: sharded_outputs.ShardedOutputs
 
 
@@ -125,8 +124,8 @@ def make_job(
     made_from["vocabulary"] = maker.vocabulary  # for masking on the fly
     return Job(
         ranges=split_files(states),
-        tokenizer=tokenizer,
         settings=settings,
+        maker=maker,
         outputs=sharded_outputs.ShardedOutputs(outputs, made_from),
     )
 
@@ -189,24 +188,16 @@ def _fingerprint(
     time are.
     """
     named = [(beam_files.base_name(one.path), one.size, one.changed) for one in states]
-    return {
-        "maker": MAKER,
-        "format": [FORMAT, pretraining_data.FORMAT, text_documents.DOCUMENT_BYTES],
-        "text": {
-            "names": _digest(sorted(name for name, _, _ in named)),
-            "files": len(named),
-            "bytes": sum(size for _, size, _ in named),
-            "states": _digest(sorted(named)),
-        },
-        "tokenizer": files.file_fingerprint(tokenizer_file),
-        "vocab_size": len(tokenizer.vocab),
-        "do_lower_case": tokenizer.do_lower_case,
-        "settings": {
-            name: value
-            for name, value in settings._asdict().items()
-            if name not in _ONE_MACHINE_SETTINGS
-        },
+    made_from = pretraining_data.settings_fingerprint(
+        tokenizer_file, tokenizer=tokenizer, settings=settings
+    )
+    text = {
+        "names": _digest(sorted(name for name, _, _ in named)),
+        "files": len(named),
+        "bytes": sum(size for _, size, _ in named),
+        "states": _digest(sorted(named)),
     }
+    return dict(made_from, maker=MAKER, format=[FORMAT, made_from["format"]], text=text)
 
 
 def _digest(value: Any) -> str:
@@ -229,9 +220,9 @@ def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
         blocks
         | "SpreadBlocks" >> beam.Reshuffle()
         | "MakeInstances"
-        >> beam.ParDo(
-            _MakeInstances(job.tokenizer, job.settings, job.outputs.names.count)
-        ).with_outputs(_COUNTS, main="records")
+        >> beam.ParDo(_MakeInstances(job.maker, job.outputs.names.count)).with_outputs(
+            _COUNTS, main="records"
+        )
     )
     counts = (
         (counts_of_reading, counts_of_making)
@@ -292,7 +283,7 @@ class _Read(beam.DoFn):
             for document in text_ranges.read_range(
                 text_range,
                 stream,
-                text_field=text_documents.TEXT_FIELD,
+                text_field=self._settings.text_field,
                 on_bad_line=add_bad_line,
                 keep_bad=keeps_bad,
             ):
@@ -305,9 +296,11 @@ class _Read(beam.DoFn):
             yield [tuple(document) for document in block]
         for line in bad:
             yield beam.pvalue.TaggedOutput(_BAD_LINES, line)
-        # The bad lines of plain text that stay are counted where they are mended.
-        is_counted = text_documents.is_json(text_range.path) or not keeps_bad
-        counts = pretraining_data.Counts(bad_lines=len(bad) if is_counted else 0)
+        counts = pretraining_data.Counts()
+        if text_documents.is_json(text_range.path):
+            counts = counts._replace(bad_documents=len(bad))
+        elif not keeps_bad:  # those that stay are counted where they are mended
+            counts = counts._replace(bad_lines=len(bad))
         _count(counts)
         yield beam.pvalue.TaggedOutput(_COUNTS, tuple(counts))
 
@@ -355,19 +348,9 @@ def _write_bad_lines(
 class _MakeInstances(beam.DoFn):
     """A block -> (shard, batch of records), counts."""
 
-    def __init__(
-        self,
-        tokenizer: tokenization.FullTokenizer,
-        settings: pretraining_data.DataSettings,
-        num_shards: int,
-    ):
-        self._tokenizer = tokenizer
-        self._settings = settings
+    def __init__(self, maker: pretraining_data.InstanceMaker, num_shards: int):
+        self._maker = maker  # it travels with all it needs, so workers read no vocabulary
         self._num_shards = num_shards
-        self._maker: Optional[pretraining_data.InstanceMaker] = None
-
-    def setup(self) -> None:
-        self._maker = pretraining_data.InstanceMaker(self._tokenizer, self._settings)
 
     def process(self, block: List[Tuple[Any, ...]]) -> Iterator[Any]:
         documents = tuple(text_documents.RawDocument(*document) for document in block)

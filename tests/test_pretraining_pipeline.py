@@ -22,6 +22,8 @@ from albert import (
     text_blocks,
     tokenization,
 )
+from tests import pretraining_statistics
+from tests.shared import needs_shared, shared_path
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
@@ -60,9 +62,9 @@ def make_text(documents, seed=0):
     return "\n\n".join("\n".join(sentences(seed + n, 1 + n % 9)) for n in range(documents)) + "\n"
 
 
-@pytest.fixture
-def text_file(tmp_path):
-    path = tmp_path / "text.txt"
+@pytest.fixture(scope="module")
+def text_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("text") / "text.txt"
     path.write_text(make_text(60), "utf-8")
     return str(path)
 
@@ -103,13 +105,16 @@ class Made:
         return [record for path in self.paths for record in tf.python_io.tf_record_iterator(path)]
 
 
-def create(input_file, output_file, vocab_file, *arguments, overwrite=False, **options):
-    """Runs the pipeline in this process."""
-    job = make_job(input_file, output_file, vocab_file, **options)
-    job.outputs.make_way(overwrite=overwrite)
-    beam_options = beam_runs.parse_options(arguments, program="test", own_flags=[])
+def create(input_file, output_file, vocab_file, *arguments, **options):
+    """Makes the data by the pipeline in this process."""
+    return run(make_job(input_file, output_file, vocab_file, **options), *arguments)
+
+
+def run(job, *arguments):
+    job.outputs.make_way(overwrite=False)
+    options = beam_runs.parse_options(arguments, program="test", own_flags=[])
     counters = beam_runs.run(
-        beam_options, lambda pipeline: pretraining_pipeline.add_steps(pipeline, job)
+        options, lambda pipeline: pretraining_pipeline.add_steps(pipeline, job)
     )
     return Made(job.outputs.names, counters, job.outputs.report())
 
@@ -127,10 +132,16 @@ def one_machine(input_files, output_file, vocab_file, settings=SETTINGS):
     return summary.counts, list(tf.python_io.tf_record_iterator(str(output_file)))
 
 
-def features_of(records):
-    spec = pretraining_utils.feature_spec(SETTINGS.max_seq_length, SETTINGS.slots)
+def features_of(records, settings=SETTINGS):
+    spec = pretraining_utils.feature_spec(settings.max_seq_length, settings.slots)
     with tf.Graph().as_default(), tf.Session() as session:
         return session.run(spec.parse_batch(tf.constant(records)))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, text_file, vocab_file):
+    """The data of text_file."""
+    return create(text_file, tmp_path_factory.mktemp("made") / "a", vocab_file)
 
 
 # ---- the records ---------------------------------------------------------------------------------
@@ -141,9 +152,8 @@ KNOWN_BYTES = "dc8991751936222504ad663210a41b5cef342fdecd75478b1c4ddb06ef74ace7"
 
 
 def test_both_runtimes_write_the_same_known_bytes_however_the_work_is_cut(
-    tmp_path, text_file, vocab_file, monkeypatch
+    made, tmp_path, text_file, vocab_file, monkeypatch
 ):
-    made = create(text_file, tmp_path / "a", vocab_file)
     assert made.digest == KNOWN_BYTES
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 1000)
     monkeypatch.setattr(pretraining_pipeline, "_SMALLEST_RANGE", 700)
@@ -153,8 +163,7 @@ def test_both_runtimes_write_the_same_known_bytes_however_the_work_is_cut(
     assert again.counts == made.counts
 
 
-def test_records_are_those_of_the_single_machines_functions(tmp_path, text_file, vocab_file):
-    made = create(text_file, tmp_path / "a", vocab_file)
+def test_records_are_those_of_the_single_machines_functions(made, text_file, vocab_file):
     maker = pretraining_data.InstanceMaker(tokenization.FullTokenizer(vocab_file), SETTINGS)
     expected = []
     for document in text_blocks.read_documents([text_file]):
@@ -203,8 +212,7 @@ def like_any_seed(counts):
     return counts._replace(label_one=0, predictions=0)
 
 
-def test_counters_of_beam_are_the_counts_of_the_data(tmp_path, text_file, vocab_file):
-    made = create(text_file, tmp_path / "a", vocab_file)
+def test_counters_of_beam_are_the_counts_of_the_data(made):
     features = features_of(made.records)
     assert made.counters == {name: n for name, n in made.counts._asdict().items() if n}
     assert made.counts.documents == 60
@@ -216,26 +224,24 @@ def test_counters_of_beam_are_the_counts_of_the_data(tmp_path, text_file, vocab_
     ]
 
 
-def test_the_number_of_shards_only_cuts_the_same_shuffle(tmp_path, text_file, vocab_file):
-    three = create(text_file, tmp_path / "a", vocab_file)
+def test_the_number_of_shards_only_cuts_the_same_shuffle(made, tmp_path, text_file, vocab_file):
     one = create(text_file, tmp_path / "b", vocab_file, num_shards=1)
-    assert one.records == three.records
+    assert one.records == made.records
     assert one.records != sorted(one.records)
 
 
 def test_moving_the_text_changes_nothing_and_each_copy_has_masks_of_its_own(
-    tmp_path, text_file, vocab_file
+    made, tmp_path, text_file, vocab_file
 ):
     content = b"".join(open_lines(text_file))
     for name in ("moved/text.txt", "copy/other.txt"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(content)
-    whole = create(text_file, tmp_path / "a", vocab_file)
-    assert create(tmp_path / "moved/*", tmp_path / "b", vocab_file).digest == whole.digest
+    assert create(tmp_path / "moved/*", tmp_path / "b", vocab_file).digest == made.digest
     both = create(f"{text_file},{tmp_path}/copy", tmp_path / "c", vocab_file)
     assert both.counts.documents == 120
-    assert set(whole.records) < set(both.records)
-    assert len(set(both.records)) > 1.8 * len(set(whole.records))
+    assert set(made.records) < set(both.records)
+    assert len(set(both.records)) > 1.8 * len(set(made.records))
 
 
 # ---- formats -------------------------------------------------------------------------------------
@@ -257,11 +263,12 @@ def test_every_format_gives_the_documents_of_plain_text(tmp_path, vocab_file):
 # ---- bad lines -----------------------------------------------------------------------------------
 
 
-def test_bad_lines_are_left_out_and_listed_with_their_place(tmp_path, vocab_file, monkeypatch):
+def test_bad_lines_are_left_out_and_listed_with_their_place(tmp_path, vocab_file):
     (tmp_path / "a.txt").write_bytes(make_text(9).encode() + b"\nb\xe9ta beta.\nalpha eta.\n")
     (tmp_path / "b.jsonl").write_bytes(b'{"text": "alpha beta gamma."}\n{"no": 1}\n')
     made = create(f"{tmp_path}/*", f"{tmp_path}/out/train-*.tf", vocab_file)
     assert made.counts.documents == 11
+    assert (made.counts.bad_lines, made.counts.bad_documents) == (1, 1)
     assert [sorted(line) for line in made.bad_lines] == [["file", "line", "offset", "reason"]] * 2
     by_file = {os.path.basename(line["file"]): line for line in made.bad_lines}
     assert by_file["a.txt"]["offset"] == len(make_text(9).encode()) + 1
@@ -343,3 +350,65 @@ def test_equal_keys_are_put_in_order_of_their_records():
     batches = [batch([5, 9], [b"b", b"z"]), batch([5], [b"a"]), batch([], []), batch([7], [b""])]
     for order in (batches, batches[::-1]):
         assert list(pretraining_pipeline.sorted_records(order)) == [b"a", b"b", b"", b"z"]
+
+
+# ---- real text -----------------------------------------------------------------------------------
+
+
+@needs_shared
+def test_every_statistic_is_that_of_the_plain_program(tmp_path):
+    documents = pretraining_statistics.blocks40()
+    text = "\n\n".join("\n".join(lines) for lines in documents)
+    (tmp_path / "text.txt").write_text(text, "utf-8")
+    settings = pretraining_data.DataSettings(max_seq_length=128, dupe_factor=2)
+    job = pretraining_pipeline.make_job(
+        str(tmp_path / "text.txt"),
+        str(tmp_path / "out"),
+        tokenizer=pretraining_statistics.tokenizer(),
+        tokenizer_file=str(shared_path("data/spm/30k-clean.model")),
+        settings=settings,
+        num_shards=2,
+    )
+    made = run(job)
+    assert made.counts.documents == len(documents)
+    features = features_of(made.records, settings)
+    found = pretraining_statistics.statistics(features, job.maker.vocabulary["mask_id"])
+    expected = json.loads(pretraining_statistics.EXPECTED.read_text(encoding="utf-8"))
+    for name, value in sorted(expected["runs"]["blocks40"].items()):
+        error = value["sd"] * np.sqrt(1 + 1 / expected["seeds"])
+        assert abs(found[name] - value["mean"]) <= 4 * error + 1e-9, name
+
+
+def test_words_of_chinese_are_masked_whole_by_the_segmenter_that_travels_along(
+    tmp_path, vocab_file
+):
+    pytest.importorskip("jieba")
+    sentence = "\u4eca\u5929\u5317\u4eac\u5929\u6c14\u597d\u3002"  # 今天 北京 天气 好 。
+    (tmp_path / "a.txt").write_text(f"{sentence * 3}\n" * 40, "utf-8")
+    (tmp_path / "words").write_text("\u5929\u6c14\u597d\n", "utf-8")
+    settings = SETTINGS._replace(
+        language="zh",
+        split_sentences=True,
+        user_dictionary=str(tmp_path / "words"),
+        ngram=1,
+        max_predictions_per_seq=20,
+        masked_lm_prob=0.5,
+    )
+    job = make_job(tmp_path / "a.txt", tmp_path / "a", vocab_file, settings=settings)
+    os.remove(str(tmp_path / "words"))  # workers on other machines do not have it
+    made = run(job)
+    assert made.counts.sentences == 120
+    features = features_of(made.records, settings)
+    rows, slots = np.nonzero(features["masked_lm_weights"])
+    places = features["masked_lm_positions"][rows, slots]
+    is_masked = np.zeros(features["input_ids"].shape, bool)
+    is_masked[rows, places] = True
+    ids = features["input_ids"].copy()
+    ids[rows, places] = features["masked_lm_ids"][rows, slots]
+    first = len(PIECES) + len(WORDS) + 2
+    day, air, good = (first + CHARACTERS.index(one) for one in "\u5929\u6c14\u597d")
+    # Three characters in a row that jieba would not take for a word.
+    row, place = np.nonzero((ids[:, :-2] == day) & (ids[:, 1:-1] == air) & (ids[:, 2:] == good))
+    whole = [is_masked[row, place + offset] for offset in range(3)]
+    assert (whole[0] == whole[1]).all() and (whole[1] == whole[2]).all()
+    assert 0.3 < whole[0].mean() < 0.7
