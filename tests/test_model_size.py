@@ -20,13 +20,15 @@ BATCH, LENGTH, PREDICTIONS = 4, 12, 3
 
 VARIANTS = {
     "google": {},
-    "a mapping less": {"embedding_size": 16},
+    "a mapping less, nothing shared": {"embedding_size": 16, "share_type": "none"},
     "albert_zh": {"embedding_layout": "albert_zh"},
-    "albert_zh, a mapping less": {"embedding_layout": "albert_zh", "embedding_size": 16},
-    "preln": {"ln_type": "preln"},
+    "albert_zh, a mapping less, preln": {
+        "embedding_layout": "albert_zh",
+        "embedding_size": 16,
+        "ln_type": "preln",
+    },
     "attention shared": {"share_type": "attention"},
     "ffn shared": {"share_type": "ffn"},
-    "nothing shared": {"share_type": "none"},
     "groups": {"num_hidden_groups": 2},
     "inner groups": {"inner_group_num": 2, "share_type": "ffn", "num_hidden_groups": 2},
 }
