@@ -19,8 +19,8 @@ Every instance has a random 64-bit key. Shard n of N holds, sorted, the keys of 
 keys: the shards one after another are one complete shuffle of the whole corpus, whatever N. Equal
 keys are put in order of their records. So the shards are the same bytes in every run.
 
-A worker holds a shard's records, and 32 bytes for each, while it writes them. DirectRunner holds
-all records in memory.
+A worker holds a shard's records, and some 100 bytes for each, while it writes them. DirectRunner
+holds all records in memory.
 
 The counts are summed up as data, not taken from Beam's counters, which count again what is tried
 again and which not every runner gives back. The counters are there for watching a job.
