@@ -21,7 +21,7 @@ import json
 import os
 import re
 import zlib
-from typing import Callable, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import tensorflow.compat.v1 as tf
 
@@ -297,14 +297,17 @@ def is_blank(line: bytes) -> bool:
 # ----------------------------------------------------------------------------------------- finding
 
 
-def find_files(patterns: str, flag_name: str, *, but: Sequence[str] = ()) -> List[str]:
+def find_files(
+    patterns: Union[str, Iterable[str]], flag_name: str, *, but: Sequence[str] = ()
+) -> List[str]:
     """Returns the text files that names, patterns and folders stand for, sorted, each once.
 
     In a folder and below it these are the files named .txt, .jsonl or .json, or these with .gz, or
     .gz alone; but no hidden ones, and no records (files with a sidecar).
 
     Args:
-      patterns: with commas between them. A file under exactly that name is taken as it is.
+      patterns: with commas between them, or several of those. A file under exactly that name is
+        taken as it is.
       flag_name: where the user wrote them, for messages.
       but: files that are not taken from folders, such as outputs and vocabularies.
 
@@ -313,12 +316,14 @@ def find_files(patterns: str, flag_name: str, *, but: Sequence[str] = ()) -> Lis
     """
     excluded = {os.path.abspath(path) for path in but}
     found = set()
-    for pattern in filter(None, (part.strip() for part in str(patterns).split(","))):
+    texts = [patterns] if isinstance(patterns, (str, os.PathLike)) else patterns
+    parts = [part.strip() for text in texts for part in str(text).split(",") if part.strip()]
+    for pattern in parts:
         folder = os.path.expanduser(pattern)
         named = [folder] if _is_folder(folder) else files.expand_patterns(pattern, flag_name)
         for path in named:
             found.update(_below(path, flag_name, excluded) if _is_folder(path) else [path])
-    return sorted(found) or files.expand_patterns(patterns, flag_name)
+    return sorted(found) or files.expand_patterns(parts, flag_name)
 
 
 def _is_folder(path: str) -> bool:

@@ -9,10 +9,10 @@ the published one: unigram pieces, <pad> 0, <unk> 1, [CLS] 2, [SEP] 3, [MASK] 4,
 pieces of their own, at most ten million sentences. The text is prepared exactly as the other
 commands prepare it, so --do_lower_case must have the same value there.
 
-Input is the text that create_pretraining_data takes: one sentence a line, empty lines ignored. It
-is read twice; a prepared copy of the sentences that are drawn lies in the folder for temporary
-files ($TMPDIR) while it runs, and SentencePiece holds them in memory. The same input, flags and
-version of sentencepiece give the same bytes.
+Input is the text that create_pretraining_data takes: one sentence a line, empty lines ignored, in
+plain text or JSON lines. It is read twice; a prepared copy of the sentences that are drawn lies in
+the folder for temporary files ($TMPDIR) while it runs, and SentencePiece holds them in memory. The
+same input, flags and version of sentencepiece give the same bytes.
 """
 
 import contextlib
@@ -30,7 +30,14 @@ import numpy as np
 import sentencepiece as spm
 from tqdm import tqdm
 
-from albert import files, flags_lib, text_blocks, tokenization, vocab_trainer
+from albert import (
+    files,
+    flags_lib,
+    text_blocks,
+    text_documents,
+    tokenization,
+    vocab_trainer,
+)
 
 # Not __name__: that is "__main__" in `python -m albert.train_vocab`.
 _LOGGER = logging.getLogger("albert.train_vocab")
@@ -78,16 +85,16 @@ class TrainedVocabulary(NamedTuple):
     quality: Quality
 
 
-def _lines(paths: Sequence[str]) -> Iterator[bytes]:
+def _lines(paths: Sequence[str], text_field: str) -> Iterator[bytes]:
     """Yields the lines with text that the data creation would read."""
-    for document in text_blocks.read_documents(paths):
+    for document in text_blocks.read_documents(paths, text_field=text_field):
         yield from document.text.split(b"\n")
 
 
-def _count_sentences(paths: Sequence[str]) -> int:
+def _count_sentences(paths: Sequence[str], text_field: str) -> int:
     """Counts the lines with text, and makes sure that they are text."""
     count = undecodable = 0
-    for line in _lines(paths):
+    for line in _lines(paths, text_field):
         count += 1
         try:
             line.decode("utf-8")
@@ -255,11 +262,12 @@ def train(
     character_coverage: float = 0.99995,
     seed: int = 12345,
     overwrite: bool = False,
+    text_field: str = text_documents.TEXT_FIELD,
 ) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
     Args:
-      input_file: paths or patterns, separated by commas or in a list; one sentence a line.
+      input_file: paths, patterns or folders, with commas or in a list; see text_documents.
       model_prefix: where to write, without the ending. Both files appear whole or not at all.
       vocab_size: number of pieces, the special ones included.
       do_lower_case: make the text lower case first (see tokenization).
@@ -267,6 +275,7 @@ def train(
       character_coverage: share of the text whose characters get pieces; the rarest ones do not.
       seed: decides which sentences are drawn, where there are more.
       overwrite: replace files that are there.
+      text_field: the field of JSON lines that holds the text.
 
     Returns:
       Paths and numbers of what was made.
@@ -277,15 +286,15 @@ def train(
     """
     model_file, vocab_file = f"{model_prefix}.model", f"{model_prefix}.vocab"
     _refuse_existing((model_file, vocab_file), overwrite)
-    paths = files.expand_patterns(input_file, "input_file")
-    total = _count_sentences(paths)
+    paths = text_documents.find_files(input_file, "input_file")
+    total = _count_sentences(paths, text_field)
     used = min(total, input_sentence_size)
     _LOGGER.info(
         "Training %d pieces on %d of %d sentences in %d files.", vocab_size, used, total, len(paths)
     )
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
-        drawn = _drawn(_lines(paths), total=total, wanted=used, seed=seed)
+        drawn = _drawn(_lines(paths, text_field), total=total, wanted=used, seed=seed)
         path = os.path.join(folder, vocab_trainer.SENTENCES)
         sample = _prepare(drawn, path, count=used, lower=do_lower_case)
         settings = {"vocab_size": vocab_size, "character_coverage": character_coverage}
@@ -319,7 +328,8 @@ def define_flags(flag_values):
     flags_lib.path(
         flag_values,
         "input_file",
-        help="Text files, one sentence a line; patterns too, separated by commas.",
+        help="Text files or JSON lines, one sentence a line: names, patterns and folders, with "
+        "commas between them.",
         required=True,
     )
     flags_lib.path(
@@ -365,6 +375,12 @@ def define_flags(flag_values):
         help="Which sentences are drawn, where there are more than --input_sentence_size.",
     )
     flags_lib.boolean(flag_values, "overwrite", False, help="Replace files that are there.")
+    flags_lib.string(
+        flag_values,
+        "text_field",
+        text_documents.TEXT_FIELD,
+        help="The field of JSON lines (.jsonl, .json) that holds the text.",
+    )
 
 
 def main(settings: flags_lib.Settings):

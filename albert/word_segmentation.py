@@ -13,10 +13,11 @@ jieba keeps its tables in a cache that it loads by `marshal` from the folder for
 where anybody may put one. Here they are made from the dictionary, and no cache is read or written.
 """
 
+import functools
 import os
 import re
 import warnings
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -43,6 +44,13 @@ def _import_jieba() -> Any:
 def _dictionary_path() -> str:
     """The dictionary that comes with jieba."""
     return os.path.join(os.path.dirname(_import_jieba().__file__), "dict.txt")
+
+
+@functools.lru_cache(maxsize=1)
+def _frequencies() -> Tuple[Dict[str, int], int]:
+    """How often each word of jieba's dictionary occurs (0: it only begins words), and the sum."""
+    with open(_dictionary_path(), "rb") as stream:
+        return _import_jieba().Tokenizer.gen_pfdict(stream)
 
 
 def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
@@ -73,8 +81,8 @@ class ChineseSegmenter:
 
     def _load(self):
         self._jieba = _import_jieba().Tokenizer()
-        with open(_dictionary_path(), "rb") as stream:
-            self._jieba.FREQ, self._jieba.total = self._jieba.gen_pfdict(stream)
+        frequencies, self._jieba.total = _frequencies()
+        self._jieba.FREQ = dict(frequencies) if self._user_words else frequencies
         self._jieba.initialized = True  # otherwise it would look for its cache
         for word, frequency in self._user_words:
             self._add(word, frequency)
@@ -128,7 +136,7 @@ def piece_starts(numbers: Sequence[int], encoding: tokenization.Encoding) -> Lis
     return starts
 
 
-def _read_user_words(path: str) -> List[Any]:
+def _read_user_words(path: str) -> List[Tuple[str, Optional[int]]]:
     """Pairs of a word and its frequency or None."""
     try:
         with tf.io.gfile.GFile(path, "rb") as stream:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script create_pretraining_data: flags, messages, and real processes."""
 
+import gzip
 import json
 import logging
 import os
@@ -106,11 +107,13 @@ def test_every_flag_is_read(tmp_path):
         "--max_predictions_per_seq=2",
         "--max_seq_length=24",
         "--dupe_factor=1",
+        "--language=zh",
+        "--split_sentences",
     ],
 )
 def test_flags_change_the_records(argument, tmp_path):
     text = tmp_path / "text.txt"
-    lines = [f"The quick caf\u00e9 number {n}, said Mr. Brown the Second." for n in range(40)]
+    lines = [f"The caf\u00e9 number {n}. \u6a21\u578b! So Mr. Brown the Second." for n in range(40)]
     text.write_text("\n".join(lines[:20] + [""] + lines[20:]), encoding="utf-8")
     common = [f"--input_file={text}", f"--spm_model_file={MODEL}", "--num_processes=1", *SMALL]
     run_here(*common, f"--output_file={tmp_path}/a")
@@ -131,6 +134,27 @@ def test_several_patterns_and_files_may_be_named(tmp_path):
     assert counts == [3, 3]  # three documents, two passes
     text = files.read_sidecar(str(tmp_path / "a")).fingerprint["text"]
     assert [source["name"] for source in text] == ["1.txt", "2.txt", "3.other"]
+
+
+def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
+    (tmp_path / "in").mkdir()
+    line = json.dumps({"body": "One two three. Four five six.", "text": ""})
+    (tmp_path / "in" / "1.jsonl").write_text(line + "\n" + line + "\n", encoding="utf-8")
+    with gzip.open(str(tmp_path / "in" / "2.txt.gz"), "wb") as stream:
+        stream.write(b"Seven eight nine. Ten eleven.\n")
+    arguments = [
+        f"--input_file={tmp_path}/in",
+        f"--output_file={tmp_path}/in/a.txt",
+        f"--vocab_file={VOCAB}",
+        "--text_field=body",
+        "--split_sentences",
+        *SMALL,
+    ]
+    run_here(*arguments)
+    assert files.count_records(str(tmp_path / "in" / "a.txt")) == 6  # two passes
+    run_here(*arguments)  # its own output is no input
+    text = files.read_sidecar(str(tmp_path / "in" / "a.txt")).fingerprint["text"]
+    assert [source["name"] for source in text] == ["1.jsonl", "2.txt.gz"]
 
 
 def test_it_can_be_imported_together_with_run_pretraining():
@@ -248,6 +272,7 @@ def test_chinese_text_with_a_wordpiece_vocabulary(tmp_path):
         f"--input_file={tmp_path}/zh.txt",
         f"--output_file={tmp_path}/zh.tf_record",
         f"--vocab_file={shared_path('data/wordpiece/zh_vocab.txt')}",
+        "--language=zh",
         "--max_seq_length=128",
         "--dupe_factor=2",
     )

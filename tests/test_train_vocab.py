@@ -4,6 +4,7 @@
 
 import collections
 import inspect
+import json
 import os
 import pathlib
 import signal
@@ -95,12 +96,16 @@ def test_text_is_prepared_by_the_rule_of_the_tokenizer(trained, tmp_path):
 # ------------------------------------------------------------------------------- same input, same
 
 
-def test_same_text_gives_the_same_bytes_however_it_is_cut_into_files(trained, tmp_path):
+def test_same_text_gives_the_same_bytes_in_any_files_and_formats(trained, tmp_path):
     with open(CORPUS, encoding="utf-8") as stream:
         text = stream.read()
     (tmp_path / "b.txt").write_text(text[: text.index("Bread")], encoding="utf-8")
-    (tmp_path / "a.txt").write_text(text[text.index("Bread") :], encoding="utf-8")
-    again = train_vocab.train(f"{tmp_path}/a.txt,{tmp_path}/[b].txt", f"{tmp_path}/x", VOCAB_SIZE)
+    (tmp_path / "deep").mkdir()
+    line = json.dumps({"body": text[text.index("Bread") :]})
+    (tmp_path / "deep" / "a.jsonl").write_text(line, encoding="utf-8")
+    again = train_vocab.train(
+        f"{tmp_path}/deep,{tmp_path}/[b].txt", f"{tmp_path}/x", VOCAB_SIZE, text_field="body"
+    )
     assert content(again.model_file) == content(trained.model_file)
     assert content(again.vocab_file) == content(trained.vocab_file)
 
@@ -142,7 +147,7 @@ def test_lines_end_in_line_feeds_only_and_blank_ones_do_not_count(tmp_path):
     path = tmp_path / "text.txt"
     path.write_bytes("\ufeffone\r\n\n \t\ntwo\u2028still two\x0b\n\nthree".encode())
     expected = [b"one\r", "two\u2028still two\x0b".encode(), b"three"]
-    assert list(train_vocab._lines([str(path)])) == expected
+    assert list(train_vocab._lines([str(path)], "text")) == expected
 
 
 # ------------------------------------------------------------------------------------- mistakes
