@@ -1,0 +1,67 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents name exists: scripts, their flags, files, and the pages they point to."""
+
+import importlib
+import pathlib
+import re
+
+import pytest
+
+from albert import flags_lib
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+COMMAND = re.compile(r"(?:python|\$PY)\S* -m albert\.(\w+)((?:[^\n`|#]|\\\n)*)")
+FLAG = re.compile(r"(?<![\w-])--([a-z_0-9]+)")
+# Not absl's flags: sub-commands with options of their own, and a cluster's options behind ours.
+OTHER_PARSERS = {"demo", "create_pretraining_data_beam"}
+ABSL = {"help", "helpfull", "verbosity"}
+
+
+def flags_of(script):
+    """Names of a script's flags, booleans also with `no` in front."""
+    flag_values = flags_lib.flags.FlagValues()
+    importlib.import_module(f"albert.{script}").define_flags(flag_values)
+    booleans = {f"no{name}" for name in flag_values if flag_values[name].boolean}
+    return set(flag_values) | booleans | ABSL
+
+
+def commands_in(text):
+    """(script, flags) of each command; a line that ends in a backslash goes on in the next."""
+    joined = text.replace("\\\n", " ")
+    return [(match.group(1), FLAG.findall(match.group(2))) for match in COMMAND.finditer(joined)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_use_scripts_and_flags_that_exist(page):
+    known, wrong = {}, []
+    for script, flags in commands_in(page.read_text(encoding="utf-8")):
+        if not (ROOT / "albert" / f"{script}.py").exists():
+            wrong.append(f"albert.{script}")
+        elif script not in OTHER_PARSERS:
+            names = known.setdefault(script, None) or flags_of(script)
+            known[script] = names
+            wrong += [f"albert.{script} --{flag}" for flag in flags if flag not in names]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert missing == []
+
+
+def test_the_flags_that_replace_those_of_other_projects_exist():
+    scripts = [path for path in (ROOT / "albert").glob("*.py") if path.stem not in OTHER_PARSERS]
+    source = {path.stem: path.read_text(encoding="utf-8") for path in scripts}
+    known = set()
+    for script, text in source.items():
+        if "\ndef define_flags(" in text:
+            known |= flags_of(script)
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", (ROOT / "docs" / "relatives.md").read_text(), re.M)
+    assert len(rows) > 60
+    ours = {flag for _, right in rows for flag in FLAG.findall(right)}
+    assert len(ours) > 25
+    assert sorted(ours - known) == []
