@@ -292,8 +292,8 @@ class _Read(beam.DoFn):
                 if size >= text_blocks.BLOCK_BYTES:
                     yield [tuple(document) for document in block]
                     block, size = [], 0
-        if block:
-            yield [tuple(document) for document in block]
+        # Also an empty one: Beam 2.48 cannot group nothing in several processes.
+        yield [tuple(document) for document in block]
         for line in bad:
             yield beam.pvalue.TaggedOutput(_BAD_LINES, line)
         counts = pretraining_data.Counts()
@@ -353,6 +353,8 @@ class _MakeInstances(beam.DoFn):
         self._num_shards = num_shards
 
     def process(self, block: List[Tuple[Any, ...]]) -> Iterator[Any]:
+        if not block:
+            return
         documents = tuple(text_documents.RawDocument(*document) for document in block)
         size = sum(len(document.text) for document in documents)
         features, keys, counts = self._maker.instances(text_blocks.TextBlock(0, 0, size, documents))
