@@ -21,7 +21,7 @@ _FLOAT32 = model_size.FLOAT32_BYTES
 _SLOTS = 2  # AdamW and LAMB keep two numbers for each parameter
 
 # The share of a large matrix product's rate at which a whole step runs (docs/results.md).
-UTILISATION = {"float32": 0.80, "bfloat16": 0.70}
+UTILISATION = {"float32": 0.80, "bfloat16": 0.75}
 
 
 class Job(NamedTuple):
