@@ -197,6 +197,8 @@ def _text_of(content: bytes, text_field: str) -> bytes:
     if not isinstance(record, dict):
         raise ValueError("is not a JSON object with the text in a field")
     text = record.get(text_field)
+    if text_field in record and not isinstance(text, str):
+        raise ValueError(f"has {type(text).__name__} and no text in the field '{text_field}'")
     if not isinstance(text, str):
         found = ", ".join(record) or "no fields"
         raise ValueError(f"has no text in the field '{text_field}' of --text_field, but {found}")

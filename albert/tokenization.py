@@ -27,7 +27,7 @@ import os
 import re
 import sys
 import unicodedata
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Pattern, Sequence, Tuple, Union
 
 # Asked before SentencePiece is loaded, as the order decides; see `_check_sampling`.
 _SAMPLING_CRASHES = "tensorflow" in sys.modules and "sentencepiece" not in sys.modules
@@ -116,6 +116,11 @@ _CHINESE_BLOCKS = (
     (0xF900, 0xFAFF),
     (0x2F800, 0x2FA1F),
 )
+
+
+_CHINESE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _CHINESE_BLOCKS)
+_CHINESE_CHARACTER = re.compile(f"[{_CHINESE}]")
+_CHINESE_OR_WORD = re.compile(rf"[{_CHINESE}]|[^\s{_CHINESE}]+")
 
 
 def _is_chinese(code: int) -> bool:
@@ -514,13 +519,23 @@ class _WordPieceEncoder:
 
     def pieces_and_spans(self, text: str) -> Tuple[List[str], _Spans]:
         """Returns the pieces of `text` and the characters of it that each stands for."""
+        cleaned = text.translate(_CLEANED)
+        if len(cleaned) == len(text) + 2 * len(_CHINESE_CHARACTER.findall(text)):
+            # Spaces around Chinese characters are all that was added, and nothing was dropped.
+            return self._placed(text, _CHINESE_OR_WORD)
+        pieces, spans = self._placed(cleaned, _WORD)
+        return pieces, _to_source(spans, _translation_spans(text, _CLEANED))
+
+    def _placed(self, text: str, words: Pattern) -> Tuple[List[str], _Spans]:
+        """The pieces of what `words` finds in `text`, and their places in it."""
         pieces, starts, ends = [], [], []
-        for match in _WORD.finditer(text.translate(_CLEANED)):
+        for match in words.finditer(text):
             word = self._word(match.group())
-            pieces.extend(word.pieces)
-            starts.extend([match.start() + start for start in word.starts])
-            ends.extend([match.start() + end for end in word.ends])
-        return pieces, _to_source(_Spans(starts, ends), _translation_spans(text, _CLEANED))
+            first = match.start()
+            pieces += word.pieces
+            starts += [first + start for start in word.starts]
+            ends += [first + end for end in word.ends]
+        return pieces, _Spans(starts, ends)
 
     def _word(self, word: str) -> Encoding:
         """The pieces of what stands between two spaces."""

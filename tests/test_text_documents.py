@@ -117,7 +117,7 @@ BAD_LINES = [
     (b'["x"]', "is not a JSON object with the text in a field"),
     (b'{"id": 1, "body": ""}', "has no text in the field 'text' of --text_field, but id, body"),
     (b"{}", "has no text in the field 'text' of --text_field, but no fields"),
-    (b'{"text": null}', "has no text in the field 'text'"),
+    (b'{"text": null}', "has NoneType and no text in the field 'text'"),
     (b'{"text": "b\xe9"}', "is not UTF-8"),
     (b"[" * 100000, "is not JSON"),
 ]
