@@ -18,6 +18,7 @@ import re
 import resource
 import sys
 import time
+import warnings
 from typing import (
     Any,
     Callable,
@@ -35,7 +36,15 @@ import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 from tqdm import tqdm
 
-from albert import checkpoint_evaluator, checkpoint_init, files, modeling, precision
+from albert import (
+    checkpoint_evaluator,
+    checkpoint_init,
+    distribution,
+    files,
+    modeling,
+    peer_watch,
+    precision,
+)
 
 _LOGGER = logging.getLogger("albert")
 
@@ -82,16 +91,23 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]):
         )
 
 
-def resume_point(output_dir: str) -> Optional[checkpoint_evaluator.Checkpoint]:
+def resume_point(
+    output_dir: str, is_ours: bool = True
+) -> Optional[checkpoint_evaluator.Checkpoint]:
     """Returns the checkpoint from which training goes on, if there is one that can be read.
 
     A process that is killed while it writes a checkpoint may leave an unreadable one behind. Such
     a one is passed over, what was left half-written is removed, and the file `checkpoint`, by which
-    TensorFlow finds what to restore, is mended if need be. For the process that trains only.
+    TensorFlow finds what to restore, is mended if need be.
+
+    Args:
+      output_dir: where they are.
+      is_ours: whether this process is the one that writes there, and may mend things.
     """
     if not tf.io.gfile.isdir(output_dir):
         return None
-    for leftover in tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*")):
+    leftovers = tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*"))
+    for leftover in leftovers if is_ours else ():
         tf.io.gfile.rmtree(leftover)
     readable = []
     for checkpoint in checkpoint_evaluator.list_checkpoints(output_dir):
@@ -105,9 +121,10 @@ def resume_point(output_dir: str) -> Optional[checkpoint_evaluator.Checkpoint]:
     for checkpoint in readable:
         if os.path.basename(checkpoint.path) == recorded:
             return checkpoint
-    tf.train.update_checkpoint_state(
-        output_dir, readable[-1].path, [checkpoint.path for checkpoint in readable]
-    )
+    if is_ours:
+        tf.train.update_checkpoint_state(
+            output_dir, readable[-1].path, [checkpoint.path for checkpoint in readable]
+        )
     return readable[-1]
 
 
@@ -188,23 +205,24 @@ def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
             tpu=settings.tpu_name, zone=settings.tpu_zone, project=settings.gcp_project
         )
-    return tf.estimator.tpu.RunConfig(
-        cluster=resolver,
-        master=None if resolver else settings.master,
-        model_dir=settings.output_dir,
-        save_checkpoints_steps=settings.save_checkpoints_steps,
-        keep_checkpoint_max=keep_checkpoint_max,
-        tf_random_seed=settings.seed,
-        session_config=precision.session_config(),
-        # Progress is ours to report.
-        save_summary_steps=0,
-        log_step_count_steps=None,
-        tpu_config=tf.estimator.tpu.TPUConfig(
-            iterations_per_loop=settings.iterations_per_loop,
-            num_shards=settings.num_tpu_cores,
-            per_host_input_for_training=tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2,
-        ),
-    )
+    with distribution.alone():
+        return tf.estimator.tpu.RunConfig(
+            cluster=resolver,
+            master=None if resolver else settings.master,
+            model_dir=settings.output_dir,
+            save_checkpoints_steps=settings.save_checkpoints_steps,
+            keep_checkpoint_max=keep_checkpoint_max,
+            tf_random_seed=settings.seed,
+            session_config=precision.session_config(),
+            # Progress is ours to report.
+            save_summary_steps=0,
+            log_step_count_steps=None,
+            tpu_config=tf.estimator.tpu.TPUConfig(
+                iterations_per_loop=settings.iterations_per_loop,
+                num_shards=settings.num_tpu_cores,
+                per_host_input_for_training=tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2,
+            ),
+        )
 
 
 def build_estimator(
@@ -227,6 +245,49 @@ def build_estimator(
     )
 
 
+def build_training_estimator(
+    model_fn: Callable, settings: Any, *, keep_checkpoint_max: int, **batch_sizes: int
+) -> "tf.estimator.Estimator":
+    """Returns an estimator that trains on the devices the flags name.
+
+    Args:
+      model_fn: (features, labels, mode, params) -> TPUEstimatorSpec; params has model_dir.
+      settings: has output_dir, save_checkpoints_steps, train_batch_size, and the TPU and runtime
+        flags.
+      keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
+      **batch_sizes: eval_batch_size, if evaluation may follow.
+    """
+    strategy = distribution.build_strategy(settings)
+    if strategy is None:
+        return build_estimator(
+            model_fn,
+            run_config(settings, keep_checkpoint_max=keep_checkpoint_max),
+            use_tpu=settings.use_tpu,
+            train_batch_size=settings.train_batch_size,
+            **batch_sizes,
+        )
+
+    def replica_model_fn(features, mode, params):
+        return model_fn(features, None, mode, params).as_estimator_spec()
+
+    is_alone = settings.distribution_strategy != distribution.MULTI_WORKER
+    with distribution.alone() if is_alone else contextlib.ExitStack():
+        config = tf.estimator.RunConfig(
+            model_dir=settings.output_dir,
+            # `train` saves, on the chief.
+            save_checkpoints_steps=None,
+            keep_checkpoint_max=keep_checkpoint_max,
+            tf_random_seed=settings.seed,
+            session_config=distribution.session_config(settings),
+            save_summary_steps=0,
+            log_step_count_steps=None,
+            train_distribute=strategy,
+        )
+    size = settings.train_batch_size // distribution.num_replicas(settings)
+    params = {"model_dir": settings.output_dir, "batch_size": size}
+    return tf.estimator.Estimator(replica_model_fn, config=config, params=params)
+
+
 def check_batch_sizes(settings: Any):
     """Checks that batches can be split as asked, and says where bfloat16 is not faster.
 
@@ -235,15 +296,23 @@ def check_batch_sizes(settings: Any):
         runtime flags.
 
     Raises:
-      ValueError: a batch size that is not a multiple of the parts it is split into.
+      ValueError: a batch size that is not a multiple of the parts it is split into, or devices that
+        are not there or exclude each other.
     """
-    cores = settings.num_tpu_cores if settings.use_tpu else 1
-    parts = settings.gradient_accumulation_steps * cores
-    if settings.train_batch_size % parts:
+    if settings.use_tpu and settings.distribution_strategy != distribution.NONE:
         raise ValueError(
-            f"--train_batch_size={settings.train_batch_size} must be a multiple of {parts}: it is "
-            f"split over --gradient_accumulation_steps={settings.gradient_accumulation_steps} and "
-            f"{cores} cores."
+            f"--use_tpu and --distribution_strategy={settings.distribution_strategy} exclude each "
+            "other: the cores of a TPU, of all its hosts, are found by --tpu_name."
+        )
+    cores = settings.num_tpu_cores if settings.use_tpu else 1
+    parts = cores if settings.use_tpu else distribution.num_replicas(settings)
+    accumulated = settings.gradient_accumulation_steps
+    if settings.train_batch_size % (accumulated * parts):
+        raise ValueError(
+            f"--train_batch_size={settings.train_batch_size} must be a multiple of "
+            f"{accumulated * parts}: it is the batch of all devices together, and is split over "
+            f"--gradient_accumulation_steps={accumulated} and {parts} "
+            f"{'cores' if settings.use_tpu else 'replicas'}."
         )
     for name in ("eval_batch_size", "predict_batch_size"):
         size = getattr(settings, name, cores)
@@ -268,12 +337,17 @@ class InputShard(NamedTuple):
 def input_shard(params: Mapping[str, Any]) -> InputShard:
     """Returns the share of the host for which an input function is being called.
 
-    On a TPU every host calls it for itself, and each of its cores takes one batch an update.
-    Elsewhere there is one host and one batch.
+    On a TPU every host calls it for itself, and each of its cores takes one batch an update; so do
+    workers and their devices. Elsewhere there is one host and one batch.
 
     Args:
-      params: what TPUEstimator hands to the input function.
+      params: what TPUEstimator, or `train` with a strategy, hands to the input function.
     """
+    replicas = params.get("input_context")
+    if replicas is not None:
+        workers = replicas.num_input_pipelines
+        devices = replicas.num_replicas_in_sync // workers
+        return InputShard(replicas.input_pipeline_id, workers, devices)
     if not params.get("use_tpu") or "context" not in params:
         return InputShard(index=0, count=1, batches_per_step=1)
     _, index, count, cores = params["context"].current_input_fn_deployment()
@@ -430,7 +504,9 @@ class ProgressHook(tf.train.SessionRunHook):
         batch_size: int,
         log_steps: int,
         on_progress: Optional[Callable[["TrainingSummary"], None]] = None,
+        has_bar: bool = True,
     ):
+        self._has_bar = has_bar and sys.stderr.isatty()
         self._output_dir = output_dir
         self._on_progress = on_progress
         self._max_steps = max_steps
@@ -461,7 +537,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self._writer.add_session_log(start, self.first_step + 1)
         self._began = self._last_line = time.time()
         self._after_first_step = None
-        if sys.stderr.isatty():
+        if self._has_bar:
             self._bar = tqdm(
                 total=self._max_steps, initial=self.step, unit="step", dynamic_ncols=True
             )
@@ -587,8 +663,8 @@ class _SaverHook(tf.train.CheckpointSaverHook):
     takes longer than to build it.
     """
 
-    def __init__(self, config: "tf.estimator.RunConfig", restored_step: Optional[int]):
-        super().__init__(config.model_dir, save_steps=config.save_checkpoints_steps)
+    def __init__(self, output_dir: str, save_steps: int, restored_step: Optional[int]):
+        super().__init__(output_dir, save_steps=save_steps)
         self._restored_step = restored_step
 
     def after_create_session(self, session, coord):
@@ -650,13 +726,11 @@ def _diverged(step: int, reason: str) -> TrainingDivergedError:
 def train(
     estimator: "tf.estimator.Estimator",
     input_fn: Callable,
+    settings: Any,
     *,
     max_steps: int,
-    batch_size: int,
-    log_steps: int,
     model_config: Optional[Mapping[str, Any]],
     documents: Optional[Mapping[str, Any]] = None,
-    use_tpu: bool = False,
     resumed: Optional[checkpoint_evaluator.Checkpoint] = None,
     hooks: Sequence[tf.train.SessionRunHook] = (),
     on_progress: Optional[Callable[[TrainingSummary], None]] = None,
@@ -664,14 +738,13 @@ def train(
     """Trains until `max_steps` and reports.
 
     Args:
-      estimator: see build_estimator.
+      estimator: see build_training_estimator.
       input_fn: must begin with the batch of the resumed step.
+      settings: has train_batch_size, log_steps, save_checkpoints_steps, use_tpu and
+        distribution_strategy.
       max_steps: the global step at which to stop.
-      batch_size: examples in one update, for the throughput.
-      log_steps: steps between two lines of the log and two rows of the curve.
       model_config: written beside the checkpoints, for later steps to use, unless it is None.
       documents: JSON values by file name, written there too.
-      use_tpu: whether the estimator runs on a TPU.
       resumed: what `resume_point` returned for the estimator's folder.
       hooks: further ones, which begin before anything is written.
       on_progress: called with what was done so far, for each row of the curve.
@@ -680,27 +753,69 @@ def train(
       TrainingDivergedError: the loss or the gradient is not finite any more.
       ValueError: the resumed checkpoint is another model's.
     """
+    is_chief = distribution.is_chief(settings)
     progress = ProgressHook(
         estimator.model_dir,
         max_steps=max_steps,
-        batch_size=batch_size,
-        log_steps=log_steps,
+        batch_size=settings.train_batch_size,
+        log_steps=settings.log_steps,
         on_progress=on_progress,
+        has_bar=is_chief,
     )
     documents = dict(documents or {})
     if model_config is not None:
         documents[CONFIG_NAME] = model_config
     hooks = [*hooks, progress, _StartHook(estimator.model_dir, documents, resumed)]
-    if not use_tpu:
-        hooks.append(_SaverHook(estimator.config, resumed.step if resumed else None))
+    if is_chief and not settings.use_tpu:
+        step = resumed.step if resumed else None
+        hooks.append(_SaverHook(estimator.model_dir, settings.save_checkpoints_steps, step))
     try:
         with _explained_divergence(progress):
-            estimator.train(input_fn, hooks=hooks, max_steps=max_steps)
+            _run_estimator(
+                estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, progress=progress
+            )
     finally:
         progress.close()
     summary = progress.summary()
     _log_summary(summary)
     return summary
+
+
+def _run_estimator(
+    estimator: "tf.estimator.Estimator",
+    input_fn: Callable,
+    settings: Any,
+    *,
+    max_steps: int,
+    hooks: Sequence[tf.train.SessionRunHook],
+    progress: ProgressHook,
+):
+    """Trains by the call that TensorFlow wants for the strategy."""
+    if settings.distribution_strategy == distribution.NONE:
+        estimator.train(input_fn, hooks=hooks, max_steps=max_steps)
+        return
+
+    def replicated_input_fn(params, input_context=None):
+        return input_fn(dict(params, input_context=input_context))
+
+    with warnings.catch_warnings():
+        # TensorFlow's own way to its devices; nobody reads the options there.
+        warnings.filterwarnings("ignore", message="To make it possible to preserve tf.data options")
+        if settings.distribution_strategy == distribution.MIRRORED:
+            estimator.train(replicated_input_fn, hooks=hooks, max_steps=max_steps)
+            return
+        # The one call that starts this worker's server. There is no task that would evaluate.
+        training = tf.estimator.TrainSpec(replicated_input_fn, max_steps=max_steps, hooks=hooks)
+        cluster = distribution.read_cluster()
+        watch = peer_watch.PeerWatch(
+            cluster.peers,
+            is_over=lambda: progress.step >= max_steps,
+            leftovers=[] if cluster.is_chief else [estimator.model_dir],
+        )
+        with watch, tf.Graph().as_default(), distribution.server_of_this_process():
+            tf.estimator.train_and_evaluate(
+                estimator, training, tf.estimator.EvalSpec(replicated_input_fn)
+            )
 
 
 def _log_summary(summary: TrainingSummary):

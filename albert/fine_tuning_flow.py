@@ -120,6 +120,7 @@ def record_input_fn(
             start_batch=start_step * shard.batches_per_step,
             shard_index=shard.index,
             shard_count=shard.count,
+            batches_per_step=shard.batches_per_step,
         )
 
     return input_fn

@@ -21,6 +21,7 @@ import tensorflow.compat.v1 as tf
 from albert import (
     checkpoint_evaluator,
     checkpoint_init,
+    distribution,
     estimator_utils,
     files,
     precision,
@@ -127,24 +128,21 @@ def train(
     first = _first_weights(settings, resumed)
     start = resumed.step if resumed else 0
     checkpoints = -(-(num_train_steps - start) // settings.save_checkpoints_steps)
-    room = _RoomHook(settings, checkpoints + (not resumed))  # a new run saves step 0 too
-    estimator = estimator_utils.build_estimator(
-        model_fn(first),
-        estimator_utils.run_config(settings, keep_checkpoint_max=0),
-        use_tpu=settings.use_tpu,
-        train_batch_size=settings.train_batch_size,
+    hooks = []
+    if distribution.is_chief(settings):
+        hooks.append(_RoomHook(settings, checkpoints + (not resumed)))  # a new run saves step 0 too
+    estimator = estimator_utils.build_training_estimator(
+        model_fn(first), settings, keep_checkpoint_max=0
     )
     return estimator_utils.train(
         estimator,
         input_fn(start),
+        settings,
         max_steps=num_train_steps,
-        batch_size=settings.train_batch_size,
-        log_steps=settings.log_steps,
-        use_tpu=settings.use_tpu,
         resumed=resumed,
         model_config=model_config,
         documents=documents,
-        hooks=[room],
+        hooks=hooks,
         on_progress=on_progress,
     )
 

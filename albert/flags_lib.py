@@ -35,6 +35,7 @@ USER_ERRORS = (ValueError, OSError, ArithmeticError, tf.errors.OpError)
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16")
 PADDINGS = ("longest", "bucket", "max")
+DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
 
 
 class Settings:
@@ -191,7 +192,7 @@ _TRAINING_FLAGS = {
         integer,
         {
             "lower_bound": 1,
-            "help": "Examples in one update, over all cores and micro-batches.",
+            "help": "Examples in one update, over all devices, hosts and micro-batches.",
         },
     ),
     "eval_batch_size": (
@@ -314,6 +315,24 @@ _RUNTIME_FLAGS = {
             "help": "Split the batch of one update into this many, one after another: less memory.",
         },
     ),
+    "distribution_strategy": (
+        choice,
+        {
+            "choices": DISTRIBUTION_STRATEGIES,
+            "help": "none: train on one device, or on a TPU; mirrored: on the GPUs of this host; "
+            "multi_worker: on those of several hosts, a process on each, which TF_CONFIG names. "
+            "--train_batch_size is that of all together. Evaluation and prediction run on one "
+            "device of the first host.",
+        },
+    ),
+    "num_devices": (
+        integer,
+        {
+            "lower_bound": 1,
+            "help": "Devices that --distribution_strategy=mirrored uses; by default all GPUs. "
+            "Without a GPU, so many parts of the CPU, to try it.",
+        },
+    ),
     "seed": (
         integer,
         {
@@ -333,6 +352,8 @@ _RUNTIME_DEFAULTS = {
     "recompute": False,
     "use_xla": True,
     "gradient_accumulation_steps": 1,
+    "distribution_strategy": "none",
+    "num_devices": None,
     "seed": 12345,
     "log_steps": 100,
 }
@@ -492,7 +513,7 @@ def define_tpu_flags(flag_values: flags.FlagValues, *, iterations_per_loop: int 
 
 
 def define_runtime_flags(flag_values: flags.FlagValues, **defaults: Any):
-    """Defines precision, recompute, use_xla, gradient_accumulation_steps, seed and log_steps.
+    """Defines precision, recompute, use_xla, how batches are split, seed and log_steps.
 
     Args:
       flag_values: where to define them.

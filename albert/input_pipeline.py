@@ -491,6 +491,8 @@ def evaluation_batches(
     max_batches: Optional[int] = None,
     pad_final_batch: bool = True,
     weight_features: Sequence[str] = (),
+    shard_index: int = 0,
+    shard_count: int = 1,
 ) -> tf.data.Dataset:
     """Returns a dataset that serves each record once, in the order of the files given.
 
@@ -502,6 +504,8 @@ def evaluation_batches(
       pad_final_batch: fills the last batch to B with copies of its first record whose weights are
         zero, so that B is static; otherwise the last batch is smaller.
       weight_features: names of features that are set to zero in the copies.
+      shard_index: which share of the records this reader serves; a share may be empty.
+      shard_count: number of readers; shard i has each record whose number modulo it is i.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32, and `is_real_example` int32 [B]:
@@ -511,6 +515,7 @@ def evaluation_batches(
       ValueError: a number out of its range, a weight feature that is not declared, a damaged file,
         a record of another format, no record.
     """
+    shard = _checked_shard(shard_index, shard_count)
     _check_at_least("batch_size", batch_size, 1)
     _check_at_least("max_batches", max_batches or 0, 0)
     unknown = sorted(set(weight_features) - set(spec.names))
@@ -534,7 +539,8 @@ def evaluation_batches(
             is_real *= tf.reshape(features["is_real_example"], [-1])
         return dict(features, is_real_example=is_real)
 
-    batches = _read(files).batch(batch_size).take(max_batches or -1)
+    records = _read(files).shard(shard.count, shard.index)
+    batches = records.batch(batch_size).take(max_batches or -1)
     return _deterministic(batches.map(parsed, _AUTOTUNE).prefetch(_AUTOTUNE))
 
 

@@ -662,8 +662,7 @@ def _update_on_replicas(
     step_before = tf.identity(global_step)
 
     def average_and_update(strategy, replicas):
-        # Sums, since TensorFlow 1.15 cannot average IndexedSlices over workers; the division is
-        # part of the scale.
+        # Sums; the division is part of the scale.
         share = 1.0 / strategy.num_replicas_in_sync
         summed = _summed(strategy, replicas.gradients, variables)
         rows = _local_copies(
@@ -688,7 +687,8 @@ def _update_on_replicas(
 
     looked_up = [pair.squared_norm for pair in pairs if pair.squared_norm is not None]
     replica = _Replica(
-        gradients=[pair.gradient for pair in pairs],
+        # Rows of a table cannot be gathered from workers whose batches differ in length.
+        gradients=[_dense(pair.gradient, pair.variable) for pair in pairs],
         squared_norm_of_rows=tf.add_n(looked_up) if looked_up else tf.zeros([]),
         learning_rate=rule.learning_rate,
     )

@@ -11,7 +11,7 @@ Batch n of training is a function of (seed, n) alone in each of them. In evaluat
 the longest sequences first; `bucket` serves more of the shorter ones at once, for small products
 are slow; `example_index` says which record a row was.
 
-Legend: B batch, S sequence as stored, L sequence as served, K batches of a pool, N = K * B.
+Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
 """
 
 from typing import Dict, NamedTuple, Sequence, Tuple
@@ -57,9 +57,15 @@ def training_batches(
     batch_size: int,
     seed: int,
     start_batch: int = 0,
-    **reading: int,
+    shard_index: int = 0,
+    shard_count: int = 1,
+    batches_per_step: int = 1,
+    shuffle_window: int = 10000,
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches; batch n depends on (seed, n) only.
+
+    The shards' batches of one update are together those of one reader with batches as large as
+    all of them.
 
     Args:
       files: record files.
@@ -67,41 +73,96 @@ def training_batches(
       padding: how to pad.
       batch_size: B.
       seed: any integer.
-      start_batch: the first batch served.
-      **reading: shuffle_window, shard_index, shard_count of input_pipeline.seeded_batches.
+      start_batch: the first batch served; with several a step, the first one of a step.
+      shard_index: which share of every update this reader serves.
+      shard_count: number of readers.
+      batches_per_step: batches of this reader that make up its share of an update.
+      shuffle_window: see input_pipeline.seeded_batches.
 
     Returns:
       A dataset of {name: [B] + declared shape}, the sequences cut to a common length L.
 
     Raises:
-      ValueError: an unknown mode, buckets with more than one shard, and what seeded_batches raises.
+      ValueError: an unknown mode, and what seeded_batches raises.
     """
     _check_mode(padding.mode)
+    reading = {"seed": seed, "shuffle_window": shuffle_window}
     if padding.mode != "bucket":
         batches = input_pipeline.seeded_batches(
-            files, spec, batch_size=batch_size, seed=seed, start_batch=start_batch, **reading
+            files,
+            spec,
+            batch_size=batch_size,
+            start_batch=start_batch,
+            shard_index=shard_index,
+            shard_count=shard_count,
+            **reading,
         )
         return batches if padding.mode == "max" else _cut(batches, padding)
-    if reading.get("shard_count", 1) != 1:
-        raise ValueError("Padding by 'bucket' is for one reader; with several use 'longest'.")
+    share = _Share(shard_index, shard_count, batches_per_step)
+    buckets = _buckets(
+        files,
+        spec,
+        padding,
+        batch_size=batch_size,
+        first_step=start_batch // batches_per_step,
+        share=share,
+        **reading,
+    )
+    return _cut(buckets, padding)
+
+
+class _Share(NamedTuple):
+    """The batches of each update that a reader serves."""
+
+    shard_index: int
+    shard_count: int
+    batches_per_step: int
+
+
+def _buckets(
+    files: Sequence[str],
+    spec: input_pipeline.FeatureSpec,
+    padding: Padding,
+    *,
+    batch_size: int,
+    first_step: int,
+    share: _Share,
+    seed: int,
+    shuffle_window: int,
+) -> tf.data.Dataset:
+    """Batches of like length, in a random order.
+
+    They are looked for among the records of all readers, so that the number of these does not
+    matter.
+    """
+    parts = share.shard_count * share.batches_per_step
+    total = parts * batch_size
     # No pool is larger than an epoch.
-    pool = max(1, min(_BATCHES_OF_A_POOL, _count(files) // batch_size))
-    first_pool, skipped = divmod(start_batch, pool)
+    pool = max(1, min(_BATCHES_OF_A_POOL, _count(files) // total))
+    first_pool, skipped = divmod(first_step, pool)
     pools = input_pipeline.seeded_batches(
-        files, spec, batch_size=pool * batch_size, seed=seed, start_batch=first_pool, **reading
+        files,
+        spec,
+        batch_size=pool * total,
+        start_batch=first_pool,
+        seed=seed,
+        shuffle_window=shuffle_window,
     )
     numbers = tf.data.Dataset.range(first_pool, np.iinfo(np.int64).max)
+    first = share.shard_index * share.batches_per_step
+    ours = slice(first, first + share.batches_per_step)
 
     def split(features: Features, number: tf.Tensor) -> Features:
         order = tf.argsort(_lengths(features, padding), stable=True)  # [N]
         # A key of its own: the windows of the stream take (seed, number) themselves.
         key = tf.stack([tf.constant(seed % (1 << 62), tf.int64), -2 - number])
         turns = tf.argsort(tf.random.stateless_uniform([pool], seed=key))  # [K]
-        order = tf.gather(tf.reshape(order, [pool, batch_size]), turns)  # [K, B]
+        order = tf.gather(tf.reshape(order, [pool, parts, batch_size]), turns)  # [K, parts, B]
+        order = tf.reshape(order[:, ours], [-1, batch_size])  # [K * batches_per_step, B]
         return {name: tf.gather(value, order) for name, value in features.items()}
 
-    batches = tf.data.Dataset.zip((pools, numbers)).map(split).unbatch().skip(skipped)
-    return _cut(batches, padding)
+    batches = tf.data.Dataset.zip((pools, numbers)).map(split).unbatch()
+    return batches.skip(skipped * share.batches_per_step)
 
 
 def evaluation_batches(

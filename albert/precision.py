@@ -66,9 +66,10 @@ class _CompiledFunction:
     def __call__(self, *tensors):
         tensors = [tf.convert_to_tensor(tensor) for tensor in tensors]
         types = [tensor.dtype.base_dtype for tensor in tensors]
-        defined, results = self._define(tensors, types)
         graph = tf.get_default_graph()
-        defined.add_to_graph(graph)
+        with tf.device(None):  # one function for all devices
+            defined, results = self._define(tensors, types)
+            defined.add_to_graph(graph)
         launch = graph.create_op(
             "XlaLaunch",
             tensors,

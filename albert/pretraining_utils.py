@@ -19,6 +19,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import (
+    distribution,
     dynamic_masking,
     estimator_utils,
     input_pipeline,
@@ -212,16 +213,9 @@ def build_input_fn(settings: InputSettings) -> Callable:
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], the part of one core."""
-        if not settings.is_training:
-            dataset = input_pipeline.evaluation_batches(
-                settings.files,
-                spec,
-                batch_size=params["batch_size"],
-                max_batches=_batches_of_one_core(settings.max_batches, params),
-            )
-            dataset = _masked_evaluation(dataset, transform, params["batch_size"])
-            return _endless(dataset) if params.get("use_tpu") else dataset
         shard = estimator_utils.input_shard(params)
+        if not settings.is_training:
+            return _evaluation_batches(settings, spec, params, shard=shard, transform=transform)
         return input_pipeline.seeded_batches(
             settings.files,
             spec,
@@ -235,11 +229,6 @@ def build_input_fn(settings: InputSettings) -> Callable:
         )
 
     return input_fn
-
-
-def _batches_of_one_core(batches: Optional[int], params: Mapping[str, Any]) -> Optional[int]:
-    """A TPU's host serves a batch to each of its cores in one step of evaluation."""
-    return batches and batches * estimator_utils.input_shard(params).batches_per_step
 
 
 def _masking(settings: InputSettings) -> Callable:
@@ -304,22 +293,54 @@ def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:
 
 
 def _masked_evaluation(
-    dataset: tf.data.Dataset, transform: Optional[Callable], batch_size: int
+    dataset: tf.data.Dataset,
+    transform: Optional[Callable],
+    batch_size: int,
+    *,
+    shard: estimator_utils.InputShard,
 ) -> tf.data.Dataset:
     """Masks batches by the records' places in the files."""
     if transform is None:
         return dataset
     rows = np.arange(batch_size, dtype=np.int64)
-    numbered = tf.data.Dataset.zip((dataset, tf.data.Dataset.range(1 << 62)))
-    return numbered.map(lambda batch, number: transform(batch, number * batch_size + rows))
+
+    def masked(batch: Mapping[str, tf.Tensor], number: tf.Tensor) -> Mapping[str, tf.Tensor]:
+        places = (number * batch_size + rows) * shard.count + shard.index
+        return transform(batch, places)
+
+    return tf.data.Dataset.zip((dataset, tf.data.Dataset.range(1 << 62))).map(masked)
 
 
-def _endless(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """All cores of a TPU want a batch in each step: when there is none, one of weight zero."""
-    filler = dataset.map(
+def _evaluation_batches(
+    settings: InputSettings,
+    spec: input_pipeline.FeatureSpec,
+    params: Mapping[str, Any],
+    *,
+    shard: estimator_utils.InputShard,
+    transform: Optional[Callable],
+) -> tf.data.Dataset:
+    """The records, or on a TPU this host's share of them and then batches without weight.
+
+    All cores of a TPU want a batch in each step, also when there is none any more.
+    """
+
+    size = params["batch_size"]
+
+    def batches(max_batches: Optional[int], **share: int) -> tf.data.Dataset:
+        served = input_pipeline.evaluation_batches(
+            settings.files, spec, batch_size=size, max_batches=max_batches, **share
+        )
+        return _masked_evaluation(served, transform, size, shard=shard)
+
+    # A TPU's host serves a batch to each of its cores in one step of evaluation.
+    most = settings.max_batches and settings.max_batches * shard.batches_per_step
+    served = batches(most, shard_index=shard.index, shard_count=shard.count)
+    if not params.get("use_tpu"):
+        return served
+    filler = batches(1).map(
         lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
     )
-    return dataset.concatenate(filler.repeat())
+    return served.concatenate(filler.repeat())
 
 
 def evaluation_steps(files: Sequence[str], batch_size: int, max_steps: int) -> int:
@@ -408,17 +429,20 @@ def _heads(
 # Training.
 
 
-def _shares(features: Mapping[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+def _shares(features: Mapping[str, tf.Tensor], *, use_tpu: bool = False) -> Dict[str, tf.Tensor]:
     """Adds to a batch what each prediction contributes to the means over the whole batch.
 
-    The sum of the micro-batches' losses is then the loss of the batch, however it is split.
+    The sum of the micro-batches' losses is then the loss of the batch, however it is split. Where
+    replicas have parts of the batch, the mean of their losses is: their parts hold different
+    numbers of masked words, so each divides by the mean of these numbers.
     """
     weights = features["masked_lm_weights"]  # [B, P]
     labels = features["next_sentence_labels"]  # [B, 1]
     examples = tf.cast(tf.size(labels), tf.float32)
+    total = distribution.mean_over_replicas(tf.reduce_sum(weights), use_tpu=use_tpu)
     return dict(
         features,
-        masked_lm_shares=weights / (tf.reduce_sum(weights) + _WEIGHT_EPSILON),
+        masked_lm_shares=weights / (total + _WEIGHT_EPSILON),
         sentence_order_shares=tf.ones_like(labels, dtype=tf.float32) / examples,
     )
 
@@ -463,7 +487,10 @@ def _training_spec(
         return _training_loss(heads, micro_batch)
 
     return training_graph.training_spec(
-        settings, loss_of, _shares(features), model_dir=params.get("model_dir")
+        settings,
+        loss_of,
+        _shares(features, use_tpu=settings.use_tpu),
+        model_dir=params.get("model_dir"),
     )
 
 

@@ -24,6 +24,7 @@ from albert import (
     checkpoint_evaluator,
     classifier_run,
     classifier_tasks,
+    distributed_run,
     estimator_utils,
     fine_tuning_runs,
     fine_tuning_utils,
@@ -241,7 +242,7 @@ def find_task(settings: Any) -> classifier_tasks.Task:
 
 def main(settings: Any):
     """Runs the script."""
-    classify(settings)
+    distributed_run.run(classify, settings)
 
 
 def cli():

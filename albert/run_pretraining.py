@@ -13,13 +13,14 @@ Progress is shown on the terminal, recorded for TensorBoard, and kept in trainin
 """
 
 import logging
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import (
     checkpoint_evaluator,
+    distributed_run,
     dynamic_masking,
     estimator_utils,
     flags_lib,
@@ -270,11 +271,11 @@ def find_data(settings: Any, config: modeling.AlbertConfig) -> Data:
     return Data(training, evaluation or training)
 
 
-def build_estimator(
+def build_model_fn(
     settings: Any, config: modeling.AlbertConfig, init_checkpoint: Optional[str] = None
-) -> "tf.estimator.tpu.TPUEstimator":
-    """Returns the estimator; it starts from `init_checkpoint` if its folder has no checkpoint."""
-    model_fn = model_fn_builder(
+) -> Callable:
+    """Returns the model function; it starts from `init_checkpoint` if there is no other."""
+    return model_fn_builder(
         config,
         init_checkpoint,
         settings.learning_rate,
@@ -292,8 +293,14 @@ def build_estimator(
         seed=settings.seed,
         init_from_group0=settings.init_from_group0,
     )
+
+
+def build_estimator(
+    settings: Any, config: modeling.AlbertConfig
+) -> "tf.estimator.tpu.TPUEstimator":
+    """Returns the estimator of evaluation."""
     return estimator_utils.build_estimator(
-        model_fn,
+        build_model_fn(settings, config),
         estimator_utils.run_config(settings, keep_checkpoint_max=settings.keep_checkpoint_max),
         use_tpu=settings.use_tpu,
         train_batch_size=settings.train_batch_size,
@@ -323,13 +330,17 @@ def train(
         start_step=resumed.step if resumed else 0,
         **_masks_on_the_fly(settings, config),
     )
+    estimator = estimator_utils.build_training_estimator(
+        build_model_fn(settings, config, init_checkpoint),
+        settings,
+        keep_checkpoint_max=settings.keep_checkpoint_max,
+        eval_batch_size=settings.eval_batch_size,
+    )
     return estimator_utils.train(
-        build_estimator(settings, config, init_checkpoint),
+        estimator,
         input_fn,
+        settings,
         max_steps=settings.num_train_steps,
-        batch_size=settings.train_batch_size,
-        log_steps=settings.log_steps,
-        use_tpu=settings.use_tpu,
         resumed=resumed,
         model_config=config.to_dict(),
     )
@@ -406,7 +417,7 @@ def evaluate(
 
 def main(settings: Any):
     """Runs the script."""
-    pretrain(settings)
+    distributed_run.run(pretrain, settings)
 
 
 def cli():

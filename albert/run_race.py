@@ -21,6 +21,7 @@ from absl import flags
 
 from albert import (
     checkpoint_evaluator,
+    distributed_run,
     estimator_utils,
     fine_tuning_runs,
     fine_tuning_utils,
@@ -171,7 +172,7 @@ def check_flags(settings: Any):
 
 def main(settings: Any):
     """Runs the script."""
-    answer(settings)
+    distributed_run.run(answer, settings)
 
 
 def cli():

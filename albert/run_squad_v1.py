@@ -17,7 +17,7 @@ from typing import Any
 
 from absl import flags
 
-from albert import flags_lib, squad_flags, squad_run
+from albert import distributed_run, flags_lib, squad_flags, squad_run
 
 _LOGGER = logging.getLogger("albert")
 
@@ -37,7 +37,7 @@ def main(settings: Any):
     """Runs the script."""
     if not settings.use_einsum:
         _LOGGER.info("--use_einsum=false changes nothing: the graph has no einsum.")
-    squad_run.run_squad(settings, squad_run.V1)
+    distributed_run.run(lambda part: squad_run.run_squad(part, squad_run.V1), settings)
 
 
 def cli():

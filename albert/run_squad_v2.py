@@ -18,7 +18,7 @@ from typing import Any
 
 from absl import flags
 
-from albert import flags_lib, squad_flags, squad_run
+from albert import distributed_run, flags_lib, squad_flags, squad_run
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -48,7 +48,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 def main(settings: Any):
     """Runs the script."""
-    squad_run.run_squad(settings, squad_run.V2)
+    distributed_run.run(lambda part: squad_run.run_squad(part, squad_run.V2), settings)
 
 
 def cli():

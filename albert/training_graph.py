@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_init, estimator_utils, modeling, optimization
+from albert import checkpoint_init, distribution, estimator_utils, modeling, optimization
 
 _LOGGER = logging.getLogger("albert")
 
@@ -62,9 +62,7 @@ def dropout_seed(
     seed = settings.seed
     if seed is None:
         seed = tf.get_default_graph().seed or 0
-    replicas = tf.distribute.get_replica_context()
-    replica = tf.cast(replicas.replica_id_in_sync_group, tf.int32)
-    stream = replica * settings.gradient_accumulation_steps + micro_batch
+    stream = distribution.replica_number() * settings.gradient_accumulation_steps + micro_batch
     if settings.use_tpu:
         stream += tf.reduce_sum(batch["input_ids"])
     step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
@@ -138,17 +136,27 @@ def training_spec(
         use_xla=settings.use_xla,
         rate_factor=rate_factor,
     )
-    scalars = {"loss": loss}
-    scalars.update(metrics)
+    scalars = _means_over_replicas(dict(metrics, loss=loss), settings.use_tpu)
+    loss = scalars["loss"]
+    # Replicas wait for each other's shares of the means, whether or not somebody wants to see them.
+    train_op = tf.group(step.train_op, *scalars.values())
     scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
     host_call = _report(scalars, settings.use_tpu, model_dir)
     return tf.estimator.tpu.TPUEstimatorSpec(
         mode=tf.estimator.ModeKeys.TRAIN,
         loss=loss,
-        train_op=step.train_op,
+        train_op=train_op,
         scaffold_fn=scaffold_fn,
         host_call=host_call,
     )
+
+
+def _means_over_replicas(scalars: Mapping[str, tf.Tensor], use_tpu: bool) -> Dict[str, tf.Tensor]:
+    """What the whole batch gave, from what each replica's part of it gave."""
+    names = ["loss", *sorted(set(scalars) - {"loss"})]
+    stacked = tf.stack([tf.cast(scalars[name], tf.float32) for name in names])
+    means = distribution.mean_over_replicas(stacked, use_tpu=use_tpu)
+    return dict(zip(names, tf.unstack(means)))
 
 
 def _report(

@@ -83,3 +83,14 @@ def write_config(path: Any, **changes: Any) -> str:
     """Writes the configuration of a tiny model and returns its name."""
     path.write_text(json.dumps(dict(CONFIG, **changes)), encoding="utf-8")
     return str(path)
+
+
+def write_uneven_records(path: Any, count: int) -> str:
+    """Writes records of which every third has one masked piece less; returns the file's name."""
+    spec = pretraining_utils.feature_spec(LENGTH, PREDICTIONS)
+    with input_pipeline.AtomicRecordWriter(str(path), {}) as writer:
+        for number, record in enumerate(make_records(count)):
+            if number % 3 == 0:
+                record["masked_lm_weights"] = [1.0, 0.0, 0.0]
+            writer.write(spec.encode(record))
+    return str(path)

@@ -20,7 +20,7 @@ CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict
 def settings_for(output_dir, *arguments):
     def define_flags(flag_values: flags.FlagValues):
         flags_lib.define_model_flags(flag_values, config_required=False)
-        flags_lib.define_training_flags(flag_values, save_checkpoints_steps=4)
+        flags_lib.define_training_flags(flag_values, save_checkpoints_steps=4, train_batch_size=1)
         flags_lib.define_tpu_flags(flag_values)
         flags_lib.define_runtime_flags(flag_values)
 
@@ -54,20 +54,13 @@ def input_of(values):
 
 
 def train(output_dir, *, max_steps, values=(0.5,), log_steps=2, function=model_fn):
-    settings = settings_for(output_dir)
+    settings = settings_for(output_dir, f"--log_steps={log_steps}")
     resumed = estimator_utils.resume_point(settings.output_dir)
-    estimator = estimator_utils.build_estimator(
-        function,
-        estimator_utils.run_config(settings, keep_checkpoint_max=3),
-        use_tpu=False,
-        train_batch_size=1,
-    )
     return estimator_utils.train(
-        estimator,
+        estimator_utils.build_training_estimator(function, settings, keep_checkpoint_max=3),
         input_of(values),
+        settings,
         max_steps=max_steps,
-        batch_size=1,
-        log_steps=log_steps,
         model_config=CONFIG,
         resumed=resumed,
     )

@@ -19,9 +19,9 @@ MOST_POSITIONAL = 3
 LAYERS = (
     (
         "foundation",
-        "archives checkpoint_names configs downloads example_batches files fused_ops"
+        "archives checkpoint_names configs distribution downloads example_batches files fused_ops"
         " huggingface_process huggingface_tokenizer layers metrics modeling optimization"
-        " precision progress random_streams report squad_metrics sweep_table tables"
+        " peer_watch precision progress random_streams report squad_metrics sweep_table tables"
         " sentence_splitting text_blocks text_documents text_lines text_ranges tokenization"
         " matrix_rate model_size training_plan"
         " vocab_trainer word_segmentation worker_pool",
@@ -29,7 +29,7 @@ LAYERS = (
     (
         "machinery",
         "beam_files beam_runs checkpoint_conversion checkpoint_evaluator checkpoint_init"
-        " estimator_utils feature_cache fine_tuning_flow fine_tuning_runs fine_tuning_utils"
+        " distributed_run estimator_utils feature_cache fine_tuning_flow fine_tuning_runs fine_tuning_utils"
         " huggingface_files input_pipeline model_cache padded_batches pretrained_model"
         " record_shuffle released_models run_summary sharded_outputs training_graph",
     ),

@@ -61,13 +61,13 @@ def served(dataset_fn, count=None):
     return batches
 
 
-def training(file, mode, count=12, *, start=0, seed=3, **options):
+def training(file, mode, count=12, *, start=0, seed=3, batch_size=4, **options):
     return served(
         lambda: padded_batches.training_batches(
             [file],
             SPEC,
             padding=padded_batches.Padding(mode),
-            batch_size=4,
+            batch_size=batch_size,
             seed=seed,
             start_batch=start,
             **options,
@@ -147,9 +147,27 @@ def test_buckets_are_the_same_on_every_runtime(file):
     assert first == [[0, 11, 22, 33], [8, 19, 30, 41]]
 
 
-def test_buckets_of_several_readers_are_refused(file):
-    with pytest.raises(ValueError, match="'bucket' is for one reader"):
-        training(file, "bucket", shard_count=2)
+@pytest.mark.parametrize("start", [0, 3])
+@pytest.mark.parametrize("mode", padded_batches.MODES)
+def test_two_readers_of_two_batches_a_step_share_each_batch_of_one_reader(file, mode, start):
+    whole = training(file, mode, 7, batch_size=8, start=start)
+    shares = [
+        training(
+            file,
+            mode,
+            14,
+            batch_size=2,
+            start=2 * start,
+            shard_index=reader,
+            shard_count=2,
+            batches_per_step=2,
+        )
+        for reader in range(2)
+    ]
+    for step, batch in enumerate(whole):
+        parts = [part for share in shares for part in share[2 * step : 2 * step + 2]]
+        numbers = [number for part in parts for number in part["number"]]
+        assert sorted(numbers) == sorted(batch["number"])
 
 
 @pytest.mark.parametrize("serve", [training, evaluation])

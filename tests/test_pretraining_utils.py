@@ -242,17 +242,38 @@ class Host(NamedTuple):
         return None, self.index, 2, 4
 
 
-def test_evaluation_on_a_tpu_counts_batches_of_all_cores(record_file):
+def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
     settings = pretraining_utils.InputSettings(
         files=[record_file],
         max_seq_length=16,
         max_predictions_per_seq=3,
         is_training=False,
-        max_batches=2,
+        max_batches=1,
     )
-    # Two batches of 16 examples, on four cores: eight batches of four.
-    batches = read(settings, {"batch_size": 4, "use_tpu": True, "context": Host(0)}, 8)
-    assert sum(int(batch["is_real_example"].sum()) for batch in batches) == 21
+
+    def real_rows(params, batches):
+        served = read(settings, params, batches)
+        rows = [batch["input_ids"][batch["is_real_example"] > 0].tolist() for batch in served]
+        return sorted(sum(rows, []))
+
+    # One batch of 24 examples, on two hosts of four cores: four batches of three on each.
+    hosts = [
+        real_rows({"batch_size": 3, "use_tpu": True, "context": Host(index)}, 6) for index in (0, 1)
+    ]
+    assert [len(rows) for rows in hosts] == [11, 10]
+    assert sorted(sum(hosts, [])) == real_rows({"batch_size": 24}, 1)
+
+
+def test_a_host_of_a_tpu_without_records_serves_batches_without_weight(record_file):
+    class LastHost:
+        def current_input_fn_deployment(self):
+            return None, 30, 31, 4
+
+    settings = pretraining_utils.InputSettings(
+        files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
+    )
+    batches = read(settings, {"batch_size": 2, "use_tpu": True, "context": LastHost()}, 5)
+    assert [int(batch["is_real_example"].sum()) for batch in batches] == [0] * 5
 
 
 def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):

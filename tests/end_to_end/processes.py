@@ -14,9 +14,15 @@ import tensorflow.compat.v1 as tf
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def start(module: str, arguments: Sequence[str]) -> Any:
-    """Starts `python -m module`; what it says goes to the process's stderr."""
-    environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3")
+def start(module: str, arguments: Sequence[str], **variables: str) -> Any:
+    """Starts `python -m module`; what it says goes to the process's stderr.
+
+    Args:
+      module: to run.
+      arguments: of its command line.
+      **variables: of its environment, beside those of this process.
+    """
+    environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3", **variables)
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         env=environment,

@@ -1,0 +1,99 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Looks after the other processes of a training.
+
+TensorFlow's workers wait for each other in every step, and for one that is gone they wait for ever.
+"""
+
+import logging
+import os
+import shutil
+import socket
+import sys
+import threading
+import time
+from typing import Callable, Dict, Sequence
+
+_LOGGER = logging.getLogger("albert")
+
+_SECONDS_BETWEEN_LOOKS = 2.0
+_PATIENCE_SECONDS = 10.0
+_SECONDS_BETWEEN_REMINDERS = 60.0
+
+
+class PeerWatch:
+    """Ends this process when one of its peers has gone; says which it waits for at the start.
+
+    with PeerWatch(["host2:2222"], is_over=lambda: step >= last_step, leftovers=[]):
+        train()
+    """
+
+    def __init__(
+        self, addresses: Sequence[str], *, is_over: Callable[[], bool], leftovers: Sequence[str]
+    ):
+        """Takes what to watch.
+
+        Args:
+          addresses: "host:port" of each peer.
+          is_over: whether the last step is done, so that peers may leave.
+          leftovers: folders to remove where this process has to be ended.
+        """
+        self._addresses = list(addresses)
+        self._is_over = is_over
+        self._leftovers = list(leftovers)
+        self._seen: Dict[str, float] = {}
+        self._stopped = threading.Event()
+        self._reminder = time.monotonic() + _SECONDS_BETWEEN_REMINDERS
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> "PeerWatch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(_SECONDS_BETWEEN_LOOKS) and not self._is_over():
+            lost = self.look()
+            # They may have left since, because it is over.
+            if lost and not self._is_over() and not self._stopped.is_set():
+                self._end(lost)
+
+    def look(self) -> str:
+        """Looks at every peer; returns the address of one that was there and is gone, or ""."""
+        lost = ""
+        for address in self._addresses:
+            now = time.monotonic()
+            if is_reachable(address):
+                self._seen[address] = now
+            elif now - self._seen.get(address, now) > _PATIENCE_SECONDS:
+                lost = address
+        missing = [address for address in self._addresses if address not in self._seen]
+        if missing and time.monotonic() > self._reminder:
+            self._reminder = time.monotonic() + _SECONDS_BETWEEN_REMINDERS
+            _LOGGER.warning("Waiting for the workers at %s.", ", ".join(missing))
+        return lost
+
+    def _end(self, lost: str) -> None:
+        """Nothing less ends a process whose main thread waits in TensorFlow."""
+        print(
+            f"ERROR: The worker at {lost} has gone, and without it there is no next step. Start "
+            "the same command in every process again: training goes on from the last checkpoint.",
+            file=sys.stderr,
+            flush=True,
+        )
+        for folder in self._leftovers:
+            shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)
+
+
+def is_reachable(address: str) -> bool:
+    """Returns whether something listens at "host:port"."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=5.0).close()
+    except OSError:
+        return False
+    return True

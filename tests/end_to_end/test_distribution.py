@@ -1,0 +1,142 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""run_pretraining in two processes that train together, of which one is killed."""
+
+import contextlib
+import json
+import shutil
+import socket
+import threading
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import flags_lib, run_pretraining
+from tests import pretraining_records as records
+from tests.end_to_end import processes
+
+STEPS, FIRST = 90, 30  # of all the training, and of what one process makes
+SECONDS = 240.0  # a test that hangs fails
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    records.write_config(
+        folder / "tiny.json",
+        num_hidden_layers=1,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    records.write_uneven_records(folder / "records", 51)
+    return folder
+
+
+def arguments_for(data, output_dir):
+    """LAMB with micro-batches."""
+    return [
+        f"--albert_config_file={data / 'tiny.json'}",
+        f"--input_file={data / 'records'}",
+        f"--output_dir={output_dir}",
+        f"--max_seq_length={records.LENGTH}",
+        f"--max_predictions_per_seq={records.PREDICTIONS}",
+        "--train_batch_size=8",
+        "--gradient_accumulation_steps=2",
+        f"--num_train_steps={STEPS}",
+        "--num_warmup_steps=4",
+        "--learning_rate=0.003",
+        f"--save_checkpoints_steps={FIRST}",
+        "--log_steps=30",
+        "--nouse_xla",
+    ]
+
+
+def free_ports(count):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for item in sockets:
+            item.bind(("localhost", 0))
+        return [item.getsockname()[1] for item in sockets]
+
+
+@contextlib.contextmanager
+def two_workers(data, output_dir, temporary, *arguments):
+    """Starts them, and ends them where they have not ended in time."""
+    workers = [f"localhost:{port}" for port in free_ports(2)]
+    started = []
+    for index in range(2):
+        task = {"cluster": {"worker": workers}, "task": {"type": "worker", "index": index}}
+        started.append(
+            processes.start(
+                "albert.run_pretraining",
+                arguments_for(data, output_dir)
+                + ["--distribution_strategy=multi_worker", *arguments],
+                TF_CONFIG=json.dumps(task),
+                TMPDIR=str(temporary),
+            )
+        )
+    clock = threading.Timer(SECONDS, lambda: [process.kill() for process in started])
+    clock.start()
+    try:
+        yield started
+    finally:
+        clock.cancel()
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def values(checkpoint):
+    reader = tf.train.load_checkpoint(str(checkpoint))
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+def losses(folder):
+    lines = (folder / "training_curve.csv").read_text(encoding="utf-8").splitlines()
+    column = lines[0].split(",").index("loss")
+    return [float(line.split(",")[column]) for line in lines[1:]]
+
+
+def remove_checkpoints_after(folder, step):
+    for path in folder.glob("model.ckpt-*"):
+        if int(path.name.split("-")[1].split(".")[0]) > step:
+            path.unlink()
+
+
+def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path):
+    one, two, temporary = (tmp_path / name for name in ("one", "two", "temporary"))
+    temporary.mkdir()
+    run_pretraining.main(flags_lib.parse(run_pretraining.define_flags, arguments_for(data, one)))
+    shutil.copytree(str(one), str(two))
+    remove_checkpoints_after(two, FIRST)
+
+    # One worker is killed: the other one does not wait for it for ever.
+    with two_workers(data, two, temporary) as (chief, worker):
+        heard = []
+        for line in chief.stderr:
+            heard.append(line)
+            if f"step {FIRST + 1}/{STEPS}" in line:
+                worker.kill()
+                break
+        said = "".join(heard) + processes.finish(chief)
+    assert f"model.ckpt-{FIRST}, step {FIRST}" in said
+    assert chief.returncode == 1 and "has gone" in said.splitlines()[-1], said
+
+    # Both are started again.
+    remove_checkpoints_after(two, FIRST)
+    with two_workers(data, two, temporary, "--do_eval", "--max_eval_steps=1") as (chief, worker):
+        said = processes.finish(chief)
+        said_by_worker = processes.finish(worker)
+    assert (chief.returncode, worker.returncode) == (0, 0), said + said_by_worker
+    assert "4 examples of each batch of 8 on each" in said and "Best of" in said
+    assert [line[9:] for line in said_by_worker.splitlines()] == [
+        "Worker 2 of 2: the log, checkpoints and results are the first one's.",
+        "Worker 2 of 2 has finished the training; the rest is the first one's.",
+    ]
+
+    found, expected = values(two / f"model.ckpt-{STEPS}"), values(one / f"model.ckpt-{STEPS}")
+    assert sorted(found) == sorted(expected)
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, atol=1e-5, err_msg=name)
+    np.testing.assert_allclose(losses(two), losses(one), rtol=1e-5)
