@@ -304,6 +304,12 @@ def check_batch_sizes(settings: Any):
             f"--use_tpu and --distribution_strategy={settings.distribution_strategy} exclude each "
             "other: the cores of a TPU, of all its hosts, are found by --tpu_name."
         )
+    module = getattr(settings, "albert_hub_module_handle", None)
+    if module and settings.distribution_strategy != distribution.NONE:
+        raise ValueError(
+            f"--albert_hub_module_handle={module} trains on one device only, not with "
+            f"--distribution_strategy={settings.distribution_strategy}. Start from a checkpoint."
+        )
     cores = settings.num_tpu_cores if settings.use_tpu else 1
     parts = cores if settings.use_tpu else distribution.num_replicas(settings)
     accumulated = settings.gradient_accumulation_steps

@@ -136,7 +136,9 @@ def training_spec(
         use_xla=settings.use_xla,
         rate_factor=rate_factor,
     )
-    scalars = _means_over_replicas(dict(metrics, loss=loss), settings.use_tpu)
+    scalars = {"loss": loss}
+    scalars.update(metrics)
+    scalars = _means_over_replicas(scalars, settings.use_tpu)
     loss = scalars["loss"]
     # Replicas wait for each other's shares of the means, whether or not somebody wants to see them.
     train_op = tf.group(step.train_op, *scalars.values())
@@ -153,10 +155,9 @@ def training_spec(
 
 def _means_over_replicas(scalars: Mapping[str, tf.Tensor], use_tpu: bool) -> Dict[str, tf.Tensor]:
     """What the whole batch gave, from what each replica's part of it gave."""
-    names = ["loss", *sorted(set(scalars) - {"loss"})]
-    stacked = tf.stack([tf.cast(scalars[name], tf.float32) for name in names])
+    stacked = tf.stack([tf.cast(scalar, tf.float32) for scalar in scalars.values()])
     means = distribution.mean_over_replicas(stacked, use_tpu=use_tpu)
-    return dict(zip(names, tf.unstack(means)))
+    return dict(zip(scalars, tf.unstack(means)))
 
 
 def _report(

@@ -19,6 +19,7 @@ from albert import (
     flags_lib,
     peer_watch,
     pretraining_utils,
+    run_classifier,
     run_pretraining,
     run_race,
     training_graph,
@@ -125,6 +126,14 @@ def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, words):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
     with pytest.raises(ValueError, match=words):
         estimator_utils.check_batch_sizes(settings_for(*arguments))
+
+
+def test_a_hub_module_is_for_one_device():
+    arguments = ["--task_name=mrpc", "--output_dir=o", "--albert_hub_module_handle=module"]
+    arguments.append("--distribution_strategy=mirrored")
+    settings = flags_lib.parse(run_classifier.define_flags, arguments)
+    with pytest.raises(ValueError, match="--albert_hub_module_handle=module trains on one device"):
+        estimator_utils.check_batch_sizes(settings)
 
 
 def test_gpus_are_taken_where_there_are_some(monkeypatch):
