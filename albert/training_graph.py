@@ -136,9 +136,7 @@ def training_spec(
         use_xla=settings.use_xla,
         rate_factor=rate_factor,
     )
-    scalars = {"loss": loss}
-    scalars.update(metrics)
-    scalars = _means_over_replicas(scalars, settings.use_tpu)
+    scalars = _means_over_replicas({"loss": loss, **metrics}, settings.use_tpu)
     loss = scalars["loss"]
     # Replicas wait for each other's shares of the means, whether or not somebody wants to see them.
     train_op = tf.group(step.train_op, *scalars.values())
