@@ -17,8 +17,8 @@ bytes, whatever the number of processes.
 
 Masking has the distribution of the published script. What is different: a chunk of one sentence is
 split inside the sentence, where it was paired with another document's text before; labels are
-balanced; the border between the segments ends a word; random replacements are ordinary pieces; the
-end of a file ends a document. `segment_pairs` and `ngram_masking` say more.
+balanced on average; the border between the segments ends a word; random replacements are ordinary
+pieces; the end of a file ends a document. `segment_pairs` and `ngram_masking` say more.
 """
 
 from absl import flags

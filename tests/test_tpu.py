@@ -1,0 +1,244 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a TPU would run: the configuration, and each script's steps, compiled by XLA on the CPU.
+
+The sums over the cores of a TPU stand for those of two cores with the same batch.
+"""
+
+import sys
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    classifier_run,
+    classifier_tasks,
+    estimator_utils,
+    fine_tuning_runs,
+    fine_tuning_utils,
+    flags_lib,
+    race_run,
+    run_classifier,
+    run_pretraining,
+    run_race,
+    run_squad_v1,
+    run_squad_v2,
+    squad_run,
+)
+from tests import classification_data, race_data, squad_data
+from tests import pretraining_records as records
+
+TRAIN, EVAL, PREDICT = "train", "eval", "infer"
+BATCH = 2
+
+
+# ---------------------------------------------------------------------------------------------
+# Configuration.
+
+
+class FakeResolver(tf.distribute.cluster_resolver.ClusterResolver):
+    """As TPUClusterResolver answers, without asking the cloud."""
+
+    asked = []
+
+    def __init__(self, tpu, zone=None, project=None):
+        self.asked.append((tpu, zone, project))
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None):
+        return "grpc://10.1.2.3:8470"
+
+    def get_master(self):
+        return self.master()
+
+    def get_job_name(self):
+        return "worker"
+
+    def cluster_spec(self):
+        return tf.train.ClusterSpec({"worker": ["10.1.2.3:8470", "10.1.2.4:8470"]})
+
+    def num_accelerators(self, *_, **__):
+        return {"TPU": 8}
+
+
+@pytest.mark.parametrize(
+    "script, required",
+    [
+        (run_pretraining, ["--albert_config_file=c", "--input_file=i"]),
+        (run_classifier, ["--task_name=mrpc"]),
+        (run_squad_v1, []),
+        (run_squad_v2, []),
+        (run_race, ["--data_dir=d"]),
+    ],
+)
+def test_the_flags_of_each_script_find_the_tpu(monkeypatch, tmp_path, script, required):
+    monkeypatch.setattr(tf.distribute.cluster_resolver, "TPUClusterResolver", FakeResolver)
+    arguments = [*required, f"--output_dir={tmp_path}", "--use_tpu", "--tpu_name=pod"]
+    arguments += ["--tpu_zone=europe-west4-a", "--gcp_project=mine", "--num_tpu_cores=16"]
+    arguments += ["--iterations_per_loop=50", "--master=unused"]
+    settings = flags_lib.parse(script.define_flags, arguments)
+    config = estimator_utils.run_config(settings, keep_checkpoint_max=3)
+    assert FakeResolver.asked.pop() == ("pod", "europe-west4-a", "mine")
+    assert config.master == "grpc://10.1.2.3:8470"
+    assert config.cluster_spec.as_dict()["worker"] == ["10.1.2.3:8470", "10.1.2.4:8470"]
+    assert (config.tpu_config.num_shards, config.tpu_config.iterations_per_loop) == (16, 50)
+
+
+# ---------------------------------------------------------------------------------------------
+# Steps.
+
+
+class Script(NamedTuple):
+    """A script's model function and its input for each mode, as its flags make them."""
+
+    model_fn: Callable
+    inputs: Any  # mode -> input function
+
+
+def flags_for(folder, *arguments):
+    config = classification_data.write_config(
+        folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, num_hidden_layers=1
+    )
+    return [
+        f"--output_dir={folder / 'out'}",
+        f"--albert_config_file={config}",
+        f"--train_batch_size={BATCH}",
+        "--gradient_accumulation_steps=2",
+        "--learning_rate=0.01",
+        "--nouse_xla",
+        *arguments,
+    ]
+
+
+def fine_tuning_flags(folder, *arguments):
+    words = [f"--spm_model_file={classification_data.VOCABULARY}", "--max_seq_length=32"]
+    return flags_for(folder, *words, *arguments)
+
+
+NO_WARMUP = "--warmup_step=0"
+LENGTH = fine_tuning_runs.TrainingLength(10, 0)
+
+
+def pretraining(folder, *tpu):
+    config = records.write_config(
+        folder / "tiny.json", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+    )
+    file = records.write_records(folder / "records", 4)
+    arguments = flags_for(folder, f"--input_file={file}", "--num_train_steps=10", *tpu)
+    arguments += [f"--albert_config_file={config}", "--num_warmup_steps=0"]
+    settings = flags_lib.parse(run_pretraining.define_flags, arguments)
+    config = run_pretraining.modeling.AlbertConfig.from_json_file(config)
+    size = records.LENGTH, records.PREDICTIONS
+    inputs = {
+        TRAIN: run_pretraining.input_fn_builder([file], *size, True),
+        EVAL: run_pretraining.input_fn_builder([file], *size, False),
+    }
+    return Script(run_pretraining.build_model_fn(settings, config), inputs)
+
+
+def fine_tuning(script, folder, *arguments):
+    """Settings, configuration and vocabulary of a script."""
+    settings = flags_lib.parse(script.define_flags, fine_tuning_flags(folder, *arguments))
+    config = fine_tuning_utils.load_config(settings)
+    return settings, config, fine_tuning_utils.load_vocabulary(settings, config)
+
+
+def inputs_of(run, file, *modes):
+    return {mode: run.input_fn(file, BATCH, is_training=mode == TRAIN) for mode in modes}
+
+
+def classifier(folder, *tpu):
+    classification_data.write_mrpc(folder, train=4, dev=2, test=2)
+    parts = fine_tuning(
+        run_classifier, folder, "--task_name=mrpc", f"--data_dir={folder}", NO_WARMUP, *tpu
+    )
+    settings, config, vocabulary = parts
+    task = classifier_tasks.get_task("mrpc")
+    run = classifier_run.Run(settings, task, config, vocabulary, LENGTH)
+    file = run.features("train").records.path
+    return Script(run.model_fn(), inputs_of(run, file, EVAL, PREDICT, TRAIN))
+
+
+def race(folder, *tpu):
+    race_data.write_race(folder, passages=1)
+    arguments = [f"--data_dir={folder}", "--max_qa_length=16", "--dropout_prob=0", NO_WARMUP, *tpu]
+    run = race_run.Run(*fine_tuning(run_race, folder, *arguments), LENGTH)
+    file = run.features("train").records.path
+    return Script(run.model_fn(), inputs_of(run, file, EVAL, PREDICT, TRAIN))
+
+
+def squad(script, version):
+    def build(folder, *tpu):
+        context = "the king and the bird"
+        questions = [squad_data.answered(name, context, "king") for name in "abcd"]
+        path = squad_data.write_squad(folder, [squad_data.paragraph(context, *questions)])
+        arguments = [f"--train_file={path}", "--max_query_length=8", "--warmup_proportion=0", *tpu]
+        arguments += ["--dropout_prob=0"] * version.has_impossible
+        settings, config, vocabulary = fine_tuning(script, folder, *arguments)
+        run = squad_run.Run(settings, version, config, vocabulary, LENGTH)
+        data = squad_run.read_data(run, path, is_training=True)
+        inputs = inputs_of(run, run.features(data, "train").records.path, TRAIN)
+        predicted = run.features(data, "predict").records.path
+        return Script(run.model_fn(), dict(inputs, **inputs_of(run, predicted, PREDICT)))
+
+    return build
+
+
+SCRIPTS = {
+    "pretraining": (pretraining, (TRAIN, EVAL)),
+    "classifier": (classifier, (TRAIN, EVAL, PREDICT)),
+    "squad_v1": (squad(run_squad_v1, squad_run.V1), (TRAIN, PREDICT)),
+    "squad_v2": (squad(run_squad_v2, squad_run.V2), (TRAIN, PREDICT)),
+    "race": (race, (TRAIN, EVAL, PREDICT)),
+}
+
+
+def results(script, mode, *, inputs, compiled):
+    """The outputs of two steps on one batch of a TPU's."""
+    with tf.Graph().as_default(), tf.variable_scope("", use_resource=True):
+        tf.set_random_seed(1)
+        tf.train.get_or_create_global_step()
+        dataset = inputs[mode]({"batch_size": BATCH, "use_tpu": True})
+        shapes = tf.data.get_output_shapes(dataset)
+        assert all(shape.is_fully_defined() for shape in shapes.values()), shapes
+        features = tf.data.make_one_shot_iterator(dataset.take(1).repeat()).get_next()
+        names = sorted(features)
+
+        def step(*tensors):
+            spec = script.model_fn(dict(zip(names, tensors)), None, mode, {"model_dir": "/none"})
+            if mode == TRAIN:
+                with tf.control_dependencies([spec.train_op]):
+                    return [tf.identity(spec.loss)]
+            outputs = spec.predictions if mode == PREDICT else spec.eval_metrics[1]
+            return [outputs[name] for name in sorted(outputs)]
+
+        tensors = [features[name] for name in names]
+        outputs = tf.xla.experimental.compile(step, tensors) if compiled else step(*tensors)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            return [session.run(outputs) for _ in range(2)]
+
+
+@pytest.mark.parametrize(
+    "name, mode", [(name, mode) for name, (_, modes) in SCRIPTS.items() for mode in modes]
+)
+def test_each_script_compiles_to_what_runs_without_a_tpu(monkeypatch, tmp_path, name, mode):
+    def sum_over_two_equal_shards(tensor, *_):
+        return 2.0 * tf.convert_to_tensor(tensor)
+
+    wrapper_module = sys.modules[tf.tpu.CrossShardOptimizer.__module__]
+    monkeypatch.setattr(tf.tpu, "cross_replica_sum", sum_over_two_equal_shards)
+    monkeypatch.setattr(wrapper_module.tpu_ops, "cross_replica_sum", sum_over_two_equal_shards)
+    # The masks of a TPU's cores are others than those of one device.
+    monkeypatch.setattr(fine_tuning_utils.Encoder, "dropout", lambda _, tensor, *args: tensor)
+    build, _ = SCRIPTS[name]
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    tpu, other = build(tmp_path / "a", "--use_tpu"), build(tmp_path / "b")
+    on_tpu = results(tpu, mode, inputs=tpu.inputs, compiled=True)
+    plain = results(other, mode, inputs=tpu.inputs, compiled=False)
+    for found, expected in zip(on_tpu, plain):
+        for value, other in zip(found, expected):
+            np.testing.assert_allclose(value, other, rtol=1e-4, atol=1e-4)
+    assert mode != TRAIN or on_tpu[1] != on_tpu[0]
