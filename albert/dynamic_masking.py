@@ -78,8 +78,8 @@ def vocabulary_of_records(examples: Sequence[tf.train.Example], vocab_size: int)
     return Vocabulary(mask_id, np.arange(first, vocab_size, dtype=np.int32))
 
 
-def check_boundaries(examples: Sequence[tf.train.Example]):
-    """Checks that records say where words begin.
+def check_boundaries(file: str, examples: Sequence[tf.train.Example]):
+    """Checks that the records of a file say where words begin.
 
     Raises:
       ValueError: they do not.
@@ -88,8 +88,8 @@ def check_boundaries(examples: Sequence[tf.train.Example]):
         sum(example.features.feature["token_boundary"].int64_list.value) for example in examples
     ):
         raise ValueError(
-            "--masked_lm_budget needs records with token_boundary, which says where words begin. "
-            "Create the records anew with create_pretraining_data."
+            f"--masked_lm_budget needs records with token_boundary, which says where words begin; "
+            f"{file} has none. Create the records anew with create_pretraining_data."
         )
 
 

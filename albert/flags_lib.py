@@ -16,6 +16,7 @@ from the level INFO on, and keeps TensorFlow's own notices back unless `--verbos
 """
 
 import logging
+import math
 import os
 import sys
 import traceback
@@ -134,6 +135,13 @@ def floating(
         upper_bound=upper_bound,
         flag_values=flag_values,
     )
+    if lower_bound is not None or upper_bound is not None:  # NaN lies between any bounds
+        flags.register_validator(
+            name,
+            lambda value: value is None or math.isfinite(value),
+            message=f"--{name} must be a finite number",
+            flag_values=flag_values,
+        )
 
 
 def string(flag_values: flags.FlagValues, name: str, default: Optional[str], *, help: str):

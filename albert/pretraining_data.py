@@ -166,6 +166,11 @@ def check_settings(settings: DataSettings) -> None:
             "error) or rb (bytes that are not UTF-8 are dropped and counted)."
         )
     _check_language(settings)
+    if settings.masked_lm_prob == 0 and settings.do_permutation:
+        raise ValueError(
+            "--do_permutation moves pieces as many as are masked, and --masked_lm_prob=0 masks "
+            "none. Leave one of them out."
+        )
     if settings.masked_lm_prob == 0 and settings.dupe_factor > _MANY_COPIES:
         _LOGGER.warning(
             "--masked_lm_prob=0 makes records that run_pretraining masks anew in each pass: "

@@ -112,9 +112,8 @@ def make_job(
         )
     maker = pretraining_data.InstanceMaker(tokenizer, settings)
     outputs = sharded_outputs.names(output_file, 1 if num_shards is None else num_shards)
-    paths = [
-        path for path in find_input(input_file, but=[tokenizer_file]) if not outputs.is_one(path)
-    ]
+    but = [tokenizer_file, *filter(None, [settings.user_dictionary])]
+    paths = [path for path in find_input(input_file, but=but) if not outputs.is_one(path)]
     states = [beam_files.state(path) for path in paths]
     if not sum(state.size for state in states):
         raise ValueError(f"--input_file: there is no text in {', '.join(paths[:3])}.")

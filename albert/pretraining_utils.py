@@ -33,6 +33,7 @@ _LOGGER = logging.getLogger("albert")
 # So many records show which piece is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
 _RECORDS_TO_CHECK = 10  # of each file
+_MASK_KINDS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
 # Of masks that are drawn for evaluation: no result may depend on the training's seed.
 _EVALUATION_SEED = 0
 # Keeps the mean over weights finite where a batch has none.
@@ -106,21 +107,30 @@ def check_records(
                 _check_ids(file, example, name=name, key=key, limit=limit)
         if not masks_on_the_fly:
             _check_masks(file, examples)
-    _compare_vocabulary(files[0], config)
-
-
-def _compare_vocabulary(file: str, config: modeling.AlbertConfig):
-    """A model with more pieces than the vocabulary works, but is rarely what was meant."""
-    sidecar = input_pipeline.read_sidecar(file)
-    pieces = sidecar.fingerprint.get("vocab_size") if sidecar else None
-    if pieces is not None and pieces != config.vocab_size:
+    pieces = [_compare_vocabulary(file, config) for file in files]
+    different = [
+        number for number, size in enumerate(pieces) if size not in (None, config.vocab_size)
+    ]
+    if different:
         _LOGGER.warning(
             "vocab_size is %d in the model's configuration; the vocabulary that %s was made with "
             "has %d pieces. The rest of the embeddings will never be used.",
             config.vocab_size,
-            file,
-            pieces,
+            files[different[0]],
+            pieces[different[0]],
         )
+
+
+def _compare_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[int]:
+    """The pieces of the vocabulary, where a sidecar tells; a model may have more, but not fewer."""
+    sidecar = input_pipeline.read_sidecar(file)
+    pieces = sidecar.fingerprint.get("vocab_size") if sidecar else None
+    if pieces is not None and pieces > config.vocab_size:
+        raise ValueError(
+            f"{file} was made with a vocabulary of {pieces} pieces, but the model's vocab_size is "
+            f"{config.vocab_size}. Set vocab_size to {pieces}, or use the model's vocabulary."
+        )
+    return pieces
 
 
 def _first_examples(file: str, count: int) -> List[tf.train.Example]:
@@ -233,18 +243,14 @@ def build_input_fn(settings: InputSettings) -> Callable:
 
 def _masking(settings: InputSettings) -> Callable:
     """Returns the map that draws masks on the fly."""
-    sidecar = input_pipeline.read_sidecar(settings.files[0])
-    made_with = sidecar.fingerprint if sidecar else {}
-    examples = _first_examples(settings.files[0], _RECORDS_TO_LEARN_FROM)
+    made_with = _made_with(settings.files)
     masks = _mask_settings(settings, made_with.get("settings", {}))
-    if masks.do_whole_word_mask:
-        dynamic_masking.check_boundaries(examples)
-    if settings.vocabulary is not None:
-        vocabulary = settings.vocabulary
-    elif "vocabulary" in made_with:
-        vocabulary = dynamic_masking.vocabulary_of_description(made_with["vocabulary"])
-    else:
-        vocabulary = dynamic_masking.vocabulary_of_records(examples, settings.vocab_size)
+    examples = []
+    for file in settings.files:
+        examples = _first_examples(file, _RECORDS_TO_LEARN_FROM)
+        if masks.do_whole_word_mask:
+            dynamic_masking.check_boundaries(file, examples)
+    vocabulary = _vocabulary(settings, made_with, examples)
     _LOGGER.info(
         "Masks are drawn on the fly%s: %.1f%% of the pieces and at most %d, in n-grams of up to %d "
         "%s.",
@@ -256,6 +262,51 @@ def _masking(settings: InputSettings) -> Callable:
     )
     seed = settings.seed if settings.is_training else _EVALUATION_SEED
     return dynamic_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
+
+
+def _made_with(files: Sequence[str]) -> Dict[str, Any]:
+    """What the sidecars of record files say about masks and vocabulary; {} where none tells.
+
+    Raises:
+      ValueError: two files were made for other masks, or with other vocabularies.
+    """
+    known: Dict[str, Any] = {}
+    for file in files:
+        sidecar = input_pipeline.read_sidecar(file)
+        if sidecar is None:
+            continue
+        made = sidecar.fingerprint.get("settings", {})
+        found = {
+            "settings": {name: made[name] for name in _MASK_KINDS if name in made},
+            "vocabulary": sidecar.fingerprint.get("vocabulary"),
+        }
+        if known and known["found"] != found:
+            raise ValueError(
+                f"--masked_lm_budget: {known['file']} and {file} were created with other masks "
+                f"({known['found']['settings']}, {found['settings']}) or vocabularies. Create them "
+                "with the same flags, or train on one after the other."
+            )
+        known = {"file": file, "found": found}
+    return known.get("found", {})
+
+
+def _vocabulary(
+    settings: InputSettings, made_with: Mapping[str, Any], examples: Sequence[tf.train.Example]
+) -> dynamic_masking.Vocabulary:
+    """What the user named, else what the sidecars tell, else what the records show."""
+    if settings.vocabulary is not None:
+        vocabulary = settings.vocabulary
+    elif made_with.get("vocabulary"):
+        vocabulary = dynamic_masking.vocabulary_of_description(made_with["vocabulary"])
+    else:
+        return dynamic_masking.vocabulary_of_records(examples, settings.vocab_size)
+    largest = max(vocabulary.mask_id, int(vocabulary.ordinary.max()))
+    if settings.vocab_size is not None and largest >= settings.vocab_size:
+        raise ValueError(
+            f"--masked_lm_budget: the vocabulary has the piece {largest}, but the model's "
+            f"vocab_size is {settings.vocab_size}. They do not belong together."
+        )
+    return vocabulary
 
 
 def _mask_settings(
@@ -283,11 +334,14 @@ def holds_masks(examples: Sequence[tf.train.Example]) -> bool:
     )
 
 
+def lack_masks(files: Sequence[str]) -> bool:
+    """Returns whether any of the record files holds no masks."""
+    return not all(holds_masks(_first_examples(file, _RECORDS_TO_CHECK)) for file in files)
+
+
 def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:
     """Evaluation keeps the records' masks, and draws the same ones each time if there are none."""
-    if not settings.masked_lm_budget or all(
-        holds_masks(_first_examples(file, _RECORDS_TO_CHECK)) for file in settings.files
-    ):
+    if not settings.masked_lm_budget or not lack_masks(settings.files):
         return None
     return _masking(settings)
 
@@ -306,7 +360,9 @@ def _masked_evaluation(
 
     def masked(batch: Mapping[str, tf.Tensor], number: tf.Tensor) -> Mapping[str, tf.Tensor]:
         places = (number * batch_size + rows) * shard.count + shard.index
-        return transform(batch, places)
+        drawn = transform(batch, places)
+        has_own = tf.reduce_any(batch["masked_lm_weights"] > 0, axis=1)  # [B]
+        return {name: tf.where(has_own, batch[name], drawn[name]) for name in batch}
 
     return tf.data.Dataset.zip((dataset, tf.data.Dataset.range(1 << 62))).map(masked)
 

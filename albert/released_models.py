@@ -215,7 +215,7 @@ def _check_vocabulary(found: ModelFiles) -> None:
 # The flags of a script.
 
 
-def completed(settings: Any) -> Any:
+def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
     """Returns settings in which the parts of the model are named that its folder holds.
 
     --albert_dir stands for --albert_config_file, --init_checkpoint and the vocabulary where they
@@ -225,6 +225,7 @@ def completed(settings: Any) -> Any:
     Args:
       settings: flags_lib.Settings with albert_dir, albert_config_file and init_checkpoint; may
         have spm_model_file, vocab_file and albert_hub_module_handle.
+      with_vocabulary: off for a script that rarely needs one: none is looked for.
 
     Raises:
       ValueError: a folder beside a hub module; or what `find_files` and
@@ -240,7 +241,7 @@ def completed(settings: Any) -> Any:
             )
         return settings
     named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
-    has_tokenizer = "spm_model_file" in flags
+    has_tokenizer = with_vocabulary and "spm_model_file" in flags
     if folder:
         vocabulary = "required" if has_tokenizer else "unused"
         found = find_files(folder, named, label=f"--albert_dir={folder}", vocabulary=vocabulary)

@@ -99,6 +99,7 @@ def _define_masking_flags(flag_values: flags.FlagValues):
         "masked_lm_budget",
         0.0,
         lower_bound=0.0,
+        upper_bound=1.0,
         help="If above 0: masks are drawn anew in each pass, those in the records are undone. The "
         "number is the ratio of masked pieces to unmasked ones: 0.1765 masks 15%. What is masked "
         "together (n-grams, whole words) is as the records' creation was told.",
@@ -217,7 +218,7 @@ def pretrain(settings: Any) -> Outcome:
       estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     check_flags(settings)
-    settings = released_models.completed(settings)
+    settings = released_models.completed(settings, with_vocabulary=False)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
     data = find_data(settings, config)
     estimator_utils.check_output_dir(settings.output_dir, config.to_dict())
@@ -234,6 +235,12 @@ def check_flags(settings: Any):
     """
     if not settings.do_train and not settings.do_eval:
         raise ValueError("Nothing to do: give --do_train, --do_eval, or both.")
+    if settings.spm_model_file and settings.vocab_file:
+        raise ValueError("--spm_model_file and --vocab_file are two vocabularies; give one.")
+    if (settings.spm_model_file or settings.vocab_file) and not settings.masked_lm_budget:
+        _LOGGER.warning(
+            "--spm_model_file and --vocab_file have no effect without --masked_lm_budget."
+        )
     estimator_utils.check_batch_sizes(settings)
     if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
         _LOGGER.warning(
@@ -367,6 +374,7 @@ def evaluate(
     """Evaluates each checkpoint once and keeps the best."""
     estimator = build_estimator(settings, config)
     budget = settings.masked_lm_budget
+    draws_masks = budget and pretraining_utils.lack_masks(files)
     steps = pretraining_utils.evaluation_steps(
         files, settings.eval_batch_size, settings.max_eval_steps
     )
@@ -397,7 +405,7 @@ def evaluate(
             "batches": steps,
             "batch_size": settings.eval_batch_size,
             "precision": settings.precision,
-            **({"masked_lm_budget": budget} if budget else {}),
+            **({"masked_lm_budget": budget} if draws_masks else {}),
         },
         wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
         final_step=settings.num_train_steps,

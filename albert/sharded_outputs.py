@@ -48,9 +48,9 @@ class ShardNames(NamedTuple):
 
     def is_one(self, path: str) -> bool:
         """Returns whether a path is one of a job's files, whatever the number of shards."""
-        return _numbers(path, self) is not None and os.path.dirname(path) == os.path.dirname(
-            self.base
-        )
+        is_numbered = _numbers(path, self) is not None
+        is_beside = os.path.dirname(path) == os.path.dirname(self.base)
+        return path == self.counts or (is_numbered and is_beside)
 
     def _place(self, number: int) -> str:
         return f"{number:05d}-of-{self.count:05d}"

@@ -21,7 +21,18 @@ import json
 import os
 import re
 import zlib
-from typing import Callable, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import tensorflow.compat.v1 as tf
 
@@ -293,7 +304,8 @@ def is_blank(line: bytes) -> bool:
         return True
     if 0x20 < line[0] <= 0x7F:  # the usual case, without decoding
         return False
-    return not line.decode("utf-8", "replace").strip()
+    # Files that were joined one after another hold byte order marks in the middle.
+    return not line.decode("utf-8", "replace").strip().strip("\ufeff")
 
 
 # ----------------------------------------------------------------------------------------- finding
@@ -325,7 +337,10 @@ def find_files(
         named = [folder] if _is_folder(folder) else files.expand_patterns(pattern, flag_name)
         for path in named:
             found.update(_below(path, flag_name, excluded) if _is_folder(path) else [path])
-    return sorted(found) or files.expand_patterns(parts, flag_name)
+    spellings: Dict[str, str] = {}
+    for path in sorted(found):
+        spellings.setdefault(path if "://" in path else os.path.abspath(path), path)
+    return sorted(spellings.values()) or files.expand_patterns(parts, flag_name)
 
 
 def _is_folder(path: str) -> bool:

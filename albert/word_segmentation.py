@@ -153,6 +153,11 @@ def _read_user_words(path: str) -> List[Tuple[str, Optional[int]]]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
+        if "\t" in line.strip():
+            raise ValueError(
+                f"--user_dictionary: '{path}', line {number} holds a TAB. Word, frequency and part "
+                "of speech have spaces between them."
+            )
         word, frequency = _USER_ENTRY.fullmatch(line.strip()).groups()
         if frequency is not None and int(frequency) == 0:
             raise ValueError(

@@ -293,4 +293,4 @@ def test_records_that_do_not_tell_the_vocabulary_are_refused():
 def test_records_without_boundaries_are_refused():
     without = dict(records.make_records(1)[0], token_boundary=[0] * records.LENGTH)
     with pytest.raises(ValueError, match="needs records with token_boundary"):
-        dynamic_masking.check_boundaries([example(without)])
+        dynamic_masking.check_boundaries("a.tf_record", [example(without)])

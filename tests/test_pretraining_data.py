@@ -508,6 +508,7 @@ def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path, text_file, vocab
         ({"ngram": 0}, "--ngram is 0"),
         ({"dupe_factor": 0}, "--dupe_factor is 0"),
         ({"shuffle_window_mb": 0}, "--shuffle_window_mb is 0"),
+        ({"masked_lm_prob": 0.0, "do_permutation": True}, "--masked_lm_prob=0 masks none"),
         ({"masked_lm_prob": 1.5}, "--masked_lm_prob is 1.5; it is a share"),
         ({"masked_lm_prob": float("nan")}, "--masked_lm_prob is nan"),
         ({"short_seq_prob": -0.1}, "--short_seq_prob is -0.1"),

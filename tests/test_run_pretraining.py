@@ -233,11 +233,11 @@ def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_togeth
 # Records without masks.
 
 
-def strip_masks(source, target, *, vocabulary):
+def strip_masks(source, target, *, vocabulary, ngram=2, last=records.VOCAB_SIZE):
     """Copies records without their masks, as data creation writes them for masks on the fly."""
-    fingerprint = {"settings": {"ngram": 2}}
+    fingerprint = {"settings": {"ngram": ngram}}
     if vocabulary:
-        ordinary = [[records.FIRST_PIECE, records.VOCAB_SIZE]]
+        ordinary = [[records.FIRST_PIECE, last]]
         fingerprint["vocabulary"] = {"mask_id": records.MASK, "ordinary": ordinary}
     with input_pipeline.AtomicRecordWriter(str(target), fingerprint) as writer:
         for serialized in tf.python_io.tf_record_iterator(str(source)):
@@ -293,6 +293,50 @@ def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_e
 def test_records_without_masks_need_a_budget(data, without_masks, tmp_path):
     with pytest.raises(ValueError, match="tf_record: the records hold no masks.*_budget="):
         run_without_masks(data, without_masks, tmp_path)
+
+
+def test_evaluation_keeps_the_masks_of_records_that_have_some(data, without_masks, tmp_path):
+    both = f"--eval_file={data / 'eval.tf_record'},{without_masks / 'eval.tf_record'}"
+    own = run_without_masks(data, without_masks, tmp_path / "a", "--masked_lm_budget=0.25")
+    start = [f"--init_checkpoint={tmp_path / 'a' / 'model.ckpt-3'}", "--masked_lm_budget=0.25"]
+
+    def loss(name, *flags):
+        outcome = run_without_masks(data, without_masks, tmp_path / name, *start, *flags)
+        return outcome.evaluation.results[0].metrics
+
+    masked = loss("b", f"--eval_file={data / 'eval.tf_record'}")
+    unmasked = own.evaluation.results[-1].metrics
+    mixed = loss("c", both)
+    lowest, highest = sorted([masked["masked_lm_loss"], unmasked["masked_lm_loss"]])
+    assert lowest < mixed["masked_lm_loss"] < highest
+
+
+def test_files_with_other_masks_are_not_mixed(data, without_masks, tmp_path):
+    strip_masks(data / "train-1.tf_record", tmp_path / "other.tf_record", vocabulary=True, ngram=1)
+    files = f"--input_file={without_masks / 'train.tf_record'},{tmp_path / 'other.tf_record'}"
+    with pytest.raises(ValueError, match="created with other masks .*'ngram': "):
+        run(data, tmp_path / "out", files, "--masked_lm_budget=0.25", "--num_train_steps=1")
+
+
+def test_a_vocabulary_larger_than_the_model_is_refused(data, tmp_path):
+    file = tmp_path / "train.tf_record"
+    strip_masks(data / "train-0.tf_record", file, vocabulary=True, last=records.VOCAB_SIZE + 7)
+    flags = [f"--input_file={file}", "--masked_lm_budget=0.25", "--num_train_steps=1"]
+    with pytest.raises(ValueError, match="the piece 46, but the model's vocab_size is 40"):
+        run(data, tmp_path / "out", *flags)
+
+
+def test_a_model_folder_needs_no_vocabulary(data, trained, tmp_path):
+    outcome = run(data, tmp_path, f"--albert_dir={trained[0]}", "--num_train_steps=1")
+    assert outcome.training.last_step == 1
+
+
+def test_two_vocabularies_and_budgets_out_of_range_are_refused(data, tmp_path):
+    with pytest.raises(ValueError, match="two vocabularies"):
+        run(data, tmp_path, "--vocab_file=a", "--spm_model_file=b")
+    for budget in ("15", "inf", "nan"):
+        with pytest.raises(ValueError, match="masked_lm_budget"):
+            settings_for(data, tmp_path, f"--masked_lm_budget={budget}")
 
 
 def test_a_vocabulary_file_helps_where_the_sidecar_is_gone(data, tmp_path):

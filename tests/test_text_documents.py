@@ -223,3 +223,16 @@ def test_a_folder_without_text_and_a_pattern_without_files_are_errors(tmp_path):
         text_documents.find_files(f"{tmp_path}/*.gz", "input_file")
     with pytest.raises(ValueError, match="--input_file names no file"):
         text_documents.find_files(" , ", "input_file")
+
+
+def test_a_byte_order_mark_in_the_middle_does_not_join_documents(tmp_path):
+    path = tmp_path / "joined.txt"
+    path.write_bytes(b"A\n\xef\xbb\xbf\nB\n")
+    assert [one.text for one in text_documents.read_file(str(path))] == [b"A", b"B"]
+
+
+def test_a_file_under_two_spellings_comes_once(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("text\n")
+    other = tmp_path / "." / ".." / tmp_path.name / "a.txt"
+    assert len(text_documents.find_files(f"{path},{other},{tmp_path}", "input_file")) == 1

@@ -110,6 +110,7 @@ def test_words_of_the_user_are_added_for_this_segmenter_alone(tmp_path, segmente
 @pytest.mark.parametrize(
     "content,message",
     [
+        ("好的\t5\n", "line 1 holds a TAB"),
         ("好的 0\n", "line 1 gives '好的' the frequency 0"),
         (None, "'.*words.txt' cannot be read"),
     ],
