@@ -83,6 +83,30 @@ def read_cluster() -> Cluster:
     return Cluster(tuple(chief + workers), index + len(chief) * (kind == "worker"))
 
 
+def check_unused_cluster(settings: Any) -> None:
+    """Checks that several processes do not each train alone into one folder.
+
+    Args:
+      settings: has distribution_strategy and do_train.
+
+    Raises:
+      ValueError: TF_CONFIG names several processes, and the flags do not make them one training.
+    """
+    if settings.distribution_strategy == MULTI_WORKER or not settings.do_train:
+        return
+    try:
+        cluster = json.loads(os.environ.get(_VARIABLE) or "{}")["cluster"]
+        processes = sum(len(cluster.get(job, [])) for job in _JOBS)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return  # something that is not ours
+    if processes > 1:
+        raise ValueError(
+            f"{_VARIABLE} names {processes} processes, but each would train alone and write into "
+            f"the same --output_dir. Give --distribution_strategy={MULTI_WORKER}, or unset "
+            f"{_VARIABLE}."
+        )
+
+
 def _mistake(found: str) -> ValueError:
     return ValueError(
         f"--distribution_strategy={MULTI_WORKER} needs the environment variable {_VARIABLE}, "
@@ -116,7 +140,7 @@ def _task(task: Any) -> Tuple[str, int]:
     """Type and index of this process."""
     if not isinstance(task, dict) or task.get("type") not in _JOBS:
         raise _mistake(f"has the task {json.dumps(task)}; its type must be {' or '.join(_JOBS)}")
-    index = task.get("index", 0)
+    index = task.get("index")
     if isinstance(index, str) and index.isdigit():  # as some schedulers write it
         index = int(index)
     if not isinstance(index, int) or isinstance(index, bool) or index < 0:
@@ -141,11 +165,13 @@ def server_of_this_process() -> Iterator[None]:
 
     TensorFlow 1.15 would do so when the interpreter is half taken down, and complain.
     """
-    yield
-    if not precision.is_tf2():
-        from tensorflow.python.distribute import distribute_coordinator
+    try:
+        yield
+    finally:
+        if not precision.is_tf2():
+            from tensorflow.python.distribute import distribute_coordinator
 
-        distribute_coordinator._thread_local.server = None
+            distribute_coordinator._thread_local.server = None
 
 
 # ---------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ _LOGGER = logging.getLogger("albert")
 
 _SECONDS_BETWEEN_LOOKS = 2.0
 _PATIENCE_SECONDS = 10.0
+_FEWEST_MISSES = 3
 _SECONDS_BETWEEN_REMINDERS = 60.0
 
 
@@ -42,6 +43,7 @@ class PeerWatch:
         self._is_over = is_over
         self._leftovers = list(leftovers)
         self._seen: Dict[str, float] = {}
+        self._misses: Dict[str, int] = {}  # since a peer was seen last
         self._stopped = threading.Event()
         self._reminder = time.monotonic() + _SECONDS_BETWEEN_REMINDERS
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -68,7 +70,13 @@ class PeerWatch:
             now = time.monotonic()
             if is_reachable(address):
                 self._seen[address] = now
-            elif now - self._seen.get(address, now) > _PATIENCE_SECONDS:
+                self._misses[address] = 0
+                continue
+            self._misses[address] = self._misses.get(address, 0) + 1
+            # A look may have been late because of the others: one miss proves nothing.
+            if self._misses[address] < _FEWEST_MISSES:
+                continue
+            if now - self._seen.get(address, now) > _PATIENCE_SECONDS:
                 lost = address
         missing = [address for address in self._addresses if address not in self._seen]
         if missing and time.monotonic() > self._reminder:

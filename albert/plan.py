@@ -100,7 +100,7 @@ def _define_machine_flags(flag_values: flags.FlagValues):
         flag_values,
         "memory_gb",
         12.0,
-        lower_bound=0.0,
+        lower_bound=0.001,
         help="Memory for the process, in 10^9 bytes.",
     )
     flags_lib.floating(
@@ -115,7 +115,7 @@ def _define_machine_flags(flag_values: flags.FlagValues):
         flag_values,
         "gflops",
         None,
-        lower_bound=0.0,
+        lower_bound=0.001,
         help="10^9 operations a second of a large matrix product in --precision.",
     )
     flags_lib.boolean(flag_values, "measure", False, help="Measure that rate on this machine.")
@@ -123,7 +123,7 @@ def _define_machine_flags(flag_values: flags.FlagValues):
         flag_values,
         "utilisation",
         None,
-        lower_bound=0.0,
+        lower_bound=0.01,
         upper_bound=1.0,
         help="Share of the rate that a whole step reaches; by default as measured: "
         + ", ".join(f"{share} in {name}" for name, share in training_plan.UTILISATION.items())
@@ -173,6 +173,11 @@ def main(settings: Any):
         rows = [_preset_row(name) for name in configs.preset_names()]
         print(json.dumps(rows, indent=2) if settings.json else _presets_table(rows))
         return
+    if settings.utilisation and not (settings.measure or settings.gflops):
+        raise ValueError(
+            f"--utilisation={settings.utilisation:g} is a share of a rate: give --gflops or "
+            "--measure too."
+        )
     if settings.measure and settings.gflops:
         raise ValueError("Give --gflops or --measure, not both.")
     path = _config_path(settings)

@@ -23,6 +23,10 @@ import training_process
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
+# How a process ends that had too little: by the kernel, or by the allocator.
+OUT_OF_MEMORY = ("-9", "137", "ResourceExhausted", "bad_alloc", "OOM", "MemoryError")
+
+
 def known_runs(path):
     """What was measured before: (config, length, precision, recompute) -> {batch: line}."""
     found = {}
@@ -97,6 +101,8 @@ def measure_cell(cell, runs, arguments):
         }
         told = training_process.start(arguments.python, run, nice=arguments.nice)
         run.update(told, planned=planned[0])
+        if "error" in told and not any(sign in str(told["error"]) for sign in OUT_OF_MEMORY):
+            raise SystemExit(f"{run} failed, and not for want of memory: {told['error']}")
         run["fits"] = run.get("peak_memory", math.inf) <= arguments.memory_gb * 1e9
         runs[batch] = run
         print(json.dumps(run), flush=True)

@@ -83,6 +83,7 @@ WORKER = {"type": "worker", "index": 0}
         ({"cluster": {"worker": HOSTS}, "task": {"type": "chief"}}, "the task chief 0, but 0"),
         ({"cluster": {"worker": HOSTS}, "task": {"type": "worker", "index": 3}}, "worker 3, but 3"),
         ({"cluster": {"worker": HOSTS}, "task": {"type": "worker", "index": -1}}, "the index -1"),
+        ({"cluster": {"worker": HOSTS}, "task": {"type": "worker"}}, "the index null"),
     ],
 )
 def test_a_wrong_tf_config_is_explained_in_a_sentence(monkeypatch, content, words):
@@ -353,7 +354,18 @@ def test_a_worker_that_was_there_and_is_gone_is_noticed(monkeypatch):
         monkeypatch.setattr(peer_watch, "_PATIENCE_SECONDS", 1e9)
         assert watch.look() == ""
     monkeypatch.setattr(peer_watch, "_PATIENCE_SECONDS", 0.0)
-    assert watch.look() == there
+    assert [watch.look() for _ in range(3)] == ["", "", there], "one miss proves nothing"
+
+
+def test_processes_of_a_cluster_do_not_train_alone_unasked(monkeypatch):
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+    flags = ["--albert_config_file=c", "--input_file=i", "--output_dir=o"]
+    for strategy in ("none", "mirrored"):
+        flag = f"--distribution_strategy={strategy}"
+        settings = flags_lib.parse(run_pretraining.define_flags, [*flags, flag])
+        with pytest.raises(ValueError, match="TF_CONFIG names 3 processes.*=multi_worker"):
+            distribution.check_unused_cluster(settings)
+        distribution.check_unused_cluster(settings.replace(do_train=False))
 
 
 def test_who_waits_for_workers_says_so(monkeypatch, caplog):

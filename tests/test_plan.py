@@ -106,6 +106,10 @@ def test_a_measured_rate_is_that_of_products(capsys):
         (["--name=bse_v2"], "Unknown preset 'bse_v2'. Did you mean 'albert_base_v"),
         (["--albert_dir=nowhere"], "nowhere/albert_config.json' was not found"),
         (["--name=base_v2", "--gflops=1", "--measure"], "--gflops or --measure, not both"),
+        (["--name=base_v2", "--utilisation=0.5"], "give --gflops or --measure too"),
+        (["--name=base_v2", "--utilisation=0"], "utilisation"),
+        (["--name=base_v2", "--memory_gb=inf"], "memory_gb must be a finite number"),
+        (["--name=base_v2", "--gflops=0"], "gflops"),
         (["--name=base_v2", "--max_seq_length=600"], "--max_seq_length=600 is longer"),
     ],
 )
