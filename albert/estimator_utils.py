@@ -304,8 +304,6 @@ def check_batch_sizes(settings: Any):
             f"--use_tpu and --distribution_strategy={settings.distribution_strategy} exclude each "
             "other: the cores of a TPU, of all its hosts, are found by --tpu_name."
         )
-    if not settings.use_tpu:
-        distribution.check_unused_cluster(settings)
     module = getattr(settings, "albert_hub_module_handle", None)
     if module and settings.distribution_strategy != distribution.NONE:
         raise ValueError(
@@ -322,6 +320,8 @@ def check_batch_sizes(settings: Any):
             f"--gradient_accumulation_steps={accumulated} and {parts} "
             f"{'cores' if settings.use_tpu else 'replicas'}."
         )
+    if not settings.use_tpu:
+        distribution.check_unused_cluster(settings)
     for name in ("eval_batch_size", "predict_batch_size"):
         size = getattr(settings, name, cores)
         if size % cores:

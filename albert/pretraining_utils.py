@@ -273,8 +273,8 @@ def _made_with(files: Sequence[str]) -> Dict[str, Any]:
     known: Dict[str, Any] = {}
     for file in files:
         sidecar = input_pipeline.read_sidecar(file)
-        if sidecar is None:
-            continue
+        if sidecar is None or not {"settings", "vocabulary"} & set(sidecar.fingerprint):
+            continue  # nothing is known of it
         made = sidecar.fingerprint.get("settings", {})
         found = {
             "settings": {name: made[name] for name in _MASK_KINDS if name in made},

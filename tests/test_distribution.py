@@ -80,7 +80,10 @@ WORKER = {"type": "worker", "index": 0}
         ({"cluster": {"worker": HOSTS + HOSTS[:1]}, "task": WORKER}, "an address twice"),
         ({"cluster": {"worker": HOSTS}}, "has the task null; its type must be chief or worker"),
         ({"cluster": {"worker": HOSTS}, "task": {"type": "evaluator"}}, "chief or worker"),
-        ({"cluster": {"worker": HOSTS}, "task": {"type": "chief"}}, "the task chief 0, but 0"),
+        (
+            {"cluster": {"worker": HOSTS}, "task": {"type": "chief", "index": 0}},
+            "the task chief 0, but 0",
+        ),
         ({"cluster": {"worker": HOSTS}, "task": {"type": "worker", "index": 3}}, "worker 3, but 3"),
         ({"cluster": {"worker": HOSTS}, "task": {"type": "worker", "index": -1}}, "the index -1"),
         ({"cluster": {"worker": HOSTS}, "task": {"type": "worker"}}, "the index null"),
