@@ -387,40 +387,6 @@ def test_bfloat16_follows_float32():
     assert kinds == {np.dtype(np.float32), np.dtype(np.int64)}
 
 
-def compiled_loss(settings, batch):
-    """Builds the whole update inside one XLA computation, as for a TPU; returns its loss."""
-    with tf.Graph().as_default():
-        tf.set_random_seed(1)
-        tf.train.get_or_create_global_step()
-        names = sorted(batch)
-
-        def step(*values):
-            features = dict(zip(names, values))
-            with tf.variable_scope("", use_resource=True, reuse=tf.AUTO_REUSE):
-                spec = pretraining_utils.build_model_fn(settings)(features, None, TRAIN, {})
-            with tf.control_dependencies([spec.train_op]):
-                return tf.identity(spec.loss)
-
-        (loss,) = tf.xla.experimental.compile(step, [tf.constant(batch[name]) for name in names])
-        with tf.Session() as session:
-            session.run(tf.global_variables_initializer())
-            return [session.run(loss) for _ in range(3)]
-
-
-def test_the_whole_update_compiles_with_static_shapes_to_the_same_losses():
-    config = tiny_config(num_hidden_layers=1, **NO_DROPOUT)
-    settings = settings_for(config, use_one_hot_embeddings=True)
-    expected = train(settings, uneven_batch(), 3).losses
-    resources = tf.resource_variables_enabled()
-    tf.enable_resource_variables()
-    try:
-        actual = compiled_loss(settings, uneven_batch())
-    finally:
-        if not resources:
-            tf.disable_resource_variables()
-    np.testing.assert_allclose(actual, expected, atol=1e-4)
-
-
 def test_prediction_is_refused():
     model_fn = pretraining_utils.build_model_fn(settings_for(tiny_config()))
     with pytest.raises(ValueError, match="train and eval"):
