@@ -54,17 +54,17 @@ def results(folder):
     return {name: (folder / name).read_bytes() for name in names}
 
 
-def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp_path):
+def test_a_run_that_is_killed_while_it_evaluates_ends_in_the_same_results(data, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     process = start(data, whole)
     said = processes.finish(process)
     assert process.returncode == 0, said
     assert "Best of 4 evaluated checkpoints" in said
 
-    for words in ("step 5/9", "(2 of 4)"):
-        process = start(data, killed)
-        said = processes.kill_at(process, words)
-        assert process.returncode == -signal.SIGKILL, said
+    # Kills in training are tested with the other scripts: the flow is the same.
+    process = start(data, killed)
+    said = processes.kill_at(process, "(2 of 4)")
+    assert process.returncode == -signal.SIGKILL, said
     process = start(data, killed)
     said = processes.finish(process)
     assert process.returncode == 0, said
