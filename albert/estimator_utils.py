@@ -304,6 +304,15 @@ def check_batch_sizes(settings: Any):
             f"--use_tpu and --distribution_strategy={settings.distribution_strategy} exclude each "
             "other: the cores of a TPU, of all its hosts, are found by --tpu_name."
         )
+    padding = getattr(settings, "padding", "max") or "longest"  # what it then becomes
+    is_multi_worker = settings.distribution_strategy == distribution.MULTI_WORKER
+    if is_multi_worker and padding != "max" and not precision.is_tf2():
+        raise ValueError(
+            f"--padding={padding} does not work with "
+            f"--distribution_strategy={distribution.MULTI_WORKER} on TensorFlow 1.15, whose "
+            "collectives abort where workers' batches differ in length. "
+            "Give --padding=max, or use TensorFlow 2.15."
+        )
     module = getattr(settings, "albert_hub_module_handle", None)
     if module and settings.distribution_strategy != distribution.NONE:
         raise ValueError(

@@ -18,6 +18,7 @@ from albert import (
     estimator_utils,
     flags_lib,
     peer_watch,
+    precision,
     pretraining_utils,
     run_classifier,
     run_pretraining,
@@ -376,3 +377,14 @@ def test_who_waits_for_workers_says_so(monkeypatch, caplog):
     watch = peer_watch.PeerWatch(["localhost:1"], is_over=lambda: False, leftovers=[])
     assert watch.look() == ""
     assert "Waiting for the workers at localhost:1." in caplog.text
+
+
+@pytest.mark.skipif(precision.is_tf2(), reason="TensorFlow 2.15 takes every padding")
+def test_workers_on_tensorflow_1_need_one_length(monkeypatch):
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+    flags = ["--task_name=mrpc", "--data_dir=d", "--output_dir=o", "--train_batch_size=6"]
+    flags.append("--distribution_strategy=multi_worker")
+    settings = flags_lib.parse(run_classifier.define_flags, flags)
+    with pytest.raises(ValueError, match="--padding=longest does not work.*Give --padding=max"):
+        estimator_utils.check_batch_sizes(settings)
+    estimator_utils.check_batch_sizes(settings.replace(padding="max"))
