@@ -12,7 +12,7 @@ import logging
 import os
 import shutil
 import tempfile
-from typing import Any, Callable
+from typing import Any, Callable, Mapping, Optional
 
 import tensorflow.compat.v1 as tf
 
@@ -33,11 +33,14 @@ _CHIEFS_OWN = {
 }
 
 
-def run(script: Callable[[Any], Any], settings: Any) -> None:
+def run(
+    script: Callable[[Any], Any], settings: Any, *, chiefs_own: Optional[Mapping[str, Any]] = None
+) -> None:
     """Runs a script's main part as far as it is this process's.
 
     Args:
       script: takes the settings.
+      chiefs_own: further settings of this script that a worker leaves alone, with the value for it.
       settings: has distribution_strategy, do_train and output_dir.
 
     Raises:
@@ -57,19 +60,20 @@ def run(script: Callable[[Any], Any], settings: Any) -> None:
     try:
         copy_resume_point(settings.output_dir, folder)
         _LOGGER.setLevel(logging.WARNING)
-        script(workers_settings(settings, folder))
+        script(workers_settings(settings, folder, chiefs_own))
     finally:
         _LOGGER.setLevel(level)
         shutil.rmtree(folder, ignore_errors=True)
     _LOGGER.info("%s has finished the training; the rest is the first one's.", name)
 
 
-def workers_settings(settings: Any, folder: str) -> Any:
+def workers_settings(
+    settings: Any, folder: str, chiefs_own: Optional[Mapping[str, Any]] = None
+) -> Any:
     """Returns the settings by which a worker trains and leaves no traces outside of `folder`."""
     present = settings.to_dict()
     changes = {name: value for name, value in _CHIEFS_OWN.items() if name in present}
-    if "max_qa_length" in present:  # RACE: a file of features, and not the data themselves
-        changes["train_file"] = None
+    changes.update(chiefs_own or {})
     return settings.replace(output_dir=folder, **changes)
 
 

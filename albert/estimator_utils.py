@@ -299,26 +299,7 @@ def check_batch_sizes(settings: Any):
       ValueError: a batch size that is not a multiple of the parts it is split into, or devices that
         are not there or exclude each other.
     """
-    if settings.use_tpu and settings.distribution_strategy != distribution.NONE:
-        raise ValueError(
-            f"--use_tpu and --distribution_strategy={settings.distribution_strategy} exclude each "
-            "other: the cores of a TPU, of all its hosts, are found by --tpu_name."
-        )
-    padding = getattr(settings, "padding", "max") or "longest"  # what it then becomes
-    is_multi_worker = settings.distribution_strategy == distribution.MULTI_WORKER
-    if is_multi_worker and padding != "max" and not precision.is_tf2():
-        raise ValueError(
-            f"--padding={padding} does not work with "
-            f"--distribution_strategy={distribution.MULTI_WORKER} on TensorFlow 1.15, whose "
-            "collectives abort where workers' batches differ in length. "
-            "Give --padding=max, or use TensorFlow 2.15."
-        )
-    module = getattr(settings, "albert_hub_module_handle", None)
-    if module and settings.distribution_strategy != distribution.NONE:
-        raise ValueError(
-            f"--albert_hub_module_handle={module} trains on one device only, not with "
-            f"--distribution_strategy={settings.distribution_strategy}. Start from a checkpoint."
-        )
+    _check_strategy(settings)
     cores = settings.num_tpu_cores if settings.use_tpu else 1
     parts = cores if settings.use_tpu else distribution.num_replicas(settings)
     accumulated = settings.gradient_accumulation_steps
@@ -340,6 +321,30 @@ def check_batch_sizes(settings: Any):
             "--precision=%s is right but not faster on a CPU with TensorFlow 1.15; with "
             "TensorFlow 2.15 it is.",
             settings.precision,
+        )
+
+
+def _check_strategy(settings: Any):
+    """Checks what goes together with --distribution_strategy."""
+    if settings.use_tpu and settings.distribution_strategy != distribution.NONE:
+        raise ValueError(
+            f"--use_tpu and --distribution_strategy={settings.distribution_strategy} exclude each "
+            "other: the cores of a TPU, of all its hosts, are found by --tpu_name."
+        )
+    padding = getattr(settings, "padding", "max") or "longest"  # what it then becomes
+    is_multi_worker = settings.distribution_strategy == distribution.MULTI_WORKER
+    if is_multi_worker and padding != "max" and not precision.is_tf2():
+        raise ValueError(
+            f"--padding={padding} does not work with "
+            f"--distribution_strategy={distribution.MULTI_WORKER} on TensorFlow 1.15, whose "
+            "collectives abort where workers' batches differ in length. "
+            "Give --padding=max, or use TensorFlow 2.15."
+        )
+    module = getattr(settings, "albert_hub_module_handle", None)
+    if module and settings.distribution_strategy != distribution.NONE:
+        raise ValueError(
+            f"--albert_hub_module_handle={module} trains on one device only, not with "
+            f"--distribution_strategy={settings.distribution_strategy}. Start from a checkpoint."
         )
 
 

@@ -360,6 +360,29 @@ class InstanceMaker:
         )
         return Tokenized(tokenized, counts)
 
+    def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:
+        """Returns what records are made from but for the text, as JSON values.
+
+        Args:
+          tokenizer_file: the vocabulary or model that the tokenizer was loaded from.
+        """
+        # What older versions did not have counts where it does something, so that their files stay.
+        values, unset = dict(self._settings._asdict()), DataSettings._field_defaults
+        del values["user_dictionary"]  # its content counts, not its path
+        newer = [name for name in _NEWER_SETTINGS if values[name] == unset[name]]
+        made_from = {
+            "format": FORMAT,
+            "blocks": [text_documents.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
+            "tokenizer": files.file_fingerprint(tokenizer_file),
+            "vocab_size": len(self._tokenizer.vocab),
+            "do_lower_case": self._tokenizer.do_lower_case,
+            "vocabulary": self.vocabulary,  # for masking on the fly
+            "settings": {name: value for name, value in values.items() if name not in newer},
+        }
+        if self._settings.language == "zh":
+            made_from["words"] = word_segmentation.fingerprint(self._settings.user_dictionary)
+        return made_from
+
     def _encode(self, lines: Sequence[str]) -> Tuple[List[List[int]], np.ndarray]:
         """The ids of each line, and bool [pieces of all lines]: where words begin."""
         if self._segmenter is None:
@@ -416,8 +439,7 @@ def create_pretraining_data(
         raise ValueError(f"--num_processes is {num_processes}; it must be at least 1.")
     _check_outputs(input_files, output_files)
     maker = InstanceMaker(tokenizer, settings)
-    fingerprint = _fingerprint(input_files, tokenizer_file, tokenizer=tokenizer, settings=settings)
-    fingerprint["vocabulary"] = maker.vocabulary  # for masking on the fly
+    fingerprint = _fingerprint(input_files, tokenizer_file, maker)
     outputs = _Outputs(output_files, fingerprint)
     if outputs.all_current():
         return _nothing_to_do(outputs, started)
@@ -486,39 +508,14 @@ def _number(count: int, noun: str) -> str:
 
 
 def _fingerprint(
-    input_files: Sequence[str],
-    tokenizer_file: str,
-    *,
-    tokenizer: tokenization.FullTokenizer,
-    settings: DataSettings,
+    input_files: Sequence[str], tokenizer_file: str, maker: InstanceMaker
 ) -> Dict[str, Any]:
     """What the records are made from, for the sidecars."""
     return dict(
-        settings_fingerprint(tokenizer_file, tokenizer=tokenizer, settings=settings),
+        maker.fingerprint(tokenizer_file),
         maker=_MAKER,
         text=[files.file_fingerprint(path) for path in input_files],
     )
-
-
-def settings_fingerprint(
-    tokenizer_file: str, *, tokenizer: tokenization.FullTokenizer, settings: DataSettings
-) -> Dict[str, Any]:
-    """Returns what records are made from but for the text, as JSON values."""
-    # What older versions did not have counts where it does something, so that their files stay.
-    values, unset = dict(settings._asdict()), DataSettings._field_defaults
-    del values["user_dictionary"]  # its content counts, not its path
-    newer = [name for name in _NEWER_SETTINGS if values[name] == unset[name]]
-    made_from = {
-        "format": FORMAT,
-        "blocks": [text_documents.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
-        "tokenizer": files.file_fingerprint(tokenizer_file),
-        "vocab_size": len(tokenizer.vocab),
-        "do_lower_case": tokenizer.do_lower_case,
-        "settings": {name: value for name, value in values.items() if name not in newer},
-    }
-    if settings.language == "zh":
-        made_from["words"] = word_segmentation.fingerprint(settings.user_dictionary)
-    return made_from
 
 
 def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> None:

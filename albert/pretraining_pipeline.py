@@ -119,8 +119,7 @@ def make_job(
         raise ValueError(f"--input_file: there is no text in {', '.join(paths[:3])}.")
     if num_shards is None:
         outputs = outputs._replace(count=default_shards(states, settings))
-    made_from = _fingerprint(states, tokenizer_file, tokenizer=tokenizer, settings=settings)
-    made_from["vocabulary"] = maker.vocabulary  # for masking on the fly
+    made_from = _fingerprint(states, maker.fingerprint(tokenizer_file))
     return Job(
         ranges=split_files(states),
         settings=settings,
@@ -175,11 +174,7 @@ def default_shards(
 
 
 def _fingerprint(
-    states: Sequence[beam_files.FileState],
-    tokenizer_file: str,
-    *,
-    tokenizer: tokenization.FullTokenizer,
-    settings: pretraining_data.DataSettings,
+    states: Sequence[beam_files.FileState], made_from: Dict[str, Any]
 ) -> Dict[str, Any]:
     """What the records are made from, for the sidecars.
 
@@ -187,9 +182,6 @@ def _fingerprint(
     time are.
     """
     named = [(beam_files.base_name(one.path), one.size, one.changed) for one in states]
-    made_from = pretraining_data.settings_fingerprint(
-        tokenizer_file, tokenizer=tokenizer, settings=settings
-    )
     text = {
         "names": _digest(sorted(name for name, _, _ in named)),
         "files": len(named),

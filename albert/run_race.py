@@ -172,7 +172,8 @@ def check_flags(settings: Any):
 
 def main(settings: Any):
     """Runs the script."""
-    distributed_run.run(answer, settings)
+    # Here --train_file names a file of features that is written, and not the data themselves.
+    distributed_run.run(answer, settings, chiefs_own={"train_file": None})
 
 
 def cli():

@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script create_pretraining_data: flags, messages, and real processes."""
 
+import functools
 import gzip
 import json
 import logging
-import os
 import pathlib
 import signal
-import subprocess
-import sys
 
 import pytest
 from absl import flags
 
 from albert import create_pretraining_data, files, flags_lib, run_pretraining
-from tests import recording_settings
+from tests import recording_settings, script_process
 from tests.shared import needs_shared, shared_path
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -34,19 +32,7 @@ def run_here(*arguments):
     create_pretraining_data.main(parse(*arguments))
 
 
-def run_process(*arguments, prelude=""):
-    """Runs the script in a process of its own, after the Python code `prelude`."""
-    code = (
-        f"import sys; sys.argv = {['create_pretraining_data', *arguments]!r}\n{prelude}\n"
-        "from albert import create_pretraining_data\ncreate_pretraining_data.cli()\n"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=str(ROOT),
-        capture_output=True,
-        timeout=120,
-        env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
-    )
+run_process = functools.partial(script_process.run_process, "create_pretraining_data")
 
 
 def content(path):

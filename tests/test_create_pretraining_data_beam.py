@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script create_pretraining_data_beam: options, messages, outputs, and worker processes."""
 
+import functools
 import json
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
 
 import pytest
 
@@ -19,7 +18,7 @@ from albert import (
     flags_lib,
     sharded_outputs,
 )
-from tests import recording_settings
+from tests import recording_settings, script_process
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -38,19 +37,7 @@ def run_here(*arguments):
     create_pretraining_data_beam.main(parse(*arguments, VOCAB, *SMALL))
 
 
-def run_process(*arguments, prelude="pass"):
-    """Runs the script in a process of its own, after the Python code `prelude`."""
-    code = (
-        f"import sys; sys.argv = {['create_pretraining_data_beam', *arguments]!r}\n{prelude}\n"
-        "from albert import create_pretraining_data_beam\ncreate_pretraining_data_beam.cli()\n"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=str(ROOT),
-        capture_output=True,
-        timeout=300,
-        env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
-    )
+run_process = functools.partial(script_process.run_process, "create_pretraining_data_beam")
 
 
 def contents(folder):
