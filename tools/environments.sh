@@ -103,17 +103,22 @@ prepare() {
     echo "$environment/bin/python"
 }
 
-# Older pips do not know the wheels' platform names. Of what pip reports, the packages' names are
-# shown, as progress; all of it is in pip.log, whose end is shown when pip fails.
+# Older pips do not know the wheels' platform names. Modules are compiled when they are first
+# imported: most never are. Of what pip reports, the packages' names are shown, as progress; all of
+# it is in pip.log, whose end is shown when pip fails.
 install_requirements() {
     python=$1/bin/python requirements=$2 log=$1/pip.log
-    "$python" -m pip install --quiet --disable-pip-version-check "pip>=20.3" >&2
+    "$python" -m pip install --quiet --disable-pip-version-check --no-compile "pip>=20.3" >&2
     {
-        "$python" -m pip install --disable-pip-version-check --progress-bar off \
+        "$python" -m pip install --disable-pip-version-check --progress-bar off --no-compile \
             $(printf -- '-r %s ' $requirements) 2>&1 && echo "pip: done" || echo "pip: failed"
-    } | tee "$log" | awk '
-        /^Collecting / { sub(/[<>=!~;[].*/, "", $2); printf " %s", $2; fflush() }
-        END { print ""; exit $0 != "pip: done" }
+    } | tee "$log" | awk -v place="${1#.venv/}" '
+        /^Collecting / {
+            sub(/[<>=!~;[].*/, "", $2)
+            line = line " " $2
+            if (length(line) > 80) { print "  " place ":" line; fflush(); line = "" }
+        }
+        END { print "  " place ":" line; exit $0 != "pip: done" }
     ' >&2 || {
         tail -n 20 "$log" >&2
         fail "pip could not install $requirements (all it said is in $log). The next run goes on from here."
@@ -141,14 +146,22 @@ if [ -n "${PYTHON:-}" ]; then
 fi
 
 found=
-for runtime in tf1 tf2; do
-    interpreter=$(prepare "$runtime" "")
-    [ -n "$interpreter" ] || continue
-    found="$found $interpreter"
-    echo "$interpreter"
-    [ "$wanted" = all ] || break
-done
+if [ "$wanted" = first ]; then
+    for runtime in tf1 tf2; do
+        found=$(prepare "$runtime" "")
+        [ -z "$found" ] || break
+    done
+else
+    # Both at the same time: each is minutes of unpacking by one processor.
+    answer=$(mktemp)
+    trap 'rm -f "$answer"' EXIT
+    prepare tf1 "" >"$answer" &
+    second=$(prepare tf2 "") || fail "The environment for TensorFlow 2.15 could not be made."
+    wait $! || fail "The environment for TensorFlow 1.15 could not be made."
+    found=$(cat "$answer" && echo "$second")
+fi
 [ -n "$found" ] || fail "No supported Python found on PATH or under ~/.pyenv/versions." \
     "Install $SUPPORTED, with the modules venv and ensurepip" \
     "(Debian: apt-get install python3-venv; any system: pyenv install 3.11)," \
     "or name one: make ... PYTHON=/path/to/python"
+echo "$found"
