@@ -319,6 +319,12 @@ def _check_at_least(name: str, value: int, minimum: int) -> None:
         raise ValueError(f"{name} is {value}; it must be at least {minimum}.")
 
 
+# ---------------------------------------------------------------------------- functions of datasets
+
+# For the functions given to `map` and the like. They have no Python branch on a tensor, and without
+# this AutoGraph takes seconds at the start of every program to rewrite them.
+as_written = tf.autograph.experimental.do_not_convert
+
 # ------------------------------------------------------------------------------ reading: training
 
 Features = Dict[str, tf.Tensor]
@@ -382,7 +388,7 @@ def seeded_batches(
         return transform(features, positions) if transform else features
 
     batches = stream.records().batch(batch_size, drop_remainder=drop_remainder)
-    return _deterministic(batches.map(parsed, _AUTOTUNE).prefetch(_AUTOTUNE))
+    return _deterministic(batches.map(as_written(parsed), _AUTOTUNE).prefetch(_AUTOTUNE))
 
 
 class _Shard(NamedTuple):
@@ -419,7 +425,7 @@ class _Stream:
     def records(self) -> tf.data.Dataset:
         """(serialised string [], position int64 []) of this shard from `start` on."""
         epochs = tf.data.Dataset.range(self._first_epoch, _MAX_INT64)
-        return epochs.flat_map(self._windows).unbatch()
+        return epochs.flat_map(as_written(self._windows)).unbatch()
 
     def _windows(self, epoch: tf.Tensor) -> tf.data.Dataset:
         """(serialised string [<= W], positions int64 [<= W]) of one epoch."""
@@ -428,7 +434,7 @@ class _Stream:
         raw = self._raw_records(epoch, skipped * self._window).batch(self._window)
         numbers = tf.data.Dataset.range(skipped, self._windows_per_epoch)
         return tf.data.Dataset.zip((raw, numbers)).map(
-            lambda texts, number: self._shuffle(texts, epoch, number)
+            as_written(lambda texts, number: self._shuffle(texts, epoch, number))
         )
 
     def _shuffle(self, texts, epoch, number) -> Tuple[tf.Tensor, tf.Tensor]:
@@ -463,7 +469,7 @@ class _Stream:
 
         names = tf.gather(self._files, order)
         raw = tf.data.Dataset.range(passed, groups).flat_map(
-            lambda number: _read_together(names, number * _FILES_READ_TOGETHER)
+            as_written(lambda number: _read_together(names, number * _FILES_READ_TOGETHER))
         )
         return raw.unbatch().skip(skipped - before)
 
@@ -474,7 +480,7 @@ def _read_together(names: tf.Tensor, begin: tf.Tensor) -> tf.data.Dataset:
     return group.interleave(
         # Each file prefetches a block: so they are read at the same time, and unlike that of a
         # parallel interleave the order cannot depend on the runtime.
-        lambda name: _read(name).batch(_BLOCK_RECORDS).prefetch(1),
+        as_written(lambda name: _read(name).batch(_BLOCK_RECORDS).prefetch(1)),
         cycle_length=_FILES_READ_TOGETHER,
         block_length=1,
     )
@@ -541,7 +547,7 @@ def evaluation_batches(
 
     records = _read(files).shard(shard.count, shard.index)
     batches = records.batch(batch_size).take(max_batches or -1)
-    return _deterministic(batches.map(parsed, _AUTOTUNE).prefetch(_AUTOTUNE))
+    return _deterministic(batches.map(as_written(parsed), _AUTOTUNE).prefetch(_AUTOTUNE))
 
 
 def _zero_rows(values: tf.Tensor, is_real: tf.Tensor) -> tf.Tensor:

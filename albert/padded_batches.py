@@ -161,7 +161,7 @@ def _buckets(
         order = tf.reshape(order[:, ours], [-1, batch_size])  # [K * batches_per_step, B]
         return {name: tf.gather(value, order) for name, value in features.items()}
 
-    batches = tf.data.Dataset.zip((pools, numbers)).map(split).unbatch()
+    batches = tf.data.Dataset.zip((pools, numbers)).map(input_pipeline.as_written(split)).unbatch()
     return batches.skip(skipped * share.batches_per_step)
 
 
@@ -209,13 +209,15 @@ def evaluation_batches(
         order = tf.reshape(order, [pool, batch_size])
         return {name: tf.gather(value, order) for name, value in features.items()}
 
-    batches = tf.data.Dataset.zip((pools, starts)).map(numbered)
+    batches = tf.data.Dataset.zip((pools, starts)).map(input_pipeline.as_written(numbered))
     if padding.mode == "max":
         return batches.prefetch(1)
     if padding.mode == "bucket":
         return _cut(_even_batches(batches, padding, batch_size), padding)
-    batches = batches.map(split).unbatch()
-    batches = batches.filter(lambda batch: tf.reduce_any(batch["is_real_example"] > 0))
+    batches = batches.map(input_pipeline.as_written(split)).unbatch()
+    batches = batches.filter(
+        input_pipeline.as_written(lambda batch: tf.reduce_any(batch["is_real_example"] > 0))
+    )
     return _cut(batches, padding)
 
 
@@ -223,7 +225,9 @@ def _even_batches(batches: tf.data.Dataset, padding: Padding, batch_size: int) -
     """The records of batches again, in batches of like lengths and of like work."""
     full = int(tf.data.get_output_shapes(batches)[padding.mask][-1])  # S
     lengths = [*range(LENGTH_MULTIPLE, full, LENGTH_MULTIPLE), full]
-    records = batches.unbatch().filter(lambda record: record["is_real_example"] > 0)
+    records = batches.unbatch().filter(
+        input_pipeline.as_written(lambda record: record["is_real_example"] > 0)
+    )
 
     def length(record: Features) -> tf.Tensor:
         return _lengths({padding.mask: record[padding.mask][tf.newaxis]}, padding)[0]
@@ -267,4 +271,4 @@ def _cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
         cut_features = {name: features[name][..., :rounded] for name in padding.features}
         return dict(features, **cut_features)
 
-    return batches.map(cut).prefetch(tf.data.experimental.AUTOTUNE)
+    return batches.map(input_pipeline.as_written(cut)).prefetch(tf.data.experimental.AUTOTUNE)

@@ -364,7 +364,8 @@ def _masked_evaluation(
         has_own = tf.reduce_any(batch["masked_lm_weights"] > 0, axis=1)  # [B]
         return {name: tf.where(has_own, batch[name], drawn[name]) for name in batch}
 
-    return tf.data.Dataset.zip((dataset, tf.data.Dataset.range(1 << 62))).map(masked)
+    numbered = tf.data.Dataset.zip((dataset, tf.data.Dataset.range(1 << 62)))
+    return numbered.map(input_pipeline.as_written(masked))
 
 
 def _evaluation_batches(
@@ -394,7 +395,9 @@ def _evaluation_batches(
     if not params.get("use_tpu"):
         return served
     filler = batches(1).map(
-        lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
+        input_pipeline.as_written(
+            lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
+        )
     )
     return served.concatenate(filler.repeat())
 
