@@ -1,7 +1,7 @@
 # `make demo` and `make test` need nothing but a Python; see tools/environments.sh.
 #
 #   PYTHON=/path/to/python   use this interpreter (3.7, or 3.9 to 3.11)
-#   ARGS="..."               further arguments of the demo or of pytest
+#   ARGS="..."               further arguments of the demo or of pytest (--slow: the slow tests too)
 #   JOBS=2                   test processes
 
 .DEFAULT_GOAL := help
@@ -12,7 +12,8 @@ LINTED = albert benchmarks tests setup.py
 
 help:
 	@echo "make demo    train a small ALBERT on English text that ships with Python, and show what it learnt"
-	@echo "make test    run the tests on every supported runtime there is (TensorFlow 1.15 and 2.15)"
+	@echo "make test    run the tests on every supported runtime there is (TensorFlow 1.15 and 2.15);"
+	@echo "             ARGS=--slow: the slow ones too, of whole trainings, kills and both runtimes together"
 	@echo "make lint    check format and style"
 	@echo "make format  rewrite the code in the project's format"
 	@echo "make clean   remove the virtual environments and caches that these commands made"

@@ -21,7 +21,7 @@ from absl import flags
 from albert import (
     configs,
     flags_lib,
-    matrix_rate,
+    machine_rates,
     model_size,
     modeling,
     precision,
@@ -118,16 +118,21 @@ def _define_machine_flags(flag_values: flags.FlagValues):
         lower_bound=0.001,
         help="10^9 operations a second of a large matrix product in --precision.",
     )
-    flags_lib.boolean(flag_values, "measure", False, help="Measure that rate on this machine.")
+    flags_lib.boolean(
+        flag_values,
+        "measure",
+        False,
+        help="Measure that rate on this machine, and how fast it handles what is between products.",
+    )
     flags_lib.floating(
         flag_values,
         "utilisation",
         None,
         lower_bound=0.01,
         upper_bound=1.0,
-        help="Share of the rate that a whole step reaches; by default as measured: "
+        help="Share of the rate that a whole step reaches; by default, with --gflops, "
         + ", ".join(f"{share} in {name}" for name, share in training_plan.UTILISATION.items())
-        + ".",
+        + ", and with --measure what follows from both rates.",
     )
 
 
@@ -229,13 +234,15 @@ def _columns(job: training_plan.Job, settings: Any) -> Iterator[Column]:
         runtime = runtime._replace(standing=settings.runtime_gb * GIGA)
     limit = settings.memory_gb * GIGA
     for name in training_plan.ACTIVATION_BYTES:
-        rate = _rate(name, settings)
+        rates = _rates(name, settings)
         for recompute in (False, True):
             tried = job._replace(precision=name, recompute=recompute)
             memory = training_plan.memory(tried, runtime)
             seconds = None
-            if rate:
-                seconds = training_plan.step_seconds(tried, rate, settings.utilisation)
+            if rates:
+                seconds = training_plan.step_seconds(
+                    tried, rates, runtime=runtime, utilisation=settings.utilisation
+                )
             yield Column(
                 precision=name,
                 recompute=recompute,
@@ -248,12 +255,12 @@ def _columns(job: training_plan.Job, settings: Any) -> Iterator[Column]:
             )
 
 
-def _rate(name: str, settings: Any) -> Optional[float]:
-    """Operations a second in a precision; --gflops is that of --precision alone."""
+def _rates(name: str, settings: Any) -> Optional[training_plan.Rates]:
+    """The machine's in a precision; --gflops is that of --precision alone."""
     if settings.measure:
-        return matrix_rate.measure(precision.compute_dtype(name))
+        return machine_rates.measure(precision.compute_dtype(name))
     if settings.gflops and name == settings.precision:
-        return settings.gflops * GIGA
+        return training_plan.Rates(products=settings.gflops * GIGA)
     return None
 
 

@@ -349,9 +349,8 @@ def _is_folder(path: str) -> bool:
 
 def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
     """The text files in a folder and below it."""
-    walk = tf.io.gfile.walk if "://" in folder else os.walk
     found = []
-    for parent, folders, names in walk(folder):
+    for parent, folders, names in _walk(folder, flag_name):
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths = [os.path.join(parent, name) for name in names if _is_text_name(name)]
         found += [path for path in paths if os.path.abspath(path) not in excluded]
@@ -364,6 +363,28 @@ def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
             "by a pattern."
         )
     return found
+
+
+def _walk(folder: str, flag_name: str) -> Iterator[Tuple[str, List[str], List[str]]]:
+    """(folder, folders in it, files in it) of a folder and all below; links are followed once."""
+    if "://" in folder:
+        yield from tf.io.gfile.walk(folder)
+        return
+
+    def refuse(error: OSError) -> None:
+        raise ValueError(
+            f"--{flag_name}: the folder '{error.filename}' cannot be read: {error.strerror}."
+        )
+
+    entered = set()
+    for parent, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        real = os.path.realpath(parent)
+        if real in entered:  # a link to a folder above, or to one that was there already
+            folders[:] = []
+            continue
+        entered.add(real)
+        folders.sort()  # of two ways to a folder it is always the same that is taken
+        yield parent, folders, names
 
 
 def _is_text_name(name: str) -> bool:

@@ -11,7 +11,8 @@ Dimensions: b sequences of a micro-batch, S sequence, T = b * S tokens, E embedd
 I intermediate, N heads, V vocabulary, P predictions a sequence, L blocks, W parameters.
 """
 
-from typing import Dict, NamedTuple, Optional
+from types import MappingProxyType
+from typing import Dict, Mapping, NamedTuple, Optional
 
 from albert import model_size, modeling
 
@@ -20,7 +21,8 @@ ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2}
 _FLOAT32 = model_size.FLOAT32_BYTES
 _SLOTS = 2  # AdamW and LAMB keep two numbers for each parameter
 
-# The share of a large matrix product's rate at which a whole step runs (docs/results.md).
+# The share of a large matrix product's rate at which a whole step runs: of use where nothing else
+# is known of the machine (docs/results.md).
 UTILISATION = {"float32": 0.80, "bfloat16": 0.75}
 
 
@@ -91,15 +93,20 @@ class Runtime(NamedTuple):
       standing: bytes before model and data: libraries, graph and compiled clusters.
       temporaries_factor: how many times the temporaries count. TensorFlow 1.15 leaves them to the
         C library, which keeps freed pieces for the thread that had them.
+      handlings: how often each of `touched_elements` is read, computed with and written in an
+        update, by precision; a simple function on one number is one.
     """
 
     standing: float
     temporaries_factor: float = 1.0
+    handlings: Mapping[str, float] = MappingProxyType({"float32": 1.0, "bfloat16": 1.0})
 
 
 def runtime_of(*, is_tf2: bool) -> Runtime:
     """Returns what was measured on a CPU, on TensorFlow 2.15 or 1.15."""
-    return Runtime(800e6) if is_tf2 else Runtime(520e6, temporaries_factor=2.0)
+    if is_tf2:
+        return Runtime(800e6, handlings={"float32": 10.0, "bfloat16": 10.0})
+    return Runtime(520e6, temporaries_factor=2.0, handlings={"float32": 10.0, "bfloat16": 10.0})
 
 
 class Memory(NamedTuple):
@@ -180,6 +187,11 @@ def checkpoint_bytes(job: Job) -> CheckpointBytes:
 # What an allocator holds for each byte of activations: freed pieces that fit nothing that comes
 # after. Fitted to measured processes.
 ALLOCATOR_FACTOR = 1.08
+
+# An update reads weight, gradient and both slots, and writes three of them.
+_UPDATED_PER_PARAMETER = 1
+# Recomputation handles the activations of the forward pass once more.
+_PASSES_WITH_RECOMPUTATION = 4 / 3
 
 
 class _Sizes:
@@ -346,13 +358,52 @@ def work(job: Job) -> Work:
     return Work(once.forward, once.backward, once.encoder if job.recompute else 0)
 
 
-def step_seconds(job: Job, rate: float, utilisation: Optional[float] = None) -> float:
+class Rates(NamedTuple):
+    """What a machine does in a second.
+
+    Attributes:
+      products: floating-point operations of a large matrix product, in the job's precision.
+      elements: numbers that a simple function is applied to, between reading and writing them;
+        None: not known.
+    """
+
+    products: float
+    elements: Optional[float] = None
+
+
+def touched_elements(job: Job) -> float:
+    """Returns how many numbers one update handles between its products, each counted once.
+
+    These are the activations that the forward pass keeps, those of recomputation once more, the
+    masked words' logits three times (their logarithms and their gradient besides), and what the
+    update reads and writes.
+    """
+    sizes, once = _Sizes(job), job._replace(recompute=False)
+    forward = sum(kept_activations(once).values()) / ACTIVATION_BYTES[job.precision]
+    passes = _PASSES_WITH_RECOMPUTATION if job.recompute else 1
+    micro_batch = passes * forward + 3 * sizes.logits
+    if job.accumulation > 1:
+        micro_batch += sizes.trained
+    return job.accumulation * micro_batch + _UPDATED_PER_PARAMETER * sizes.trained
+
+
+def step_seconds(
+    job: Job, rates: Rates, *, runtime: Runtime, utilisation: Optional[float] = None
+) -> float:
     """Returns the time of one update.
+
+    It is that of the products and that of all that happens between them. The second does not
+    shrink with the first: on a processor that multiplies fast, or in a model of small matrices, it
+    is most of an update.
 
     Args:
       job: the run.
-      rate: operations a second of a large matrix product in the job's precision.
-      utilisation: share of that rate a whole step reaches; None: UTILISATION's.
+      rates: of the machine.
+      runtime: see `runtime_of`.
+      utilisation: share of the products' rate that a whole step reaches, in place of the rest;
+        where neither that nor the elements' rate is known, UTILISATION's.
     """
-    share = UTILISATION[job.precision] if utilisation is None else utilisation
-    return work(job).total / (rate * share)
+    products = work(job).total / rates.products
+    if utilisation is not None or rates.elements is None:
+        return products / (utilisation or UTILISATION[job.precision])
+    return products + runtime.handlings[job.precision] * touched_elements(job) / rates.elements

@@ -27,14 +27,25 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 OUT_OF_MEMORY = ("-9", "137", "ResourceExhausted", "bad_alloc", "OOM", "MemoryError")
 
 
-def known_runs(path):
-    """What was measured before: (config, length, precision, recompute) -> {batch: line}."""
+def known_runs(path, arguments):
+    """What was measured before on this TensorFlow: cell -> {batch: line}."""
     found = {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as lines:
-            for line in map(json.loads, lines):
-                found.setdefault(cell_of(line), {})[line["batch"]] = line
+    if not os.path.exists(path):
+        return found
+    with open(path, encoding="utf-8") as lines:
+        runs = list(map(json.loads, lines))
+    for run in runs:
+        # A process that failed for want of memory did not live to tell its version.
+        version = run.get("tensorflow", f"{arguments.tensorflow}.")
+        if version.startswith(f"{arguments.tensorflow}."):
+            found.setdefault(cell_of(run), {})[run["batch"]] = with_verdict(run, arguments)
     return found
+
+
+def with_verdict(run, arguments):
+    """A line with whether it is within the limit, and what the plan says for that."""
+    fits = run.get("peak_memory", math.inf) <= arguments.memory_gb * 1e9
+    return dict(run, fits=fits, planned=planned_batch(cell_of(run), arguments)[0])
 
 
 def cell_of(line):
@@ -100,14 +111,13 @@ def measure_cell(cell, runs, arguments):
             "updates": arguments.updates,
         }
         told = training_process.start(arguments.python, run, nice=arguments.nice)
-        run.update(told, planned=planned[0])
+        run.update(told)
         if "error" in told and not any(sign in str(told["error"]) for sign in OUT_OF_MEMORY):
             raise SystemExit(f"{run} failed, and not for want of memory: {told['error']}")
-        run["fits"] = run.get("peak_memory", math.inf) <= arguments.memory_gb * 1e9
-        runs[batch] = run
-        print(json.dumps(run), flush=True)
         with open(arguments.output, "a", encoding="utf-8") as output:
             output.write(json.dumps(run) + "\n")
+        runs[batch] = with_verdict(run, arguments)
+        print(json.dumps(runs[batch]), flush=True)
 
 
 def print_table(found, arguments):
@@ -150,7 +160,7 @@ def parse_arguments():
 
 if __name__ == "__main__":
     parsed = parse_arguments()
-    known = known_runs(parsed.output)
+    known = known_runs(parsed.output, parsed)
     if not parsed.table:
         for name in parsed.configs:
             for size in parsed.lengths:

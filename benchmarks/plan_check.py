@@ -70,7 +70,8 @@ def planned(run, told, utilisation):
     )
     runtime = training_plan.runtime_of(is_tf2=told["tensorflow"].startswith("2."))
     memory = training_plan.memory(job, runtime).peak
-    return memory, training_plan.step_seconds(job, told["processor_matrix_rate"], utilisation)
+    rates = training_plan.Rates(**told["processor_rates"])
+    return memory, training_plan.step_seconds(job, rates, runtime=runtime, utilisation=utilisation)
 
 
 def check(arguments):
@@ -79,7 +80,7 @@ def check(arguments):
     print("|---|---|---|---|---|---|---|---|", flush=True)
     for text in arguments.runs:
         run, only = parse_run(text)
-        run.update(updates=arguments.updates, measure_rate=True)
+        run.update(updates=arguments.updates, measure_rates=True)
         for place, python in enumerate(arguments.pythons, 1):
             if only not in (None, place):
                 continue

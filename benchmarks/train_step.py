@@ -120,7 +120,7 @@ def work(arguments):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow.compat.v1 as tf
 
-    from albert import matrix_rate, precision
+    from albert import machine_rates, precision
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -129,8 +129,8 @@ def work(arguments):
         for _ in range(2):
             session.run(operation)
         memory = peak_memory()
-        rate = matrix_rate.measure(precision.compute_dtype(arguments.precision), session=session)
-        about = {"tensorflow": tf.__version__, "peak_memory": memory, "matrix_rate": rate}
+        rates = machine_rates.measure(precision.compute_dtype(arguments.precision), session=session)
+        about = {"tensorflow": tf.__version__, "peak_memory": memory, "matrix_rate": rates.products}
         print(json.dumps(about), flush=True)
         for _ in sys.stdin:
             print(json.dumps(turn_seconds(session, operation, arguments.mode)), flush=True)

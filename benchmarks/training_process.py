@@ -30,7 +30,7 @@ DEFAULTS = {
     "accumulation": 1,
     "predictions": 20,
     "updates": 2,
-    "measure_rate": False,
+    "measure_rates": False,
 }
 
 
@@ -122,7 +122,7 @@ def make_updates(run):
     """Builds the graph and makes the updates."""
     import tensorflow.compat.v1 as tf
 
-    from albert import matrix_rate, precision
+    from albert import machine_rates, precision
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     config = config_of(run["config"])
@@ -134,22 +134,22 @@ def make_updates(run):
         spec = model_fn_of(run, config)(features, None, "train", {})
         with tf.Session(config=precision.session_config()) as session:
             session.run(tf.global_variables_initializer())
-            seconds, processor_seconds, rate = [], [], None
+            seconds, processor_seconds, rates = [], [], None
             for _ in range(run["updates"]):
                 begin, processor_begin = time.perf_counter(), time.process_time()
                 _, loss = session.run([spec.train_op, spec.loss], feed)
                 seconds.append(time.perf_counter() - begin)
                 processor_seconds.append(time.process_time() - processor_begin)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-            if run["measure_rate"]:
+            if run["measure_rates"]:
                 dtype = precision.compute_dtype(run["precision"])
-                rate = matrix_rate.measure(dtype, session=session, clock=time.process_time)
+                rates = machine_rates.measure(dtype, session=session, clock=time.process_time)
     return {
         "tensorflow": tf.__version__,
         "peak_memory": peak,
         "seconds": seconds,
         "processor_seconds": processor_seconds,
-        "processor_matrix_rate": rate,
+        "processor_rates": rates and rates._asdict(),
         "loss": float(loss),
     }
 

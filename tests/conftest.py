@@ -21,3 +21,23 @@ def _untouched_logging():
     logger = logging.getLogger("albert")
     logger.handlers[:], logger.propagate = [], True
     logger.setLevel(logging.NOTSET)
+
+
+def pytest_addoption(parser):
+    """Tests of some seconds and more run when they are asked for, by option or by name."""
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow as well")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.option.slow or any("::" in argument for argument in config.args):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+
+
+def pytest_terminal_summary(terminalreporter):
+    left_out = len(terminalreporter.stats.get("deselected", []))
+    if left_out and not terminalreporter.config.option.slow:
+        terminalreporter.write_line(f"{left_out} slow tests were left out: --slow runs them too.")

@@ -7,8 +7,12 @@ import shutil
 
 import pytest
 
-from albert import configs, flags_lib, matrix_rate, plan
+from albert import configs, flags_lib, machine_rates, plan, training_plan
 from tests import recording_settings
+
+
+def rates(products):
+    return training_plan.Rates(products, elements=1e9)
 
 
 def run(*arguments):
@@ -87,15 +91,19 @@ def test_the_list_shows_every_published_size(capsys):
 
 
 def test_the_rate_can_be_measured(capsys, monkeypatch):
-    monkeypatch.setattr(matrix_rate, "measure", lambda dtype: 1e11 if dtype.size == 4 else 4e11)
+    monkeypatch.setattr(
+        machine_rates, "measure", lambda dtype: rates(1e11 if dtype.size == 4 else 4e11)
+    )
     ways = as_json(capsys, "--name=base_v2", "--measure", "--utilisation=1")["ways"]
     assert ways[0]["step_seconds"] == pytest.approx(4 * ways[2]["step_seconds"])
 
 
-def test_a_measured_rate_is_that_of_products(capsys):
+def test_measured_rates_are_of_the_order_of_machines():
     import tensorflow.compat.v1 as tf
 
-    assert 1e8 < matrix_rate.measure(tf.float32, repeats=1) < 1e15
+    found = machine_rates.measure(tf.float32, repeats=1)
+    assert 1e8 < found.products < 1e15
+    assert 1e6 < found.elements < 1e13
 
 
 @pytest.mark.parametrize(
@@ -119,6 +127,6 @@ def test_mistakes_are_told(arguments, message):
 
 
 def test_every_flag_is_read(monkeypatch):
-    monkeypatch.setattr(matrix_rate, "measure", lambda dtype: 1e11)
+    monkeypatch.setattr(machine_rates, "measure", lambda dtype: rates(1e11))
     commands = [["--list"], ["--name=base_v2"], ["--name=base_v2", "--measure"]]
     assert recording_settings.unread_flags(plan.define_flags, commands, plan.main) == []

@@ -203,6 +203,30 @@ def test_a_folder_stands_for_the_texts_in_it_and_below(folder):
     ]
 
 
+def test_folders_that_are_links_are_entered_once(tmp_path):
+    write(tmp_path / "elsewhere", "a.txt", TEXT)
+    texts_folder = tmp_path / "texts"
+    write(texts_folder, "b.txt", TEXT)
+    for name, target in [("one", "elsewhere"), ("two", "elsewhere"), ("self", "texts")]:
+        (texts_folder / name).symlink_to(tmp_path / target)
+    found = text_documents.find_files(str(texts_folder), "input_file")
+    assert [os.path.relpath(path, str(texts_folder)) for path in found] == ["b.txt", "one/a.txt"]
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
+    write(tmp_path, "a.txt", TEXT)
+
+    def walk(folder, onerror, followlinks):
+        onerror(PermissionError(13, "Permission denied", str(tmp_path / "closed")))
+        return []
+
+    monkeypatch.setattr(text_documents.os, "walk", walk)
+    with pytest.raises(
+        ValueError, match="--input_file: the folder '.*closed' cannot be read: Perm"
+    ):
+        text_documents.find_files(str(tmp_path), "input_file")
+
+
 def test_names_patterns_and_folders_may_be_mixed_and_each_file_comes_once(folder):
     named = f"{folder}/notes.md, {folder}/d*,{folder}/deep,{folder}/*.txt,{folder}/b.txt"
     found = text_documents.find_files(named, "input_file")

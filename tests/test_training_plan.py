@@ -96,8 +96,27 @@ def test_recomputation_runs_the_blocks_once_more():
     assert once.recomputation == 0
     assert again.recomputation == pytest.approx(once.forward, rel=0.02)
     assert training_plan.work(job_of(accumulation=4)) == once
-    seconds = training_plan.step_seconds(job_of(), rate=1e12, utilisation=0.5)
+    rates = training_plan.Rates(1e12, elements=1e9)
+    seconds = training_plan.step_seconds(job_of(), rates, runtime=NOTHING, utilisation=0.5)
     assert seconds == pytest.approx(once.total / 0.5e12)
+
+
+def test_time_is_that_of_products_and_of_what_happens_between_them():
+    runtime = NOTHING._replace(handlings={"float32": 3.0, "bfloat16": 2.0})
+
+    def seconds(products, elements, **changes):
+        rates = training_plan.Rates(products, elements)
+        return training_plan.step_seconds(job_of(**changes), rates, runtime=runtime)
+
+    products = training_plan.work(job_of()).total
+    elements = training_plan.touched_elements(job_of())
+    assert seconds(1e12, 1e9) == pytest.approx(products / 1e12 + 3 * elements / 1e9)
+    # Twice as fast products do not halve an update.
+    assert seconds(1e12, 1e9) < 2 * seconds(2e12, 1e9)
+    assert seconds(1e12, 1e9, precision="bfloat16") < seconds(1e12, 1e9)
+    assert seconds(1e12, 1e9, recompute=True) > seconds(1e12, 1e9)
+    # Of nothing but the products' rate the usual share is taken.
+    assert seconds(1e12, None) == pytest.approx(products / 0.8e12)
 
 
 @pytest.mark.parametrize(
