@@ -15,7 +15,6 @@ import logging
 import math
 import os
 import re
-import resource
 import sys
 import time
 import warnings
@@ -44,6 +43,7 @@ from albert import (
     modeling,
     peer_watch,
     precision,
+    progress,
 )
 
 _LOGGER = logging.getLogger("albert")
@@ -455,12 +455,6 @@ class TrainingSummary(NamedTuple):
     scalars: Dict[str, float]  # means over the last interval
 
 
-def peak_memory_bytes() -> int:
-    """Returns the most memory this process has held at a time."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
 class _Interval:
     """Sums over the steps since the last line."""
 
@@ -639,7 +633,7 @@ class ProgressHook(tf.train.SessionRunHook):
             examples_per_second=self._timed_steps
             * self._batch_size
             / max(self._timed_seconds, 1e-9),
-            peak_memory_bytes=peak_memory_bytes(),
+            peak_memory_bytes=progress.peak_memory(),
             scalars=self._latest,
         )
 
@@ -722,7 +716,7 @@ class _StartHook(tf.train.SessionRunHook):
 
 
 @contextlib.contextmanager
-def _explained_divergence(progress: ProgressHook) -> Iterator[None]:
+def _explained_divergence(hook: ProgressHook) -> Iterator[None]:
     """Turns TensorFlow's errors about NaN into one that says where, and what to do."""
     try:
         yield
@@ -732,9 +726,9 @@ def _explained_divergence(progress: ProgressHook) -> Iterator[None]:
             raise
         # The step was not finished, and nothing was changed by it.
         reason = f"the gradient norm is {refused.group(1).lstrip('-')}"
-        if progress.loss is not None:
-            reason += f" (the loss was {progress.loss:.4g} in the step before)"
-        raise _diverged(progress.step + 1, reason) from error
+        if hook.loss is not None:
+            reason += f" (the loss was {hook.loss:.4g} in the step before)"
+        raise _diverged(hook.step + 1, reason) from error
 
 
 def _diverged(step: int, reason: str) -> TrainingDivergedError:
@@ -776,7 +770,7 @@ def train(
       ValueError: the resumed checkpoint is another model's.
     """
     is_chief = distribution.is_chief(settings)
-    progress = ProgressHook(
+    hook = ProgressHook(
         estimator.model_dir,
         max_steps=max_steps,
         batch_size=settings.train_batch_size,
@@ -787,18 +781,18 @@ def train(
     documents = dict(documents or {})
     if model_config is not None:
         documents[CONFIG_NAME] = model_config
-    hooks = [*hooks, progress, _StartHook(estimator.model_dir, documents, resumed)]
+    hooks = [*hooks, hook, _StartHook(estimator.model_dir, documents, resumed)]
     if is_chief and not settings.use_tpu:
         step = resumed.step if resumed else None
         hooks.append(_SaverHook(estimator.model_dir, settings.save_checkpoints_steps, step))
     try:
-        with _explained_divergence(progress):
+        with _explained_divergence(hook):
             _run_estimator(
-                estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, progress=progress
+                estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, hook=hook
             )
     finally:
-        progress.close()
-    summary = progress.summary()
+        hook.close()
+    summary = hook.summary()
     _log_summary(summary)
     return summary
 
@@ -810,7 +804,7 @@ def _run_estimator(
     *,
     max_steps: int,
     hooks: Sequence[tf.train.SessionRunHook],
-    progress: ProgressHook,
+    hook: ProgressHook,
 ):
     """Trains by the call that TensorFlow wants for the strategy."""
     if settings.distribution_strategy == distribution.NONE:
@@ -831,7 +825,7 @@ def _run_estimator(
         cluster = distribution.read_cluster()
         watch = peer_watch.PeerWatch(
             cluster.peers,
-            is_over=lambda: progress.step >= max_steps,
+            is_over=lambda: hook.step >= max_steps,
             leftovers=[] if cluster.is_chief else [estimator.model_dir],
         )
         with watch, tf.Graph().as_default(), distribution.server_of_this_process():

@@ -118,6 +118,23 @@ class PeakMemory:
         return self._peak / 1e6
 
 
+def peak_memory() -> int:
+    """Returns the most bytes that this process has had resident at a time.
+
+    On Linux that is the kernel's high-water mark of its address space: what `getrusage` tells there
+    begins with the size of the program that started this one.
+    """
+    if os.path.exists("/proc/self/status"):
+        with open("/proc/self/status", encoding="ascii", errors="replace") as stream:
+            fields = dict(line.split(":", 1) for line in stream if ":" in line)
+        if "VmHWM" in fields:
+            return int(fields["VmHWM"].split()[0]) * 1024
+    import resource  # not on every system
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
 def memory_in_use(parent: int, children: Sequence[int]) -> int:
     """Returns the bytes that a process and those forked from it take together.
 
@@ -130,10 +147,7 @@ def memory_in_use(parent: int, children: Sequence[int]) -> int:
       children: process ids; one that has ended counts nothing.
     """
     if not os.path.exists("/proc/self/smaps_rollup"):
-        import resource  # not on every system
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+        return peak_memory()
     private = [_memory_fields(child, ("Private_Clean", "Private_Dirty")) for child in children]
     return _memory_fields(parent, ("Rss",)) + sum(private)
 

@@ -108,19 +108,12 @@ def build_answers(tf, config, arguments):
     return sum(entropy(labels=positions, logits=logits) for logits in both) / 2
 
 
-def peak_memory():
-    """This process's largest resident size in bytes."""
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
 def work(arguments):
     """Answers each line on standard input with the seconds of one turn, as JSON."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow.compat.v1 as tf
 
-    from albert import machine_rates, precision
+    from albert import machine_rates, precision, progress
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -128,7 +121,7 @@ def work(arguments):
         session.run(tf.global_variables_initializer())
         for _ in range(2):
             session.run(operation)
-        memory = peak_memory()
+        memory = progress.peak_memory()
         rates = machine_rates.measure(precision.compute_dtype(arguments.precision), session=session)
         about = {"tensorflow": tf.__version__, "peak_memory": memory, "matrix_rate": rates.products}
         print(json.dumps(about), flush=True)

@@ -12,7 +12,6 @@ has once held counts for its peak.
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -122,7 +121,7 @@ def make_updates(run):
     """Builds the graph and makes the updates."""
     import tensorflow.compat.v1 as tf
 
-    from albert import machine_rates, precision
+    from albert import machine_rates, precision, progress
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     config = config_of(run["config"])
@@ -140,7 +139,7 @@ def make_updates(run):
                 _, loss = session.run([spec.train_op, spec.loss], feed)
                 seconds.append(time.perf_counter() - begin)
                 processor_seconds.append(time.process_time() - processor_begin)
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            peak = progress.peak_memory()
             if run["measure_rates"]:
                 dtype = precision.compute_dtype(run["precision"])
                 rates = machine_rates.measure(dtype, session=session, clock=time.process_time)

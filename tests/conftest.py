@@ -24,7 +24,7 @@ def _untouched_logging():
 
 
 def pytest_addoption(parser):
-    """Tests of some seconds and more run when they are asked for, by option or by name."""
+    """Tests of more than a second run when they are asked for, by option or by name."""
     parser.addoption("--slow", action="store_true", help="run the tests marked slow as well")
 
 

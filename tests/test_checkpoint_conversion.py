@@ -36,6 +36,7 @@ def renamed(values, to_ours=True, **keywords):
 
 
 class TestCheckpoints:
+    @pytest.mark.slow
     def test_what_is_written_is_restored_by_a_saver(self, tmp_path):
         config = pretrained_models.config(num_hidden_groups=2)
         written = released_archives.write_checkpoint(tmp_path / "old", config)
@@ -46,6 +47,7 @@ class TestCheckpoints:
             for variable in tf.trainable_variables():
                 np.testing.assert_array_equal(session.run(variable), written[variable.op.name])
 
+    @pytest.mark.slow
     def test_the_optimisers_variables_are_not_read_but_reported(self, tmp_path):
         config = pretrained_models.config()
         written = released_archives.write_checkpoint(tmp_path / "model", config, slots="adam")

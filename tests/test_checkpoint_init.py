@@ -388,6 +388,7 @@ class TestCheckpointsOfTheReference:
         for name, value in initial_values(variables).items():
             np.testing.assert_array_equal(value, reader.get_tensor(name), err_msg=name)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("changes", [{"num_hidden_groups": 3}, {"share_type": "none"}])
     def test_more_groups_start_from_group_0(self, changes):
         folder = shared_path("golden/model_tiny/base")

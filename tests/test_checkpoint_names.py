@@ -43,6 +43,7 @@ def config_of(**changes):
     return modeling.AlbertConfig.from_dict(dict(CONFIG, **changes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

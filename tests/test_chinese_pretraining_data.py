@@ -70,6 +70,7 @@ def statistics(features):
 # ---- pieces and words ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ids_are_those_of_the_plain_pieces_and_words_those_of_jieba():
     instance_maker = maker()
     block = instance_maker.tokenize(block_of(instance_maker)).block

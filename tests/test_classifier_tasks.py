@@ -569,6 +569,7 @@ REAL_ROWS = {
 }
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("name", list(REAL_ROWS))
 def test_every_row_of_the_real_files_is_read(name):
@@ -584,6 +585,7 @@ def test_every_row_of_the_real_files_is_read(name):
         assert not any("left out" in note or "skipped" in note for note in data.notes)
 
 
+@pytest.mark.slow
 @needs_shared
 def test_no_real_file_is_without_a_task():
     read = set()

@@ -52,6 +52,7 @@ def test_the_model_gives_the_references_outputs(name, task, labels):
         np.testing.assert_allclose(value, expected[key], atol=1e-4, err_msg=key)
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("name,task,labels", GOLDEN)
 def test_the_model_function_measures_what_the_references_did(name, task, labels):
@@ -186,6 +187,7 @@ def losses_of(file, padding, *, use_xla=False, steps=5):
     return [loss for loss, _ in fetched], [length for _, length in fetched]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use_xla", [False, True])
 def test_padding_to_the_longest_gives_the_losses_of_padding_to_the_end(file, use_xla):
     full, lengths = losses_of(file, "max", use_xla=use_xla)
@@ -194,6 +196,7 @@ def test_padding_to_the_longest_gives_the_losses_of_padding_to_the_end(file, use
     np.testing.assert_allclose(cut, full, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_batch_size_of_the_estimator_goes_before_the_arguments(file):
     input_fn = classifier_utils.file_based_input_fn_builder(
         file, LENGTH, False, False, "mrpc", False, 4

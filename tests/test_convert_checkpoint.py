@@ -59,6 +59,7 @@ def restore(folder):
 
 
 class TestFromAlbertZh:
+    @pytest.mark.slow
     @pytest.mark.parametrize("ln_type", ["postln", "preln"])
     @pytest.mark.parametrize("layout", ["native", "google"])
     def test_the_model_computes_what_albert_zh_computes(self, layout, ln_type, tmp_path):
@@ -78,6 +79,7 @@ class TestFromAlbertZh:
         assert config.embedding_layout == ("albert_zh" if layout == "native" else "google")
         restore(tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_native_values_are_the_same_bytes_under_new_names(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         converted = convert("from_albert_zh", source, tmp_path / "ours")
@@ -95,6 +97,7 @@ class TestFromAlbertZh:
         }.items():
             np.testing.assert_array_equal(after[ours], before[name])
 
+    @pytest.mark.slow
     def test_the_old_name_of_the_table_is_known(self, tmp_path):
         plain = albert_zh_models.write(tmp_path / "plain")
         renamed = albert_zh_models.write(tmp_path / "renamed", alias=True)
@@ -105,6 +108,7 @@ class TestFromAlbertZh:
             values_in(tmp_path / "a")[table], values_in(tmp_path / "b")[table]
         )
 
+    @pytest.mark.slow
     def test_slots_and_step_are_dropped_and_counted(self, tmp_path, capsys):
         source = albert_zh_models.write(tmp_path / "zh", slots=True)
         convert("from_albert_zh", source, tmp_path / "ours")
@@ -113,6 +117,7 @@ class TestFromAlbertZh:
         assert "of the optimiser, such as" in said
         assert "bert/pooler/dense/kernel [16, 16] -> bert/pooler/dense/kernel [16, 16]" in said
 
+    @pytest.mark.slow
     def test_unused_keys_of_the_configuration_survive(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         convert("from_albert_zh", source, tmp_path / "ours")
@@ -122,12 +127,14 @@ class TestFromAlbertZh:
         assert written["directionality"] == "bidi"
         assert {key: written[key] for key in unused} == unused
 
+    @pytest.mark.slow
     def test_the_new_folder_is_used_as_an_archive_is(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         convert("from_albert_zh", source, tmp_path / "ours")
         found = released_models.find_files(str(tmp_path / "ours"), label="the folder")
         assert os.path.basename(found.vocab_file) == "vocab.txt"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("ln_type", ["postln", "preln"])
     def test_a_fine_tuned_classifier_is_converted_with_its_head(self, ln_type, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh", labels=3, ln_type=ln_type)
@@ -136,6 +143,7 @@ class TestFromAlbertZh:
         assert max(item.largest for item in converted.differences) < 2e-5
         assert ("loss/LayerNorm/beta" in values_in(tmp_path / "ours")) == (ln_type == "preln")
 
+    @pytest.mark.slow
     def test_an_encoder_alone_is_converted(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         values = values_in(source, "albert_model.ckpt")
@@ -147,6 +155,7 @@ class TestFromAlbertZh:
             "pooled_output",
         }
 
+    @pytest.mark.slow
     def test_a_configuration_of_another_size_is_refused(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         config = dict(albert_zh_models.CONFIG, intermediate_size=64)
@@ -155,6 +164,7 @@ class TestFromAlbertZh:
             convert("from_albert_zh", source, tmp_path / "ours")
         assert not (tmp_path / "ours").exists()
 
+    @pytest.mark.slow
     def test_an_unknown_variable_of_the_encoder_is_refused(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         values = values_in(source, "albert_model.ckpt")
@@ -163,16 +173,19 @@ class TestFromAlbertZh:
         with pytest.raises(ValueError, match="bert/encoder/extra/kernel"):
             convert("from_albert_zh", source, tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_several_groups_do_not_fit_the_layout(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh", num_hidden_groups=2)
         with pytest.raises(ValueError, match="num_hidden_groups 2"):
             convert("from_albert_zh", source, tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_our_own_names_need_no_conversion(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "ours")
         with pytest.raises(ValueError, match="needs no conversion"):
             convert("from_albert_zh", source, tmp_path / "new")
 
+    @pytest.mark.slow
     def test_another_layout_is_refused_by_its_names(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         values = {"bert/encoder/layer_0/kernel": np.zeros([2, 2], np.float32)}
@@ -180,6 +193,7 @@ class TestFromAlbertZh:
         with pytest.raises(ValueError, match="bert/encoder/layer_0/kernel"):
             convert("from_albert_zh", source, tmp_path / "ours")
 
+    @pytest.mark.slow
     @other_runtime.needs_other_runtime
     def test_the_other_runtime_computes_the_same(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
@@ -196,6 +210,7 @@ class TestFromAlbertZh:
 
 
 class TestToGoogleLayout:
+    @pytest.mark.slow
     @pytest.mark.parametrize("ln_type", ["postln", "preln"])
     def test_a_model_of_ours_becomes_wide_and_computes_the_same(self, ln_type, tmp_path):
         source = pretrained_models.write_archive(
@@ -212,6 +227,7 @@ class TestToGoogleLayout:
         for name, value in before.items():
             np.testing.assert_allclose(value, after[name], rtol=1e-5, atol=5e-5)
 
+    @pytest.mark.slow
     def test_a_model_without_a_projection_changes_its_configuration_only(self, tmp_path):
         source = pretrained_models.write_archive(
             tmp_path / "ours", embedding_layout="albert_zh", embedding_size=16
@@ -221,11 +237,13 @@ class TestToGoogleLayout:
         assert set(before) == set(after)
         assert all(np.array_equal(before[name], after[name]) for name in before)
 
+    @pytest.mark.slow
     def test_googles_layout_is_refused(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "ours")
         with pytest.raises(ValueError, match="has Google's layout already"):
             convert("to_google_layout", source, tmp_path / "wide")
 
+    @pytest.mark.slow
     def test_a_checkpoint_of_albert_zh_itself_is_refused(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh", embedding_layout="albert_zh")
         with pytest.raises(ValueError, match="converted by from_albert_zh"):
@@ -233,6 +251,7 @@ class TestToGoogleLayout:
 
 
 class TestFolders:
+    @pytest.mark.slow
     def test_an_existing_folder_is_not_touched(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         (tmp_path / "ours").mkdir()
@@ -240,6 +259,7 @@ class TestFolders:
             convert("from_albert_zh", source, tmp_path / "ours")
         assert list((tmp_path / "ours").iterdir()) == []
 
+    @pytest.mark.slow
     def test_a_failed_verification_leaves_nothing_behind(self, tmp_path, monkeypatch):
         source = albert_zh_models.write(tmp_path / "zh")
 
@@ -252,6 +272,7 @@ class TestFolders:
             convert("from_albert_zh", source, tmp_path / "ours", "--verify")
         assert os.listdir(str(tmp_path)) == ["zh"]
 
+    @pytest.mark.slow
     def test_files_named_by_flags_need_not_lie_in_the_folder(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh", config_name="other.json")
         shutil.move(os.path.join(source, "vocab.txt"), str(tmp_path / "words.txt"))
@@ -313,6 +334,7 @@ class TestFlags:
         with pytest.raises(ValueError, match=f"has no meaning in {direction}"):
             convert(direction, tmp_path, tmp_path / "new", flag)
 
+    @pytest.mark.slow
     def test_every_flag_is_read(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         ours = pretrained_models.write_archive(tmp_path / "ours")
@@ -327,6 +349,7 @@ class TestFlags:
         )
         assert unread == []
 
+    @pytest.mark.slow
     def test_the_command_takes_the_direction_as_its_first_word(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         command = [sys.executable, "-m", "albert.convert_checkpoint"]
@@ -345,6 +368,7 @@ class TestFlags:
         assert b"ERROR: --output_dir=" in again.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_what_training_says_to_such_a_checkpoint_names_a_command_that_works(tmp_path):
     from albert import checkpoint_init
 

@@ -77,6 +77,7 @@ def test_every_flag_is_read(tmp_path):
     assert unread == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "argument",
     [
@@ -175,6 +176,7 @@ def test_mistakes_are_named_with_their_flag(arguments, message, tmp_path, monkey
 # ---- real processes ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_process_reports_what_it_made_and_then_that_there_is_nothing_to_do(tmp_path, caplog):
     arguments = [
         f"--input_file={CORPUS}",
@@ -193,6 +195,7 @@ def test_a_process_reports_what_it_made_and_then_that_there_is_nothing_to_do(tmp
     assert "Nothing to do" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_mistake_is_one_line_and_exit_code_one(tmp_path):
     failed = run_process(f"--input_file={tmp_path}/none.txt", f"--output_file={tmp_path}/a")
     assert failed.returncode == 1

@@ -64,6 +64,7 @@ def again(made, tmp_path):
 # ---- real processes ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_worker_processes_write_the_bytes_of_one(made, tmp_path):
     done = run_process(
         f"--input_file={CORPUS}",
@@ -85,6 +86,7 @@ def test_two_worker_processes_write_the_bytes_of_one(made, tmp_path):
     assert f"{tmp_path}/train-*.tf (2 files)" in printed
 
 
+@pytest.mark.slow
 def test_a_mistake_is_one_line_and_beam_may_be_missing(tmp_path):
     arguments = [f"--input_file={CORPUS}", f"--output_file={tmp_path}/a", VOCAB]
     prelude = "sys.modules['apache_beam'] = None"
@@ -133,6 +135,7 @@ def test_options_of_a_job_server_are_left_to_it_with_a_warning(caplog):
     assert "The job server is given --checkpointing_interval=1000" in caplog.text
 
 
+@pytest.mark.slow
 def test_every_flag_is_read(tmp_path):
     command = [f"--input_file={CORPUS}", f"--output_file={tmp_path}/a", VOCAB, *SMALL]
 
@@ -181,6 +184,7 @@ def test_current_output_is_left_alone_and_shown_again(made, capsys, caplog):
     assert "instances: " in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_shards_that_are_missing_are_made_again_and_the_others_left(again, made):
     first, second = (pathlib.Path(names(again).shard(number)) for number in range(2))
     first.unlink()
@@ -190,6 +194,7 @@ def test_shards_that_are_missing_are_made_again_and_the_others_left(again, made)
     assert second.stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_other_settings_replace_our_own_output(again, made):
     (again / "train.bad_lines-00001-of-00002").write_text("of an earlier run")
     run_here(*arguments_for(again, "--num_shards=2", "--random_seed=8"))

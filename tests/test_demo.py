@@ -160,6 +160,7 @@ def python_corpus():
     return demo_corpus.read_corpus()
 
 
+@pytest.mark.slow
 def test_corpus_of_this_python_is_large_and_the_same_each_time(python_corpus):
     assert python_corpus == demo_corpus.read_corpus()
     sentences = [text for document in python_corpus.training for text in document.sentences]
@@ -297,6 +298,7 @@ def page_text(tmp_path, *pieces):
     return (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_page_needs_nothing_beside_it_and_escapes_what_it_shows(tmp_path):
     chart = report.Chart(
         "Loss <1>", [report.Curve("a & b", [0, 1], [0.5, 0.25])], {"constant": 0.4}, is_share=True
@@ -413,6 +415,7 @@ def small_model(tmp_path_factory, library):
         yield model
 
 
+@pytest.mark.slow
 def test_proposals_are_probabilities_in_descending_order(small_model):
     proposals = small_model.fill("Once the ", " near the garden.", VOCAB_SIZE)
     probabilities = [proposal.probability for proposal in proposals]
@@ -477,6 +480,7 @@ TINY = demo_tour.Recipe(
 )
 
 
+@pytest.mark.slow
 def test_tour_goes_from_text_to_report_and_can_be_run_again(library, tmp_path, capsys):
     recipe = TINY._replace(library=library)
     folder = str(tmp_path / "run")
@@ -534,6 +538,7 @@ def tiny_preset(tmp_path, monkeypatch):
     monkeypatch.setattr(demo_runs, "preset", lambda size: str(path))
 
 
+@pytest.mark.slow
 def test_pretraining_on_the_task_reports_its_speed(tiny_preset, tmp_path, capsys):
     folder = str(tmp_path / "out")
     command = ["pretraining", "-b", "4", "-s", "64", "--steps", "2", "-o", folder]
@@ -618,6 +623,7 @@ def data(tmp_path):
     return str(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "task, length, score", [("squad", 384, "exact_match"), ("mrpc", 128, "eval_accuracy")]
 )
@@ -633,6 +639,7 @@ def test_finetuning_reports_speed_and_scores(
     assert f"--max_seq_length={length}" in shown and "first weights are random" in shown
 
 
+@pytest.mark.slow
 def test_finetuning_takes_the_model_from_a_released_archive(tiny_preset, data, tmp_path, capsys):
     first = str(tmp_path / "first")
     assert (

@@ -266,6 +266,7 @@ def test_first_weights_come_from_a_checkpoint_on_every_device(tmp_path):
     assert np.array(on_two_replicas(read)).tolist() == [[3.0, 4.0], [3.0, 4.0]]
 
 
+@pytest.mark.slow
 def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
     """AdamW; the replicas' inputs differ in length."""
     config = classification_data.write_config(tmp_path, **NO_DROPOUT)

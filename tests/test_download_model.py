@@ -41,6 +41,7 @@ def parsed(*arguments):
     return flags_lib.parse(download_model.define_flags, arguments)
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_folder_and_the_flag_that_takes_it(arguments, tmp_path):
     folder = f"{tmp_path}/cache/albert_base_v2/albert_base"
     code, output, errors = run("base_v2", *arguments)
@@ -52,6 +53,7 @@ def test_the_command_prints_the_folder_and_the_flag_that_takes_it(arguments, tmp
     assert "is as it was downloaded" in errors
 
 
+@pytest.mark.slow
 def test_an_argument_too_many_is_refused(arguments):
     code, output, errors = run("base_v2", "large_v2", *arguments)
     assert (code, output) == (1, "") and "Unexpected arguments ['base_v2', 'large_v2']" in errors

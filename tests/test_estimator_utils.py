@@ -114,6 +114,7 @@ def test_there_is_nothing_to_resume_in_a_new_folder(tmp_path):
     assert estimator_utils.resume_point(str(tmp_path)) is None
 
 
+@pytest.mark.slow
 def test_training_goes_on_where_it_stopped(tmp_path):
     first = train(tmp_path, max_steps=6)
     assert (first.first_step, first.last_step) == (0, 6)
@@ -124,6 +125,7 @@ def test_training_goes_on_where_it_stopped(tmp_path):
     assert [row["step"] for row in curve_of(tmp_path)] == ["2", "4", "6", "8", "9"]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_was_restored_is_not_written_again(tmp_path):
     train(tmp_path, max_steps=4)
     index = tmp_path / "model.ckpt-4.index"
@@ -132,6 +134,7 @@ def test_a_checkpoint_that_was_restored_is_not_written_again(tmp_path):
     assert index.stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_a_half_written_checkpoint_is_passed_over(tmp_path, caplog):
     train(tmp_path, max_steps=8)
     index = tmp_path / "model.ckpt-8.index"
@@ -149,6 +152,7 @@ def test_a_half_written_checkpoint_is_passed_over(tmp_path, caplog):
     assert [row["step"] for row in curve_of(tmp_path)] == ["2", "4", "6", "8"]
 
 
+@pytest.mark.slow
 def test_checkpoints_without_the_file_that_lists_them_are_found(tmp_path):
     train(tmp_path, max_steps=8)
     (tmp_path / "checkpoint").unlink()

@@ -58,6 +58,7 @@ def test_size_at_least_halves(trained, tmp_path):
     assert exported.bytes_after == sum(map(os.path.getsize, files))
 
 
+@pytest.mark.slow
 def test_new_folder_is_an_archive(trained, tmp_path):
     exported = export_checkpoints.export(settings_of(trained, f"{tmp_path}/new/"))
     assert files_in(tmp_path / "new") == [
@@ -86,6 +87,7 @@ def test_a_path_that_is_no_folder_is_a_prefix(trained, tmp_path):
     assert (tmp_path / "small.index").exists() and (tmp_path / "albert_config.json").exists()
 
 
+@pytest.mark.slow
 def test_an_existing_folder_gets_the_usual_name(trained, tmp_path):
     exported = export_checkpoints.export(settings_of(trained, tmp_path))
     assert exported.checkpoint == str(tmp_path / "model.ckpt-best")
@@ -100,6 +102,7 @@ def test_nothing_is_overwritten(trained, tmp_path, name):
     assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
 
 
+@pytest.mark.slow
 def test_nothing_remains_of_an_export_that_fails(trained, tmp_path, monkeypatch):
     def fail(*_):
         raise OSError("disk full")
@@ -120,6 +123,7 @@ def test_what_was_written_wrongly_is_noticed(trained, tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_the_checkpoint_is_chosen_by_its_name(trained, tmp_path):
     config = modeling.AlbertConfig.from_dict(released_archives.CONFIG)
     folder = tmp_path / "trained"
@@ -133,6 +137,7 @@ def test_the_checkpoint_is_chosen_by_its_name(trained, tmp_path):
         export_checkpoints.export(settings.replace(checkpoint_name="model.ckpt-8"))
 
 
+@pytest.mark.slow
 def test_a_vocabulary_may_be_named_or_missing(trained, tmp_path, caplog):
     folder = tmp_path / "trained"
     shutil.copytree(str(trained), str(folder))
@@ -146,12 +151,14 @@ def test_a_vocabulary_may_be_named_or_missing(trained, tmp_path, caplog):
     assert new == {"tiny.model", "tiny.vocab"}
 
 
+@pytest.mark.slow
 def test_chinese_models_keep_their_wordpieces(tmp_path):
     folder = released_archives.write_model(tmp_path / "zh", chinese=True, slots="lamb")
     export_checkpoints.export(settings_of(folder, f"{tmp_path}/new/"))
     assert "vocab_chinese.txt" in files_in(tmp_path / "new")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -169,6 +176,7 @@ def test_every_architecture_is_exported_whole(tmp_path, changes):
     assert set(values_in(exported.checkpoint)) == weights
 
 
+@pytest.mark.slow
 def test_a_model_without_pretraining_heads_is_refused(trained, tmp_path):
     folder = tmp_path / "tuned"
     shutil.copytree(str(trained), str(folder))
@@ -210,6 +218,7 @@ def test_every_flag_is_read(trained, tmp_path):
     assert unread == []
 
 
+@pytest.mark.slow
 def test_the_command_says_what_it_left_behind(trained, tmp_path):
     command = [sys.executable, "-m", "albert.export_checkpoints", f"--albert_directory={trained}"]
     command.append(f"--export_path={tmp_path}/new/")

@@ -63,6 +63,7 @@ def test_a_module_gives_the_outputs_of_the_model(archive, module, signature):
         np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
 
 
+@pytest.mark.slow
 @other_runtime.needs_other_runtime
 def test_the_other_runtime_loads_the_module(archive, module):
     found = other_runtime.evaluate(
@@ -86,6 +87,7 @@ def test_a_module_has_its_vocabulary_with_it(module):
     ]
 
 
+@pytest.mark.slow
 def test_a_chinese_model_brings_its_word_pieces(tmp_path):
     archive = pretrained_models.write_archive(tmp_path / "zh", wordpiece=True)
     arguments = ["--vocab_file=vocab_chinese.txt", "--nodo_lower_case"]
@@ -95,6 +97,7 @@ def test_a_chinese_model_brings_its_word_pieces(tmp_path):
     assert os.path.basename(info.vocab_file) == "vocab_chinese.txt"
 
 
+@pytest.mark.slow
 def test_only_the_training_tags_have_dropout(tmp_path):
     archive = pretrained_models.write_archive(tmp_path / "dropout", hidden_dropout_prob=0.5)
     path = export(archive, str(tmp_path / "module"))
@@ -125,6 +128,7 @@ def test_graphs_hold_no_slots_and_no_compiled_parts(module):
     assert len(variables) == 32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_training", [False, True])
 def test_a_module_is_the_encoder_of_a_fine_tuned_model(archive, module, is_training):
     batch = pretrained_models.inputs()
@@ -148,6 +152,7 @@ def module_tf2(archive, tmp_path_factory):
     return export(archive, str(tmp_path_factory.mktemp("tf2") / "module"), "--format=tf2")
 
 
+@pytest.mark.slow
 @needs_tf2
 def test_a_loaded_object_gives_the_outputs_of_the_model(archive, module_tf2):
     batch = pretrained_models.inputs()
@@ -165,6 +170,7 @@ def test_a_loaded_object_gives_the_outputs_of_the_model(archive, module_tf2):
     assert root.vocab_file.asset_path.numpy().endswith(b"30k-clean.model")
 
 
+@pytest.mark.slow
 @needs_tf2
 def test_a_keras_layer_is_trained(module_tf2):
     keras = tf.keras
@@ -212,6 +218,7 @@ def test_missing_files_are_named(archive, tmp_path, arguments, words):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_files_that_do_not_belong_together_are_refused(tmp_path):
     archive = pretrained_models.write_archive(tmp_path / "archive")
     config = pretrained_models.config(num_hidden_groups=2)
@@ -230,6 +237,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path):
 # Against the reference.
 
 
+@pytest.mark.slow
 @needs_shared
 def test_our_module_of_its_model_equals_the_module_of_the_reference(tmp_path):
     path = export(str(shared_path("golden/hub/albert_directory")), str(tmp_path / "module"))
@@ -242,6 +250,7 @@ def test_our_module_of_its_model_equals_the_module_of_the_reference(tmp_path):
             np.testing.assert_allclose(value, expected, atol=1e-4, err_msg=name)
 
 
+@pytest.mark.slow
 @needs_shared
 def test_our_module_is_described_as_that_of_the_reference(tmp_path):
     path = export(str(shared_path("golden/hub/albert_directory")), str(tmp_path / "module"))

@@ -67,6 +67,7 @@ def train(batch, steps=3, **settings):
 # The model function.
 
 
+@pytest.mark.slow
 def test_the_loss_and_what_is_watched_are_means_over_the_batch():
     losses, scalars, _ = train(batch_of(), config=config(), seed=1)
     assert scalars[0]["loss"] == losses[0]
@@ -74,6 +75,7 @@ def test_the_loss_and_what_is_watched_are_means_over_the_batch():
     assert 0 < scalars[0]["distance"] <= np.sqrt(losses[0]) + 1e-6
 
 
+@pytest.mark.slow
 def test_micro_batches_make_the_update_of_the_whole_batch():
     no_dropout = config(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
 
@@ -97,17 +99,20 @@ def test_micro_batches_make_the_update_of_the_whole_batch():
     np.testing.assert_allclose(results[0], results[1], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_dropout_is_a_function_of_seed_and_step():
     first, second, other = (train(batch_of(), seed=seed)[0] for seed in (1, 1, 2))
     assert first == second
     assert first[0] != other[0]
 
 
+@pytest.mark.slow
 def test_recomputation_changes_no_loss():
     plain, again = (train(batch_of(), seed=1, recompute=flag)[0] for flag in (False, True))
     np.testing.assert_allclose(plain, again, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_model_starts_from_a_checkpoint_and_says_so(tmp_path, caplog):
     with tf.Graph().as_default(), tf.Session() as session:
         modeling.AlbertModel(config(), False, tf.zeros([1, 4], tf.int32), scope="bert")
@@ -171,6 +176,7 @@ def test_layerwise_rates_fall_from_the_head_to_the_embeddings():
         assert [factor(name) for name in names] == [1.0, 1.0, 0.5, 0.25, 0.125, 0.125]
 
 
+@pytest.mark.slow
 def test_layerwise_decay_slows_the_encoder_and_not_the_head():
     first = train(batch_of(), steps=1, learning_rate=0.0, seed=1)[2]
     moved = {}
@@ -204,6 +210,7 @@ def test_a_hub_module_encodes_as_recorded():
     np.testing.assert_allclose(sequence, expected["tokens/sequence_output"], atol=1e-4)
 
 
+@pytest.mark.slow
 @needs_shared
 def test_a_hub_module_is_trained():
     batch = batch_of()

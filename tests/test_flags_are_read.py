@@ -39,6 +39,7 @@ def with_tpu_flags(main, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_every_flag_of_run_classifier_is_read(tmp_path, monkeypatch):
     config = classification_data.write_config(tmp_path)
     classification_data.write_mrpc(tmp_path)

@@ -201,6 +201,7 @@ def last_line(text):
     return text.strip().splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_script_gets_its_settings_and_exits_with_what_main_returns(script):
     done = run(script, "--output_dir=x")
     assert done.returncode == 0
@@ -208,6 +209,7 @@ def test_a_script_gets_its_settings_and_exits_with_what_main_returns(script):
     assert run(script, "--output_dir=x", "--train_batch_size=15").returncode == 3
 
 
+@pytest.mark.slow
 def test_a_mistake_of_the_user_is_one_line_and_exit_code_one(script):
     done = run(script, "--output_dir=x", "--train_batch_size=13")
     assert done.returncode == 1
@@ -215,6 +217,7 @@ def test_a_mistake_of_the_user_is_one_line_and_exit_code_one(script):
     assert last_line(done.stderr) == "ERROR: 13 brings bad luck"
 
 
+@pytest.mark.slow
 def test_verbosity_shows_the_traceback_of_a_mistake(script):
     done = run(script, "--output_dir=x", "--train_batch_size=13", "--verbosity=1")
     assert done.returncode == 1
@@ -222,11 +225,13 @@ def test_verbosity_shows_the_traceback_of_a_mistake(script):
     assert last_line(done.stderr) == "ERROR: 13 brings bad luck"
 
 
+@pytest.mark.slow
 def test_an_interrupted_script_exits_with_130(script):
     done = run(script, "--output_dir=x", "--train_batch_size=14")
     assert (done.returncode, last_line(done.stderr)) == (130, "Interrupted.")
 
 
+@pytest.mark.slow
 def test_help_shows_the_purpose_and_the_flags_of_the_script(script):
     done = run(script, "--help")
     assert done.returncode == 0
@@ -235,6 +240,7 @@ def test_help_shows_the_purpose_and_the_flags_of_the_script(script):
         assert flag in done.stdout
 
 
+@pytest.mark.slow
 def test_a_bad_flag_exits_with_one(script):
     done = run(script, "--train_batch_size=4")
     assert done.returncode == 1

@@ -71,6 +71,7 @@ def theirs(tmp_path):
 
 
 class TestRoundTrip:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "changes",
         [
@@ -98,6 +99,7 @@ class TestRoundTrip:
         assert config_in(tmp_path / "back").to_dict() == wanted
         restore(tmp_path / "back")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("wordpiece", [False, True])
     def test_the_vocabulary_goes_along(self, wordpiece, tmp_path):
         source = pretrained_models.write_archive(
@@ -114,12 +116,14 @@ class TestRoundTrip:
         assert (settings["tokenizer_class"], settings["do_lower_case"]) == (kind, False)
         assert any("--do_lower_case=false" in note for note in converted.report.notes)
 
+    @pytest.mark.slow
     def test_the_optimisers_variables_stay_behind(self, tmp_path):
         source = released_archives.write_model(tmp_path / "ours", slots="adam")
         converted = to_theirs(source, tmp_path / "theirs")
         assert {item.remark for item in converted.report.ignored} == {"of the optimiser"}
         assert not [name for name in weights_in(tmp_path / "theirs") if "adam" in name]
 
+    @pytest.mark.slow
     @other_runtime.needs_other_runtime
     def test_what_one_runtime_converts_the_other_converts_back(self, theirs, tmp_path):
         said = other_runtime.evaluate(
@@ -134,6 +138,7 @@ class TestRoundTrip:
 
 
 class TestToHuggingFace:
+    @pytest.mark.slow
     def test_the_configuration_has_their_keys(self, theirs):
         content = config_of_theirs(theirs)
         expected = {
@@ -153,6 +158,7 @@ class TestToHuggingFace:
         assert ids == (0, 2, 3)
         assert "embedding_layout" not in content
 
+    @pytest.mark.slow
     def test_the_ids_of_a_wordpiece_vocabulary_are_its_own(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "ours", wordpiece=True, vocab_size=257)
         to_theirs(source, tmp_path / "theirs")
@@ -161,13 +167,16 @@ class TestToHuggingFace:
         for key, piece in (("pad", "[PAD]"), ("bos", "[CLS]"), ("eos", "[SEP]")):
             assert content[f"{key}_token_id"] == pieces.index(piece)
 
+    @pytest.mark.slow
     def test_tied_weights_are_written_once(self, theirs):
         assert not [name for name in weights_in(theirs) if "decoder" in name]
 
+    @pytest.mark.slow
     def test_the_file_says_that_it_is_for_pytorch(self, theirs):
         with safetensors.safe_open(str(theirs / "model.safetensors"), framework="np") as stream:
             assert stream.metadata() == {"format": "pt"}
 
+    @pytest.mark.slow
     def test_no_vocabulary_is_no_obstacle(self, tmp_path):
         source = pathlib.Path(pretrained_models.write_archive(tmp_path / "ours"))
         (source / "30k-clean.model").unlink()
@@ -175,6 +184,7 @@ class TestToHuggingFace:
         assert converted.other_files == ["config.json"]
         assert "no vocabulary was found" in converted.report.notes[0]
 
+    @pytest.mark.slow
     def test_a_missing_sentence_order_head_makes_a_model_of_masked_words(self, theirs, tmp_path):
         change_weights(
             theirs, sop_classifier__classifier__weight=None, sop_classifier__classifier__bias=None
@@ -187,6 +197,7 @@ class TestToHuggingFace:
         to_theirs(tmp_path / "ours", tmp_path / "again")
         assert config_of_theirs(tmp_path / "again")["architectures"] == ["AlbertForMaskedLM"]
 
+    @pytest.mark.slow
     def test_the_encoder_alone_is_converted_on_demand(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "ours")
         converted = to_theirs(source, tmp_path / "theirs", "--head=encoder")
@@ -196,6 +207,7 @@ class TestToHuggingFace:
         assert {name.split("/")[0] for name in values_in(tmp_path / "back")} == {"bert"}
         assert back.report.missing == ()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "changes, reason",
         [
@@ -226,6 +238,7 @@ class TestToHuggingFace:
         with pytest.raises(ValueError, match="hidden_act .* has no counterpart"):
             huggingface_files.check_variant(config)
 
+    @pytest.mark.slow
     def test_a_configuration_of_another_size_is_refused(self, tmp_path):
         source = pathlib.Path(pretrained_models.write_archive(tmp_path / "ours"))
         config = pretrained_models.config(max_position_embeddings=96)
@@ -233,12 +246,14 @@ class TestToHuggingFace:
         with pytest.raises(ValueError, match=r"position_embeddings should be \[96, 8\]"):
             to_theirs(source, tmp_path / "theirs")
 
+    @pytest.mark.slow
     def test_a_head_that_is_not_there_is_refused(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "ours")
         for head in ("question_answering", "classification", "multiple_choice"):
             with pytest.raises(ValueError, match=f"--head={head}: the model has no such head"):
                 to_theirs(source, tmp_path / "theirs", f"--head={head}")
 
+    @pytest.mark.slow
     def test_without_pytorch_its_file_cannot_be_written(self, tmp_path, monkeypatch):
         source = pretrained_models.write_archive(tmp_path / "ours")
         monkeypatch.setattr(huggingface_files.importlib.util, "find_spec", lambda name: None)
@@ -246,6 +261,7 @@ class TestToHuggingFace:
             to_theirs(source, tmp_path / "theirs", "--pytorch_model_bin")
         assert not (tmp_path / "theirs").exists()
 
+    @pytest.mark.slow
     def test_an_interpreter_that_is_not_there_is_named(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "ours")
         flags = ["--verify", f"--huggingface_python={tmp_path}/python"]
@@ -295,6 +311,7 @@ class TestTokenizer:
 
 
 class TestFineTunedModels:
+    @pytest.mark.slow
     def test_a_classifier_takes_its_labels_along_and_predicts_the_same_after_all(self, tmp_path):
         source = fine_tuned_models.write_classifier(tmp_path / "ours")
         to_theirs(source, tmp_path / "theirs")
@@ -347,6 +364,7 @@ class TestFineTunedModels:
         assert set(before) == set(after)
         assert all(np.array_equal(before[name], after[name]) for name in before)
 
+    @pytest.mark.slow
     def test_the_head_of_squad_v2_is_refused(self, tmp_path):
         source = squad_models.write(tmp_path / "ours")
         values = values_in(source)
@@ -368,6 +386,7 @@ class TestFineTunedModels:
 
 
 class TestFromHuggingFace:
+    @pytest.mark.slow
     def test_a_model_without_a_pooler_gets_a_new_one(self, theirs, tmp_path):
         change_weights(theirs, albert__pooler__weight=None, albert__pooler__bias=None)
         converted = to_ours(theirs, tmp_path / "ours")
@@ -381,6 +400,7 @@ class TestFromHuggingFace:
         assert abs(pooler).max() <= 0.04 + 1e-7
         restore(tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_the_weights_of_a_bare_model_have_no_prefix(self, theirs, tmp_path):
         values = weights_in(theirs)
         bare = {
@@ -393,6 +413,7 @@ class TestFromHuggingFace:
         before, after = values_in(tmp_path / "source"), values_in(tmp_path / "ours")
         assert set(after) == {name for name in before if name.startswith("bert/")}
 
+    @pytest.mark.slow
     def test_tied_and_constant_weights_are_ignored(self, theirs, tmp_path):
         values = weights_in(theirs)
         change_weights(
@@ -408,6 +429,7 @@ class TestFromHuggingFace:
             "predictions.decoder.bias": "replaced by predictions.bias, to which it is tied",
         }
 
+    @pytest.mark.slow
     def test_a_decoder_of_its_own_is_refused(self, theirs, tmp_path):
         table = weights_in(theirs)["albert.embeddings.word_embeddings.weight"]
         change_weights(theirs, predictions__decoder__weight=table + 1)
@@ -415,6 +437,7 @@ class TestFromHuggingFace:
         with pytest.raises(ValueError, match="predictions.decoder.weight .* is not known"):
             to_ours(theirs, tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_half_precision_becomes_float32(self, theirs, tmp_path):
         values = {name: value.astype(np.float16) for name, value in weights_in(theirs).items()}
         huggingface_files.write_safetensors(str(theirs / "model.safetensors"), values)
@@ -439,6 +462,7 @@ class TestFromHuggingFace:
         with pytest.raises(ValueError, match="x have the type I8"):
             weights_in(tmp_path)
 
+    @pytest.mark.slow
     def test_parts_are_put_together(self, theirs, tmp_path):
         values = weights_in(theirs)
         names = sorted(values)
@@ -453,6 +477,7 @@ class TestFromHuggingFace:
         to_ours(theirs, tmp_path / "ours")
         assert set(values_in(tmp_path / "ours")) == set(values_in(tmp_path / "source"))
 
+    @pytest.mark.slow
     def test_a_damaged_file_is_refused(self, theirs, tmp_path):
         path = theirs / "model.safetensors"
         path.write_bytes(path.read_bytes()[:-5])
@@ -461,22 +486,26 @@ class TestFromHuggingFace:
         ):
             to_ours(theirs, tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_a_folder_without_weights_is_refused(self, theirs, tmp_path):
         (theirs / "model.safetensors").unlink()
         with pytest.raises(ValueError, match="has no weights.*spiece.model"):
             to_ours(theirs, tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_a_folder_of_another_kind_is_refused(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "source")
         with pytest.raises(ValueError, match="no model folder of Hugging Face.*albert_config.json"):
             to_ours(source, tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_a_configuration_that_is_no_json_is_named(self, theirs, tmp_path):
         for text in ("{", "[1, 2]"):
             (theirs / "config.json").write_text(text)
             with pytest.raises(ValueError, match="config.json is not a JSON object"):
                 to_ours(theirs, tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_a_vocabulary_that_is_not_there_is_asked_for(self, theirs, tmp_path):
         (theirs / "spiece.model").unlink()
         converted = to_ours(theirs, tmp_path / "ours")
@@ -485,6 +514,7 @@ class TestFromHuggingFace:
         converted = to_ours(theirs, tmp_path / "again", flag)
         assert converted.other_files == ["30k-clean.model", "albert_config.json"]
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "changes, reason",
         [
@@ -511,16 +541,19 @@ class TestFromHuggingFace:
         assert "third decimal" in converted.report.notes[0]
         assert config_in(tmp_path / "ours").hidden_act == "gelu"
 
+    @pytest.mark.slow
     def test_old_configurations_have_fewer_keys(self, theirs, tmp_path):
         gone = ("layer_norm_eps", "tie_word_embeddings", "dtype", "torch_dtype", "architectures")
         change_config(theirs, **dict.fromkeys(gone))
         to_ours(theirs, tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_another_dropout_of_the_head_is_noted(self, theirs, tmp_path):
         change_config(theirs, classifier_dropout_prob=0.3)
         notes = to_ours(theirs, tmp_path / "ours").report.notes
         assert "classifier_dropout_prob 0.3" in notes[0]
 
+    @pytest.mark.slow
     def test_a_mapping_between_equal_sizes_has_no_counterpart(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "source", embedding_size=16)
         converted = to_theirs(source, tmp_path / "theirs")
@@ -530,6 +563,7 @@ class TestFromHuggingFace:
         with pytest.raises(ValueError, match="is not the identity"):
             to_ours(tmp_path / "theirs", tmp_path / "ours")
 
+    @pytest.mark.slow
     def test_unknown_weights_of_the_encoder_are_refused(self, theirs, tmp_path):
         change_weights(theirs, albert__adapter__weight=np.zeros([2], np.float32))
         with pytest.raises(ValueError, match=r"albert.adapter.weight \[2\] is not known"):

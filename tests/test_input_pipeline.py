@@ -207,6 +207,7 @@ def test_a_writer_that_cannot_be_closed_leaves_nothing(tmp_path):
 # ------------------------------------------------------------------------------ reading: training
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [1, 7, 1000])
 def test_every_record_is_served_exactly_once_an_epoch(paths, window):
     stream = _numbers(paths, 61, batch_size=3, seed=5, shuffle_window=window).reshape(-1)
@@ -216,6 +217,7 @@ def test_every_record_is_served_exactly_once_an_epoch(paths, window):
 
 # Batch 15 holds the end of the first epoch and the beginning of the second; batch 61 begins the
 # fifth; batch 13 begins in the second group of files.
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [1, 7, 1000])
 def test_a_run_that_starts_at_batch_k_gets_the_batches_of_an_uninterrupted_one(paths, window):
     settings = {"batch_size": 4, "seed": 5, "shuffle_window": window}
@@ -225,6 +227,7 @@ def test_a_run_that_starts_at_batch_k_gets_the_batches_of_an_uninterrupted_one(p
         assert resumed.tolist() == uninterrupted[start : start + 3].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shards, window", [(2, 1), (3, 20)])
 def test_shards_split_every_batch_of_the_whole_without_overlap(paths, shards, window):
     settings = {"seed": 5, "shuffle_window": window}
@@ -264,6 +267,7 @@ UNSHUFFLED_EPOCH = [
 FAR_BATCH = [47, 31, 53, 33, 55, 27, 52, 32]
 
 
+@pytest.mark.slow
 def test_both_runtimes_draw_the_same_order(paths):
     batches = _numbers(paths, 16, batch_size=8, seed=5, shuffle_window=20)
     assert batches[:3].tolist() == FIRST_BATCHES
@@ -272,6 +276,7 @@ def test_both_runtimes_draw_the_same_order(paths):
     assert far[0].tolist() == FAR_BATCH
 
 
+@pytest.mark.slow
 def test_order_depends_on_the_seed_and_differs_between_epochs_and_windows(paths):
     first = _numbers(paths, 2, batch_size=61, seed=1, shuffle_window=100)
     other = _numbers(paths, 2, batch_size=61, seed=2, shuffle_window=100)
@@ -281,6 +286,7 @@ def test_order_depends_on_the_seed_and_differs_between_epochs_and_windows(paths)
     assert first[0].tolist() != first[1].tolist()
 
 
+@pytest.mark.slow
 def test_a_window_larger_than_the_data_moves_records_everywhere(tmp_path):
     paths = _number_files(tmp_path, [1000])
     order = _numbers(paths, 1, batch_size=1000, seed=3, shuffle_window=10000)[0]
@@ -290,6 +296,7 @@ def test_a_window_larger_than_the_data_moves_records_everywhere(tmp_path):
     assert np.all(np.abs(windowed - np.arange(1000)) < 10)
 
 
+@pytest.mark.slow
 def test_the_order_in_which_files_are_named_does_not_matter(paths):
     settings = {"batch_size": 8, "seed": 5, "shuffle_window": 20}
     forward = _numbers(paths, 5, **settings)
@@ -309,6 +316,7 @@ def test_large_files_are_mixed_block_by_block(tmp_path):
     assert sorted(order) == list(range(400))
 
 
+@pytest.mark.slow
 def test_a_transform_sees_batches_with_the_positions_in_the_endless_stream(paths):
     def transform(features, position):
         assert position.dtype == tf.int64 and position.shape.as_list() == [4]
@@ -357,6 +365,7 @@ def test_training_batches_need_no_python_at_run_time(paths):
     assert not {"PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset"} & set(nodes)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not tf.executing_eagerly(), reason="this runtime builds graphs only")
 def test_eager_iteration_serves_the_same_batches(paths):
     settings = {"batch_size": 4, "seed": 5, "start_batch": 14, "shuffle_window": 20}
@@ -438,6 +447,7 @@ def _weighted_paths(tmp_path_factory):
     return paths
 
 
+@pytest.mark.slow
 def test_evaluation_serves_each_record_once_in_order_and_pads_with_weight_zero(weighted_paths):
     batches = _run(
         lambda: input_pipeline.evaluation_batches(

@@ -87,6 +87,7 @@ def packed(*members):
 # Downloading.
 
 
+@pytest.mark.slow
 def test_a_model_is_downloaded_once(obtain, server):
     model = obtain()
     assert model.is_new and model.folder == str(obtain.cache / "albert_base_v2" / "albert_base")
@@ -137,6 +138,7 @@ def test_what_is_cut_for_good_is_kept_for_the_next_start(obtain, server, monkeyp
     assert visible(obtain.cache) == ["albert_base_v2", "albert_base_v2.json"]
 
 
+@pytest.mark.slow
 def test_a_missing_archive_and_a_missing_network_are_told_apart(obtain, server):
     with pytest.raises(ValueError, match="albert_large_v2.tar.gz .*404.*--base_url"):
         obtain(released_models.find_release("large_v2"))
@@ -191,6 +193,7 @@ def test_an_archive_without_a_model_is_refused(obtain, server, members, words):
     assert visible(obtain.cache) == []
 
 
+@pytest.mark.slow
 def test_an_archive_whose_vocabulary_does_not_fit_is_refused(obtain, server, tmp_path):
     folder = released_archives.write_model(tmp_path / "model", vocab_size=500)
     archive = released_archives.write_archive(tmp_path / "a.tar.gz", folder)
@@ -237,6 +240,7 @@ def test_a_file_that_vanished_is_noticed(obtain):
         obtain()
 
 
+@pytest.mark.slow
 def test_a_folder_of_other_origin_is_left_alone(obtain):
     folder = obtain.cache / "albert_base_v2"
     released_archives.write_model(folder)
@@ -291,6 +295,7 @@ def test_two_processes_download_a_model_once(obtain, server, monkeypatch):
 # The released shapes.
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("release", [BASE, CHINESE])
 def test_an_archive_of_the_released_shape_is_downloaded_and_loaded(

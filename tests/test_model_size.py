@@ -136,6 +136,7 @@ def test_variables_and_products_are_those_of_the_pretraining_graph(variant):
     assert operations_of(config, "pretraining").forward == product_operations(graph)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", sorted(HEADS))
 def test_variables_slots_and_products_are_those_of_each_tasks_update(task):
     config = tiny_config(ln_type="preln")

@@ -224,12 +224,14 @@ def test_every_preset_has_an_expected_size():
     assert sorted(PARAMETERS) == configs.preset_names()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PARAMETERS))
 def test_preset_has_its_published_number_of_parameters(name):
     config = modeling.AlbertConfig.from_json_file(configs.preset_path(name))
     assert count(config) == PARAMETERS[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("embedding, share_type, separate, tied", ALBERT_PYTORCH_SIZES)
 def test_size_table_of_albert_pytorch(embedding, share_type, separate, tied):
     config = modeling.AlbertConfig(
@@ -246,6 +248,7 @@ def test_size_table_of_albert_pytorch(embedding, share_type, separate, tied):
     assert (parameters, parameters + copies) == (tied, separate)
 
 
+@pytest.mark.slow
 def test_change_1_factorised_embedding_makes_the_table_small():
     def embedding_parameters(size):
         config = modeling.AlbertConfig(30000, embedding_size=size, embedding_layout="albert_zh")
@@ -262,6 +265,7 @@ def test_change_1_factorised_embedding_makes_the_table_small():
     assert embedding_parameters(128) == 30000 * 128 + 128 * 4096 == 4364288
 
 
+@pytest.mark.slow
 def test_change_2_sharing_makes_the_encoder_small():
     def encoder_parameters(share_type):
         config = modeling.AlbertConfig(
@@ -316,6 +320,7 @@ def test_layers_share_groups_by_integer_division():
     assert groups == [0, 0, 1, 1, 2]
 
 
+@pytest.mark.slow
 def test_preln_has_the_same_variables_and_another_output():
     post = loss_and_gradients(tiny_config())
     pre = loss_and_gradients(tiny_config(ln_type="preln"))
@@ -356,6 +361,7 @@ VARIANTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_custom_gradients_equal_plain_autodiff(variant):
     config = tiny_config(**variant)
@@ -384,6 +390,7 @@ def test_gradients_of_shared_weights_are_added_up_layer_by_layer():
     assert widest_sum(config, training=True) < 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [{}, {"num_hidden_groups": 2, "inner_group_num": 2}], ids=str)
 def test_adding_up_layer_by_layer_gives_the_same_gradients(variant):
     config = tiny_config(num_hidden_layers=5, **variant)
@@ -391,6 +398,7 @@ def test_adding_up_layer_by_layer_gives_the_same_gradients(variant):
     assert_same_training(loss_and_gradients(config, training=True), at_once, 1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use_xla", [False, True])
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
 def test_recomputation_changes_nothing(use_xla, dropout):
@@ -407,6 +415,7 @@ def test_recomputation_refuses_stateful_dropout():
         loss_and_gradients(config, training=True, recompute=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use_xla", [False, True])
 def test_bfloat16_stays_near_float32(use_xla):
     # Weights of a real model's scale: large ones make a chaotic tiny network of the comparison.
@@ -422,6 +431,7 @@ def test_bfloat16_stays_near_float32(use_xla):
 # ---- seeds ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_dropout_is_a_function_of_seed_and_step():
     config = tiny_config(hidden_dropout_prob=0.3, attention_probs_dropout_prob=0.3)
 
@@ -433,6 +443,7 @@ def test_dropout_is_a_function_of_seed_and_step():
     assert np.abs(run([1, 5]) - run([2, 5])).max() > 0.1
 
 
+@pytest.mark.slow
 def test_dropout_is_off_outside_training():
     with_rate = tiny_config(hidden_dropout_prob=0.3, attention_probs_dropout_prob=0.3)
     outputs = [loss_and_gradients(config)[0] for config in (with_rate, tiny_config())]
@@ -481,6 +492,7 @@ def test_initial_values_depend_on_seed_and_name_alone():
 GOLDEN_INITIAL_VALUES = [0.2653442, -0.5589149, 0.11145899, 0.24032381]
 
 
+@pytest.mark.slow
 def test_seeded_model_gives_the_same_losses_on_both_runtimes():
     output, loss, gradients = loss_and_gradients(tiny_config(), seed=2024)
     assert loss == pytest.approx(GOLDEN_LOSS, rel=1e-5)

@@ -91,6 +91,7 @@ def test_all_zero_mask_equals_the_reference():
         np.testing.assert_allclose(outputs[name][others], arrays[name][others], atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_tiny_variables_are_created_in_the_reference_order(case):
     folder = shared_path(f"golden/model_tiny/{case}")

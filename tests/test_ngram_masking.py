@@ -413,6 +413,7 @@ def expected_statistics():
     return json.loads(pretraining_statistics.EXPECTED.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("run", [run for run in pretraining_statistics.RUNS if "perm" not in run])
 def test_every_statistic_the_mended_faults_leave_alone_is_the_references(measured, run):

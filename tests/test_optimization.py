@@ -273,6 +273,7 @@ class TestAgainstReference:
         recorded = {key.split("/")[0] for key in golden.files if "_power" in key}
         assert recorded == set(self.RUNS)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("run", RUNS)
     @either_kind_of_variable
     def test_fourteen_updates_agree_with_the_reference(self, run, use_resource):
@@ -334,6 +335,7 @@ class TestTrainStep:
             assert issubclass(optimizer, tf.train.Optimizer)
             assert optimizer.apply_gradients is tf.train.Optimizer.apply_gradients
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
     def test_slots_are_saved_under_the_published_names(self, optimizer, tmp_path):
         train_step(model_loss(examples(4), 4.0), optimizer=optimizer)
@@ -482,6 +484,7 @@ class TwoReplicas:
 
 
 class TestReplicas:
+    @pytest.mark.slow
     @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
     @pytest.mark.parametrize("micro_batches", [1, 2])
     def test_two_replicas_of_four_train_as_one_of_eight(self, optimizer, micro_batches):
@@ -623,6 +626,7 @@ class TestTpu:
                 session.run(step.train_op, {fed[name]: values[name] for name in fed})
             assert_same_values(values_of_variables(session), expected)
 
+    @pytest.mark.slow
     def test_the_whole_step_compiles_under_xla_with_the_same_result(self):
         batch = examples(8)
         results = []
@@ -692,6 +696,7 @@ class TestAccumulation:
         np.testing.assert_allclose(metrics["squares"], (batch["targets"] ** 2).sum(0), rtol=1e-5)
         assert metrics["index"] == sum(range(steps))
 
+    @pytest.mark.slow
     def test_training_with_micro_batches_equals_training_without(self, control_flow):
         batches = [examples(8, seed) for seed in range(4)]
         expected = train_on_one_device(batches)

@@ -88,6 +88,7 @@ def longest_of(batch):
     return max(length_of(number) for number in batch["number"])
 
 
+@pytest.mark.slow
 def test_longest_cuts_each_batch_to_its_longest_rounded_up_and_changes_nothing_else(file):
     full, cut = training(file, "max"), training(file, "longest")
     assert len({batch["input_ids"].shape[1] for batch in cut}) > 1
@@ -109,6 +110,7 @@ def test_max_serves_static_shapes(file):
     assert shape.as_list() == [4, S]
 
 
+@pytest.mark.slow
 def test_buckets_serve_each_record_as_often_as_the_others(file):
     # Nine passes of 45 records are 405 = 101 batches and a part.
     batches = training(file, "bucket", 101)
@@ -117,6 +119,7 @@ def test_buckets_serve_each_record_as_often_as_the_others(file):
     assert max(counts.values()) - min(counts.values()) <= 2
 
 
+@pytest.mark.slow
 def test_sequences_of_like_length_share_a_bucket(file):
     def spread(batches):
         return np.mean([np.ptp([length_of(n) for n in batch["number"]]) for batch in batches])
@@ -124,6 +127,7 @@ def test_sequences_of_like_length_share_a_bucket(file):
     assert spread(training(file, "bucket", 22)) < 0.3 * spread(training(file, "max", 22))
 
 
+@pytest.mark.slow
 def test_the_order_of_buckets_is_random_and_a_function_of_the_seed(file):
     one, same, other = (training(file, "bucket", 11, seed=seed) for seed in (3, 3, 4))
     numbers = [[batch["number"].tolist() for batch in batches] for batches in (one, same, other)]
@@ -132,6 +136,7 @@ def test_the_order_of_buckets_is_random_and_a_function_of_the_seed(file):
     assert longest != sorted(longest) and longest != sorted(longest, reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", padded_batches.MODES)
 @pytest.mark.parametrize("start", [5, 11, 17])
 def test_a_run_that_goes_on_sees_the_batches_it_would_have_seen(file, mode, start):
@@ -147,6 +152,7 @@ def test_buckets_are_the_same_on_every_runtime(file):
     assert first == [[0, 11, 22, 33], [8, 19, 30, 41]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [0, 3])
 @pytest.mark.parametrize("mode", padded_batches.MODES)
 def test_two_readers_of_two_batches_a_step_share_each_batch_of_one_reader(file, mode, start):
@@ -185,6 +191,7 @@ def test_a_tpu_gets_static_shapes_unless_told_otherwise():
     assert padded_batches.default_mode(False) == "longest"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", padded_batches.MODES)
 @pytest.mark.parametrize("batch_size", [1, 4, 45, 64])
 def test_evaluation_serves_each_record_once_and_says_which(file, mode, batch_size):
@@ -200,6 +207,7 @@ def test_evaluation_serves_each_record_once_and_says_which(file, mode, batch_siz
     assert set(index[real == 0]) <= {-1}
 
 
+@pytest.mark.slow
 def test_evaluation_serves_the_longest_first_and_cuts(file):
     batches = evaluation(file, "longest")
     longest = [max(length_of(n) for n in batch["example_index"] if n >= 0) for batch in batches]

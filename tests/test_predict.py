@@ -48,6 +48,7 @@ def write(path, lines):
     return path
 
 
+@pytest.mark.slow
 def test_every_line_of_a_tab_separated_file_is_answered_in_order(model_dir, expected, tmp_path):
     source = write(tmp_path / "in.tsv", ["\t".join(pair) for pair in PAIRS])
     target = tmp_path / "out.jsonl"
@@ -92,6 +93,7 @@ def test_a_text_on_the_command_line_is_answered(model_dir, expected, capsys):
     np.testing.assert_allclose(answers(capsys.readouterr().out), expected[:1], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_regressor_answers_with_scores(tmp_path, capsys):
     folder = models.write_classifier(tmp_path, labels=())
     run(folder, "--text_a=the king")
@@ -108,6 +110,7 @@ def test_an_error_leaves_no_output_file(model_dir, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content, columns, words",
     [
@@ -159,6 +162,7 @@ def test_lines_that_have_come_are_answered_together_and_the_first_at_once():
     assert max(map(len, groups)) <= 4096
 
 
+@pytest.mark.slow
 def test_a_pipe_is_answered_line_by_line(model_dir, expected):
     """The second line is written only after the answer to the first was read."""
     command = [sys.executable, "-m", "albert.predict", f"--model_dir={model_dir}"]

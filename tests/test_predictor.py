@@ -56,6 +56,7 @@ def expected(model_dir, texts, labels=("no", "maybe", "yes")):
         return session.run(outputs[2])
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_the_padded_graph_in_the_order_of_the_texts(model_dir, loaded):
     probabilities = expected(model_dir, TEXTS)
     np.testing.assert_allclose(loaded.predict_array(TEXTS), probabilities, atol=1e-5)
@@ -113,6 +114,7 @@ def test_bfloat16_stays_close(model_dir, loaded):
         np.testing.assert_allclose(half.predict_array(TEXTS), loaded.predict_array(TEXTS), atol=0.1)
 
 
+@pytest.mark.slow
 def test_a_regressor_gives_scores(tmp_path):
     model_dir = models.write_classifier(tmp_path, labels=())
     with predictor.Predictor(model_dir) as model:
@@ -123,6 +125,7 @@ def test_a_regressor_gives_scores(tmp_path):
     assert predictions[0].probabilities == {}
 
 
+@pytest.mark.slow
 def test_another_checkpoint_can_be_named(model_dir, loaded, tmp_path):
     other = models.write_classifier(tmp_path, name="model.ckpt-7", seed=7)
     with predictor.Predictor(model_dir, str(tmp_path / "model.ckpt-7.index")) as model:
@@ -189,6 +192,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
         predictor.Predictor(str(folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", [[("a", "b", "c")], [7], [("a", None)], [()]])
 def test_what_is_neither_text_nor_pair_is_refused(loaded, texts):
     with pytest.raises(ValueError, match="Text number 1"):
@@ -207,6 +211,7 @@ def test_bad_settings_are_refused(model_dir):
         predictor.Predictor(model_dir, precision_name="float8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "is_pair, text, words",
     [

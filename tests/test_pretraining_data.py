@@ -93,6 +93,7 @@ def records_in(path):
 # ---- the records ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_for_any_number_of_processes(
     tmp_path, text_file, vocab_file, small_blocks
 ):

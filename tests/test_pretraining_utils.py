@@ -202,6 +202,7 @@ def read(settings, params, count):
         return [session.run(batch) for _ in range(count)]
 
 
+@pytest.mark.slow
 def test_training_input_starts_at_the_batch_of_its_step(record_file):
     settings = pretraining_utils.InputSettings(
         files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=True, seed=4
@@ -242,6 +243,7 @@ class Host(NamedTuple):
         return None, self.index, 2, 4
 
 
+@pytest.mark.slow
 def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
     settings = pretraining_utils.InputSettings(
         files=[record_file],
@@ -276,6 +278,7 @@ def test_a_host_of_a_tpu_without_records_serves_batches_without_weight(record_fi
     assert [int(batch["is_real_example"].sum()) for batch in batches] == [0] * 5
 
 
+@pytest.mark.slow
 def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
     settings = pretraining_utils.InputSettings(
         files=[record_file],
@@ -301,6 +304,7 @@ def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
 # Training.
 
 
+@pytest.mark.slow
 def test_the_model_learns_a_small_batch_by_heart():
     settings = settings_for(
         tiny_config(**NO_DROPOUT), learning_rate=0.01, num_train_steps=60, optimizer="adamw"
@@ -336,6 +340,7 @@ def test_the_loss_is_the_sum_of_the_two_means():
     assert scalars["sentence_order_loss"] == pytest.approx(metrics["sentence_order_loss"], abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [2, 8])
 def test_accumulation_over_micro_batches_equals_the_whole_batch(steps):
     settings = settings_for(tiny_config(**NO_DROPOUT), gradient_accumulation_steps=steps)
@@ -345,6 +350,7 @@ def test_accumulation_over_micro_batches_equals_the_whole_batch(steps):
         assert parts.scalars[2][name] == pytest.approx(whole.scalars[2][name], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_dropout_depends_on_seed_and_step_alone():
     # The rate is zero: only masks make the losses differ.
     settings = settings_for(tiny_config(num_hidden_layers=1), learning_rate=0.0)
@@ -370,6 +376,7 @@ def test_micro_batches_have_dropout_masks_of_their_own():
         assert len(set(map(tuple, session.run(keys)))) == 4
 
 
+@pytest.mark.slow
 def test_recomputation_changes_no_number():
     settings = settings_for(tiny_config())
     plain, recomputed = (
@@ -379,6 +386,7 @@ def test_recomputation_changes_no_number():
     assert_close(recomputed, plain, 1e-6)
 
 
+@pytest.mark.slow
 def test_bfloat16_follows_float32():
     settings = settings_for(tiny_config(**NO_DROPOUT), compute_dtype=tf.bfloat16)
     half = train(settings, uneven_batch(), 3)
@@ -397,6 +405,7 @@ def test_prediction_is_refused():
 # Evaluation.
 
 
+@pytest.mark.slow
 def test_evaluation_is_exact_however_records_fall_into_batches():
     settings = settings_for(tiny_config())
     whole = evaluate(settings, [uneven_batch()])
@@ -454,6 +463,7 @@ def golden_run(name: str) -> Dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))[name]
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize(
     "name, use_xla",
@@ -478,6 +488,7 @@ def test_training_follows_the_trace_of_the_reference(name, use_xla):
     assert trace.variables["global_step"] == run["final_global_step"]
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("name", ["base_lamb", "groups2_inner2_lamb"])
 def test_evaluation_gives_the_metrics_of_the_reference(name):
@@ -488,6 +499,7 @@ def test_evaluation_gives_the_metrics_of_the_reference(name):
         assert results[metric] == pytest.approx(value, abs=1e-4), metric
 
 
+@pytest.mark.slow
 @needs_shared
 def test_a_checkpoint_of_the_reference_goes_on_as_the_reference_did():
     run = golden_run("base_adamw")

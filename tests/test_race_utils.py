@@ -179,6 +179,7 @@ def losses_of(file, padding="max", **settings):
     return [loss for loss, _ in fetched], [length for _, length in fetched]
 
 
+@pytest.mark.slow
 def test_padding_micro_batches_and_recomputation_change_no_loss(file):
     full, lengths = losses_of(file)
     cut, cut_lengths = losses_of(file, "longest")
@@ -189,6 +190,7 @@ def test_padding_micro_batches_and_recomputation_change_no_loss(file):
     assert full[0] == pytest.approx(np.log(4), abs=0.1)
 
 
+@pytest.mark.slow
 def test_evaluation_serves_each_question_once(file):
     input_fn = race_utils.file_based_input_fn_builder(file, LENGTH, False, False, "race", False, 5)
     with tf.Graph().as_default():

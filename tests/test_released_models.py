@@ -74,6 +74,7 @@ def test_an_unknown_release_is_refused_with_the_closest_name():
 # Files in a folder.
 
 
+@pytest.mark.slow
 def test_albert_dir_stands_for_configuration_weights_and_vocabulary(folders):
     settings = released_models.completed(classifier_settings(f"--albert_dir={folders['english']}"))
     assert parts(settings) == {
@@ -173,6 +174,7 @@ def test_a_missing_folder_and_the_one_around_the_model_are_told_apart(folders):
         released_models.completed(classifier_settings(f"--albert_dir={around}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vocab_size", [399, 401])
 def test_a_vocabulary_that_is_not_the_models_is_refused(tmp_path, vocab_size):
     folder = released_archives.write_model(tmp_path / "model", vocab_size=vocab_size)
@@ -205,6 +207,7 @@ def test_every_script_takes_the_folder(folders, script, arguments):
         assert settings.spm_model_file.endswith("albert_base/30k-clean.model")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["english", "chinese"])
 @pytest.mark.parametrize("flag", ["albert_dir", "init_checkpoint"])
 def test_a_folder_is_all_that_fine_tuning_needs(folders, tmp_path, caplog, flag, language):
@@ -241,6 +244,7 @@ def test_a_folder_as_the_reference_exports_from_is_found():
     )
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("version", ["v1", "v2"])

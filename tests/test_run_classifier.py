@@ -239,6 +239,7 @@ def test_the_summary_has_what_a_sweep_compares(trained):
         assert summary[name] > 0, name
 
 
+@pytest.mark.slow
 def test_the_summary_knows_of_a_training_in_an_earlier_process(folder, tmp_path):
     run(folder, tmp_path, "--do_train", "--train_step=2")
     before = read_json(tmp_path / "run_summary.json")
@@ -249,6 +250,7 @@ def test_the_summary_knows_of_a_training_in_an_earlier_process(folder, tmp_path)
     assert summary["value"] is not None
 
 
+@pytest.mark.slow
 def test_the_summary_adds_up_the_time_of_all_starts(folder, tmp_path, monkeypatch):
     arguments = ("--do_train", "--do_eval", "--do_predict", "--log_steps=1")
     with monkeypatch.context() as patch:
@@ -273,6 +275,7 @@ def test_the_summary_adds_up_the_time_of_all_starts(folder, tmp_path, monkeypatc
     )
 
 
+@pytest.mark.slow
 def test_the_summary_knows_of_a_training_that_was_killed(folder, tmp_path, monkeypatch):
     """Nothing can be written then: what counts is what was written on the way."""
     monkeypatch.setattr(classifier_run.fine_tuning_runs, "train", train_and_die)
@@ -291,6 +294,7 @@ def train_and_die(*arguments, **options):
 TRAIN = classifier_run.fine_tuning_runs.train
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["{", "[1]", ""])
 def test_results_of_ours_that_are_damaged_are_written_anew(
     folder, trained, tmp_path, caplog, content
@@ -312,6 +316,7 @@ def test_results_of_ours_that_are_damaged_are_written_anew(
         assert summary[name] == before["run_summary.json"][name], name
 
 
+@pytest.mark.slow
 def test_training_alone_needs_training_data_alone(folder, tmp_path):
     (tmp_path / "data").mkdir()
     train = (folder / "MRPC" / "train.tsv").read_bytes()
@@ -323,6 +328,7 @@ def test_training_alone_needs_training_data_alone(folder, tmp_path):
     assert (outcome.evaluation, outcome.predictions) == (None, [])
 
 
+@pytest.mark.slow
 def test_a_training_that_would_fill_the_disk_is_refused(folder, tmp_path, monkeypatch):
     usage = shutil.disk_usage(str(tmp_path))._replace(free=100000)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
@@ -332,6 +338,7 @@ def test_a_training_that_would_fill_the_disk_is_refused(folder, tmp_path, monkey
     assert steps_in(tmp_path / "out") == []
 
 
+@pytest.mark.slow
 def test_the_room_asked_for_is_that_which_checkpoints_take(folder, trained, monkeypatch, tmp_path):
     asked = []
     monkeypatch.setattr(
@@ -369,6 +376,7 @@ def test_the_confusion_matrix_is_made_again_where_it_is_missing(folder, trained)
     assert (path / "confusion_matrix.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_padding_and_batch_size_change_no_result(folder, trained, tmp_path):
     path, outcome = trained
     expected = outcome.evaluation.results[-1].metrics
@@ -416,6 +424,7 @@ def test_one_checkpoint_can_predict_a_file_of_ones_own(folder, trained, tmp_path
     assert not (tmp_path / "out" / "test_results.tsv").exists()
 
 
+@pytest.mark.slow
 def test_without_evaluation_the_newest_checkpoint_predicts(folder, tmp_path, caplog):
     with caplog.at_level(logging.INFO, "albert"):
         run(folder, tmp_path, "--do_train", "--do_predict", "--train_step=1")
@@ -423,6 +432,7 @@ def test_without_evaluation_the_newest_checkpoint_predicts(folder, tmp_path, cap
     assert (tmp_path / "test_results.tsv").exists()
 
 
+@pytest.mark.slow
 def test_pruning_waits_for_evaluation_and_spares_what_another_process_trained(folder, tmp_path):
     run(folder, tmp_path, "--do_train", "--keep_checkpoint_max=1")
     assert steps_in(tmp_path) == [0, 2, 4, 6]
@@ -436,6 +446,7 @@ def test_pruning_waits_for_evaluation_and_spares_what_another_process_trained(fo
     assert (tmp_path / "model.ckpt-best.index").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments,words",
     [
@@ -471,6 +482,7 @@ def test_a_checkpoint_of_another_model_cannot_predict(folder, trained, tmp_path)
 # Other kinds of tasks.
 
 
+@pytest.mark.slow
 def test_a_task_of_ones_own_is_learnt(tmp_path):
     data.write_own(tmp_path)
     data.write_config(tmp_path, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
@@ -478,6 +490,7 @@ def test_a_task_of_ones_own_is_learnt(tmp_path):
     assert outcome.evaluation.best.metrics["eval_accuracy"] >= 0.75
 
 
+@pytest.mark.slow
 def test_a_task_of_numbers_is_learnt_and_described_by_a_file(tmp_path):
     data.write_own(tmp_path, scores=True)
     data.write_config(tmp_path, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
@@ -504,6 +517,7 @@ def test_a_task_of_numbers_is_learnt_and_described_by_a_file(tmp_path):
     assert not (tmp_path / "out" / "confusion_matrix.json").exists()
 
 
+@pytest.mark.slow
 def test_every_dev_split_is_measured_and_the_first_decides(folder, tmp_path):
     mnli = tmp_path / "MNLI"
     mnli.mkdir()
@@ -552,6 +566,7 @@ def write_kind(folder, kind):
         data.write_rows(folder / f"{name}.tsv", rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_the_examples_of_any_kind_of_task_can_be_learnt_by_heart(tmp_path, kind):
     is_pair, labels = KINDS[kind]
@@ -581,6 +596,7 @@ def test_the_examples_of_any_kind_of_task_can_be_learnt_by_heart(tmp_path, kind)
 # What is said of training.
 
 
+@pytest.mark.slow
 def test_a_training_that_learns_nothing_is_called_collapsed(folder, tmp_path, caplog):
     with caplog.at_level(logging.WARNING, "albert"):
         run(folder, tmp_path, "--do_train", "--do_eval", "--learning_rate=0", "--train_step=2")
@@ -594,6 +610,7 @@ def test_a_training_that_learns_nothing_is_called_collapsed(folder, tmp_path, ca
     assert "learnt nothing that counts" in caplog.text
 
 
+@pytest.mark.slow
 def test_epochs_and_proportions_go_before_steps(folder, tmp_path):
     outcome = run(
         folder,
@@ -616,6 +633,7 @@ def tensors_of(folder, step):
     return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("padding", ["longest", "bucket"])
 def test_a_run_in_two_parts_ends_in_the_bytes_of_one(folder, tmp_path, padding):
     arguments = ("--do_train", f"--padding={padding}", "--train_step=6")

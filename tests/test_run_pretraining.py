@@ -120,6 +120,7 @@ def parameters_of(tree):
     return {item.arg for node in functions for item in node.args.args + node.args.kwonlyargs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", scripts_with_flags(), ids=lambda path: path.stem)
 def test_every_flag_of_a_script_is_read_somewhere(path):
     """Either as settings.<name>, or by a function that is called with **settings.to_dict()."""
@@ -191,6 +192,7 @@ def test_evaluation_reads_the_evaluation_file(data, trained, tmp_path):
     assert accuracy * 10 == pytest.approx(round(accuracy * 10), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_without_an_evaluation_file_the_input_is_evaluated(data, tmp_path):
     outcome = run(data, tmp_path, "--do_eval", "--num_train_steps=1", "--max_eval_steps=2")
     content = json.loads((tmp_path / "eval_results.json").read_text(encoding="utf-8"))
@@ -214,6 +216,7 @@ def test_a_second_run_of_the_same_command_changes_nothing(data, trained, caplog)
     assert "Nothing to train" in caplog.text and "Best of 3" in caplog.text
 
 
+@pytest.mark.slow
 def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_together(data, tmp_path):
     outcome = run(
         data,
@@ -272,6 +275,7 @@ def run_without_masks(data, without_masks, output_dir, *arguments):
     return run(data, output_dir, *files, "--do_eval", *arguments)
 
 
+@pytest.mark.slow
 def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_evaluation(
     data, without_masks, tmp_path, caplog
 ):
@@ -295,6 +299,7 @@ def test_records_without_masks_need_a_budget(data, without_masks, tmp_path):
         run_without_masks(data, without_masks, tmp_path)
 
 
+@pytest.mark.slow
 def test_evaluation_keeps_the_masks_of_records_that_have_some(data, without_masks, tmp_path):
     both = f"--eval_file={data / 'eval.tf_record'},{without_masks / 'eval.tf_record'}"
     own = run_without_masks(data, without_masks, tmp_path / "a", "--masked_lm_budget=0.25")
@@ -326,6 +331,7 @@ def test_a_vocabulary_larger_than_the_model_is_refused(data, tmp_path):
         run(data, tmp_path / "out", *flags)
 
 
+@pytest.mark.slow
 def test_a_model_folder_needs_no_vocabulary(data, trained, tmp_path):
     outcome = run(data, tmp_path, f"--albert_dir={trained[0]}", "--num_train_steps=1")
     assert outcome.training.last_step == 1
@@ -339,6 +345,7 @@ def test_two_vocabularies_and_budgets_out_of_range_are_refused(data, tmp_path):
             settings_for(data, tmp_path, f"--masked_lm_budget={budget}")
 
 
+@pytest.mark.slow
 def test_a_vocabulary_file_helps_where_the_sidecar_is_gone(data, tmp_path):
     strip_masks(data / "train-0.tf_record", tmp_path / "train.tf_record", vocabulary=False)
     flags = [f"--input_file={tmp_path / 'train.tf_record'}", "--masked_lm_budget=0.25"]
@@ -356,6 +363,7 @@ def test_a_vocabulary_file_helps_where_the_sidecar_is_gone(data, tmp_path):
 # Where the first weights come from.
 
 
+@pytest.mark.slow
 def test_a_warm_start_takes_the_weights_and_says_so(data, trained, tmp_path, caplog):
     with caplog.at_level(logging.INFO, logger="albert"):
         run(data, tmp_path, f"--init_checkpoint={trained[0]}", "--num_train_steps=1")
@@ -367,6 +375,7 @@ def test_a_warm_start_takes_the_weights_and_says_so(data, trained, tmp_path, cap
     assert target.get_tensor("global_step") == 0
 
 
+@pytest.mark.slow
 def test_every_group_can_start_from_the_one_group(data, trained, tmp_path):
     run(
         data,
@@ -402,6 +411,7 @@ def test_a_folder_of_another_model_is_refused(data, trained):
         run(data, trained[0], f"--albert_config_file={data / 'wide.json'}")
 
 
+@pytest.mark.slow
 def test_random_weights_are_a_function_of_the_seed_and_said_to_be_random(
     data, trained, tmp_path, caplog
 ):

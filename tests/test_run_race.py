@@ -246,6 +246,7 @@ def test_a_folder_of_another_run_is_refused(folder, trained, arguments, words):
         run(folder, trained[0], *arguments)
 
 
+@pytest.mark.slow
 def test_padding_and_batch_size_change_no_result(folder, trained, tmp_path):
     path, outcome = trained
     expected = outcome.evaluation.results[-1].metrics
@@ -264,6 +265,7 @@ def test_padding_and_batch_size_change_no_result(folder, trained, tmp_path):
             assert found[name] == pytest.approx(expected[name], abs=1e-6), name
 
 
+@pytest.mark.slow
 def test_files_of_features_have_the_names_they_are_given(folder, tmp_path, caplog):
     train, evaluation = tmp_path / "features" / "train.tf_record", tmp_path / "eval.tf_record"
     arguments = [f"--train_file={train}", f"--eval_file={evaluation}", "--train_step=1"]
@@ -277,6 +279,7 @@ def test_files_of_features_have_the_names_they_are_given(folder, tmp_path, caplo
     assert train.read_bytes() != before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["middle", "high"])
 def test_one_level_alone_is_trained_evaluated_and_predicted(folder, tmp_path, level):
     outcome = run(folder, tmp_path, f"--{level}_only", "--do_predict", "--train_step=1")
@@ -287,6 +290,7 @@ def test_one_level_alone_is_trained_evaluated_and_predicted(folder, tmp_path, le
     assert len(answers) == 8 and all(name.startswith(level) for name in answers)
 
 
+@pytest.mark.slow
 def test_questions_without_answers_are_predicted_without_scores(folder, trained, tmp_path):
     race_data.write_race(tmp_path, splits=("test",), passages=2)
     for path in tmp_path.glob("RACE/test/*/*.txt"):
@@ -328,6 +332,7 @@ def test_what_is_measured_are_the_questions_whose_answer_is_known():
     assert race_run.measure(keys[1:2], {name: v[1:2] for name, v in outputs.items()}) == {}
 
 
+@pytest.mark.slow
 def test_checkpoints_beyond_the_newest_go_once_they_are_evaluated(folder, tmp_path):
     outcome = run(folder, tmp_path, "--num_keep_checkpoint=1")
     assert steps_in(tmp_path) == [4]
@@ -335,12 +340,14 @@ def test_checkpoints_beyond_the_newest_go_once_they_are_evaluated(folder, tmp_pa
     assert (tmp_path / "model.ckpt-best.index").exists()
 
 
+@pytest.mark.slow
 def test_a_training_that_learns_nothing_is_called_collapsed(folder, tmp_path, caplog):
     with caplog.at_level(logging.WARNING, "albert"):
         run(folder, tmp_path, "--nodo_eval", "--learning_rate=0", "--train_step=2")
     assert "collapsed or has hardly begun" in caplog.text
 
 
+@pytest.mark.slow
 def test_questions_can_be_learnt_by_heart(tmp_path):
     race_data.write_race(tmp_path, splits=("train",), passages=8)
     (tmp_path / "RACE" / "dev").symlink_to(tmp_path / "RACE" / "train")

@@ -248,6 +248,7 @@ def test_the_scores_are_those_of_the_files_that_are_left(folder, trained):
     assert all(text in CONTEXT or text == "empty" for text in answers.values())
 
 
+@pytest.mark.slow
 def test_run_again_nothing_is_computed_but_the_answers(folder, trained, caplog):
     version, path, _ = trained
     before = {name: (path / name).read_bytes() for name in FILES[version] | {"eval_results.txt"}}
@@ -258,6 +259,7 @@ def test_run_again_nothing_is_computed_but_the_answers(folder, trained, caplog):
     assert {name: (path / name).read_bytes() for name in before} == before
 
 
+@pytest.mark.slow
 def test_answers_to_other_questions_are_set_aside(folder, trained, tmp_path, caplog):
     version, path, _ = trained
     arguments = ["--do_predict", f"--checkpoint={path}"]
@@ -271,6 +273,7 @@ def test_answers_to_other_questions_are_set_aside(folder, trained, tmp_path, cap
     assert "Kept answers to other questions as" in caplog.text
 
 
+@pytest.mark.slow
 def test_the_named_checkpoint_answers(folder, trained, tmp_path):
     version, path, _ = trained
     arguments = ["--do_predict", f"--checkpoint={path / 'model.ckpt-2'}"]
@@ -280,6 +283,7 @@ def test_the_named_checkpoint_answers(folder, trained, tmp_path):
     assert outcome.prediction.evaluation is None
 
 
+@pytest.mark.slow
 def test_questions_without_known_answers_are_answered_without_scores(folder, trained, caplog):
     version, path, _ = trained
     results = (path / "eval_results.txt").read_bytes()
@@ -293,6 +297,7 @@ def test_questions_without_known_answers_are_answered_without_scores(folder, tra
     assert (path / "eval_results.txt").read_bytes() == results
 
 
+@pytest.mark.slow
 def test_the_threshold_of_the_evaluation_serves_questions_without_known_answers(
     folder, trained, caplog
 ):
@@ -317,6 +322,7 @@ def test_the_threshold_of_the_evaluation_serves_questions_without_known_answers(
     run(folder, path, version, "--do_predict")  # leaves the folder as it was
 
 
+@pytest.mark.slow
 def test_a_named_threshold_decides_and_empty_answers_are_noticed(folder, trained, tmp_path, caplog):
     version, path, _ = trained
     if version == "v1":
@@ -328,6 +334,7 @@ def test_a_named_threshold_decides_and_empty_answers_are_noticed(folder, trained
     assert "None of the 5 questions got an answer" in caplog.text
 
 
+@pytest.mark.slow
 def test_other_answers_are_scored_anew(folder, tmp_path):
     """The same questions, whose features are the same, with other answers."""
     file = tmp_path / "mine.json"
@@ -365,6 +372,7 @@ def test_wide_beams_serve_short_batches(folder, trained, tmp_path):
     assert outcome.prediction.scores["total"] == 5
 
 
+@pytest.mark.slow
 def test_feature_files_have_the_names_the_user_gives(folder, trained, tmp_path):
     version, path, _ = trained
     names = [f"--predict_feature_file={tmp_path / 'p.tf_record'}"]
@@ -376,6 +384,7 @@ def test_feature_files_have_the_names_the_user_gives(folder, trained, tmp_path):
     assert not list(out.glob("*.tf_record"))
 
 
+@pytest.mark.slow
 def test_another_length_is_refused_for_training_and_allowed_for_answers(folder, trained, caplog):
     version, path, _ = trained
     with pytest.raises(ValueError, match="belongs to another run: max_seq_length"):
@@ -386,6 +395,7 @@ def test_another_length_is_refused_for_training_and_allowed_for_answers(folder, 
     run(folder, path, version, "--do_predict")  # leaves the folder as it was
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_hub_module_takes_the_place_of_configuration_checkpoint_and_vocabulary(
     version, folder, tmp_path
@@ -440,6 +450,7 @@ def _inputs(length=20):
     }
 
 
+@pytest.mark.slow
 def test_the_saved_model_answers_without_being_told_where_answers_may_be(folder, trained, tmp_path):
     """What it says of a record is what prediction says of it."""
     version, path, _ = trained
@@ -478,6 +489,7 @@ def _predicted(settings, version, path, values):
         return session.run(outputs)
 
 
+@pytest.mark.slow
 def test_the_lite_model_gives_the_logits_of_the_saved_model(folder, trained, tmp_path):
     version, path, _ = trained
     if version == "v2":

@@ -14,6 +14,7 @@ from tests import classification_data, other_runtime, pretrained_models, squad_d
 pytestmark = other_runtime.needs_other_runtime
 
 
+@pytest.mark.slow
 def test_a_checkpoint_means_the_same_to_the_other_runtime(tmp_path):
     archive = pretrained_models.write_archive(tmp_path)
     found = other_runtime.evaluate(
@@ -60,6 +61,7 @@ def answers_elsewhere(folder):
     return [outcome.prediction.scores, test_run_squad.read_json(outcome.prediction.predictions[0])]
 
 
+@pytest.mark.slow
 def test_a_model_trained_here_answers_the_same_there(trained):
     folder, outcome = trained
     scores, answers = other_runtime.evaluate(
@@ -69,6 +71,7 @@ def test_a_model_trained_here_answers_the_same_there(trained):
     assert answers == test_run_squad.read_json(folder / "out" / "predictions.json")
 
 
+@pytest.mark.slow
 def test_records_written_there_are_current_here(trained):
     folder, _ = trained
     other_runtime.evaluate(
@@ -80,6 +83,7 @@ def test_records_written_there_are_current_here(trained):
     assert written.stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_a_saved_model_and_a_lite_model_give_the_same_there(trained):
     folder, outcome = trained
     batch = test_run_squad._inputs(32)

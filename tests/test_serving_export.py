@@ -67,6 +67,7 @@ def expected_logits(model_dir, labels=("no", "maybe", "yes")):
         return session.run(outputs[3])
 
 
+@pytest.mark.slow
 def test_both_signatures_give_what_the_trained_model_gives(model_dir, exported):
     logits = expected_logits(model_dir)
     by_examples = run(exported, "serving_default", {"examples": serialized()})
@@ -90,6 +91,7 @@ def test_examples_of_another_length_are_refused(exported):
         run(exported, "serving_default", {"examples": serialized(length=16)})
 
 
+@pytest.mark.slow
 @other_runtime.needs_other_runtime
 def test_the_other_runtime_gives_the_same(exported):
     by_examples, by_ids = other_runtime.evaluate(
@@ -114,6 +116,7 @@ def test_tensorflow_2_calls_the_signatures_directly(exported):
     assert len(loaded.variables) == len(stored)
 
 
+@pytest.mark.slow
 def test_the_threshold_is_an_output_unless_it_is_nan(model_dir, exported, tmp_path):
     classifier = fine_tuned_classifier.read_classifier(model_dir)
     plain = serving_export.export_classifier(str(tmp_path), classifier, threshold=float("nan"))
@@ -125,6 +128,7 @@ def test_the_threshold_is_an_output_unless_it_is_nan(model_dir, exported, tmp_pa
     assert sorted(os.listdir(str(tmp_path))) == sorted(map(os.path.basename, (plain, chosen)))
 
 
+@pytest.mark.slow
 def test_a_regressor_gives_its_score(tmp_path):
     model_dir = models.write_classifier(tmp_path / "model", labels=())
     classifier = fine_tuned_classifier.read_classifier(model_dir)

@@ -186,6 +186,7 @@ def test_files_hold_what_was_predicted(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_ten_thousand_windows_take_seconds():
     count, length = 10000, 384
     random = np.random.RandomState(1)

@@ -341,6 +341,7 @@ def _as_the_slow_way_writes(data, path, *, length=48, stride=16, training=True):
     return path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training", [True, False])
 def test_records_are_the_same_bytes_for_any_number_of_processes_and_either_way(training, tmp_path):
     data = _data(tmp_path)

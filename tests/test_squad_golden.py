@@ -150,6 +150,7 @@ def test_inputs_windows_and_answers_equal_the_references(source, is_training, le
         assert "".join(str(int(flag)) for flag in flags.values()) == row["max_context_flags"]
 
 
+@pytest.mark.slow
 @needs_shared
 @every_run
 def test_characters_equal_the_references_but_for_the_list(source, is_training, length):
@@ -172,6 +173,7 @@ def test_characters_equal_the_references_but_for_the_list(source, is_training, l
     assert all(text.startswith(_MARKS) for text, *_ in found)
 
 
+@pytest.mark.slow
 @needs_shared
 @every_run
 def test_records_equal_the_references_bit_for_bit(source, is_training, length, tmp_path):

@@ -77,6 +77,7 @@ def test_answers_have_all_places_whatever_the_batch_was_cut_to():
     np.testing.assert_array_equal(outputs["unique_ids"], [7, 8, 9])
 
 
+@pytest.mark.slow
 def test_the_v1_loss_is_the_mean_of_two_cross_entropies():
     batch = _batch()
     trained = _run(squad_heads.v1_head(16), batch, is_training=True)[0]
@@ -100,6 +101,7 @@ def test_v2_answers_lie_where_the_mask_allows_them():
     assert outputs["end_top_index"].shape == (3, 12) and outputs["cls_logits"].shape == (3,)
 
 
+@pytest.mark.slow
 def test_what_fills_a_window_up_changes_nothing_in_v2():
     batch = _batch()
     cut = {name: value[2:3] for name, value in batch.items()}
@@ -115,6 +117,7 @@ def test_what_fills_a_window_up_changes_nothing_in_v2():
                 np.testing.assert_allclose(value, part_of_it[name], atol=1e-5, err_msg=name)
 
 
+@pytest.mark.slow
 def test_the_end_is_scored_given_its_own_start():
     """Beams of one start at a time give what a beam of all gives for that start."""
     batch = _batch()
@@ -127,6 +130,7 @@ def test_the_end_is_scored_given_its_own_start():
     )
 
 
+@pytest.mark.slow
 def test_the_v2_head_has_the_published_variables():
     names = _run(squad_heads.v2_head(BEAM, 0.1), _batch(), is_training=True)[1]
     heads = sorted(name for name in names if not name.startswith("bert/"))
@@ -163,6 +167,7 @@ def _golden_run(name, head, *, is_training):
     return arrays, result[0]
 
 
+@pytest.mark.slow
 @needs_shared
 def test_v1_logits_and_loss_equal_the_reference():
     head = squad_heads.v1_head(32)
@@ -173,6 +178,7 @@ def test_v1_logits_and_loss_equal_the_reference():
     assert trained["losses"].mean() == pytest.approx(float(arrays["loss"]), abs=1e-4)
 
 
+@pytest.mark.slow
 @needs_shared
 def test_v2_loss_and_beams_equal_the_reference():
     head = squad_heads.v2_head(BEAM, 0.0)

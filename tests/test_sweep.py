@@ -141,6 +141,7 @@ def test_the_diagnostic_data_is_predicted_by_mnli_of_the_same_seed(make):
     assert flags.init_checkpoint is None
 
 
+@pytest.mark.slow
 def test_predictions_of_the_diagnostic_data_belong_to_one_model_of_mnli(make, fake_runs):
     arguments = ("--tasks=mnli,ax", "--seeds=1,2")
     before = {run.name: run.identity for run in sweep_plan.make_plan(make(*arguments))}
@@ -157,6 +158,7 @@ def test_predictions_of_the_diagnostic_data_belong_to_one_model_of_mnli(make, fa
         sweep.sweep(make(*arguments, "--learning_rate=0.5"))
 
 
+@pytest.mark.slow
 def test_a_task_without_test_data_is_not_predicted(model_dir, tmp_path):
     """As the published data of several Chinese tasks comes."""
     folder = tmp_path / "clue" / "tnews"
@@ -358,6 +360,7 @@ def test_a_damaged_row_of_any_task_stops_the_sweep_before_it_starts(
 # Runs.
 
 
+@pytest.mark.slow
 def test_a_sweep_ends_with_the_table_and_the_best_seeds_submission(
     make, tmp_path, fake_runs, capsys
 ):
@@ -377,6 +380,7 @@ def test_a_sweep_ends_with_the_table_and_the_best_seeds_submission(
     assert (out / "results.png").exists() and (out / "results.json").exists()
 
 
+@pytest.mark.slow
 def test_a_second_start_leaves_out_what_is_finished(make, fake_runs):
     plan = sweep_plan.make_plan(make("--seeds=1,2"))
     sweep.sweep(make("--seeds=1", "--tasks=mrpc"))
@@ -385,6 +389,7 @@ def test_a_second_start_leaves_out_what_is_finished(make, fake_runs):
     assert [started(run) for run in plan] == [1] * 6
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_off_is_started_again(make, fake_runs):
     settings = make("--tasks=mrpc")
     (run,) = sweep_plan.make_plan(settings)
@@ -396,6 +401,7 @@ def test_a_run_that_was_cut_off_is_started_again(make, fake_runs):
     assert started(run) == 2
 
 
+@pytest.mark.slow
 def test_a_failure_does_not_stop_the_others_and_is_named_at_the_end(make, fake_runs, capsys):
     settings = make("--seeds=13,2", "--tasks=mrpc")
     assert sweep.main(settings) == 1
@@ -407,6 +413,7 @@ def test_a_failure_does_not_stop_the_others_and_is_named_at_the_end(make, fake_r
     assert [started(run) for run in sweep_plan.make_plan(settings)] == [2, 1]
 
 
+@pytest.mark.slow
 def test_other_settings_and_other_data_need_another_folder(make, model_dir, tmp_path, fake_runs):
     sweep.sweep(make("--tasks=mrpc"))
     with pytest.raises(ValueError, match="train_step was 4 and is 5"):
@@ -440,6 +447,7 @@ def test_the_seed_without_a_number_is_never_the_best():
     assert sweep.best_folders(runs, results, runs) == ["cola/2"]
 
 
+@pytest.mark.slow
 def test_the_summaries_of_run_classifier_can_be_read(tmp_path):
     """The fields that the table needs are those that a run writes."""
     data = classification_data.write_mrpc(tmp_path / "glue")

@@ -78,6 +78,7 @@ def plain_layers(archive, text):
     return pooled[0], np.array(layers)[:, 0], places
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pooling, layer", [("pooled", -1), ("mean", -1), ("mean", 1), ("first", 2)]
 )
@@ -94,6 +95,7 @@ def test_texts_of_any_length_have_the_vectors_they_have_alone(archive, pooling, 
         np.testing.assert_allclose(vector, expected[pooling], atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pooling", text_encoder.POOLINGS)
 def test_a_hub_module_gives_the_same_vectors(archive, module, pooling):
     from_module = source_of(archive, config=None, checkpoint=None, hub_module=module)
@@ -132,6 +134,7 @@ def test_what_there_is_not_is_refused(archive, options, words):
 # Gaps.
 
 
+@pytest.mark.slow
 def test_words_are_those_of_the_head_at_the_gap(archive):
     text = "the old [MASK] went home ."
     source = source_of(archive)
@@ -190,6 +193,7 @@ def texts(tmp_path):
     return str(path)
 
 
+@pytest.mark.slow
 def test_embed_writes_an_array_or_lines(archive, texts, tmp_path):
     array, lines = tmp_path / "out.npy", tmp_path / "out.jsonl"
     for path in (array, lines):
@@ -220,6 +224,7 @@ def test_nothing_is_left_of_an_array_that_was_not_finished(archive, tmp_path):
     assert [item.name for item in tmp_path.iterdir()] == ["bad.txt"]
 
 
+@pytest.mark.slow
 def test_fill_mask_writes_an_object_for_each_text(archive, tmp_path):
     gaps = tmp_path / "gaps.txt"
     gaps.write_text("the [MASK] went\na [MASK] [MASK]\n", encoding="utf-8")

@@ -259,6 +259,7 @@ def test_pieces_are_text_whatever_is_passed_or_asked_for(tiny):
     assert all(isinstance(piece, str) for piece in expected)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 8), reason="TensorFlow 1.15 only")
 def test_sampling_after_tensorflow_is_refused_and_does_not_crash():
     program = (

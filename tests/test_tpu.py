@@ -220,6 +220,7 @@ def results(script, mode, *, inputs, compiled):
             return [session.run(outputs) for _ in range(2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, mode", [(name, mode) for name, (_, modes) in SCRIPTS.items() for mode in modes]
 )

@@ -215,6 +215,7 @@ def test_trainer_that_is_killed_says_so(tmp_path, monkeypatch):
     assert files_in(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_training_works_where_tensorflow_was_loaded_first(tmp_path):
     program = (
         "import tensorflow, sys; from albert import train_vocab; "
@@ -235,6 +236,7 @@ def test_flags_have_the_names_and_defaults_of_the_function():
     assert settings.to_dict() == defaults
 
 
+@pytest.mark.slow
 def test_command_writes_the_files_and_turns_mistakes_into_one_line(tmp_path):
     command = [sys.executable, "-m", "albert.train_vocab", f"--input_file={CORPUS}"]
     command += [f"--model_prefix={tmp_path}/new/command", f"--vocab_size={VOCAB_SIZE}"]

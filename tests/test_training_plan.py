@@ -132,6 +132,7 @@ def test_what_could_not_be_started_is_refused(changes, message):
         training_plan.memory(job_of(**changes), NOTHING)
 
 
+@pytest.mark.slow
 def test_the_sum_is_near_what_a_process_takes(tmp_path):
     """A model of a few megabytes on a batch that takes some hundreds; float32."""
     settings = dict(config_of("albert_zh_tiny").to_dict(), num_hidden_layers=2, vocab_size=100)

@@ -153,6 +153,7 @@ def test_without_jieba_one_sentence_says_what_to_do(monkeypatch):
         word_segmentation.fingerprint(None)
 
 
+@pytest.mark.slow
 def test_a_cache_in_the_folder_for_temporary_files_is_neither_read_nor_written(
     tmp_path, monkeypatch, caplog, capfd
 ):

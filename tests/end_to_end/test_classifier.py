@@ -84,6 +84,7 @@ def results(folder):
     return {name: (folder / name).read_bytes() for name in names}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp_path):
     everything = ("--do_train", "--do_eval", "--do_predict")
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -107,6 +108,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp
     assert results(killed) == results(whole)
 
 
+@pytest.mark.slow
 def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
     process = start(data, tmp_path, "--do_train", "--task_name=mprc")
     said = finish(process)

@@ -104,6 +104,7 @@ def remove_checkpoints_after(folder, step):
             path.unlink()
 
 
+@pytest.mark.slow
 def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path):
     one, two, temporary = (tmp_path / name for name in ("one", "two", "temporary"))
     temporary.mkdir()

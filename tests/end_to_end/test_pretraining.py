@@ -92,6 +92,7 @@ def damage_last_checkpoint(folder):
     (folder / "model.ckpt-12_temp").mkdir()
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_again_and_again_ends_in_the_same_bytes(data, tmp_path):
     process = start(data, tmp_path / "whole")
     said = finish(process)
@@ -127,6 +128,7 @@ def test_a_run_that_is_stopped_again_and_again_ends_in_the_same_bytes(data, tmp_
     assert curve_without_speed(stopped) == curve_without_speed(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
     process = start(data, tmp_path, "--max_seq_length=24")
     said = finish(process)

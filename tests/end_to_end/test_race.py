@@ -54,6 +54,7 @@ def results(folder):
     return {name: (folder / name).read_bytes() for name in names}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_while_it_evaluates_ends_in_the_same_results(data, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     process = start(data, whole)
@@ -79,6 +80,7 @@ def test_a_run_that_is_killed_while_it_evaluates_ends_in_the_same_results(data, 
     assert results(killed) == results(whole)
 
 
+@pytest.mark.slow
 def test_a_bad_passage_is_one_line_with_its_file_and_exit_code_one(data, tmp_path):
     bad = race_data.write_race(tmp_path / "bad", passages=1)
     path = tmp_path / "bad" / "RACE" / "train" / "high" / "0.txt"

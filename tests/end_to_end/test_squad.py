@@ -61,6 +61,7 @@ def results(folder):
     return {name: (folder / name).read_bytes() for name in names}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     process = start(data, whole)
@@ -84,6 +85,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp
     assert results(killed) == results(whole)
 
 
+@pytest.mark.slow
 def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
     process = start(data, tmp_path / "out", "--train_file=/absent.json")
     said = processes.finish(process)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_tasks, predictor
@@ -35,6 +36,7 @@ def run_glue(folder, **variables):
     return process
 
 
+@pytest.mark.slow
 def test_a_sweep_runs_from_any_folder_and_does_nothing_twice(tmp_path):
     classification_data.write_mrpc(tmp_path / "glue")
     models.write_classifier(tmp_path / "model")
