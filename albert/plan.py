@@ -231,7 +231,7 @@ def _columns(job: training_plan.Job, settings: Any) -> Iterator[Column]:
     """The four ways to run the batch."""
     runtime = training_plan.runtime_of(is_tf2=precision.is_tf2())
     if settings.runtime_gb is not None:
-        runtime = runtime._replace(standing=settings.runtime_gb * GIGA)
+        runtime = runtime._replace(standing=settings.runtime_gb * GIGA, each_block=0.0)
     limit = settings.memory_gb * GIGA
     for name in training_plan.ACTIVATION_BYTES:
         rates = _rates(name, settings)

@@ -91,22 +91,32 @@ class Runtime(NamedTuple):
 
     Attributes:
       standing: bytes before model and data: libraries, graph and compiled clusters.
-      temporaries_factor: how many times the temporaries count. TensorFlow 1.15 leaves them to the
-        C library, which keeps freed pieces for the thread that had them.
+      each_block: bytes of graph and compiled clusters for each block of the encoder.
+      activations_factor: how many times the activations count, for pieces of memory that nothing
+        fits into any more.
+      temporaries_factor: the same for the temporaries.
       handlings: how often each of `touched_elements` is read, computed with and written in an
         update, by precision; a simple function on one number is one.
     """
 
     standing: float
-    temporaries_factor: float = 1.0
-    handlings: Mapping[str, float] = MappingProxyType({"float32": 1.0, "bfloat16": 1.0})
+    each_block: float = 0.0
+    activations_factor: float = 1.08
+    temporaries_factor: float = 1.08
+    handlings: Mapping[str, float] = MappingProxyType({"float32": 12.0, "bfloat16": 6.5})
 
 
 def runtime_of(*, is_tf2: bool) -> Runtime:
     """Returns what was measured on a CPU, on TensorFlow 2.15 or 1.15."""
     if is_tf2:
-        return Runtime(800e6, handlings={"float32": 10.0, "bfloat16": 10.0})
-    return Runtime(520e6, temporaries_factor=2.0, handlings={"float32": 10.0, "bfloat16": 10.0})
+        return Runtime(800e6)
+    return Runtime(
+        250e6,
+        each_block=35e6,
+        activations_factor=1.26,
+        temporaries_factor=0.81,
+        handlings={"float32": 11.5, "bfloat16": 11.5},
+    )
 
 
 class Memory(NamedTuple):
@@ -157,12 +167,12 @@ def memory(job: Job, runtime: Runtime) -> Memory:
     gradients = _FLOAT32 * sizes.trained
     kept = kept_activations(job)
     return Memory(
-        runtime=runtime.standing,
+        runtime=runtime.standing + runtime.each_block * job.blocks,
         weights=_FLOAT32 * sizes.parameters,
         slots=_SLOTS * _FLOAT32 * sizes.trained,
         copies=_copies(job, sizes),
-        activations=ALLOCATOR_FACTOR * sum(kept.values()),
-        temporaries=runtime.temporaries_factor * ALLOCATOR_FACTOR * _temporaries(job, sizes),
+        activations=runtime.activations_factor * sum(kept.values()),
+        temporaries=runtime.temporaries_factor * _temporaries(job, sizes),
         # With accumulation the sums stand beside them, before and after a micro-batch is added.
         gradients=gradients * (3 if job.accumulation > 1 else 1),
         # Variables are updated a few at a time; fitted as a third of all new weights and slots.
@@ -184,14 +194,8 @@ def checkpoint_bytes(job: Job) -> CheckpointBytes:
     return CheckpointBytes(weights, weights + _SLOTS * _FLOAT32 * sizes.trained)
 
 
-# What an allocator holds for each byte of activations: freed pieces that fit nothing that comes
-# after. Fitted to measured processes.
-ALLOCATOR_FACTOR = 1.08
-
-# An update reads weight, gradient and both slots, and writes three of them.
-_UPDATED_PER_PARAMETER = 1
-# Recomputation handles the activations of the forward pass once more.
-_PASSES_WITH_RECOMPUTATION = 4 / 3
+# How often recomputation handles the activations, where training without it does once: fitted.
+_PASSES_WITH_RECOMPUTATION = 1.75
 
 
 class _Sizes:
@@ -374,9 +378,9 @@ class Rates(NamedTuple):
 def touched_elements(job: Job) -> float:
     """Returns how many numbers one update handles between its products, each counted once.
 
-    These are the activations that the forward pass keeps, those of recomputation once more, the
-    masked words' logits three times (their logarithms and their gradient besides), and what the
-    update reads and writes.
+    These are the activations that the forward pass keeps (and recomputation makes again), the
+    masked words' logits three times (their logarithms and their gradient besides), the gradients
+    that accumulation adds up, and the parameters that the update writes.
     """
     sizes, once = _Sizes(job), job._replace(recompute=False)
     forward = sum(kept_activations(once).values()) / ACTIVATION_BYTES[job.precision]
@@ -384,7 +388,7 @@ def touched_elements(job: Job) -> float:
     micro_batch = passes * forward + 3 * sizes.logits
     if job.accumulation > 1:
         micro_batch += sizes.trained
-    return job.accumulation * micro_batch + _UPDATED_PER_PARAMETER * sizes.trained
+    return job.accumulation * micro_batch + sizes.trained
 
 
 def step_seconds(
