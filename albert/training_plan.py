@@ -103,7 +103,7 @@ class Runtime(NamedTuple):
     each_block: float = 0.0
     activations_factor: float = 1.08
     temporaries_factor: float = 1.08
-    handlings: Mapping[str, float] = MappingProxyType({"float32": 12.0, "bfloat16": 6.5})
+    handlings: Mapping[str, float] = MappingProxyType({"float32": 12.0, "bfloat16": 7.5})
 
 
 def runtime_of(*, is_tf2: bool) -> Runtime:
