@@ -234,7 +234,7 @@ def _even_batches(batches: tf.data.Dataset, padding: Padding, batch_size: int) -
 
     return records.apply(
         tf.data.experimental.bucket_by_sequence_length(
-            length,
+            input_pipeline.as_written(length),
             bucket_boundaries=[longest + 1 for longest in lengths[:-1]],
             bucket_batch_sizes=[batch_size * full // longest for longest in lengths],
         )

@@ -8,8 +8,8 @@
 
 Nothing is built or trained; the numbers are worked out from the configuration. They are those of
 the training scripts with their default --use_xla, and of either optimiser, since AdamW and LAMB
-keep the same state. GB are 10^9 bytes. Times need a rate: --gflops, or --measure, which multiplies
-a few large matrices here.
+keep the same state. GB are 10^9 bytes. Times need --measure, which tries this machine for a second
+or two, or the rate of another one: --gflops.
 """
 
 import json

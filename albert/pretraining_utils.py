@@ -247,9 +247,10 @@ def _masking(settings: InputSettings) -> Callable:
     masks = _mask_settings(settings, made_with.get("settings", {}))
     examples = []
     for file in settings.files:
-        examples = _first_examples(file, _RECORDS_TO_LEARN_FROM)
+        found = _first_examples(file, _RECORDS_TO_LEARN_FROM)
         if masks.do_whole_word_mask:
-            dynamic_masking.check_boundaries(file, examples)
+            dynamic_masking.check_boundaries(file, found)
+        examples += found
     vocabulary = _vocabulary(settings, made_with, examples)
     _LOGGER.info(
         "Masks are drawn on the fly%s: %.1f%% of the pieces and at most %d, in n-grams of up to %d "

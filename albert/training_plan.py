@@ -220,12 +220,11 @@ class _Sizes:
 def kept_activations(job: Job) -> Dict[str, float]:
     """Returns what the forward pass keeps for the backward pass, in bytes by kind.
 
-    Recomputation keeps the inputs of the blocks; what is kept inside of one block then counts
-    among the temporaries.
+    Recomputation keeps the inputs of the blocks, and the rest of one block at a time.
     """
     sizes, width = _Sizes(job), ACTIVATION_BYTES[job.precision]
-    blocks = {} if job.recompute else _kept_in_block(job, sizes)
-    kept = {name: job.blocks * size for name, size in blocks.items()}
+    whole_blocks = 1 if job.recompute else job.blocks
+    kept = {name: whole_blocks * size for name, size in _kept_in_block(job, sizes).items()}
     # A block's input; in bfloat16 the heads get the last output in float32 besides.
     kept["inputs of blocks"] = (job.blocks + 1) * sizes.hidden * width
     if width != _FLOAT32:
@@ -292,8 +291,6 @@ def _temporaries(job: Job, sizes: _Sizes) -> float:
     attention = (2 * sizes.scores + 5 * sizes.hidden - sizes.inner) * width
     attention += sizes.scores * _FLOAT32
     block = max(feed_forward, attention)
-    if job.recompute:
-        block += sum(_kept_in_block(job, sizes).values())
     head = _FLOAT32 * (3 * sizes.logits + 2 * sizes.hidden)
     gradients = _weight_gradients(job, sizes)
     return max(head, block + gradients)

@@ -8,8 +8,9 @@
 A run is CONFIG:BATCHxLENGTH and then, each after a colon, what differs from float32 and a
 classification: bfloat16, recompute, a task, accumulation=N, or @N for the N-th Python only. Memory
 is the largest resident set of a process that makes --updates updates. Time is the processor's, over
-all threads, of the last update, and the plan's is worked out from the rate of matrix products in
-the same time of the same process: other programs that run meanwhile stretch neither.
+all threads, of the last update, and the plan's is worked out from the rates of matrix products and
+of what is between them in the same time of the same process: other programs that run meanwhile
+stretch neither.
 """
 
 import argparse

@@ -82,7 +82,6 @@ def some_table(random):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -141,7 +140,6 @@ def test_keys_are_those_of_random_streams():
     assert found.astype(np.uint64).tolist() == random_streams.fold(base, positions).tolist()
 
 
-@pytest.mark.slow
 @needs_shared
 def test_statistics_of_real_text_are_those_of_the_published_procedure():
     """The same table that ngram_masking is held against, within five deviations of a seed."""
@@ -219,7 +217,6 @@ def original_of(row):
     return ids
 
 
-@pytest.mark.slow
 def test_labels_restore_exactly_the_original_sequence(path):
     before = masked_batches(path, 2, share=0.3, masking=False)
     after = masked_batches(path, 2, share=0.3)
@@ -229,7 +226,6 @@ def test_labels_restore_exactly_the_original_sequence(path):
             np.testing.assert_array_equal(new[name], old[name])
 
 
-@pytest.mark.slow
 def test_words_are_masked_whole_and_special_pieces_never(path):
     for row in rows(masked_batches(path, 2, share=1 / 3)):
         chosen = set(row["masked_lm_positions"][row["masked_lm_weights"] > 0])
@@ -239,7 +235,6 @@ def test_words_are_masked_whole_and_special_pieces_never(path):
         assert (1 in chosen) == (2 in chosen), "pieces 1 and 2 are one word"
 
 
-@pytest.mark.slow
 def test_a_small_share_masks_one_piece(path):
     masked = [
         int(row["masked_lm_weights"].sum()) for row in rows(masked_batches(path, 1, share=1e-4))
@@ -247,7 +242,6 @@ def test_a_small_share_masks_one_piece(path):
     assert set(masked) <= {0, 1} and sum(masked) > 40  # none where the word drawn last has two
 
 
-@pytest.mark.slow
 def test_each_pass_over_the_data_gets_new_masks(path):
     batches = masked_batches(path, 4, share=0.3)
     positions = collections.defaultdict(set)
@@ -256,7 +250,6 @@ def test_each_pass_over_the_data_gets_new_masks(path):
     assert sum(len(found) > 1 for found in positions.values()) > len(positions) / 2
 
 
-@pytest.mark.slow
 def test_masks_are_a_function_of_seed_and_position_on_every_runtime(path):
     def checksum(seed):
         (batch,) = masked_batches(path, 1, share=0.3, seed=seed)

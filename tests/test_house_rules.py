@@ -9,8 +9,6 @@ import re
 import tokenize
 from typing import Dict, Iterator, List, NamedTuple, Tuple
 
-import pytest
-
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LICENCE = "# Copyright 2026 The albert Authors.\n# SPDX-License-Identifier: Apache-2.0\n"
 LONGEST_FUNCTION = 60
@@ -221,7 +219,6 @@ def test_blocks_nest_at_most_three_deep():
     assert not deep, "\n".join(deep)
 
 
-@pytest.mark.slow
 def test_parameters_from_the_fourth_on_are_keyword_only():
     many = []
     for path in PROGRAM:
@@ -241,7 +238,6 @@ def test_parameters_from_the_fourth_on_are_keyword_only():
     assert not many, "\n".join(many)
 
 
-@pytest.mark.slow
 def test_public_functions_and_classes_have_docstrings():
     bare = []
     for path in PACKAGE:
@@ -256,7 +252,6 @@ def test_public_functions_and_classes_have_docstrings():
     assert not bare, "\n".join(bare)
 
 
-@pytest.mark.slow
 def test_files_begin_with_the_licence_and_a_docstring():
     filled = [path for path in CODE if source_of(path)]
     assert [name_of(path) for path in filled if not source_of(path).startswith(LICENCE)] == []
@@ -269,7 +264,6 @@ def test_nothing_is_taken_from_tf_contrib():
     assert [name_of(path) for path in CODE if contrib in source_of(path)] == []
 
 
-@pytest.mark.slow
 def test_only_flags_lib_touches_the_global_flags():
     touched = [
         f"{name_of(path)}:{node.lineno}"
@@ -281,7 +275,6 @@ def test_only_flags_lib_touches_the_global_flags():
     assert touched == []
 
 
-@pytest.mark.slow
 def test_errors_are_never_swallowed():
     swallowed = [
         f"{name_of(path)}:{handler.lineno}"
@@ -328,7 +321,6 @@ def test_every_module_has_its_layer():
     assert modules - {"__init__"} <= set(LAYER_OF), "name the new module's layer in LAYERS"
 
 
-@pytest.mark.slow
 def test_imports_point_down_only():
     upward = []
     for path in PACKAGE:
@@ -341,7 +333,6 @@ def test_imports_point_down_only():
     assert not upward, "\n".join(upward)
 
 
-@pytest.mark.slow
 def test_syntax_is_that_of_python_3_7():
     # On Python 3.7 itself, parsing suffices. Later ones are asked to refuse what came after.
     later = []

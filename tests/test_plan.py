@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from albert import configs, flags_lib, machine_rates, plan, training_plan
+from albert import configs, flags_lib, machine_rates, modeling, plan, training_plan
 from tests import recording_settings
 
 
@@ -96,6 +96,27 @@ def test_the_rate_can_be_measured(capsys, monkeypatch):
     )
     ways = as_json(capsys, "--name=base_v2", "--measure", "--utilisation=1")["ways"]
     assert ways[0]["step_seconds"] == pytest.approx(4 * ways[2]["step_seconds"])
+
+
+@pytest.mark.parametrize("is_tf2", [False, True])
+def test_measured_rates_tell_times_by_the_runtimes_constants(is_tf2, capsys, monkeypatch):
+    monkeypatch.setattr(machine_rates, "measure", lambda dtype: rates(1e11 * 4 / dtype.size))
+    monkeypatch.setattr(plan.precision, "is_tf2", lambda: is_tf2)
+    ways = as_json(capsys, "--name=base_v2", "--task=classification", "--measure")["ways"]
+    for way in ways:
+        job = training_plan.Job(
+            modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2")),
+            "classification",
+            batch=32,
+            length=512,
+            precision=way["precision"],
+            recompute=way["recompute"],
+        )
+        is_half = way["precision"] == "bfloat16"
+        handlings = 11.5 if not is_tf2 else 7.5 if is_half else 12.0
+        products = training_plan.work(job).total / (2e11 if is_half else 1e11)
+        between = handlings * training_plan.touched_elements(job) / 1e9
+        assert way["step_seconds"] == pytest.approx(products + between)
 
 
 def test_measured_rates_are_of_the_order_of_machines():

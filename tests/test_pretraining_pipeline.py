@@ -151,7 +151,6 @@ def made(tmp_path_factory, text_file, vocab_file):
 KNOWN_BYTES = "dc8991751936222504ad663210a41b5cef342fdecd75478b1c4ddb06ef74ace7"
 
 
-@pytest.mark.slow
 def test_both_runtimes_write_the_same_known_bytes_however_the_work_is_cut(
     made, tmp_path, text_file, vocab_file, monkeypatch
 ):
@@ -183,7 +182,6 @@ def open_lines(path):
         return stream.readlines()
 
 
-@pytest.mark.slow
 def test_each_document_gives_as_many_instances_as_on_one_machine(tmp_path, vocab_file):
     (tmp_path / "a.txt").write_text(one_word_a_document(), "utf-8")
     made = create(tmp_path / "a.txt", tmp_path / "a", vocab_file, settings=WHOLE_CHUNKS)
@@ -226,14 +224,12 @@ def test_counters_of_beam_are_the_counts_of_the_data(made):
     ]
 
 
-@pytest.mark.slow
 def test_the_number_of_shards_only_cuts_the_same_shuffle(made, tmp_path, text_file, vocab_file):
     one = create(text_file, tmp_path / "b", vocab_file, num_shards=1)
     assert one.records == made.records
     assert one.records != sorted(one.records)
 
 
-@pytest.mark.slow
 def test_moving_the_text_changes_nothing_and_each_copy_has_masks_of_its_own(
     made, tmp_path, text_file, vocab_file
 ):
@@ -251,7 +247,6 @@ def test_moving_the_text_changes_nothing_and_each_copy_has_masks_of_its_own(
 # ---- formats -------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_every_format_gives_the_documents_of_plain_text(tmp_path, vocab_file):
     text = one_word_a_document()
     (tmp_path / "a.txt").write_text(text, "utf-8")
@@ -268,7 +263,6 @@ def test_every_format_gives_the_documents_of_plain_text(tmp_path, vocab_file):
 # ---- bad lines -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_bad_lines_are_left_out_and_listed_with_their_place(tmp_path, vocab_file):
     (tmp_path / "a.txt").write_bytes(make_text(9).encode() + b"\nb\xe9ta beta.\nalpha eta.\n")
     (tmp_path / "b.jsonl").write_bytes(b'{"text": "alpha beta gamma."}\n{"no": 1}\n')
@@ -284,7 +278,6 @@ def test_bad_lines_are_left_out_and_listed_with_their_place(tmp_path, vocab_file
     assert "no text in the field 'text'" in by_file["b.jsonl"]["reason"]
 
 
-@pytest.mark.slow
 def test_text_of_another_encoding_fails_in_one_sentence_and_tells_which_lines(tmp_path, vocab_file):
     (tmp_path / "a.txt").write_bytes(b"b\xe9ta.\n" * 20)
     arguments = ["--direct_num_workers=2", "--direct_running_mode=multi_threading"]
@@ -327,7 +320,6 @@ def test_mistakes_are_found_before_the_work_begins(
         make_job(vocab_file=vocab_file, **given)
 
 
-@pytest.mark.slow
 def test_text_that_gives_no_instance_is_an_error_of_the_whole_job(tmp_path, vocab_file):
     (tmp_path / "a.txt").write_text("eta\n\nalpha\n", "utf-8")
     with pytest.raises(ValueError, match=r"^--input_file: the text gives no instance"):
@@ -364,7 +356,6 @@ def test_equal_keys_are_put_in_order_of_their_records():
 # ---- real text -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @needs_shared
 def test_every_statistic_is_that_of_the_plain_program(tmp_path):
     documents = pretraining_statistics.blocks40()
@@ -389,7 +380,6 @@ def test_every_statistic_is_that_of_the_plain_program(tmp_path):
         assert abs(found[name] - value["mean"]) <= 4 * error + 1e-9, name
 
 
-@pytest.mark.slow
 def test_words_of_chinese_are_masked_whole_by_the_segmenter_that_travels_along(
     tmp_path, vocab_file
 ):

@@ -92,7 +92,7 @@ prepare() {
         [ -n "$python" ] || python=$(find_python "$runtime")
         [ -n "$python" ] || return 0
         say "Making $environment with $python (Python $(version_of "$python"))"
-        "$python" -m venv --clear "$environment" >&2
+        "$python" -m venv --clear "$environment" >&2 || fail "$python could not make $environment."
     fi
     if [ "$(cat "$environment/complete" 2>/dev/null)" != "$(checksum "$runtime")" ]; then
         say "Installing $(requirements_of "$runtime") into $environment (a minute or two the first time)"
@@ -108,7 +108,8 @@ prepare() {
 # it is in pip.log, whose end is shown when pip fails.
 install_requirements() {
     python=$1/bin/python requirements=$2 log=$1/pip.log
-    "$python" -m pip install --quiet --disable-pip-version-check --no-compile "pip>=20.3" >&2
+    "$python" -m pip install --quiet --disable-pip-version-check --no-compile "pip>=20.3" >&2 ||
+        fail "pip could not renew itself in $1. The next run goes on from here."
     {
         "$python" -m pip install --disable-pip-version-check --progress-bar off --no-compile \
             $(printf -- '-r %s ' $requirements) 2>&1 && echo "pip: done" || echo "pip: failed"
@@ -154,10 +155,13 @@ if [ "$wanted" = first ]; then
 else
     # Both at the same time: each is minutes of unpacking by one processor.
     answer=$(mktemp)
-    trap 'rm -f "$answer"' EXIT
     prepare tf1 "" >"$answer" &
+    first=$!
+    # What runs in the background does not hear the keyboard, and pip is a child of it.
+    trap 'pkill -TERM -P "$first" 2>/dev/null; kill "$first" 2>/dev/null; rm -f "$answer"' EXIT
+    trap 'exit 130' INT TERM
     second=$(prepare tf2 "") || fail "The environment for TensorFlow 2.15 could not be made."
-    wait $! || fail "The environment for TensorFlow 1.15 could not be made."
+    wait "$first" || fail "The environment for TensorFlow 1.15 could not be made."
     found=$(cat "$answer" && echo "$second")
 fi
 [ -n "$found" ] || fail "No supported Python found on PATH or under ~/.pyenv/versions." \
