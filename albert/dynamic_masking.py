@@ -34,6 +34,11 @@ class Vocabulary(NamedTuple):
     ordinary: np.ndarray  # int32: ids that may replace a piece at random
 
 
+def are_equal(one: Vocabulary, other: Vocabulary) -> bool:
+    """Returns whether masking would do the same by both."""
+    return one.mask_id == other.mask_id and np.array_equal(one.ordinary, other.ordinary)
+
+
 def vocabulary_of_table(table: ngram_masking.PieceTable) -> Vocabulary:
     """Returns what a tokenizer's table says."""
     return Vocabulary(table.mask_id, table.ordinary)

@@ -55,6 +55,7 @@ CURVE_NAME = "training_curve.csv"
 _LONGEST_SILENCE_SECONDS = 60.0
 # Under this name the tensors to report lie in their graph.
 _SCALARS = "training_scalars"
+_RATE = "learning_rate"
 _SPEED = "examples_per_second"
 # What the training step says when it refuses an update: the words, the step, the norm.
 _GRADIENT_STOP = re.compile(r"gradient norm is not finite.*?\] \[\d+\] \[(.*?)\]")
@@ -461,19 +462,24 @@ class _Interval:
     def __init__(self, batch_size: int):
         self._batch_size = batch_size
         self._runs, self._steps, self._seconds, self._totals = 0, 0, 0.0, {}
+        self._last_rate = 0.0
 
     def add(self, values: Mapping[str, float], steps: int, seconds: Optional[float]):
         """Adds one call of the session; `seconds` is None where the time should not count."""
         self._runs += 1
         for name, value in values.items():
             self._totals[name] = self._totals.get(name, 0.0) + float(value)
+        # Its mean would be that of no step.
+        self._last_rate = float(values.get(_RATE, 0.0))
         if seconds is not None:
             self._steps += steps
             self._seconds += seconds
 
     def means(self) -> Dict[str, float]:
-        """Returns the mean of each number, and the throughput if there is one."""
+        """Returns the mean of each number, the last rate, and the throughput if there is one."""
         means = {name: total / self._runs for name, total in self._totals.items()}
+        if _RATE in means:
+            means[_RATE] = self._last_rate
         if self._steps:
             means[_SPEED] = self._steps * self._batch_size / max(self._seconds, 1e-9)
         return means
@@ -491,7 +497,7 @@ def _shown(name: str, value: float) -> str:
         return f"{name} {value:.4f}"
     if name.endswith("accuracy"):
         return f"{name} {value:.3f}"
-    if name in ("learning_rate", "gradient_norm"):
+    if name in (_RATE, "gradient_norm"):
         return f"{name} {value:.3g}"
     return f"{value:.1f} examples/s" if name == _SPEED else ""
 

@@ -114,7 +114,8 @@ def check_records(
     if different:
         _LOGGER.warning(
             "vocab_size is %d in the model's configuration; the vocabulary that %s was made with "
-            "has %d pieces. The rest of the embeddings will never be used.",
+            "has %d pieces. The rest of the embeddings will never be used; or is this the "
+            "configuration of another vocabulary?",
             config.vocab_size,
             files[different[0]],
             pieces[different[0]],
@@ -294,12 +295,22 @@ def _made_with(files: Sequence[str]) -> Dict[str, Any]:
 def _vocabulary(
     settings: InputSettings, made_with: Mapping[str, Any], examples: Sequence[tf.train.Example]
 ) -> dynamic_masking.Vocabulary:
-    """What the user named, else what the sidecars tell, else what the records show."""
-    if settings.vocabulary is not None:
-        vocabulary = settings.vocabulary
-    elif made_with.get("vocabulary"):
-        vocabulary = dynamic_masking.vocabulary_of_description(made_with["vocabulary"])
-    else:
+    """What the user named, else what the sidecars tell, else what the records show.
+
+    Raises:
+      ValueError: the user named another vocabulary than the sidecars tell of.
+    """
+    vocabulary = settings.vocabulary
+    if made_with.get("vocabulary"):
+        recorded = dynamic_masking.vocabulary_of_description(made_with["vocabulary"])
+        if vocabulary is not None and not dynamic_masking.are_equal(vocabulary, recorded):
+            raise ValueError(
+                "--spm_model_file or --vocab_file names another vocabulary than the records were "
+                f"made with: [MASK] is the piece {vocabulary.mask_id} of the one and "
+                f"{recorded.mask_id} of the other. Name theirs, or none."
+            )
+        vocabulary = recorded
+    if vocabulary is None:
         return dynamic_masking.vocabulary_of_records(examples, settings.vocab_size)
     largest = max(vocabulary.mask_id, int(vocabulary.ordinary.max()))
     if settings.vocab_size is not None and largest >= settings.vocab_size:

@@ -224,3 +224,10 @@ def test_changed_files_are_named_and_hashes_are_not():
     assert files.fingerprint_difference(one, other) == "text was a.txt, b.txt and is a.txt, c.txt"
     changed = made_from(("a.txt", "1"), ("b.txt", "3"))
     assert files.fingerprint_difference(one, changed) == "the content of a.txt, b.txt changed"
+
+
+def test_of_changed_settings_only_what_changed_is_named():
+    old = {"settings": {"ngram": 3, "max_seq_length": 128}, "seed": 1}
+    new = {"settings": {"ngram": 3, "max_seq_length": 64}, "seed": 2}
+    difference = files.fingerprint_difference(old, new)
+    assert difference == "seed was 1 and is 2; max_seq_length was 128 and is 64"

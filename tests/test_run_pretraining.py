@@ -359,6 +359,15 @@ def test_a_vocabulary_file_helps_where_the_sidecar_is_gone(data, tmp_path):
     assert outcome.training.last_step == 1
 
 
+def test_a_vocabulary_that_is_not_the_records_is_refused(data, tmp_path):
+    strip_masks(data / "train-0.tf_record", tmp_path / "train.tf_record", vocabulary=True)
+    pieces = ["[PAD]", "[UNK]", "[MASK]", "[CLS]", "[SEP]", "a", "b"]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    flags = [f"--input_file={tmp_path / 'train.tf_record'}", "--masked_lm_budget=0.25"]
+    with pytest.raises(ValueError, match=r"\[MASK\] is the piece 2 of the one and 4 of the other"):
+        run(data, tmp_path / "a", *flags, f"--vocab_file={tmp_path / 'vocab.txt'}")
+
+
 # ---------------------------------------------------------------------------------------------
 # Where the first weights come from.
 
