@@ -158,10 +158,11 @@ else
     prepare tf1 "" >"$answer" &
     first=$!
     # What runs in the background does not hear the keyboard, and pip is a child of it.
-    trap 'pkill -TERM -P "$first" 2>/dev/null; kill "$first" 2>/dev/null; rm -f "$answer"' EXIT
+    trap 'rm -f "$answer"; pkill -TERM -P "$first" 2>/dev/null || :; kill "$first" 2>/dev/null || :' EXIT
     trap 'exit 130' INT TERM
     second=$(prepare tf2 "") || fail "The environment for TensorFlow 2.15 could not be made."
     wait "$first" || fail "The environment for TensorFlow 1.15 could not be made."
+    trap 'rm -f "$answer"' EXIT
     found=$(cat "$answer" && echo "$second")
 fi
 [ -n "$found" ] || fail "No supported Python found on PATH or under ~/.pyenv/versions." \
