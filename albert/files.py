@@ -321,8 +321,8 @@ def _change(key: str, old: Any, new: Any) -> str:
     old_names, new_names = _file_names(old), _file_names(new)
     if old_names and old_names == new_names:
         return f"the content of {_short(', '.join(new_names))} changed"
-    if not old_names and isinstance(old, dict) and isinstance(new, dict):
-        return fingerprint_difference(old, new)
+    if key == "settings" and isinstance(old, dict) and isinstance(new, dict):
+        return fingerprint_difference(old, new)  # a list of flags: the others are of no interest
     return f"{key} was {_in_words(old, old_names)} and is {_in_words(new, new_names)}"
 
 

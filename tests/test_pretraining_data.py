@@ -273,7 +273,9 @@ def test_output_of_other_settings_is_made_again_with_a_line_that_says_why(
     summary = create(text_file, outputs, vocab_file, settings=SETTINGS._replace(**changes))
     assert not summary.was_current
     lines = [record.getMessage() for record in caplog.records]
-    assert any("will be made again: settings was" in line for line in lines)
+    (name,) = changes
+    reason = f"will be made again: {name} was {getattr(SETTINGS, name)} and is {changes[name]}."
+    assert any(reason in line for line in lines)
 
 
 def test_a_changed_text_vocabulary_or_number_of_files_makes_the_output_again(
