@@ -113,7 +113,7 @@ def runtime_of(*, is_tf2: bool) -> Runtime:
     return Runtime(
         250e6,
         each_block=35e6,
-        activations_factor=1.26,
+        activations_factor=1.42,
         temporaries_factor=0.81,
         handlings={"float32": 11.5, "bfloat16": 11.5},
     )
