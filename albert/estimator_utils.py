@@ -722,7 +722,7 @@ class _StartHook(tf.train.SessionRunHook):
 
 
 @contextlib.contextmanager
-def _explained_divergence(hook: ProgressHook) -> Iterator[None]:
+def _explained_divergence(reporter: ProgressHook) -> Iterator[None]:
     """Turns TensorFlow's errors about NaN into one that says where, and what to do."""
     try:
         yield
@@ -732,9 +732,9 @@ def _explained_divergence(hook: ProgressHook) -> Iterator[None]:
             raise
         # The step was not finished, and nothing was changed by it.
         reason = f"the gradient norm is {refused.group(1).lstrip('-')}"
-        if hook.loss is not None:
-            reason += f" (the loss was {hook.loss:.4g} in the step before)"
-        raise _diverged(hook.step + 1, reason) from error
+        if reporter.loss is not None:
+            reason += f" (the loss was {reporter.loss:.4g} in the step before)"
+        raise _diverged(reporter.step + 1, reason) from error
 
 
 def _diverged(step: int, reason: str) -> TrainingDivergedError:
@@ -776,7 +776,7 @@ def train(
       ValueError: the resumed checkpoint is another model's.
     """
     is_chief = distribution.is_chief(settings)
-    hook = ProgressHook(
+    reporter = ProgressHook(
         estimator.model_dir,
         max_steps=max_steps,
         batch_size=settings.train_batch_size,
@@ -787,18 +787,18 @@ def train(
     documents = dict(documents or {})
     if model_config is not None:
         documents[CONFIG_NAME] = model_config
-    hooks = [*hooks, hook, _StartHook(estimator.model_dir, documents, resumed)]
+    hooks = [*hooks, reporter, _StartHook(estimator.model_dir, documents, resumed)]
     if is_chief and not settings.use_tpu:
         step = resumed.step if resumed else None
         hooks.append(_SaverHook(estimator.model_dir, settings.save_checkpoints_steps, step))
     try:
-        with _explained_divergence(hook):
+        with _explained_divergence(reporter):
             _run_estimator(
-                estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, hook=hook
+                estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, reporter=reporter
             )
     finally:
-        hook.close()
-    summary = hook.summary()
+        reporter.close()
+    summary = reporter.summary()
     _log_summary(summary)
     return summary
 
@@ -810,7 +810,7 @@ def _run_estimator(
     *,
     max_steps: int,
     hooks: Sequence[tf.train.SessionRunHook],
-    hook: ProgressHook,
+    reporter: ProgressHook,
 ):
     """Trains by the call that TensorFlow wants for the strategy."""
     if settings.distribution_strategy == distribution.NONE:
@@ -831,7 +831,7 @@ def _run_estimator(
         cluster = distribution.read_cluster()
         watch = peer_watch.PeerWatch(
             cluster.peers,
-            is_over=lambda: hook.step >= max_steps,
+            is_over=lambda: reporter.step >= max_steps,
             leftovers=[] if cluster.is_chief else [estimator.model_dir],
         )
         with watch, tf.Graph().as_default(), distribution.server_of_this_process():

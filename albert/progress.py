@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import sys
 import time
-from typing import Any, Iterable, Iterator, Optional, Sequence
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 from tqdm import tqdm
 
@@ -124,11 +124,9 @@ def peak_memory() -> int:
     On Linux that is the kernel's high-water mark of its address space: what `getrusage` tells there
     begins with the size of the program that started this one.
     """
-    if os.path.exists("/proc/self/status"):
-        with open("/proc/self/status", encoding="ascii", errors="replace") as stream:
-            fields = dict(line.split(":", 1) for line in stream if ":" in line)
-        if "VmHWM" in fields:
-            return int(fields["VmHWM"].split()[0]) * 1024
+    peak = _memory_fields("self", ("VmHWM",), account="status")
+    if peak:
+        return peak
     import resource  # not on every system
 
     unit = 1 if sys.platform == "darwin" else 1024
@@ -152,10 +150,12 @@ def memory_in_use(parent: int, children: Sequence[int]) -> int:
     return _memory_fields(parent, ("Rss",)) + sum(private)
 
 
-def _memory_fields(process_id: int, names: Sequence[str]) -> int:
-    """The sum of some fields of the kernel's account of a process, in bytes."""
+def _memory_fields(
+    process: Union[int, str], names: Sequence[str], *, account: str = "smaps_rollup"
+) -> int:
+    """The sum of some fields of the kernel's account of a process, in bytes; 0 without one."""
     try:
-        with open(f"/proc/{process_id}/smaps_rollup", encoding="ascii") as stream:
+        with open(f"/proc/{process}/{account}", encoding="ascii", errors="replace") as stream:
             fields = dict(line.split(":", 1) for line in stream if ":" in line)
     except (FileNotFoundError, ProcessLookupError):
         return 0

@@ -11,7 +11,6 @@ Dimensions: b sequences of a micro-batch, S sequence, T = b * S tokens, E embedd
 I intermediate, N heads, V vocabulary, P predictions a sequence, L blocks, W parameters.
 """
 
-from types import MappingProxyType
 from typing import Dict, Mapping, NamedTuple, Optional
 
 from albert import model_size, modeling
@@ -100,18 +99,24 @@ class Runtime(NamedTuple):
     """
 
     standing: float
-    each_block: float = 0.0
-    activations_factor: float = 1.08
-    temporaries_factor: float = 1.08
-    handlings: Mapping[str, float] = MappingProxyType({"float32": 12.0, "bfloat16": 7.5})
+    each_block: float
+    activations_factor: float
+    temporaries_factor: float
+    handlings: Mapping[str, float]
 
 
 def runtime_of(*, is_tf2: bool) -> Runtime:
     """Returns what was measured on a CPU, on TensorFlow 2.15 or 1.15."""
     if is_tf2:
-        return Runtime(800e6)
+        return Runtime(
+            standing=800e6,
+            each_block=0.0,
+            activations_factor=1.08,
+            temporaries_factor=1.08,
+            handlings={"float32": 12.0, "bfloat16": 7.5},
+        )
     return Runtime(
-        250e6,
+        standing=250e6,
         each_block=35e6,
         activations_factor=1.42,
         temporaries_factor=0.81,

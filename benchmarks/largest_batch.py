@@ -43,9 +43,8 @@ def known_runs(path, arguments):
 
 
 def with_verdict(run, arguments):
-    """A line with whether it is within the limit, and what the plan says for that."""
-    fits = run.get("peak_memory", math.inf) <= arguments.memory_gb * 1e9
-    return dict(run, fits=fits, planned=planned_batch(cell_of(run), arguments)[0])
+    """A line with whether it is within the limit."""
+    return dict(run, fits=run.get("peak_memory", math.inf) <= arguments.memory_gb * 1e9)
 
 
 def cell_of(line):
@@ -128,10 +127,11 @@ def print_table(found, arguments):
     for config, precision, recompute in ways:
         cells = []
         for length in arguments.lengths:
-            runs = found.get((config, length, precision, recompute), {})
+            cell = (config, length, precision, recompute)
+            runs = found.get(cell, {})
             fitting = [size for size, run in runs.items() if run["fits"]]
             failing = [size for size, run in runs.items() if not run["fits"]]
-            planned = next((run["planned"] for run in runs.values()), "-")
+            planned = planned_batch(cell, arguments)[0]
             upper = f" (< {min(failing)})" if failing else ""
             cells.append(f"{max(fitting, default='-')}{upper} [{planned}]")
         way = precision + (", recompute" if recompute else "")

@@ -37,12 +37,12 @@ FITTED = [
     "albert_large_v2:4x128:bfloat16@2",
     "albert_xlarge_v2:1x64@2",
 ]
-# And not to these.
+# And not to these, but for activations_factor of TensorFlow 1.15.
 HELD_OUT = [
     "albert_base_v2:8x256",
-    "albert_base_v2:8x256:squad_v1:bfloat16@2",
-    "albert_large_v2:2x256:recompute",
     "albert_zh_small:32x128",
+    "albert_base_v2:8x256:bfloat16@2",
+    "albert_base_v2:8x256:squad_v1:bfloat16@2",
 ]
 
 

@@ -40,7 +40,12 @@ def model_fn(features, labels, mode, params):
     with tf.control_dependencies([update]):
         train_op = step.assign_add(1).op
     estimator_utils.report_scalars(
-        {"loss": 10.0 - value, "word_accuracy": value, "learning_rate": 0.5, "gradient_norm": norm}
+        {
+            "loss": 10.0 - value,
+            "word_accuracy": value,
+            "learning_rate": value / 8,
+            "gradient_norm": norm,
+        }
     )
     return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, loss=10.0 - value, train_op=train_op)
 
@@ -204,7 +209,7 @@ def test_progress_shows_means_throughput_and_time_left(tmp_path, caplog):
     steps = [line.split(",")[0] for line in lines]
     assert steps == ["step 1/5", "step 2/5", "step 4/5", "step 5/5"]
     assert "loss 6.5000" in lines[2] and "word_accuracy 3.500" in lines[2]
-    assert "learning_rate 0.5" in lines[2]
+    assert "learning_rate 0.5," in lines[2]  # that of step 4
     assert "examples/s" in lines[2] and lines[2].endswith("left")
     assert "Trained steps 1 to 5" in caplog.messages[-1]
     assert summary.examples_per_second > 0 and summary.peak_memory_bytes > 1e7

@@ -26,7 +26,7 @@ def job_of(config=None, **changes):
     return job._replace(**changes)
 
 
-NOTHING = training_plan.Runtime(standing=0.0)
+NOTHING = training_plan.runtime_of(is_tf2=True)._replace(standing=0.0)
 
 
 def peak(job):
