@@ -699,8 +699,19 @@ class _SaverHook(tf.train.CheckpointSaverHook):
 
     def _save(self, session, step):
         stop = super()._save(session, step)
+        _make_meta_graph_plain(f"{self._save_path}-{step}.meta")
         _LOGGER.info("Saved model.ckpt-%d.", step)
         return stop
+
+
+def _make_meta_graph_plain(path: str) -> None:
+    """Rewrites a checkpoint's .meta so that other programs can train the graph in it."""
+    meta_graph = tf.MetaGraphDef()
+    with tf.io.gfile.GFile(path, "rb") as stream:
+        meta_graph.ParseFromString(stream.read())
+    precision.make_plain(meta_graph.graph_def)
+    with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
+        stream.write(meta_graph.SerializeToString(deterministic=True))
 
 
 class _StartHook(tf.train.SessionRunHook):

@@ -68,12 +68,7 @@ class AlbertConfig:
         ln_type="postln",
         embedding_layout="google",
     ):
-        """Keeps the settings and checks them.
-
-        Raises:
-          ValueError: a value is out of its range; the message names the key, the value and what
-            is allowed.
-        """
+        """Keeps the settings; `validate` checks them, when a model is built or a file is read."""
         self.vocab_size = vocab_size
         self.embedding_size = embedding_size
         self.hidden_size = hidden_size
@@ -92,7 +87,6 @@ class AlbertConfig:
         self.share_type = share_type
         self.ln_type = ln_type
         self.embedding_layout = embedding_layout
-        self.validate()
 
     @classmethod
     def from_dict(cls, json_object: Dict[str, Any]) -> "AlbertConfig":
@@ -107,7 +101,7 @@ class AlbertConfig:
                 "The model config has no 'vocab_size'. Add the number of pieces in the vocabulary"
                 f" (keys found: {', '.join(sorted(json_object)) or 'none'})."
             )
-        config = cls(vocab_size=json_object["vocab_size"])
+        config = cls(vocab_size=None)
         _check_spelling(json_object, known=list(config.__dict__))
         for key, value in json_object.items():
             setattr(config, key, value)
@@ -154,7 +148,8 @@ class AlbertConfig:
         """Checks every setting.
 
         Raises:
-          ValueError: a value is out of its range.
+          ValueError: a value is out of its range; the message names the key, the value and what
+            is allowed.
         """
         for key in _POSITIVE_INTEGERS:
             _check_positive_integer(key, getattr(self, key))
@@ -246,14 +241,14 @@ class _Variables:
     """Makes variables by their path below the current scope, and their use-ready tensors once.
 
     Layers share weights, so whatever is done to a weight (the cast to the compute dtype, joining
-    query, key and value) is done once a step here and not once a layer. In training each use gets
-    the weight by way of the use before, see `_handed_on`.
+    query, key and value) is done once a step here and not once a layer. With `hands_on` each use
+    gets the weight by way of the use before, see `_handed_on`.
     """
 
-    def __init__(self, config: AlbertConfig, dtype: tf.DType, *, is_training: bool):
+    def __init__(self, config: AlbertConfig, dtype: tf.DType, *, hands_on: bool):
         self._config = config
         self._dtype = dtype
-        self._is_training = is_training
+        self._hands_on = hands_on
         self._attention: Dict[Tuple[int, int], _AttentionWeights] = {}
         self._feed_forward: Dict[Tuple[int, int], _FeedForwardWeights] = {}
 
@@ -281,7 +276,7 @@ class _Variables:
         """What `make` makes at the first use, or what the last use hands on."""
         if key not in made:
             made[key] = make(_block_path(*key))
-        elif self._is_training:
+        elif self._hands_on:
             made[key] = tf.nest.map_structure(_handed_on, made[key])
         return made[key]
 
@@ -396,7 +391,7 @@ class _Encoder:
         # Four dimensions: TensorFlow Lite of 1.15 does not move more.
         split = tf.reshape(joined, [self._batch, self._length, 3 * heads, size])
         split = tf.transpose(split, [0, 2, 1, 3])  # [B, 3N, S, D]
-        query, key, value = tf.split(split, 3, axis=1)  # each [B, N, S, D]
+        query, key, value = tf.raw_ops.Split(axis=1, value=split, num_split=3)  # [B, N, S, D] each
         scores = tf.matmul(query, key, transpose_b=True)  # [B, N, S, S]
         probabilities = ops.masked_softmax(scores, self._mask_adder)
         probabilities = dropout(probabilities, config.attention_probs_dropout_prob, position)
@@ -487,9 +482,11 @@ class AlbertModel:
 
         Raises:
           ValueError: the inputs' rank is wrong, the sequence is longer than the position table,
-            or recomputation is asked for under stateful dropout.
+            recomputation is asked for under stateful dropout, or the config has a value out of
+            its range.
         """
         del use_einsum
+        config.validate()
         self._config = _without_dropout(config) if not is_training else config
         self._ops = fused_ops if use_xla else layers
         self._dropout = _Dropout(dropout_seed, self._ops)
@@ -500,7 +497,10 @@ class AlbertModel:
             token_type_ids = tf.zeros([batch, length], tf.int32)
 
         with tf.variable_scope(scope, default_name="bert"):
-            variables = _Variables(self._config, compute_dtype, is_training=is_training)
+            # Only beside compiled clusters: a gradient of our own is known to this process alone,
+            # and graphs of plain operations are exported and differentiated elsewhere.
+            hands_on = is_training and use_xla
+            variables = _Variables(self._config, compute_dtype, hands_on=hands_on)
             hidden = self._embed(
                 variables, input_ids, token_type_ids, one_hot=use_one_hot_embeddings
             )
@@ -518,13 +518,13 @@ class AlbertModel:
         table = variables.table("embeddings/word_embeddings", config.vocab_size, embedding)
         words = _look_up(table, tf.reshape(input_ids, [-1]), one_hot=one_hot)
         self._embedding_table = table
-        self._word_embedding_output = self._as_sequence(words)
+        self._word_embeddings = words
         self._projection = None
         if config.embedding_layout == "google":
             output = self._add_types_and_positions(
                 variables, words, token_type_ids, one_hot=one_hot
             )
-            self._embedding_output = self._as_sequence(output)
+            self._embeddings = output
             if embedding == hidden:
                 return output
             mapping = get_dense(_MAPPING, [embedding, hidden], config.initializer_range)
@@ -533,7 +533,7 @@ class AlbertModel:
             self._projection = variables.table(f"{_MAPPING}/kernel", embedding, hidden)
             words = tf.matmul(words, self._projection)  # [T, H]
         output = self._add_types_and_positions(variables, words, token_type_ids, one_hot=one_hot)
-        self._embedding_output = self._as_sequence(output)
+        self._embeddings = output
         return output
 
     def _add_types_and_positions(
@@ -598,11 +598,11 @@ class AlbertModel:
 
     def get_word_embedding_output(self) -> tf.Tensor:
         """Returns the word embeddings before positions and types, float32 [B, S, E]."""
-        return self._word_embedding_output
+        return self._as_sequence(self._word_embeddings)
 
     def get_embedding_output(self) -> tf.Tensor:
         """Returns the embedding layer's output, float32 [B, S, E] ([B, S, H] for albert_zh's)."""
-        return self._embedding_output
+        return self._as_sequence(self._embeddings)
 
     def get_embedding_table(self) -> tf.Variable:
         """Returns the word embedding table, float32 [V, E]."""

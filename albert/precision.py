@@ -107,6 +107,38 @@ def _type_list(types) -> tf.AttrValue:
     return tf.AttrValue(list=listed)
 
 
+_COMPILATION = ("_XlaMustCompile", "_XlaHasReferenceVars", "_gradient_op_type")
+
+
+def make_plain(graph_def: tf.GraphDef) -> None:
+    """Turns compiled clusters into ordinary function calls, with TensorFlow's own gradients.
+
+    A gradient written in Python is known to the process that defined it alone; a graph that names
+    one cannot be differentiated anywhere else.
+
+    Args:
+      graph_def: is changed in place.
+    """
+    functions = graph_def.library.function
+    for nodes in [graph_def.node, *(function.node_def for function in functions)]:
+        for node in nodes:
+            for name in _COMPILATION:
+                if name in node.attr:
+                    del node.attr[name]
+            if node.op == "XlaLaunch":
+                _call_plainly(node)
+
+
+def _call_plainly(launch) -> None:
+    """Makes a function call of an XlaLaunch node, which has no gradient."""
+    launch.op = "PartitionedCall"
+    for old, new in (("Targs", "Tin"), ("Tresults", "Tout"), ("function", "f")):
+        launch.attr[new].CopyFrom(launch.attr[old])
+        del launch.attr[old]
+    for name in ("Tconstants", "Nresources"):
+        del launch.attr[name]
+
+
 def session_config() -> tf.ConfigProto:
     """Returns the session settings every script uses.
 

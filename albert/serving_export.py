@@ -158,10 +158,12 @@ def check_portable(graph: tf.Graph) -> None:
     nodes = list(definition.node)
     for function in definition.library.function:
         nodes += function.node_def
-    foreign = sorted({node.op for node in nodes if node.op.endswith(_FOREIGN_OPERATIONS)})
+    foreign = {node.op for node in nodes if node.op.endswith(_FOREIGN_OPERATIONS)}
+    # A gradient written in Python, which no other process knows.
+    foreign |= {node.op for node in nodes if "_gradient_op_type" in node.attr}
     if foreign:
         raise ValueError(
-            f"The graph cannot be exported: it holds {', '.join(foreign)}. Build it with "
+            f"The graph cannot be exported: it holds {', '.join(sorted(foreign))}. Build it with "
             "use_xla=False."
         )
 

@@ -1,11 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The other runtime, if its environment is there: what one writes the other has to load."""
+"""Other processes, of this runtime and of the other one, which load what this one has written."""
 
 import json
 import os
 import pathlib
 import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -27,6 +28,15 @@ def evaluate(expression: str, *arguments: str) -> Any:
       expression: such as "test.call(sys.argv[2])", where the first argument names the module.
       *arguments: for the expression.
     """
+    return _evaluate(str(PYTHON), expression, *arguments)
+
+
+def evaluate_here(expression: str, *arguments: str) -> Any:
+    """Returns the same of a new process of this runtime."""
+    return _evaluate(sys.executable, expression, *arguments)
+
+
+def _evaluate(python: str, expression: str, *arguments: str) -> Any:
     script = (
         "import importlib, json, sys; "
         f"sys.path.insert(0, {str(ROOT)!r}); "
@@ -34,7 +44,7 @@ def evaluate(expression: str, *arguments: str) -> Any:
         f"print(json.dumps({expression}))"
     )
     text = subprocess.run(
-        [str(PYTHON), "-c", script, *arguments],
+        [python, "-c", script, *arguments],
         env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
         check=True,
         stdout=subprocess.PIPE,

@@ -143,6 +143,33 @@ def test_a_module_is_the_encoder_of_a_fine_tuned_model(archive, module, is_train
     np.testing.assert_allclose(pooled, expected, atol=1e-5)
 
 
+def train(path):
+    """Takes a module's training graph a step downhill; returns the loss before and after."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        batch = {name: tf.constant(value) for name, value in pretrained_models.inputs().items()}
+        made = hub.Module(path, tags={"train"}, trainable=True)(
+            batch, signature="tokens", as_dict=True
+        )
+        loss = tf.reduce_mean(tf.square(made["pooled_output"] - 0.5))
+        step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        return [float(session.run([loss, step])[0]) for _ in range(2)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "runs",
+    [
+        other_runtime.evaluate_here,
+        pytest.param(other_runtime.evaluate, marks=other_runtime.needs_other_runtime),
+    ],
+    ids=["on this runtime", "on the other runtime"],
+)
+def test_another_process_trains_the_module(module, runs):
+    before, after = runs("test.train(sys.argv[2])", "test_export_to_tfhub", module)
+    assert after < before
+
+
 # ---------------------------------------------------------------------------------------------
 # TensorFlow 2.
 

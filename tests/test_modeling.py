@@ -148,7 +148,14 @@ def count(config):
 )
 def test_wrong_setting_is_named(changes, message):
     with pytest.raises(ValueError, match=message.replace("(", "\\(")):
-        tiny_config(**changes)
+        tiny_config(**changes).validate()
+
+
+def test_a_wrong_setting_is_found_when_a_model_is_built():
+    for changes in ({"vocab_size": None}, {"num_attention_heads": 3}):
+        config = tiny_config(**changes)
+        with tf.Graph().as_default(), pytest.raises(ValueError, match=next(iter(changes))):
+            modeling.AlbertModel(config, False, tf.zeros([1, 2], tf.int32))
 
 
 def test_missing_vocab_size_is_named(tmp_path):
@@ -370,10 +377,10 @@ def test_custom_gradients_equal_plain_autodiff(variant):
     assert_same_training(fused, plain, 1e-5)
 
 
-def widest_sum(config, *, training):
+def widest_sum(config, *, use_xla):
     """The most tensors that one operation of the optimised graph of all gradients adds up."""
     with tf.Graph().as_default():
-        _, loss = build(config, training=training)
+        _, loss = build(config, training=True, use_xla=use_xla)
         gradients = tf.gradients(loss, tf.trainable_variables())
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
@@ -386,16 +393,41 @@ def widest_sum(config, *, training):
 
 def test_gradients_of_shared_weights_are_added_up_layer_by_layer():
     config = tiny_config(num_hidden_layers=6, hidden_act="relu")
-    assert widest_sum(config, training=False) == 6  # kept until those of all layers are there
-    assert widest_sum(config, training=True) < 4
+    assert widest_sum(config, use_xla=False) == 6  # kept until those of all layers are there
+    assert widest_sum(config, use_xla=True) < 4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", [{}, {"num_hidden_groups": 2, "inner_group_num": 2}], ids=str)
-def test_adding_up_layer_by_layer_gives_the_same_gradients(variant):
-    config = tiny_config(num_hidden_layers=5, **variant)
-    at_once = loss_and_gradients(config, training=False)
-    assert_same_training(loss_and_gradients(config, training=True), at_once, 1e-5)
+def unused_operations(config, *, training):
+    """Names of what a model makes that neither its outputs nor its variables need."""
+    with tf.Graph().as_default() as graph, tf.variable_scope("", use_resource=False):
+        ids = tf.zeros([BATCH, LENGTH], tf.int32)
+        model = modeling.AlbertModel(config, training, ids, ids, ids)
+        wanted = [model.get_pooled_output().op, model.get_sequence_output().op]
+        wanted.append(tf.global_variables_initializer())
+        wanted += [variable.value().op for variable in tf.global_variables()]
+        made = set(graph.get_operations())
+        while wanted:
+            operation = wanted.pop()
+            if operation in made:
+                made.remove(operation)
+                wanted += [tensor.op for tensor in operation.inputs] + operation.control_inputs
+    return sorted(operation.name for operation in made)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("layout", modeling.EMBEDDING_LAYOUTS)
+def test_a_model_makes_no_operation_that_nobody_uses(layout, training):
+    config = tiny_config(
+        embedding_layout=layout, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1
+    )
+    assert unused_operations(config, training=training) == []
+
+
+def test_plain_operations_have_no_gradient_of_their_own():
+    with tf.Graph().as_default() as graph:
+        build(tiny_config(hidden_dropout_prob=0.1), training=True)
+        nodes = graph.as_graph_def().node
+    assert [node.name for node in nodes if "_gradient_op_type" in node.attr] == []
 
 
 @pytest.mark.slow
