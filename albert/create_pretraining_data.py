@@ -68,6 +68,7 @@ def define_flags(flag_values: flags.FlagValues):
     )
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: flags_lib.Settings):
     """Runs the script."""
     output_files = [path for path in settings.output_file.split(",") if path]

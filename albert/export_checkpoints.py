@@ -272,6 +272,7 @@ def _say(exported: Export) -> None:
     _LOGGER.info("Beside it: %s.", ", ".join(exported.companions))
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     export(settings)

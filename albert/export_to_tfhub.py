@@ -115,6 +115,7 @@ def _check_vocabulary(
     tokenization.check_vocab_size(tokenizer, config.vocab_size)
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     export(settings)

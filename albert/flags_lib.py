@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command-line flags: each shared flag defined once, and the way every script starts.
 
-No flag is defined when a module is imported, so that any two scripts can be imported into one
-program. A script has a function `define_flags(flag_values)`, a function `main(settings)`, and
+A script has a function `define_flags(flag_values)`, a function `main(settings)`, and
 
     def cli():
         flags_lib.run(main, define_flags, usage=__doc__)
@@ -11,16 +10,29 @@ program. A script has a function `define_flags(flag_values)`, a function `main(s
 `main` gets a frozen `Settings` object with one attribute for each flag. A program or a test that
 calls a script in its own process builds one by `parse(define_flags, ["--flag=value", ...])`.
 
+Programs written for google-research/albert import a script, set tf.flags.FLAGS or parse a command
+line, and call `main(None)` or `app.run(script.main)`. For them a script of that project says
+
+    @flags_lib.reads_flags(define_flags)
+    def main(settings):
+
+Its flags are then defined on FLAGS when it is imported. Any two scripts, and a program's own flags,
+go together: a name that is there already is left as it is, and a program may define it anew later.
+What was set on FLAGS is heard by every `main`. What was not is the script's own default, whatever
+default FLAGS shows for that name. A value is checked when `main` runs, and not before.
+
 Library modules report through `logging.getLogger(__name__)`; `run` shows the lines of this package
 from the level INFO on, and keeps TensorFlow's own notices back unless `--verbosity` asks for them.
 """
 
+import copy
+import functools
 import logging
 import math
 import os
 import sys
 import traceback
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 from absl import app, flags
@@ -89,7 +101,8 @@ class _PathParser(flags.ArgumentParser):
     syntactic_help = "a path, relative, absolute, or gs://"
 
     def parse(self, argument: str) -> str:
-        return ",".join(os.path.expanduser(part.strip()) for part in argument.split(","))
+        paths = os.fspath(argument).split(",")
+        return ",".join(os.path.expanduser(part.strip()) for part in paths)
 
 
 def boolean(flag_values: flags.FlagValues, name: str, default: Optional[bool], *, help: str):
@@ -596,6 +609,139 @@ def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Set
     return Settings(**dict(settings.to_dict(), **{name: tuple(arguments)}))
 
 
+# ---------------------------------------------------------------------------------------------
+# The process's own FLAGS, for programs that call a script's main as google-research/albert's.
+
+
+class _Declared(NamedTuple):
+    """A flag that `_declare` put on FLAGS."""
+
+    flag: flags.Flag
+    default: Any
+
+
+_DECLARED: Dict[str, _Declared] = {}
+
+
+def _own_flags(define_flags: Callable[[flags.FlagValues], None]) -> flags.FlagValues:
+    flag_values = flags.FlagValues()
+    define_flags(flag_values)
+    return flag_values
+
+
+def _declare(define_flags: Callable[[flags.FlagValues], None], module_name: str):
+    """Defines on FLAGS those of a script's flags that are not there."""
+    own = _own_flags(define_flags)
+    for name in own:
+        if name not in flags.FLAGS:
+            flag = own[name]
+            flag.allow_override = True  # by a program's own flag of that name
+            flag.validators = []  # another script's required flags are none of a program's concern
+            flags.DEFINE_flag(flag, flags.FLAGS, module_name)
+            _DECLARED[name] = _Declared(flag, flag.default)
+
+
+def _withdraw_declared():
+    """Takes from FLAGS what `_declare` put there: a command line has its own script's alone."""
+    for name, declared in _DECLARED.items():
+        if name in flags.FLAGS and flags.FLAGS[name] is declared.flag:
+            delattr(flags.FLAGS, name)
+    _DECLARED.clear()
+
+
+def _heard(own: flags.Flag) -> Any:
+    """The value that FLAGS has for a script's flag; its own default where nobody set one."""
+    if own.name not in flags.FLAGS:
+        return own.default
+    flag, declared = flags.FLAGS[own.name], _DECLARED.get(own.name)
+    if declared and declared.flag is flag:
+        is_set = not flag.using_default_value or flag.default != declared.default
+    else:
+        is_set = flag.value is not None  # a program's own flag
+    if not is_set:
+        return own.default
+    if flag.value is None:
+        return None
+    try:
+        return own.parser.parse(flag.value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"--{own.name}={flag.value}: {error}") from error
+
+
+def _read_command_line():
+    """Reads the process's arguments if nobody has, as tf.flags does.
+
+    A program that has arguments of another kind (pytest, argparse) reads them itself.
+    """
+    if flags.FLAGS.is_parsed():
+        return
+    try:
+        copy.deepcopy(flags.FLAGS)(sys.argv)
+    except flags.Error:
+        flags.FLAGS.mark_as_parsed()
+    else:
+        flags.FLAGS(sys.argv)
+
+
+def process_settings(
+    define_flags: Callable[[flags.FlagValues], None], names: Sequence[str] = ()
+) -> Settings:
+    """Returns the settings that the process's FLAGS make for a script.
+
+    Args:
+      define_flags: the script's function of that name.
+      names: the flags to look at, with nothing required; by default all.
+
+    Raises:
+      ValueError: a value that the flag does not take, or a required flag that was not given.
+    """
+    _read_command_line()
+    own = _own_flags(define_flags)
+    for name in names or own:
+        own[name].value = _heard(own[name])
+    try:
+        if not names:
+            own.validate_all_flags()
+    except flags.Error as error:
+        raise ValueError(str(error)) from error
+    return _settings(own, names or list(own))
+
+
+def reads_flags(define_flags: Callable[[flags.FlagValues], None]) -> Callable:
+    """Decorates a script's `main(settings)`, so that it takes what existing programs give it.
+
+    `main(None)` and `main(argv)`, as app.run calls it, read the process's FLAGS, on which the
+    script's flags are defined from here on; anything else is the settings. Mistakes are raised.
+
+    Args:
+      define_flags: the script's function of that name.
+    """
+
+    def decorate(main: Callable[[Settings], Any]) -> Callable:
+        _declare(define_flags, main.__module__)
+
+        @functools.wraps(main)
+        def main_of_flags(settings: Any) -> Any:
+            if settings is not None and not isinstance(settings, (list, tuple)):
+                return main(settings)
+            # Where reading ended at a value without its flag, what follows was not read.
+            rest = list(settings or ())[1:]
+            if rest and not rest[0].startswith("-"):
+                _refuse_arguments(rest)
+            read = process_settings(define_flags)
+            if not logging.getLogger("albert").handlers:
+                _show_log(flags.FLAGS.verbosity)
+            return main(read)
+
+        return main_of_flags
+
+    return decorate
+
+
+# ---------------------------------------------------------------------------------------------
+# Scripts that are started by themselves.
+
+
 class _BarFriendlyHandler(logging.Handler):
     """Writes log lines above a progress bar instead of through it."""
 
@@ -623,6 +769,11 @@ def configure_logging(verbosity: int):
     Args:
       verbosity: absl's --verbosity. Below 1 TensorFlow shows errors only, from 1 on everything.
     """
+    _show_log(verbosity)
+    tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
+
+
+def _show_log(verbosity: int):
     logger = logging.getLogger("albert")
     for handler in list(logger.handlers):
         logger.removeHandler(handler)
@@ -631,7 +782,6 @@ def configure_logging(verbosity: int):
     logger.addHandler(handler)
     logger.propagate = False
     logger.setLevel(logging.DEBUG if verbosity >= 1 else logging.INFO)
-    tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
 
 
 def _message(error: BaseException) -> str:
@@ -690,6 +840,7 @@ def run(
       others: the name under which the settings hold, as a tuple, the arguments that are not flags
         of the script; `main` passes them on to what knows them. Without it they are refused.
     """
+    _withdraw_declared()
     before = set(flags.FLAGS)
     define_flags(flags.FLAGS)
     names = [name for name in flags.FLAGS if name not in before]

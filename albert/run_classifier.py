@@ -240,6 +240,7 @@ def find_task(settings: Any) -> classifier_tasks.Task:
     return classifier_tasks.get_task(settings.task_name)
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     distributed_run.run(classify, settings)

@@ -423,6 +423,7 @@ def evaluate(
     return summary
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     distributed_run.run(pretrain, settings)

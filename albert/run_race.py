@@ -170,6 +170,7 @@ def check_flags(settings: Any):
     estimator_utils.check_batch_sizes(settings)
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     # Here --train_file names a file of features that is written, and not the data themselves.
