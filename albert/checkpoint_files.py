@@ -34,23 +34,23 @@ def find_damage(checkpoint: str, names: Optional[Iterable[str]] = None) -> str:
       checkpoint: its prefix.
       names: the variables to read, which have to be there; None reads all.
     """
-    folder, prefix = os.path.split(checkpoint)
-    place = f"{prefix}.index"
+    name = None
     try:
         reader = tf.train.load_checkpoint(checkpoint)
         for name in sorted(reader.get_variable_to_shape_map() if names is None else names):
-            place = f"{name} in {_data_file(folder, prefix)}"
             reader.get_tensor(name)
     except _READ_ERRORS as error:
+        place = f"{name} in {_data_file(checkpoint)}" if name else f"{checkpoint}.index"
         return f"{place}: {' '.join(str(error).split())}"
     return ""
 
 
-def _data_file(folder: str, prefix: str) -> str:
-    """The name of the data file, or a pattern where there are several."""
+def _data_file(checkpoint: str) -> str:
+    """The path of the data file, or a pattern where there are several."""
+    folder, prefix = os.path.split(checkpoint)
     found = tf.io.gfile.listdir(folder or ".")
     names = [name for name in found if name.startswith(f"{prefix}.data-")]
-    return names[0] if len(names) == 1 else f"{prefix}.data-*"
+    return os.path.join(folder, names[0]) if len(names) == 1 else f"{checkpoint}.data-*"
 
 
 def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
@@ -106,14 +106,14 @@ def read_state(folder: str) -> State:
     fault = "cannot be read"
     try:
         state = tf.train.get_checkpoint_state(folder)
-    except ValueError as error:  # it is empty, or not UTF-8
-        state, fault = None, f"cannot be read ({error})"
-    if state:
-        paths = [state.model_checkpoint_path, *state.all_model_checkpoint_paths]
-        # Of files elsewhere TensorFlow would restore the newest and delete the oldest.
-        if all(_real(os.path.dirname(item)) == _real(folder) for item in paths):
-            return State(True, os.path.basename(paths[0]))
-        fault = f"is of another folder ({paths[0]})"
+        if state:
+            paths = [state.model_checkpoint_path, *state.all_model_checkpoint_paths]
+            # Of files elsewhere TensorFlow would restore the newest and delete the oldest.
+            if all(_real(os.path.dirname(item)) == _real(folder) for item in paths):
+                return State(True, os.path.basename(paths[0]))
+            fault = f"names {paths[0]}, in another folder"
+    except ValueError as error:  # it is empty, or no text
+        fault = f"cannot be read ({error})"
     _LOGGER.warning("%s %s: checkpoints are found by their names.", path, fault)
     return State(True, None)
 
