@@ -175,6 +175,7 @@ def _pretrain(
         output_dir=path / "model",
         do_train=True,
         do_eval=True,
+        eval_untrained=True,
         max_seq_length=recipe.max_seq_length,
         max_predictions_per_seq=recipe.max_predictions_per_seq,
         train_batch_size=recipe.train_batch_size,

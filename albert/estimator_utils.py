@@ -37,6 +37,7 @@ from tqdm import tqdm
 
 from albert import (
     checkpoint_evaluator,
+    checkpoint_files,
     checkpoint_init,
     distribution,
     files,
@@ -95,38 +96,76 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]):
 def resume_point(
     output_dir: str, is_ours: bool = True
 ) -> Optional[checkpoint_evaluator.Checkpoint]:
-    """Returns the checkpoint from which training goes on, if there is one that can be read.
+    """Returns the checkpoint from which training goes on, if there is one.
 
-    A process that is killed while it writes a checkpoint may leave an unreadable one behind. Such
-    a one is passed over, what was left half-written is removed, and the file `checkpoint`, by which
-    TensorFlow finds what to restore, is mended if need be.
+    It is the one that the file `checkpoint` names, or else the newest, whose values all equal their
+    checksums. Every process of a run finds the same. What was left half-written is removed, and the
+    file `checkpoint`, by which TensorFlow finds what to restore, is mended if need be. Damaged
+    checkpoints stay where they are.
 
     Args:
       output_dir: where they are.
       is_ours: whether this process is the one that writes there, and may mend things.
+
+    Raises:
+      ValueError: none is whole, and training from the first step on would overwrite them.
     """
     if not tf.io.gfile.isdir(output_dir):
         return None
     leftovers = tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*"))
     for leftover in leftovers if is_ours else ():
         tf.io.gfile.rmtree(leftover)
-    readable = []
-    for checkpoint in checkpoint_evaluator.list_checkpoints(output_dir):
-        if _is_readable(checkpoint.path):
-            readable.append(checkpoint)
-        else:
-            _LOGGER.warning("Checkpoint %s cannot be read; passed over.", checkpoint.path)
-    if not readable:
-        return None
-    recorded = os.path.basename(tf.train.latest_checkpoint(output_dir) or "")
-    for checkpoint in readable:
-        if os.path.basename(checkpoint.path) == recorded:
-            return checkpoint
-    if is_ours:
-        tf.train.update_checkpoint_state(
-            output_dir, readable[-1].path, [checkpoint.path for checkpoint in readable]
+    state = checkpoint_files.read_state(output_dir)
+    present = checkpoint_evaluator.list_checkpoints(output_dir, incomplete_too=True)
+    resumed, faults = None, []
+    # The one that the state names goes first, then the newest.
+    for checkpoint in sorted(
+        present, key=lambda found: (os.path.basename(found.path) != state.name, -found.step)
+    ):
+        damage = _damage(checkpoint.path)
+        if not damage:
+            resumed = checkpoint
+            break
+        faults.append(f"Checkpoint {checkpoint.path} cannot be read ({damage})")
+    if not resumed and any(checkpoint.step for checkpoint in present):
+        raise ValueError(
+            f"--output_dir={output_dir} has no whole checkpoint, and to train from the first step "
+            f"on would overwrite them. {faults[0]}. Put whole ones there, or choose another "
+            "--output_dir."
         )
-    return readable[-1]
+    for fault in faults:
+        goes_on = f"goes on from step {resumed.step}" if resumed else "begins anew"
+        _LOGGER.warning("%s; passed over: training %s.", fault, goes_on)
+    if is_ours:
+        _mend_state(output_dir, state, resumed, present=present)
+    return resumed
+
+
+def _damage(checkpoint: str) -> str:
+    """What is wrong with it; a step is what training cannot do without."""
+    return checkpoint_files.find_damage(checkpoint) or checkpoint_files.find_damage(
+        checkpoint, ["global_step"]
+    )
+
+
+def _mend_state(
+    output_dir: str,
+    state: checkpoint_files.State,
+    resumed: Optional[checkpoint_evaluator.Checkpoint],
+    *,
+    present: Sequence[checkpoint_evaluator.Checkpoint],
+):
+    """Makes TensorFlow restore `resumed`, or nothing."""
+    if resumed and os.path.basename(resumed.path) == state.name:
+        return
+    if state.exists and not (resumed and state.name):
+        path = os.path.join(output_dir, checkpoint_files.STATE_NAME)
+        kept = files.unused_name(path)
+        tf.io.gfile.rename(path, kept)
+        _LOGGER.info("%s is kept as %s.", path, os.path.basename(kept))
+    if resumed:
+        older = [checkpoint.path for checkpoint in present if checkpoint.step <= resumed.step]
+        tf.train.update_checkpoint_state(output_dir, resumed.path, older)
 
 
 def first_weights(settings: Any, resumed: Any) -> Optional[str]:
@@ -148,16 +187,6 @@ def first_weights(settings: Any, resumed: Any) -> Optional[str]:
     if not settings.init_checkpoint:
         _LOGGER.info("%s Seed %d.", checkpoint_init.format_report(None), settings.seed)
     return settings.init_checkpoint or None
-
-
-def _is_readable(checkpoint_path: str) -> bool:
-    """A half-written index or data file shows itself when a value is read."""
-    try:
-        tf.train.load_checkpoint(checkpoint_path).get_tensor("global_step")
-    except (tf.errors.OpError, ValueError, RuntimeError) as error:
-        _LOGGER.debug("%s: %s", checkpoint_path, error)
-        return False
-    return True
 
 
 def check_restorable(checkpoint_path: str, variables: List[tf.Variable], purpose: str = _GO_ON):

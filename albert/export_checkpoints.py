@@ -22,7 +22,15 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import checkpoint_init, flags_lib, modeling, precision, released_models, tokenization
+from albert import (
+    checkpoint_files,
+    checkpoint_init,
+    flags_lib,
+    modeling,
+    precision,
+    released_models,
+    tokenization,
+)
 
 _LOGGER = logging.getLogger("albert")
 
@@ -222,7 +230,8 @@ def _build(config: modeling.AlbertConfig) -> None:
 
 
 def _check_heads(checkpoint: str) -> None:
-    names = [name for name, _ in tf.train.list_variables(checkpoint)]
+    with checkpoint_files.explained(checkpoint):
+        names = [name for name, _ in tf.train.list_variables(checkpoint)]
     if not any(name.startswith("cls/predictions/") for name in names):
         raise ValueError(
             f"The checkpoint {checkpoint!r} has no pretraining heads (cls/predictions, "

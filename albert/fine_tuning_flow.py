@@ -23,6 +23,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import (
     checkpoint_evaluator,
+    checkpoint_files,
     checkpoint_init,
     estimator_utils,
     files,
@@ -366,7 +367,8 @@ def evaluate(
     if times.has_news or times.lacks(results):
         times.add_evaluation(watch.lap(), **results)
     if settings.do_train:
-        steps = [result.step for result in summary.results]
+        # model.ckpt-0 has served its purpose too.
+        steps = [0, *(result.step for result in summary.results)]
         fine_tuning_runs.prune_checkpoints(settings.output_dir, keep_checkpoints, steps)
     return summary
 
@@ -388,9 +390,10 @@ def evaluate_one(
     """
     checkpoint = checkpoint or checkpoint_init.resolve_checkpoint(settings.checkpoint)
     results = dict(measure(checkpoint))
-    reader = tf.train.load_checkpoint(checkpoint)
-    if reader.has_tensor("global_step"):
-        results["global_step"] = int(reader.get_tensor("global_step"))
+    with checkpoint_files.explained(checkpoint):
+        reader = tf.train.load_checkpoint(checkpoint)
+        if reader.has_tensor("global_step"):
+            results["global_step"] = int(reader.get_tensor("global_step"))
     lines = [f"{name} = {value}" for name, value in sorted(results.items())]
     _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
     stem = os.path.join(settings.output_dir, f"eval_results.{os.path.basename(checkpoint)}")

@@ -20,6 +20,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import (
     checkpoint_evaluator,
+    checkpoint_files,
     checkpoint_init,
     distribution,
     estimator_utils,
@@ -365,8 +366,10 @@ class OutputCollector:
         """Yields the predictions of each batch."""
         if self._session is None:
             self._build()
-        estimator_utils.check_restorable(checkpoint, self._variables, "There is no predicting with")
-        with self._session.graph.as_default():  # outside of one, TensorFlow 2 means eager mode
+        with checkpoint_files.explained(checkpoint), self._session.graph.as_default():
+            # Outside of a graph, TensorFlow 2 means eager mode.
+            purpose = "There is no predicting with"
+            estimator_utils.check_restorable(checkpoint, self._variables, purpose)
             self._saver.restore(self._session, checkpoint)
         self._session.run([self._iterator.initializer, self._tables])
         while True:
@@ -384,9 +387,10 @@ class OutputCollector:
             train_batch_size=self._settings.train_batch_size,
             predict_batch_size=self._batch_size,
         )
-        return estimator.predict(
-            self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
-        )
+        with checkpoint_files.explained(checkpoint):
+            yield from estimator.predict(
+                self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
+            )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -466,8 +470,10 @@ def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> L
     """
     if not keep:
         return []
-    checkpoints = checkpoint_evaluator.list_checkpoints(output_dir)
-    surplus = [item for item in checkpoints[:-keep] if item.step in set(evaluated)]
+    found = checkpoint_evaluator.list_checkpoints(output_dir)
+    # One that could not be evaluated does not make an older, whole one superfluous.
+    checkpoints = [item for item in found if item.step in set(evaluated)]
+    surplus = checkpoints[:-keep]
     for checkpoint in surplus:
         # The index first: without it there is no checkpoint, and never half a one.
         for path in sorted(tf.io.gfile.glob(checkpoint.path + ".*"), key=_index_first):

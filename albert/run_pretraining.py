@@ -84,6 +84,12 @@ def define_flags(flag_values: flags.FlagValues):
     )
     flags_lib.boolean(
         flag_values,
+        "eval_untrained",
+        False,
+        help="Evaluate model.ckpt-0 too, from before the first step. It is never the best.",
+    )
+    flags_lib.boolean(
+        flag_values,
         "init_from_group0",
         False,
         help="Start every layer group from the one group of --init_checkpoint.",
@@ -407,6 +413,7 @@ def evaluate(
             "precision": settings.precision,
             **({"masked_lm_budget": budget} if draws_masks else {}),
         },
+        untrained_too=settings.eval_untrained,
         wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
         final_step=settings.num_train_steps,
     )

@@ -107,13 +107,13 @@ def test_each_checkpoint_is_evaluated_once_in_step_order_and_the_best_is_copied(
     assert summary.evaluated_steps == [100, 200, 300, 1000]
     assert [result.metrics["accuracy"] for result in summary.results] == [0.5, 0.75, 0.25, 0.75]
     assert summary.best == Evaluation(
-        200, {"accuracy": 0.75, "loss": 0.1, "global_step": 200}
-    )  # of equal ones the earliest
+        1000, {"accuracy": 0.75, "loss": 0.1, "global_step": 1000}
+    )  # of equal ones the latest
     assert summary.best_checkpoint == str(tmp_path / "model.ckpt-best")
-    assert _best_weight(tmp_path) == 200
+    assert _best_weight(tmp_path) == 1000
     for suffix in ("index", "meta", "data-00000-of-00001"):
         copy = (tmp_path / f"model.ckpt-best.{suffix}").read_bytes()
-        assert copy == (tmp_path / f"model.ckpt-200.{suffix}").read_bytes()
+        assert copy == (tmp_path / f"model.ckpt-1000.{suffix}").read_bytes()
     assert checkpoint_evaluator.read_results(str(tmp_path)) == summary.results
 
 
