@@ -22,7 +22,15 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import checkpoint_init, flags_lib, modeling, precision, released_models, tokenization
+from albert import (
+    checkpoint_init,
+    files,
+    flags_lib,
+    modeling,
+    precision,
+    released_models,
+    tokenization,
+)
 
 _LOGGER = logging.getLogger("albert")
 
@@ -165,10 +173,11 @@ def _staged(target: str, expected: List[str]) -> Iterator[str]:
         )
     is_new = not tf.io.gfile.isdir(target)
     tf.io.gfile.makedirs(target)
-    staged = os.path.join(target, f".export-{os.getpid()}")
+    staged = os.path.join(target, f".export-{files.random_suffix()}")
     tf.io.gfile.makedirs(staged)
     try:
-        yield staged
+        with files.naming_full_disk(target):
+            yield staged
         for name in sorted(tf.io.gfile.listdir(staged), key=lambda item: item.endswith(".index")):
             tf.io.gfile.rename(os.path.join(staged, name), os.path.join(target, name))
     finally:
