@@ -165,7 +165,7 @@ class _Content(NamedTuple):
 def _parse_ledger(path: str) -> _Content:
     """Reads eval_results.json; ValueError if it is something else."""
     try:
-        content = json.loads(files.read_text(path))
+        content = files.read_json_object(path)
         if content["format_version"] != _FORMAT_VERSION:
             raise ValueError(f"format version {content['format_version']}")
         results, made_here = content["results"], content["made_here"]

@@ -105,14 +105,9 @@ def new_folder(path: str) -> Iterator[str]:
     """
     if tf.io.gfile.exists(path):
         raise ValueError(f"--output_dir={path} exists already. Choose a new folder.")
-    temporary = f"{path.rstrip('/')}.temp-{os.getpid()}"
-    tf.io.gfile.makedirs(temporary)
-    try:
+    with files.atomic_folder(path) as temporary:
+        tf.io.gfile.makedirs(temporary)
         yield temporary
-        tf.io.gfile.rename(temporary, path)
-    finally:
-        if tf.io.gfile.exists(temporary):
-            tf.io.gfile.rmtree(temporary)
 
 
 def write_model(folder: str, config: modeling.AlbertConfig, values: Values) -> str:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the demo's model has learnt: on the terminal in a few lines, and as a report page."""
 
-import csv
 import itertools
 import pathlib
 import platform
@@ -14,6 +13,7 @@ import tensorflow.compat.v1 as tf
 from albert import (
     checkpoint_evaluator,
     demo_corpus,
+    estimator_utils,
     input_pipeline,
     modeling,
     pretrained_model,
@@ -144,11 +144,10 @@ def baselines_without_reading(
 
 
 def _read_curve(path: pathlib.Path) -> List[Dict[str, float]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            {name: float(value) for name, value in row.items() if value}
-            for row in csv.DictReader(file)
-        ]
+    return [
+        {name: float(value) for name, value in row.items() if value}
+        for row in estimator_utils.read_curve(str(path))
+    ]
 
 
 def _fillable(model: pretrained_model.PretrainedModel) -> Iterator[Tuple[str, str, str]]:

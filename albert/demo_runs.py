@@ -3,7 +3,6 @@
 """What the demo's phases share: folders of their own, and the package's commands run and shown."""
 
 import argparse
-import json
 import os
 import pathlib
 import shlex
@@ -147,7 +146,7 @@ def claim_folder(folder: str, identity: Dict[str, Any]) -> None:
     marker = os.path.join(folder, _MARKER)
     os.makedirs(folder, exist_ok=True)
     if os.path.exists(marker):
-        difference = files.fingerprint_difference(json.loads(files.read_text(marker)), identity)
+        difference = files.fingerprint_difference(files.read_json_object(marker), identity)
         if difference:
             raise ValueError(
                 f"-o {folder} holds a run of another kind ({difference}). Choose another."

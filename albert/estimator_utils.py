@@ -449,6 +449,26 @@ def tpu_host_call(
 # Progress.
 
 
+def read_curve(path: str) -> List[Dict[str, str]]:
+    """Returns the rows of a training curve as text: numbers, or "" where there is none.
+
+    Raises:
+      ValueError: the file is damaged, or something else.
+    """
+    try:
+        reader = csv.DictReader(io.StringIO(files.read_text(path)))
+        rows = [dict(row) for row in reader]
+        for row in rows:
+            int(row["step"])
+            for value in row.values():
+                float(value or 0)
+        if "step" not in (reader.fieldnames or ["step"]):
+            raise ValueError("it has no column 'step'")
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
+        raise ValueError(f"'{path}' is no whole training curve ({error!r}).") from None
+    return rows
+
+
 class TrainingCurve:
     """The table `training_curve.csv`: one row for each interval of the log.
 
@@ -456,12 +476,20 @@ class TrainingCurve:
     """
 
     def __init__(self, output_dir: str, first_step: int):
-        """Reads the rows of earlier runs, and drops those past `first_step`: they come again."""
+        """Reads the rows of earlier runs, and drops those past `first_step`: they come again.
+
+        A damaged curve is no reason not to train: it is put aside.
+        """
         self._path = os.path.join(output_dir, CURVE_NAME)
         self._rows = []
-        if tf.io.gfile.exists(self._path):
-            rows = csv.DictReader(io.StringIO(files.read_text(self._path)))
-            self._rows = [dict(row) for row in rows if int(row["step"]) <= first_step]
+        if not tf.io.gfile.exists(self._path):
+            return
+        try:
+            self._rows = [row for row in read_curve(self._path) if int(row["step"]) <= first_step]
+        except ValueError as error:
+            aside = files.unused_name(self._path)
+            tf.io.gfile.rename(self._path, aside)
+            _LOGGER.warning("%s It is kept as %s; a new one begins.", error, aside)
 
     def add(self, row: Mapping[str, Any]):
         """Adds a row and writes the file."""
@@ -727,8 +755,9 @@ class _SaverHook(tf.train.CheckpointSaverHook):
         self._timer.update_last_triggered_step(step)
 
     def _save(self, session, step):
-        stop = super()._save(session, step)
-        _make_meta_graph_plain(f"{self._save_path}-{step}.meta")
+        with files.naming_full_disk(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
+            stop = super()._save(session, step)
+            _make_meta_graph_plain(f"{self._save_path}-{step}.meta")
         _LOGGER.info("Saved model.ckpt-%d.", step)
         return stop
 
@@ -832,7 +861,7 @@ def train(
         step = resumed.step if resumed else None
         hooks.append(_SaverHook(estimator.model_dir, settings.save_checkpoints_steps, step))
     try:
-        with _explained_divergence(reporter):
+        with files.naming_full_disk(estimator.model_dir), _explained_divergence(reporter):
             _run_estimator(
                 estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, reporter=reporter
             )

@@ -25,6 +25,7 @@ from absl import flags
 from albert import (
     checkpoint_files,
     checkpoint_init,
+    files,
     flags_lib,
     modeling,
     precision,
@@ -173,10 +174,11 @@ def _staged(target: str, expected: List[str]) -> Iterator[str]:
         )
     is_new = not tf.io.gfile.isdir(target)
     tf.io.gfile.makedirs(target)
-    staged = os.path.join(target, f".export-{os.getpid()}")
+    staged = os.path.join(target, f".export-{files.random_suffix()}")
     tf.io.gfile.makedirs(staged)
     try:
-        yield staged
+        with files.naming_full_disk(target):
+            yield staged
         for name in sorted(tf.io.gfile.listdir(staged), key=lambda item: item.endswith(".index")):
             tf.io.gfile.rename(os.path.join(staged, name), os.path.join(target, name))
     finally:

@@ -8,7 +8,6 @@ checkpoints. What answers with such a model, in a process or in an exported grap
 Dimensions: B batch, S sequence.
 """
 
-import json
 import os
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
@@ -124,9 +123,9 @@ def _read_description(path: str) -> Dict[str, Any]:
             "--output_dir of a run_classifier that has trained."
         )
     try:
-        description = json.loads(files.read_text(path))
+        description = files.read_json_object(path)
         version = description.get("format_version")
-    except (ValueError, AttributeError) as error:
+    except ValueError as error:
         raise ValueError(
             f"{path} is no description of a fine-tuned model ({error}). Train again, or copy the "
             "folder again."

@@ -171,8 +171,7 @@ def portable_files(
         path = vocabulary.get(key)
         if path:
             base = os.path.basename(path)
-            with tf.io.gfile.GFile(path, "rb") as stream:
-                contents[base] = stream.read()
+            contents[base] = files.read_bytes(path)
             content[key] = {"path": base, "sha256": files.file_fingerprint(path)["sha256"]}
     text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     contents[name] = text.encode("utf-8")
@@ -210,7 +209,7 @@ def check_output_dir(
     if not tf.io.gfile.exists(path):
         return
     present = dict(earlier or {})
-    present.update(json.loads(files.read_text(path)))
+    present.update(files.read_json_object(path))
     wanted = dict(description)
     for content in (present, wanted):
         if content.get("hub_module"):

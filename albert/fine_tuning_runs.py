@@ -8,8 +8,6 @@ of the examples, and the caller measures on them.
 Legend: B batch, N examples.
 """
 
-import csv
-import io
 import logging
 import os
 import shutil
@@ -24,7 +22,6 @@ from albert import (
     checkpoint_init,
     distribution,
     estimator_utils,
-    files,
     precision,
     progress,
 )
@@ -218,12 +215,16 @@ def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
       epoch_steps: steps of an epoch.
 
     Returns:
-      None where there is no curve.
+      None where there is no curve that can be read.
     """
     path = os.path.join(output_dir, estimator_utils.CURVE_NAME)
     if not tf.io.gfile.exists(path):
         return None
-    rows = list(csv.DictReader(io.StringIO(files.read_text(path))))
+    try:
+        rows = estimator_utils.read_curve(path)
+    except ValueError as error:
+        _LOGGER.warning("%s How training ended is not known.", error)
+        return None
     steps = [0] + [int(row["step"]) for row in rows]
     wanted = max(1, min(_COLLAPSE_STEPS, epoch_steps))
     covered, total = 0, 0.0
@@ -231,7 +232,7 @@ def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
         if covered >= wanted:
             break
         covered += last - first
-        total += (last - first) * float(row["loss"])
+        total += (last - first) * float(row.get("loss") or "nan")
     return total / covered if covered else None
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import six
 import tensorflow.compat.v1 as tf
 
-from albert import fused_ops, layers
+from albert import files, fused_ops, layers
 from albert.layers import Dense, Norm, gelu
 
 SHARE_TYPES = ("all", "attention", "ffn", "none")
@@ -118,14 +118,10 @@ class AlbertConfig:
         """
         if not tf.io.gfile.exists(json_file) or tf.io.gfile.isdir(json_file):
             raise ValueError(f"Model config {json_file!r} was not found.")
-        with tf.io.gfile.GFile(json_file, "r") as reader:
-            text = reader.read()
         try:
-            settings = json.loads(text)
+            settings = files.read_json_object(json_file)
         except ValueError as error:
-            raise ValueError(f"Model config {json_file!r} is not valid JSON: {error}.") from error
-        if not isinstance(settings, dict):
-            raise ValueError(f"Model config {json_file!r} must hold a JSON object.")
+            raise ValueError(f"Model config {error}") from None
         try:
             return cls.from_dict(settings)
         except ValueError as error:

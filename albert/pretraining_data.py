@@ -30,6 +30,7 @@ import json
 import logging
 import os
 import re
+import stat
 import tempfile
 import time
 from typing import (
@@ -84,7 +85,7 @@ _CELLS = 1 << 17  # instances times length that are masked together: arrays that
 _MANY_COPIES = 10  # of text without masks
 _MAKER = "create_pretraining_data"
 _NEWER_SETTINGS = ("language", "split_sentences", "text_field")
-_PART_NAME = re.compile(r"[0-9a-f]{16}-\d+\.part(\.tmp-\d+)?|[0-9a-f]{16}\.started")
+_PART_NAME = re.compile(r"[0-9a-f]{16}-\d+\.part(\.tmp-[0-9a-f]+)?|[0-9a-f]{16}\.started")
 
 
 class DataSettings(NamedTuple):
@@ -543,7 +544,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _check_folder(folder: str) -> None:
     """Creates the folder if need be and writes a file into it."""
-    probe = os.path.join(folder, f".write-test-{os.getpid()}")
+    probe = os.path.join(folder, f".write-test-{files.random_suffix()}")
     try:
         if folder:
             tf.io.gfile.makedirs(folder)
@@ -582,6 +583,7 @@ class _WorkFolder:
 
     def __enter__(self) -> "_WorkFolder":
         os.makedirs(self.path, exist_ok=True)
+        self._check_owner()
         self._lock = open(os.path.join(self.path, "lock"), "a")  # noqa: SIM115, closed in __exit__
         try:
             if fcntl is not None:
@@ -604,6 +606,16 @@ class _WorkFolder:
         if is_made and (is_mistake or not os.path.exists(self._started)):
             self.remove()
         self._lock.close()
+
+    def _check_owner(self) -> None:
+        """The name can be foreseen, and in a shared folder others could have made it first."""
+        found, parent = os.lstat(self.path), os.stat(os.path.dirname(self.path) or ".")
+        is_shared = bool(parent.st_mode & stat.S_IWOTH) and found.st_uid != os.geteuid()
+        if stat.S_ISLNK(found.st_mode) or is_shared:
+            raise ValueError(
+                f"The folder for unfinished work, '{self.path}', is a link or another user's. "
+                "Remove it, or choose another --work_dir."
+            )
 
     def mark_started(self) -> None:
         """From here on, an output file without a sidecar is this job's own."""

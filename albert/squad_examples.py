@@ -16,7 +16,6 @@ Texts stay as they were written. TensorFlow is imported only to open a file.
 """
 
 import collections
-import json
 import logging
 import re
 from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Sequence
@@ -200,11 +199,9 @@ def _load(path: str) -> Any:
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
         raise ValueError(f"File '{path}' does not exist. Check the path.")
     try:
-        return json.loads(files.read_text(path).lstrip("\ufeff"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"'{path}' is not UTF-8 text ({error}).") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"'{path}' is not JSON ({error}). {_LAYOUT}") from None
+        return files.read_json(path)
+    except ValueError as error:
+        raise ValueError(f"{error} {_LAYOUT}") from None
 
 
 def _get(value: Any, key: str, where: str, *, kind: type) -> Any:

@@ -29,6 +29,7 @@ from absl import flags
 from albert import (
     classifier_predictions,
     classifier_run,
+    files,
     flags_lib,
     progress,
     sweep_plan,
@@ -200,8 +201,9 @@ def _run(run: sweep_plan.PlannedRun) -> Any:
         errors="replace",
     )
     line = "it said nothing"
+    log_path = os.path.join(run.folder, sweep_plan.LOG_NAME)
     try:
-        with open(os.path.join(run.folder, sweep_plan.LOG_NAME), "a", encoding="utf-8") as log:
+        with files.naming_full_disk(log_path), open(log_path, "a", encoding="utf-8") as log:
             for text in process.stdout:
                 line = text.strip() or line
                 log.write(text)
@@ -213,7 +215,7 @@ def _run(run: sweep_plan.PlannedRun) -> Any:
         process.terminate()
         process.wait()
     if code:
-        return f"{line} (exit code {code}; {os.path.join(run.folder, sweep_plan.LOG_NAME)})"
+        return f"{line} (exit code {code}; {log_path})"
     sweep_plan.mark(run, is_finished=True)
     return None
 

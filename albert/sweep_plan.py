@@ -5,7 +5,6 @@
 Everything a run needs is looked at here, before the first run starts.
 """
 
-import json
 import logging
 import os
 import re
@@ -447,7 +446,7 @@ def check_folder(run: PlannedRun) -> None:
 
 def _read_marker(run: PlannedRun) -> Optional[Dict[str, Any]]:
     path = os.path.join(run.folder, MARKER_NAME)
-    return json.loads(files.read_text(path)) if tf.io.gfile.exists(path) else None
+    return files.read_json_object(path) if tf.io.gfile.exists(path) else None
 
 
 def is_finished(run: PlannedRun) -> bool:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results of many fine-tuning runs: a table over tasks and seeds, as text, JSON and picture."""
 
-import json
 import math
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
@@ -76,7 +75,7 @@ def read_run(path: str) -> Run:
       ValueError: the file is something else.
     """
     try:
-        content = json.loads(files.read_text(path))
+        content = files.read_json_object(path)
         return Run(
             task=content["task"],
             seed=int(content["seed"]),
