@@ -20,7 +20,7 @@ import math
 import os
 import sys
 import traceback
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 from absl import app, flags
@@ -40,13 +40,17 @@ DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
 
 
 class Settings:
-    """The values of a script's flags: one attribute for each flag, and not to be changed."""
+    """The values of a script's flags: one attribute for each flag, and not to be changed.
+
+    Attributes:
+      given: names of those that somebody chose; the others are defaults.
+    """
 
     def __init__(self, **values: Any):
-        clash = sorted(set(values) & {"replace", "to_dict"})
+        clash = sorted(set(values) & {"given", "replace", "to_dict"})
         if clash:
-            raise ValueError(f"{clash} cannot be names of flags: Settings has methods so named.")
-        self.__dict__.update(values)
+            raise ValueError(f"{clash} cannot be names of flags: Settings has others so named.")
+        self.__dict__.update(values, given=frozenset())
 
     def __setattr__(self, name: str, value: Any):
         raise AttributeError(f"Settings are frozen; use settings.replace({name}=...).")
@@ -55,15 +59,17 @@ class Settings:
         raise AttributeError(f"Settings are frozen; {name!r} cannot be removed.")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Settings) and self.__dict__ == other.__dict__
+        return isinstance(other, Settings) and self.to_dict() == other.to_dict()
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in sorted(self.__dict__.items()))
+        values = ", ".join(f"{name}={value!r}" for name, value in sorted(self.to_dict().items()))
         return f"Settings({values})"
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns the values by name, as a new dict."""
-        return dict(self.__dict__)
+        values = dict(self.__dict__)
+        del values["given"]
+        return values
 
     def replace(self, **changes: Any) -> "Settings":
         """Returns a copy with some values changed.
@@ -71,12 +77,17 @@ class Settings:
         Raises:
           AttributeError: a name that is no flag of these settings.
         """
-        unknown = sorted(set(changes) - set(self.__dict__))
-        if unknown:
-            raise AttributeError(f"No such settings: {unknown}. There are {sorted(self.__dict__)}.")
         values = self.to_dict()
+        unknown = sorted(set(changes) - set(values))
+        if unknown:
+            raise AttributeError(f"No such settings: {unknown}. There are {sorted(values)}.")
         values.update(changes)
-        return Settings(**values)
+        return _with_given(Settings(**values), self.given | set(changes))
+
+
+def _with_given(settings: Settings, names: Iterable[str]) -> Settings:
+    settings.__dict__["given"] = frozenset(names)
+    return settings
 
 
 # ---------------------------------------------------------------------------------------------
@@ -549,7 +560,10 @@ def define_update_flags(flag_values: flags.FlagValues):
 
 
 def _settings(flag_values: flags.FlagValues, names: Sequence[str]) -> Settings:
-    return Settings(**{name: flag_values[name].value for name in names})
+    settings = Settings(**{name: flag_values[name].value for name in names})
+    return _with_given(
+        settings, (name for name in names if not flag_values[name].using_default_value)
+    )
 
 
 def _refuse_arguments(arguments: Sequence[str]):
@@ -593,7 +607,8 @@ def parse(
 
 def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Settings:
     """The settings with the arguments that are not ours."""
-    return Settings(**dict(settings.to_dict(), **{name: tuple(arguments)}))
+    values = dict(settings.to_dict(), **{name: tuple(arguments)})
+    return _with_given(Settings(**values), settings.given)
 
 
 class _BarFriendlyHandler(logging.Handler):
