@@ -30,6 +30,7 @@ from albert import (
     fine_tuning_runs,
     fine_tuning_utils,
     input_pipeline,
+    model_vocabulary,
     modeling,
     padded_batches,
     precision,
@@ -38,7 +39,6 @@ from albert import (
 
 _LOGGER = logging.getLogger("albert")
 
-VOCABULARY_KEYS = ("spm_model_file", "vocab_file")
 CONFIG_NAME = "albert_config.json"
 RESULTS_NAME = "eval_results.json"
 
@@ -162,12 +162,12 @@ def portable_files(
     Args:
       name: of the JSON file with the description.
       description: its content but for the vocabulary, which lies beside it.
-      vocabulary: the path for each of VOCABULARY_KEYS, or None.
+      vocabulary: the path for each of model_vocabulary.KEYS, or None.
       config: of the encoder; None with a hub module.
     """
-    content = {key: value for key, value in description.items() if key not in VOCABULARY_KEYS}
+    content = {key: value for key, value in description.items() if key not in model_vocabulary.KEYS}
     contents = {}
-    for key in VOCABULARY_KEYS:
+    for key in model_vocabulary.KEYS:
         path = vocabulary.get(key)
         if path:
             base = os.path.basename(path)
@@ -214,7 +214,7 @@ def check_output_dir(
     for content in (present, wanted):
         if content.get("hub_module"):
             content["hub_module"] = absolute_handle(content["hub_module"])
-        for key in VOCABULARY_KEYS:
+        for key in model_vocabulary.KEYS:
             content[key] = content.get(key) and content[key]["sha256"]
     for key in () if settings.do_train else training_only:
         trained, now = present.pop(key, None), wanted.pop(key, None)

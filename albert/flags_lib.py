@@ -32,7 +32,7 @@ import math
 import os
 import sys
 import traceback
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 from absl import app, flags
@@ -52,13 +52,17 @@ DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
 
 
 class Settings:
-    """The values of a script's flags: one attribute for each flag, and not to be changed."""
+    """The values of a script's flags: one attribute for each flag, and not to be changed.
+
+    Attributes:
+      given: names of those that somebody chose; the others are defaults.
+    """
 
     def __init__(self, **values: Any):
-        clash = sorted(set(values) & {"replace", "to_dict"})
+        clash = sorted(set(values) & {"given", "replace", "to_dict"})
         if clash:
-            raise ValueError(f"{clash} cannot be names of flags: Settings has methods so named.")
-        self.__dict__.update(values)
+            raise ValueError(f"{clash} cannot be names of flags: Settings has others so named.")
+        self.__dict__.update(values, given=frozenset())
 
     def __setattr__(self, name: str, value: Any):
         raise AttributeError(f"Settings are frozen; use settings.replace({name}=...).")
@@ -67,15 +71,17 @@ class Settings:
         raise AttributeError(f"Settings are frozen; {name!r} cannot be removed.")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Settings) and self.__dict__ == other.__dict__
+        return isinstance(other, Settings) and self.to_dict() == other.to_dict()
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in sorted(self.__dict__.items()))
+        values = ", ".join(f"{name}={value!r}" for name, value in sorted(self.to_dict().items()))
         return f"Settings({values})"
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns the values by name, as a new dict."""
-        return dict(self.__dict__)
+        values = dict(self.__dict__)
+        del values["given"]
+        return values
 
     def replace(self, **changes: Any) -> "Settings":
         """Returns a copy with some values changed.
@@ -83,12 +89,17 @@ class Settings:
         Raises:
           AttributeError: a name that is no flag of these settings.
         """
-        unknown = sorted(set(changes) - set(self.__dict__))
-        if unknown:
-            raise AttributeError(f"No such settings: {unknown}. There are {sorted(self.__dict__)}.")
         values = self.to_dict()
+        unknown = sorted(set(changes) - set(values))
+        if unknown:
+            raise AttributeError(f"No such settings: {unknown}. There are {sorted(values)}.")
         values.update(changes)
-        return Settings(**values)
+        return _with_given(Settings(**values), self.given | set(changes))
+
+
+def _with_given(settings: Settings, names: Iterable[str]) -> Settings:
+    settings.__dict__["given"] = frozenset(names)
+    return settings
 
 
 # ---------------------------------------------------------------------------------------------
@@ -562,7 +573,10 @@ def define_update_flags(flag_values: flags.FlagValues):
 
 
 def _settings(flag_values: flags.FlagValues, names: Sequence[str]) -> Settings:
-    return Settings(**{name: flag_values[name].value for name in names})
+    settings = Settings(**{name: flag_values[name].value for name in names})
+    return _with_given(
+        settings, (name for name in names if not flag_values[name].using_default_value)
+    )
 
 
 def _refuse_arguments(arguments: Sequence[str]):
@@ -606,7 +620,8 @@ def parse(
 
 def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Settings:
     """The settings with the arguments that are not ours."""
-    return Settings(**dict(settings.to_dict(), **{name: tuple(arguments)}))
+    values = dict(settings.to_dict(), **{name: tuple(arguments)})
+    return _with_given(Settings(**values), settings.given)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -649,23 +664,25 @@ def _withdraw_declared():
     _DECLARED.clear()
 
 
-def _heard(own: flags.Flag) -> Any:
-    """The value that FLAGS has for a script's flag; its own default where nobody set one."""
-    if own.name not in flags.FLAGS:
-        return own.default
-    flag, declared = flags.FLAGS[own.name], _DECLARED.get(own.name)
+def _is_set(name: str) -> bool:
+    """Whether somebody chose a value for a flag on FLAGS."""
+    if name not in flags.FLAGS:
+        return False
+    flag, declared = flags.FLAGS[name], _DECLARED.get(name)
     if declared and declared.flag is flag:
-        is_set = not flag.using_default_value or flag.default != declared.default
-    else:
-        is_set = flag.value is not None  # a program's own flag
-    if not is_set:
-        return own.default
-    if flag.value is None:
+        return not flag.using_default_value or flag.default != declared.default
+    return flag.value is not None  # a program's own flag
+
+
+def _heard(own: flags.Flag) -> Any:
+    """The value that FLAGS has for a script's flag."""
+    value = flags.FLAGS[own.name].value
+    if value is None:
         return None
     try:
-        return own.parser.parse(flag.value)
+        return own.parser.parse(value)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"--{own.name}={flag.value}: {error}") from error
+        raise ValueError(f"--{own.name}={value}: {error}") from error
 
 
 def _read_command_line():
@@ -697,8 +714,9 @@ def process_settings(
     """
     _read_command_line()
     own = _own_flags(define_flags)
-    for name in names or own:
+    for name in filter(_is_set, names or own):
         own[name].value = _heard(own[name])
+        own[name].using_default_value = False
     try:
         if not names:
             own.validate_all_flags()

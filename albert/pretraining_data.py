@@ -54,6 +54,7 @@ from albert import (
     example_batches,
     files,
     input_pipeline,
+    model_vocabulary,
     ngram_masking,
     progress,
     random_streams,
@@ -442,7 +443,9 @@ def create_pretraining_data(
     maker = InstanceMaker(tokenizer, settings)
     fingerprint = _fingerprint(input_files, tokenizer_file, maker)
     outputs = _Outputs(output_files, fingerprint)
+    vocabulary = vocabulary_of(tokenizer, tokenizer_file)
     if outputs.all_current():
+        outputs.put_beside(vocabulary)
         return _nothing_to_do(outputs, started)
     memory = progress.PeakMemory()
     with _WorkFolder(work_dir, outputs=outputs) as work:
@@ -452,11 +455,20 @@ def create_pretraining_data(
         made = _make_parts(work, input_files, maker=maker, processes=processes, memory=memory)
         counts = _total(made)
         _check_text(input_files, counts, sizes=[one["size"] for one in fingerprint["text"]])
+        outputs.put_beside(vocabulary)
         outputs.write(made.parts, counts, memory=memory)
         work.remove()
     summary = Summary(counts, False, time.time() - started, memory.megabytes())
     _report(summary, reused=made.reused)
     return summary
+
+
+def vocabulary_of(
+    tokenizer: tokenization.FullTokenizer, tokenizer_file: str
+) -> model_vocabulary.Vocabulary:
+    """Returns what is kept beside the records, so that the model they train gets it."""
+    key = "vocab_file" if tokenizer.sp_model is None else "spm_model_file"
+    return model_vocabulary.Vocabulary(key, tokenizer_file, tokenizer.do_lower_case)
 
 
 def _check_text(input_files: Sequence[str], counts: Counts, *, sizes: Sequence[int]) -> None:
@@ -743,6 +755,11 @@ class _Outputs:
     def all_current(self) -> bool:
         """Returns whether there is nothing to do."""
         return not any(self._why_stale(number) for number in range(len(self.paths)))
+
+    def put_beside(self, vocabulary: model_vocabulary.Vocabulary) -> None:
+        """Copies the vocabulary into each folder of output, where training finds it."""
+        for folder in sorted({os.path.dirname(path) for path in self.paths}):
+            model_vocabulary.put_beside_records(folder, vocabulary)
 
     def count_records(self) -> int:
         """Returns the number of instances in files that are current."""

@@ -21,10 +21,12 @@ from absl import flags
 from albert import (
     checkpoint_evaluator,
     distributed_run,
+    distribution,
     dynamic_masking,
     estimator_utils,
     flags_lib,
     input_pipeline,
+    model_vocabulary,
     modeling,
     ngram_masking,
     precision,
@@ -113,8 +115,8 @@ def _define_masking_flags(flag_values: flags.FlagValues):
     flags_lib.path(
         flag_values,
         "spm_model_file",
-        help="SentencePiece model of the records. Only for --masked_lm_budget, and only where the "
-        "file that create_pretraining_data wrote beside the records is gone.",
+        help="SentencePiece model of the records, which is put into --output_dir. Only for records "
+        "that were not made by create_pretraining_data, or without its hidden files beside them.",
     )
     flags_lib.path(
         flag_values, "vocab_file", help="The same for records of a WordPiece vocabulary."
@@ -211,6 +213,7 @@ class Data(NamedTuple):
 
     training: List[str]
     evaluation: List[str]
+    vocabularies: List[pretraining_utils.RecordsVocabulary]  # of training, as far as known
 
 
 def pretrain(settings: Any) -> Outcome:
@@ -228,6 +231,8 @@ def pretrain(settings: Any) -> Outcome:
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
     data = find_data(settings, config)
     estimator_utils.check_output_dir(settings.output_dir, config.to_dict())
+    if settings.do_train and distribution.is_chief(settings):
+        keep_vocabulary(settings, data.vocabularies)
     training = train(settings, config, data.training) if settings.do_train else None
     evaluation = evaluate(settings, config, data.evaluation) if settings.do_eval else None
     return Outcome(training, evaluation)
@@ -243,10 +248,6 @@ def check_flags(settings: Any):
         raise ValueError("Nothing to do: give --do_train, --do_eval, or both.")
     if settings.spm_model_file and settings.vocab_file:
         raise ValueError("--spm_model_file and --vocab_file are two vocabularies; give one.")
-    if (settings.spm_model_file or settings.vocab_file) and not settings.masked_lm_budget:
-        _LOGGER.warning(
-            "--spm_model_file and --vocab_file have no effect without --masked_lm_budget."
-        )
     estimator_utils.check_batch_sizes(settings)
     if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
         _LOGGER.warning(
@@ -274,14 +275,36 @@ def find_data(settings: Any, config: modeling.AlbertConfig) -> Data:
         training = input_pipeline.expand_patterns(settings.input_file, "input_file")
     if settings.do_eval and settings.eval_file:
         evaluation = input_pipeline.expand_patterns(settings.eval_file, "eval_file")
-    pretraining_utils.check_records(
+    told = pretraining_utils.check_records(
         sorted(set(training + evaluation)),
         max_seq_length=settings.max_seq_length,
         max_predictions_per_seq=settings.max_predictions_per_seq,
         config=config,
         masks_on_the_fly=settings.masked_lm_budget > 0,
     )
-    return Data(training, evaluation or training)
+    in_training = set(training)
+    return Data(training, evaluation or training, [one for one in told if one.file in in_training])
+
+
+def keep_vocabulary(settings: Any, told: List[pretraining_utils.RecordsVocabulary]) -> None:
+    """Puts the records' vocabulary into --output_dir, so that the model can be used from there.
+
+    Args:
+      settings: flags_lib.Settings with the flags of `define_flags`.
+      told: what pretraining_utils.check_records returned for the records of training.
+
+    Raises:
+      ValueError: the model in the folder has another vocabulary.
+    """
+    named = None
+    for key in model_vocabulary.KEYS:
+        if getattr(settings, key):
+            named = model_vocabulary.Vocabulary(key, getattr(settings, key))
+    found = pretraining_utils.vocabulary_of_records(told, named)
+    if found:
+        vocabulary, name = found
+        model_vocabulary.check_same(settings.output_dir, vocabulary)
+        model_vocabulary.put(settings.output_dir, vocabulary, name)
 
 
 def build_model_fn(

@@ -105,6 +105,7 @@ class ModelFiles(NamedTuple):
     spm_model_file: Optional[str]
     vocab_file: Optional[str]
     albert_hub_module_handle: Optional[str]
+    do_lower_case: bool
 
 
 def find_model(settings: Any) -> ModelFiles:
@@ -116,10 +117,10 @@ def find_model(settings: Any) -> ModelFiles:
     Raises:
       ValueError: no model is named, or the folder lacks a part or has several of a kind.
     """
-    named = ModelFiles(*(getattr(settings, field) or None for field in ModelFiles._fields))
     if not settings.model_dir:
         completed = released_models.completed(settings)
-        named = ModelFiles(*(getattr(completed, field) or None for field in ModelFiles._fields))
+        files_of = (getattr(completed, field) or None for field in ModelFiles._fields[:-1])
+        named = ModelFiles(*files_of, do_lower_case=completed.do_lower_case)
         if not named.albert_config_file and not named.albert_hub_module_handle:
             raise ValueError(
                 "No model is named. Give --model_dir (the folder of a released archive), or "
@@ -130,9 +131,13 @@ def find_model(settings: Any) -> ModelFiles:
     for other in ("albert_dir", "albert_hub_module_handle"):
         if getattr(settings, other):
             raise ValueError(f"Give either --model_dir or --{other}, not both.")
-    parts = released_models.ModelFiles(*named[: len(released_models.ModelFiles._fields)])
-    label = f"--model_dir={settings.model_dir}"
-    return ModelFiles(*released_models.find_files(settings.model_dir, parts, label=label), None)
+    fields = released_models.ModelFiles._fields
+    parts = released_models.ModelFiles(*(getattr(settings, field) or None for field in fields))
+    folder = released_models.local_folder(settings.model_dir, "model_dir")
+    label = f"--model_dir={folder}"
+    found = released_models.find_files(folder, parts, label=label)
+    vocabulary = released_models.vocabulary_of(found, folder, settings, label=label)
+    return ModelFiles(*found, None, vocabulary.do_lower_case)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -325,7 +330,6 @@ class _Planner:
             "keep_checkpoint_max": 1,
             "precision": settings.precision,
             "padding": settings.padding,
-            "do_lower_case": settings.do_lower_case,
         }
         values.update(self._model._asdict())
         if borrowed:

@@ -620,6 +620,8 @@ def data(tmp_path):
     config = modeling.AlbertConfig(400, hidden_size=32, num_attention_heads=2)
     (folder / "albert_config.json").write_text(config.to_json_string())
     shutil.copy(str(classification_data.VOCABULARY), str(folder / "tiny.model"))
+    for ending in ("index", "data-00000-of-00001"):
+        (folder / f"model.ckpt-best.{ending}").touch()
     return str(folder)
 
 
@@ -646,12 +648,11 @@ def test_finetuning_takes_the_model_from_a_released_archive(tiny_preset, data, t
         demo.main(["finetuning", "-t", "mrpc", "-i", data, "-b", "4", "-e", "1", "-o", first]) == 0
     )
     trained = os.path.join(first, "model")
-    shutil.copy(os.path.join(data, "tiny.model"), trained)
     capsys.readouterr()
     command = ["finetuning", "-i", data, "-b", "2", "-e", "1", "--model", trained]
     assert demo.main([*command, "-o", str(tmp_path / "second")]) == 0
     shown = capsys.readouterr().out
-    assert f"--init_checkpoint={trained}" in shown and "random" not in shown
+    assert f"--albert_dir={trained}" in shown and "random" not in shown
 
 
 @pytest.mark.parametrize("steps, share", [(22, 15), (7, 3), (399, 14), (5, 5)])
