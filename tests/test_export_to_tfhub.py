@@ -32,7 +32,9 @@ def export(archive, path, *arguments):
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory):
-    return pretrained_models.write_archive(tmp_path_factory.mktemp("archive"))
+    # A rate at which the graph has its dropout and no number is dropped.
+    folder = tmp_path_factory.mktemp("archive")
+    return pretrained_models.write_archive(folder, hidden_dropout_prob=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -108,12 +110,23 @@ def test_only_the_training_tags_have_dropout(tmp_path):
     assert np.abs(trained - still).max() > 1e-3
 
 
-def test_graphs_hold_no_slots_and_no_compiled_parts(module):
+def meta_graphs(path):
     from tensorflow.core.protobuf import saved_model_pb2
 
-    with open(os.path.join(module, "saved_model.pb"), "rb") as stream:
-        content = saved_model_pb2.SavedModel.FromString(stream.read())
-    graphs = [meta_graph.graph_def for meta_graph in content.meta_graphs]
+    with open(os.path.join(path, "saved_model.pb"), "rb") as stream:
+        return saved_model_pb2.SavedModel.FromString(stream.read()).meta_graphs
+
+
+def test_only_the_graph_of_the_training_tags_draws_random_numbers(module):
+    draws = {
+        tuple(graph.meta_info_def.tags): sum("Random" in node.op for node in graph.graph_def.node)
+        for graph in meta_graphs(module)
+    }
+    assert draws[()] == 0 < draws["train",]
+
+
+def test_graphs_hold_no_slots_and_no_compiled_parts(module):
+    graphs = [meta_graph.graph_def for meta_graph in meta_graphs(module)]
     operations = {node.op for graph in graphs for node in graph.node}
     operations |= {
         node.op

@@ -14,6 +14,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import optimization
+from tests import numpy_albert
 from tests.shared import needs_shared, shared_path
 
 TABLE, KERNEL, BIAS, GAMMA = "embeddings/table", "dense/kernel", "dense/bias", "LayerNorm/gamma"
@@ -152,17 +153,6 @@ class TestLearningRateSchedule:
             self.rates([0], **changes)
 
 
-def reference_update(state, gradient, *, rate, decay, use_ratio):
-    """The update rule in float64, written from the papers."""
-    m = 0.9 * state["m"] + 0.1 * gradient
-    v = 0.999 * state["v"] + 0.001 * gradient**2
-    direction = m / (np.sqrt(v) + 1e-6) + decay * state["w"]
-    ratio = 1.0
-    if use_ratio and np.any(state["w"]) and np.any(direction):
-        ratio = np.linalg.norm(state["w"]) / np.linalg.norm(direction)
-    return {"w": state["w"] - rate * ratio * direction, "m": m, "v": v}
-
-
 class TestUpdateRule:
     @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
     @pytest.mark.parametrize("use_xla", [False, True], ids=["plain", "xla"])
@@ -190,7 +180,7 @@ class TestUpdateRule:
                 session.run(step.train_op, {ids: looked_up, rows: row_gradients, **feed})
                 for name in shapes:
                     adapted = name in (KERNEL, TABLE)
-                    state[name] = reference_update(
+                    state[name] = numpy_albert.updated(
                         state[name],
                         gradients[name],
                         rate=0.1 * (1 - update / 10),
@@ -560,6 +550,7 @@ import tempfile
 import numpy as np
 import tensorflow.compat.v1 as tf
 from albert import optimization
+from tests import numpy_albert
 
 cpu = tf.config.experimental.list_physical_devices("CPU")[0]
 tf.config.experimental.set_virtual_device_configuration(

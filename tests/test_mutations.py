@@ -1,0 +1,29 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The faults of mutations.py can still be planted; `make mutations` says which are caught."""
+
+import ast
+import pathlib
+
+import pytest
+
+from tests import mutations
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize("part", sorted(mutations.PARTS))
+def test_the_line_of_each_fault_occurs_just_once(part):
+    for fault in mutations.PARTS[part].faults:
+        text = (ROOT / "albert" / fault.file).read_text(encoding="utf-8")
+        changed = mutations.planted(fault, text)
+        assert changed is not None, f"{fault.name}: {text.count(fault.old)} in {fault.file}"
+        assert changed != text
+        ast.parse(changed)
+
+
+def test_there_are_faults_enough_and_each_has_its_tests():
+    names = [f"{name}: {f.name}" for name, part in mutations.PARTS.items() for f in part.faults]
+    assert len(names) == len(set(names)) >= 50
+    files = {name for part in mutations.PARTS.values() for name in part.tests}
+    assert [name for name in files if not (ROOT / "tests" / name).exists()] == []

@@ -1,0 +1,344 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The model, its gradients and its training against float64 NumPy; and NumPy's pass itself.
+
+`python -m tests.test_numpy_albert` writes the recorded numbers anew.
+"""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import fused_ops, layers, modeling, optimization
+from tests import numpy_albert
+from tests.shared import needs_shared, shared_path
+
+RECORDED = pathlib.Path(__file__).parent / "fixtures" / "numpy_albert.json"
+CONFIG = {
+    "vocab_size": 40,
+    "embedding_size": 8,
+    "hidden_size": 12,
+    "num_hidden_layers": 2,
+    "num_hidden_groups": 1,
+    "inner_group_num": 1,
+    "num_attention_heads": 3,
+    "intermediate_size": 20,
+    "hidden_act": "gelu",
+    "max_position_embeddings": 10,
+    "type_vocab_size": 2,
+}
+HIDDEN_RATE, ATTENTION_RATE = 0.2, 0.4
+DROPOUT = {"hidden_dropout_prob": HIDDEN_RATE, "attention_probs_dropout_prob": ATTENTION_RATE}
+OPS = {"plain": layers, "fused": fused_ops}
+
+
+def shapes():
+    """The model's variables, as the released checkpoints name them."""
+    embedding, hidden, inside = 8, 12, 20
+    block = "bert/encoder/transformer/group_0/inner_group_0"
+    dense = {
+        "bert/encoder/embedding_hidden_mapping_in": (embedding, hidden),
+        f"{block}/attention_1/self/query": (hidden, hidden),
+        f"{block}/attention_1/self/key": (hidden, hidden),
+        f"{block}/attention_1/self/value": (hidden, hidden),
+        f"{block}/attention_1/output/dense": (hidden, hidden),
+        f"{block}/ffn_1/intermediate/dense": (hidden, inside),
+        f"{block}/ffn_1/intermediate/output/dense": (inside, hidden),
+        "bert/pooler/dense": (hidden, hidden),
+        "cls/predictions/transform/dense": (hidden, embedding),
+    }
+    norms = {
+        "bert/embeddings/LayerNorm": embedding,
+        f"{block}/LayerNorm": hidden,
+        f"{block}/LayerNorm_1": hidden,
+        "cls/predictions/transform/LayerNorm": embedding,
+    }
+    found = {
+        "bert/embeddings/word_embeddings": (40, embedding),
+        "bert/embeddings/token_type_embeddings": (2, embedding),
+        "bert/embeddings/position_embeddings": (10, embedding),
+        "cls/predictions/output_bias": (40,),
+        "cls/seq_relationship/output_weights": (2, hidden),
+        "cls/seq_relationship/output_bias": (2,),
+    }
+    found.update({f"{path}/kernel": shape for path, shape in dense.items()})
+    found.update({f"{path}/bias": shape[1:] for path, shape in dense.items()})
+    found.update(
+        {f"{path}/{part}": (n,) for path, n in norms.items() for part in ("beta", "gamma")}
+    )
+    return found
+
+
+def weights():
+    random = np.random.RandomState(11)
+    drawn = {name: 0.4 * random.randn(*shape) for name, shape in sorted(shapes().items())}
+    return {name: value + name.endswith("gamma") for name, value in drawn.items()}
+
+
+def batch():
+    """Three sequences: whole, padded, and with a hole in the mask; some ids and places repeat."""
+    random = np.random.RandomState(12)
+    mask = np.ones([3, 8], np.int32)
+    mask[1, 5:], mask[2, 2], mask[2, 7] = 0, 0, 0
+    return {
+        "input_ids": random.randint(0, 9, [3, 8]).astype(np.int32),
+        "input_mask": mask,
+        "token_type_ids": (np.arange(8) >= [[4], [2], [5]]).astype(np.int32),
+        "masked_lm_positions": np.array([[1, 6, 3], [2, 4, 0], [5, 0, 0]], np.int32),
+        "masked_lm_ids": random.randint(0, 40, [3, 3]).astype(np.int32),
+        "masked_lm_weights": np.array([[1, 1, 1], [1, 1, 0], [1, 0, 0]], np.float32),
+        "next_sentence_labels": np.array([[0], [1], [1]], np.int32),
+    }
+
+
+def recorded_numbers():
+    """A few numbers of each output and gradient, which another NumPy pass would not give."""
+    result = numpy_albert.run(CONFIG, weights(), batch())
+
+    def numbers(value):
+        flat = np.asarray(value).reshape(-1)
+        return [flat.sum(), np.linalg.norm(flat), flat[0]]
+
+    steps = numpy_albert.train(CONFIG, weights(), batch(), rates=[0.0, 0.02, 0.01], lamb=True)
+    return {
+        "outputs": {name: numbers(value) for name, value in result.outputs.items()},
+        "gradients": {name: numbers(value) for name, value in result.gradients.items()},
+        "losses": steps.losses,
+    }
+
+
+# ---- NumPy's pass itself -------------------------------------------------------------------------
+
+
+def test_numbers_of_the_numpy_pass_are_those_recorded():
+    recorded, found = json.loads(RECORDED.read_text(encoding="utf-8")), recorded_numbers()
+    assert sorted(recorded) == sorted(found)
+    for part in ("outputs", "gradients"):
+        assert sorted(recorded[part]) == sorted(found[part])
+        for name, numbers in found[part].items():
+            np.testing.assert_allclose(numbers, recorded[part][name], atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(found["losses"], recorded["losses"], atol=1e-9)
+
+
+def test_gradients_of_the_numpy_pass_are_its_slopes():
+    values, random = weights(), np.random.RandomState(13)
+    factors = {place: random.rand(3, 8, 12) for place in (2, 3, 5, 6)}
+    factors.update({0: random.rand(3, 8, 8), 1: random.rand(3, 3, 8, 8)})
+    gradients = numpy_albert.run(CONFIG, values, batch(), dropout=factors).gradients
+    for name, value in values.items():
+        direction = random.randn(*value.shape)
+        losses = [
+            numpy_albert.run(
+                CONFIG, dict(values, **{name: value + h * direction}), batch(), dropout=factors
+            ).outputs["loss"]
+            for h in (1e-5, -1e-5)
+        ]
+        slope = (losses[0] - losses[1]) / 2e-5
+        np.testing.assert_allclose((gradients[name] * direction).sum(), slope, atol=1e-7)
+
+
+def golden_model(case):
+    folder = shared_path(f"golden/model_tiny/{case}")
+    config = json.loads((folder / "albert_config.json").read_text(encoding="utf-8"))
+    reader = tf.train.load_checkpoint(str(folder / "model.ckpt"))
+    values = {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+    return config, values, dict(np.load(str(folder / "io.npz")))
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    "case", ["base", "groups3", "inner2", "groups2_inner2", "equal", "relu", "tanh", "dropout"]
+)
+def test_numpy_pass_gives_the_outputs_of_the_reference(case):
+    config, values, arrays = golden_model(case)
+    outputs = numpy_albert.run(config, values, arrays).outputs
+    assert {"sequence_output", "mlm_log_probs", "sop_loss", "encoder_layer_0"} <= set(arrays)
+    for name in set(arrays) & set(outputs):
+        actual = outputs[name].reshape(arrays[name].shape)
+        np.testing.assert_allclose(actual, arrays[name], atol=1e-4, err_msg=name)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["base_adamw", "base_lamb", "groups2_inner2_lamb"])
+def test_numpy_training_follows_the_trace_of_the_reference(name):
+    text = shared_path("golden/model_tiny/train_trace/trace.json").read_text(encoding="utf-8")
+    run = json.loads(text)[name]
+    config, values, arrays = golden_model(run["config"])
+    rates = [rate_of(update, run) for update in range(12)]
+    trained = numpy_albert.train(config, values, arrays, rates=rates, lamb="lamb" in name)
+    np.testing.assert_allclose(trained.losses, run["losses"], atol=1e-4)
+    final = np.load(str(shared_path(f"golden/model_tiny/train_trace/{name}/final_step12.npz")))
+    for variable, value in trained.weights.items():
+        np.testing.assert_allclose(value, final[variable], atol=5e-4, err_msg=variable)
+
+
+def rate_of(update, run):
+    """The learning rate of an update counted from 0."""
+    since_start = update - run["start_warmup_step"]
+    if since_start < run["num_warmup_steps"]:
+        return run["learning_rate"] * since_start / run["num_warmup_steps"]
+    return run["learning_rate"] * (1 - update / run["num_train_steps"]) ** run["poly_power"]
+
+
+# ---- the model -----------------------------------------------------------------------------------
+
+
+def built(features, *, training, config=None, **options):
+    """Every output that NumPy's pass gives, as tensors, and the total loss."""
+    config = modeling.AlbertConfig.from_dict(dict(CONFIG, **(config or {})))
+    model = modeling.AlbertModel(
+        config,
+        training,
+        features["input_ids"],
+        features["input_mask"],
+        features["token_type_ids"],
+        **options,
+    )
+    mlm = modeling.get_masked_lm_output(
+        config,
+        model.get_sequence_output(),
+        model.get_embedding_table(),
+        features["masked_lm_positions"],
+        features["masked_lm_ids"],
+        features["masked_lm_weights"],
+    )
+    sop = modeling.get_sentence_order_output(
+        config, model.get_pooled_output(), features["next_sentence_labels"]
+    )
+    outputs = {
+        "word_embedding_output": model.get_word_embedding_output(),
+        "embedding_output": model.get_embedding_output(),
+        "sequence_output": model.get_sequence_output(),
+        "pooled_output": model.get_pooled_output(),
+        "loss": mlm.loss + sop.loss,
+    }
+    for place, layer in enumerate(model.get_all_encoder_layers()):
+        outputs[f"encoder_layer_{place}"] = layer
+    for name, head in (("mlm", mlm), ("sop", sop)):
+        outputs.update({f"{name}_{field}": value for field, value in head._asdict().items()})
+    return outputs
+
+
+def constants():
+    return {name: tf.constant(value) for name, value in batch().items()}
+
+
+def new_session():
+    """A session in whose graph the variables hold `weights()`."""
+    session, values = tf.Session(), weights()
+    variables = tf.trainable_variables()
+    assert {v.op.name: tuple(v.shape.as_list()) for v in variables} == shapes()
+    session.run(
+        [variable.initializer for variable in variables],
+        {v.initializer.inputs[1]: values[v.op.name].astype(np.float32) for v in variables},
+    )
+    others = set(tf.global_variables()) - set(variables)
+    session.run(tf.variables_initializer(list(others)))
+    return session
+
+
+def outputs_and_gradients(others=(), **options):
+    """Outputs and gradients by name, and the others, a list that may grow while it is built."""
+    with tf.Graph().as_default():
+        outputs = built(constants(), **options)
+        variables = tf.trainable_variables()
+        gradients = [tf.convert_to_tensor(g) for g in tf.gradients(outputs["loss"], variables)]
+        named = {variable.op.name: value for variable, value in zip(variables, gradients)}
+        with new_session() as session:
+            return session.run([outputs, named, list(others)])
+
+
+def assert_near(actual, expected, tolerance):
+    """Compares by name, relative to each array's largest value and (a little) to the largest."""
+    scale = max(np.abs(value).max() for value in expected.values())
+    assert sorted(actual) == sorted(expected)
+    for name, value in expected.items():
+        bound = tolerance * (np.abs(value).max() + 0.01 * scale)
+        difference = np.abs(actual[name].reshape(value.shape) - value).max()
+        assert difference <= bound, f"{name}: {difference} where {bound} is allowed"
+
+
+@pytest.mark.parametrize("ops", sorted(OPS))
+def test_outputs_and_gradients_are_those_of_numpy(ops):
+    expected = numpy_albert.run(CONFIG, weights(), batch())
+    outputs, gradients, _ = outputs_and_gradients(training=True, use_xla=ops == "fused")
+    assert_near(outputs, expected.outputs, 1e-4)
+    assert_near(gradients, expected.gradients, 1e-4)
+
+
+def test_outputs_without_training_are_those_of_numpy_whatever_the_dropout():
+    expected = numpy_albert.run(CONFIG, weights(), batch())
+    outputs, gradients, _ = outputs_and_gradients(training=False, config=DROPOUT)
+    assert_near(outputs, expected.outputs, 1e-4)
+    assert_near(gradients, expected.gradients, 1e-4)
+
+
+def test_bfloat16_is_near_numpy():
+    expected = numpy_albert.run(CONFIG, weights(), batch())
+    outputs, gradients, _ = outputs_and_gradients(training=True, compute_dtype=tf.bfloat16)
+    assert_near(outputs, expected.outputs, 5e-2)
+    assert_near(gradients, expected.gradients, 0.3)
+
+
+def recorded_masks(monkeypatch, ops):
+    """The list to which the masks of the dropouts are added, in the order of the graph."""
+    kept, drop = [], ops.dropout
+
+    def recording(inputs, keep, rate):
+        kept.append(keep)
+        return drop(inputs, keep, rate)
+
+    monkeypatch.setattr(ops, "dropout", recording)
+    return kept
+
+
+@pytest.mark.parametrize("ops", sorted(OPS))
+def test_dropout_stands_in_seven_places_each_with_its_own_mask(ops, monkeypatch):
+    options = {"training": True, "use_xla": ops == "fused", "config": DROPOUT}
+    masks = recorded_masks(monkeypatch, OPS[ops])
+    outputs, gradients, kept = outputs_and_gradients(
+        masks, dropout_seed=np.array([3, 5], np.int32), **options
+    )
+    rates = [HIDDEN_RATE] + 2 * [ATTENTION_RATE, HIDDEN_RATE, HIDDEN_RATE]
+    assert len(kept) == len(rates)
+    factors = {
+        place: keep.reshape((3, 8, -1) if keep.ndim == 2 else keep.shape) / (1 - rate)
+        for place, (keep, rate) in enumerate(zip(kept, rates))
+    }
+    expected = numpy_albert.run(CONFIG, weights(), batch(), dropout=factors)
+    assert_near(outputs, expected.outputs, 1e-4)
+    assert_near(gradients, expected.gradients, 1e-4)
+    for rate, keep in zip(rates, kept):
+        assert abs(keep.mean() - (1 - rate)) < 0.1
+    for first, second in ((1, 4), (2, 3), (5, 6), (2, 5), (3, 6)):
+        assert (kept[first] != kept[second]).mean() > 0.2, (first, second)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+def test_three_updates_are_those_of_numpy(optimizer):
+    rates = [0.0, 0.02, 0.04 * (1 - 2 / 4) ** 2]
+    expected = numpy_albert.train(CONFIG, weights(), batch(), rates=rates, lamb=optimizer == "lamb")
+    with tf.Graph().as_default():
+        loss = built(constants(), training=True)["loss"]
+        step = optimization.build_train_step(
+            loss,
+            init_lr=0.04,
+            num_train_steps=4,
+            num_warmup_steps=2,
+            poly_power=2.0,
+            optimizer=optimizer,
+        )
+        with new_session() as session:
+            fetched = [session.run([loss, step.learning_rate, step.train_op]) for _ in rates]
+            values = session.run({v.op.name: v for v in tf.trainable_variables()})
+    np.testing.assert_allclose([rate for _, rate, _ in fetched], rates, atol=1e-7)
+    np.testing.assert_allclose([loss for loss, _, _ in fetched], expected.losses, atol=2e-4)
+    for name, value in expected.weights.items():
+        np.testing.assert_allclose(values[name], value, atol=1e-3, err_msg=name)
+
+
+if __name__ == "__main__":
+    RECORDED.write_text(json.dumps(recorded_numbers(), indent=1) + "\n", encoding="utf-8")
