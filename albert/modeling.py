@@ -477,9 +477,8 @@ class AlbertModel:
             it. None draws stateful random numbers.
 
         Raises:
-          ValueError: the inputs' rank is wrong, the sequence is longer than the position table,
-            recomputation is asked for under stateful dropout, or the config has a value out of
-            its range.
+          ValueError: the config has a value out of its range, the inputs' rank is wrong, the
+            sequence is longer than the position table, or recomputation under stateful dropout.
         """
         del use_einsum
         config.validate()
@@ -493,10 +492,8 @@ class AlbertModel:
             token_type_ids = tf.zeros([batch, length], tf.int32)
 
         with tf.variable_scope(scope, default_name="bert"):
-            # Only beside compiled clusters: a gradient of our own is known to this process alone,
-            # and graphs of plain operations are exported and differentiated elsewhere.
-            hands_on = is_training and use_xla
-            variables = _Variables(self._config, compute_dtype, hands_on=hands_on)
+            # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
+            variables = _Variables(self._config, compute_dtype, hands_on=is_training and use_xla)
             hidden = self._embed(
                 variables, input_ids, token_type_ids, one_hot=use_one_hot_embeddings
             )
