@@ -325,6 +325,12 @@ def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
 # ----------------------------------------------------------------------- the published class names
 
 
+def is_regression(task_name: str) -> bool:
+    """Returns whether a task has scores for labels; one of the caller's own has not."""
+    task = TASKS.get(task_name.strip().lower())
+    return task is not None and task.is_regression
+
+
 class DataProcessor:
     """Reads a task's examples with their texts prepared, as the published classes did.
 

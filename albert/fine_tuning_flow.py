@@ -127,6 +127,55 @@ def record_input_fn(
     return input_fn
 
 
+def published_input_fn(
+    file: Union[str, Sequence[str]],
+    spec: input_pipeline.FeatureSpec,
+    *,
+    is_training: bool,
+    drop_remainder: bool,
+    use_tpu: bool,
+    batch_size: Optional[int],
+    seed: int = 0,
+    start_step: int = 0,
+) -> Callable:
+    """Returns the `input_fn` that programs made for the published scripts expect.
+
+    Sequences have their full length and features are those of `spec` alone.
+
+    Args:
+      file, spec, is_training, seed, start_step: see `record_input_fn`.
+      drop_remainder: leave the last batch of an evaluation out if it is not full; otherwise it is
+        smaller.
+      use_tpu: take B from params.
+      batch_size: B elsewhere, whatever params say.
+    """
+    paths = [file] if isinstance(file, str) else list(file)
+
+    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
+        """Reads the batches of one core."""
+        size = params["batch_size"] if use_tpu else batch_size
+        if is_training:
+            read = record_input_fn(
+                paths,
+                spec,
+                is_training=True,
+                batch_size=size,
+                padding=padded_batches.Padding("max"),
+                seed=seed,
+                start_step=start_step,
+            )
+            return read(dict(params, batch_size=size))
+        batches = input_pipeline.evaluation_batches(
+            paths, spec, batch_size=size, pad_final_batch=drop_remainder
+        )
+        if drop_remainder:
+            batches = batches.take(sum(map(input_pipeline.count_records, paths)) // size)
+        keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})
+        return batches.map(keep)
+
+    return input_fn
+
+
 # ---------------------------------------------------------------------------------------------
 # The output folder.
 

@@ -24,6 +24,7 @@ from albert import (
     fine_tuning_runs,
     fine_tuning_utils,
     modeling,
+    padded_batches,
     released_models,
     run_summary,
     squad_decoding,
@@ -219,7 +220,7 @@ class Run(NamedTuple):
             self.settings.use_tpu,
             batch_size,
             self.version.has_impossible,
-            padding=self.settings.padding,
+            padding=self.settings.padding or padded_batches.default_mode(self.settings.use_tpu),
             seed=self.settings.seed,
             start_step=start_step,
         )

@@ -17,6 +17,7 @@ import tensorflow.compat.v1 as tf
 from albert import (
     fine_tuning_flow,
     fine_tuning_utils,
+    input_pipeline,
     padded_batches,
     squad_decoding,
     squad_features,
@@ -54,30 +55,41 @@ def input_fn_builder(
 ):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
+    unique_ids are int32 [B], input_ids, input_mask, segment_ids and, for v2, p_mask int32 [B, S];
+    in training start_positions, end_positions and is_impossible int32 [B].
+
     Args:
       input_file: a record file, or several as a list.
       seq_length: S.
       is_training: endless shuffled batches, of which number n is a function of the seed and n;
-        otherwise each record once.
-      drop_remainder, is_v2: taken for the sake of existing callers: every batch is full (the last
-        one of a prediction with rows whose is_real_example is 0), and records are the same for
-        both versions.
-      use_tpu: decides the padding if that is not named.
-      bsz: B, unless params has batch_size.
-      padding: one of padded_batches.MODES.
+        otherwise each record once, in order.
+      drop_remainder: leave the last batch of a prediction out if it is not full.
+      use_tpu: take B from params.
+      bsz: B elsewhere.
+      is_v2: whether there is p_mask.
+      padding: one of padded_batches.MODES: batches of padded_batches, which are all full, always
+        have p_mask and in prediction is_real_example and example_index; B is that of params if
+        they have one.
       seed: of the order of training.
       start_step: training goes on with the batch of this step.
     """
-    del drop_remainder, is_v2
-    mode = padding or padded_batches.default_mode(use_tpu)
-    return fine_tuning_flow.record_input_fn(
+    spec = squad_features.feature_spec(seq_length, is_training)
+    options = {
+        "is_training": is_training,
+        "batch_size": bsz,
+        "seed": seed,
+        "start_step": start_step,
+    }
+    if padding:
+        padding = padded_batches.Padding(padding, features=SEQUENCES)
+        return fine_tuning_flow.record_input_fn(input_file, spec, padding=padding, **options)
+    features = [feature for feature in spec.features if is_v2 or feature.name != "p_mask"]
+    return fine_tuning_flow.published_input_fn(
         input_file,
-        squad_features.feature_spec(seq_length, is_training),
-        is_training=is_training,
-        batch_size=bsz,
-        padding=padded_batches.Padding(mode, features=SEQUENCES),
-        seed=seed,
-        start_step=start_step,
+        input_pipeline.FeatureSpec(features),
+        drop_remainder=drop_remainder,
+        use_tpu=use_tpu,
+        **options,
     )
 
 

@@ -19,8 +19,9 @@ MOST_POSITIONAL = 3
 LAYERS = (
     (
         "foundation",
-        "archives checkpoint_files checkpoint_names configs distribution downloads example_batches files fused_ops"
-        " huggingface_process huggingface_tokenizer layers metrics modeling optimization"
+        "archives checkpoint_files checkpoint_names configs distribution downloads example_batches"
+        " files fused_ops huggingface_process huggingface_tokenizer lamb_optimizer layers metrics"
+        " modeling optimization"
         " peer_watch precision progress random_streams report squad_metrics sweep_table tables"
         " sentence_splitting text_blocks text_documents text_lines text_ranges tokenization"
         " machine_rates model_size training_plan"
@@ -66,10 +67,23 @@ FROZEN_SIGNATURES = frozenset(
         "classifier_utils.create_model",
         "classifier_utils.model_fn_builder",
         "classifier_utils.file_based_input_fn_builder",
+        "classifier_utils.input_fn_builder",
+        "fine_tuning_utils.create_albert",
+        "fine_tuning_utils.create_vocab",
         "fine_tuning_utils.build_model_fn.model_fn",
         "modeling.AlbertConfig.__init__",
         "modeling.AlbertModel.__init__",
         "modeling.get_masked_lm_output",
+        "modeling.get_timing_signal_1d_given_position",
+        "modeling.embedding_lookup",
+        "modeling.embedding_postprocessor",
+        "modeling.dense_layer_2d",
+        "modeling.dense_layer_3d",
+        "modeling.dense_layer_3d_proj",
+        "modeling.dot_product_attention",
+        "modeling.attention_layer",
+        "modeling.attention_ffn_block",
+        "modeling.transformer_model",
         "optimization.create_optimizer",
         # TPUEstimator calls it by these names.
         "pretraining_utils.build_model_fn.model_fn",
@@ -80,13 +94,13 @@ FROZEN_SIGNATURES = frozenset(
         "run_pretraining.input_fn_builder",
         "classifier_features.InputFeatures.__init__",
         "race_examples.InputExample.__init__",
-        "race_features.InputFeatures.__init__",
         "race_features.convert_single_example",
         "race_features.file_based_convert_examples_to_features",
         "race_utils.RaceProcessor.__init__",
         "race_utils.create_model",
         "race_utils.file_based_input_fn_builder",
         "race_utils.model_fn_builder",
+        "classifier_features.convert_examples_to_features",
         "classifier_features.convert_single_example",
         "classifier_features.file_based_convert_examples_to_features",
         "labelled_examples.InputExample.__init__",

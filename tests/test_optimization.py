@@ -326,11 +326,6 @@ class TestTrainStep:
             assert session.run(global_step) == 50
         np.testing.assert_allclose(rates, [0.1 * (1 - k / 100) for k in range(50)], rtol=1e-5)
 
-    def test_optimizers_leave_apply_gradients_to_the_base_class(self):
-        for optimizer in optimization.OPTIMIZERS.values():
-            assert issubclass(optimizer, tf.train.Optimizer)
-            assert optimizer.apply_gradients is tf.train.Optimizer.apply_gradients
-
     @pytest.mark.slow
     @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
     def test_slots_are_saved_under_the_published_names(self, optimizer, tmp_path):
