@@ -30,7 +30,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Opt
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import files
+from albert import files, folder_lock
 
 BEST_CHECKPOINT = "model.ckpt-best"
 LEDGER_NAME = "eval_results.json"
@@ -348,24 +348,26 @@ def evaluate_checkpoints(
         not measured, or the folder holds a model.ckpt-best that was not made here and exists
         nowhere else.
     """
-    evaluator = _Evaluator(
-        str(output_dir),
-        best_metric=best_metric,
-        higher_is_better=higher_is_better,
-        write_best_trial=write_best_trial,
-    )
-    evaluator.compare_fingerprint(files.normalized_fingerprint(fingerprint or {}))
-    evaluator.check_best_copy(checkpoints)
-    evaluated = []
-    while True:
-        evaluated += evaluator.evaluate(checkpoints, evaluate_fn)
-        is_final = final_step is not None and evaluator.last_step() >= final_step
-        if wait_seconds <= 0 or checkpoints or is_final:
-            break
-        if not _wait_for_checkpoint(output_dir, evaluator.last_step(), wait_seconds):
-            _LOGGER.info("No new checkpoint in %s for %g seconds.", output_dir, wait_seconds)
-            break
-    return evaluator.summary(evaluated)
+    # Of two evaluations the second finds what the first has measured.
+    with folder_lock.held(str(output_dir), folder_lock.EVALUATION, waits=True):
+        evaluator = _Evaluator(
+            str(output_dir),
+            best_metric=best_metric,
+            higher_is_better=higher_is_better,
+            write_best_trial=write_best_trial,
+        )
+        evaluator.compare_fingerprint(files.normalized_fingerprint(fingerprint or {}))
+        evaluator.check_best_copy(checkpoints)
+        evaluated = []
+        while True:
+            evaluated += evaluator.evaluate(checkpoints, evaluate_fn)
+            is_final = final_step is not None and evaluator.last_step() >= final_step
+            if wait_seconds <= 0 or checkpoints or is_final:
+                break
+            if not _wait_for_checkpoint(output_dir, evaluator.last_step(), wait_seconds):
+                _LOGGER.info("No new checkpoint in %s for %g seconds.", output_dir, wait_seconds)
+                break
+        return evaluator.summary(evaluated)
 
 
 def _wait_for_checkpoint(output_dir: str, last_step: int, seconds: float) -> bool:

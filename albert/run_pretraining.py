@@ -66,6 +66,7 @@ def define_flags(flag_values: flags.FlagValues):
         optimizer="lamb",
         learning_rate=0.00176,
         save_checkpoints_steps=5000,
+        save_checkpoints_minutes=0.0,
         keep_checkpoint_max=5,
         wait_for_checkpoints_minutes=0.0,
     )
@@ -207,6 +208,7 @@ class Data(NamedTuple):
     evaluation: List[str]
 
 
+@estimator_utils.sole_trainer
 def pretrain(settings: Any) -> Outcome:
     """Trains and evaluates as the settings say.
 

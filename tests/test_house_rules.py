@@ -23,7 +23,7 @@ LAYERS = (
         " huggingface_process huggingface_tokenizer layers metrics modeling optimization"
         " peer_watch precision progress random_streams report squad_metrics sweep_table tables"
         " sentence_splitting text_blocks text_documents text_lines text_ranges tokenization"
-        " machine_rates model_size training_plan"
+        " folder_lock machine_rates model_size stop_signals training_plan"
         " vocab_trainer word_segmentation worker_pool",
     ),
     (
