@@ -31,7 +31,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Opt
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_files, files
+from albert import checkpoint_files, files, folder_lock
 
 BEST_CHECKPOINT = "model.ckpt-best"
 LEDGER_NAME = "eval_results.json"
@@ -356,24 +356,26 @@ def evaluate_checkpoints(
       ValueError: there is nothing to evaluate, all is damaged, one of `checkpoints` is not there,
         `best_metric` is not measured, or a model.ckpt-best, not made here, would be lost.
     """
-    evaluator = _Evaluator(
-        str(output_dir),
-        best_metric=best_metric,
-        higher_is_better=higher_is_better,
-        write_best_trial=write_best_trial,
-    )
-    evaluator.compare_fingerprint(files.normalized_fingerprint(fingerprint or {}))
-    evaluator.check_best_copy(checkpoints)
-    evaluated = []
-    while True:
-        evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=untrained_too)
-        is_final = final_step is not None and evaluator.last_step() >= final_step
-        is_over = wait_seconds <= 0 or checkpoints or is_final
-        if is_over or not _wait_for_checkpoint(output_dir, evaluator.last_step(), wait_seconds):
-            break
-    if not evaluator.has_seen_some:
-        evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=True)
-    return evaluator.summary(evaluated)
+    # Of two evaluations the second finds what the first has measured.
+    with folder_lock.held(str(output_dir), folder_lock.EVALUATION, waits=True):
+        evaluator = _Evaluator(
+            str(output_dir),
+            best_metric=best_metric,
+            higher_is_better=higher_is_better,
+            write_best_trial=write_best_trial,
+        )
+        evaluator.compare_fingerprint(files.normalized_fingerprint(fingerprint or {}))
+        evaluator.check_best_copy(checkpoints)
+        evaluated = []
+        while True:
+            evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=untrained_too)
+            is_final = final_step is not None and evaluator.last_step() >= final_step
+            is_over = wait_seconds <= 0 or checkpoints or is_final
+            if is_over or not _wait_for_checkpoint(output_dir, evaluator.last_step(), wait_seconds):
+                break
+        if not evaluator.has_seen_some:
+            evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=True)
+        return evaluator.summary(evaluated)
 
 
 def _wait_for_checkpoint(output_dir: str, last_step: int, seconds: float) -> bool:

@@ -9,7 +9,7 @@ import shlex
 import time
 from typing import Any, Dict, List, Optional
 
-from albert import configs, files, flags_lib, modeling
+from albert import configs, files, flags_lib, folder_lock, modeling
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
 
@@ -151,6 +151,6 @@ def claim_folder(folder: str, identity: Dict[str, Any]) -> None:
             raise ValueError(
                 f"-o {folder} holds a run of another kind ({difference}). Choose another."
             )
-    elif os.listdir(folder):
+    elif not all(map(folder_lock.is_lock, os.listdir(folder))):
         raise ValueError(f"-o {folder} holds files that are not a demo's. Choose a new folder.")
     files.atomic_write_json(marker, identity)

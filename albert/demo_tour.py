@@ -20,6 +20,7 @@ from albert import (
     demo_findings,
     demo_runs,
     files,
+    folder_lock,
     modeling,
     report,
     run_pretraining,
@@ -214,6 +215,6 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     if options.steps < 1:
         raise ValueError(f"--steps {options.steps} must be at least 1.")
-    folder = options.o or demo_runs.new_folder("run")
-    recipe = Recipe(num_train_steps=options.steps)
-    run_tour(os.path.expanduser(folder), recipe)
+    folder = os.path.expanduser(options.o or demo_runs.new_folder("run"))
+    with folder_lock.held(folder):
+        run_tour(folder, Recipe(num_train_steps=options.steps))

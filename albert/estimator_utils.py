@@ -10,6 +10,7 @@ and into `training_curve.csv`.
 import contextlib
 import csv
 import datetime
+import functools
 import io
 import logging
 import math
@@ -41,10 +42,12 @@ from albert import (
     checkpoint_init,
     distribution,
     files,
+    folder_lock,
     modeling,
     peer_watch,
     precision,
     progress,
+    stop_signals,
 )
 
 _LOGGER = logging.getLogger("albert")
@@ -91,6 +94,23 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]):
             f"{differences}. Choose another --output_dir (with --init_checkpoint to start from "
             f"the weights in this one); if the change is meant, remove {path} first."
         )
+
+
+def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a script's main part so that, where it trains, it has --output_dir to itself.
+
+    Args:
+      script: takes settings with output_dir, do_train and distribution_strategy, and more.
+    """
+
+    @functools.wraps(script)
+    def run(settings: Any, *arguments: Any) -> Any:
+        if not settings.do_train or not distribution.is_chief(settings):
+            return script(settings, *arguments)
+        with folder_lock.held(settings.output_dir):
+            return script(settings, *arguments)
+
+    return run
 
 
 def resume_point(
@@ -370,6 +390,12 @@ def _check_strategy(settings: Any):
             "collectives abort where workers' batches differ in length. "
             "Give --padding=max, or use TensorFlow 2.15."
         )
+    minutes = getattr(settings, "save_checkpoints_minutes", 0.0)
+    if settings.use_tpu and minutes:
+        raise ValueError(
+            f"--save_checkpoints_minutes={minutes:g} does not work with --use_tpu, where the host "
+            "hears of a step each --iterations_per_loop. Give --save_checkpoints_steps alone."
+        )
     module = getattr(settings, "albert_hub_module_handle", None)
     if module and settings.distribution_strategy != distribution.NONE:
         raise ValueError(
@@ -647,6 +673,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self.loss = loss
         self._interval.add(run_values.results, steps, seconds)
         is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
+        is_due = is_due or run_context.stop_requested
         if self._bar is not None:
             self._bar.set_postfix_str(_short(self._interval.means()), refresh=False)
             self._bar.update(steps)
@@ -734,16 +761,43 @@ class EvaluationProgressHook(tf.train.SessionRunHook):
         self._bar.close()
 
 
+class _SaveTimer:
+    """A checkpoint is due at each multiple of some steps, whenever the others came, and by time."""
+
+    def __init__(self, steps: int, minutes: float):
+        self._steps = steps
+        self._seconds = 60 * minutes or math.inf
+        self._last_step, self._last_time = 0, time.monotonic()
+
+    def should_trigger_for_step(self, step: int) -> bool:
+        if step // self._steps > self._last_step // self._steps:
+            return True
+        return step > self._last_step and time.monotonic() - self._last_time >= self._seconds
+
+    def update_last_triggered_step(self, step: int):
+        self._last_step, self._last_time = step, time.monotonic()
+
+    def last_triggered_step(self) -> int:
+        return self._last_step
+
+
+def _save_timer(settings: Any) -> _SaveTimer:
+    minutes = getattr(settings, "save_checkpoints_minutes", 0.0)
+    return _SaveTimer(settings.save_checkpoints_steps, minutes)
+
+
 class _SaverHook(tf.train.CheckpointSaverHook):
-    """Saves as its base class does, but for two things.
+    """Saves as its base class does, but for three things.
 
     The checkpoint that was just restored is not written again: while a file is replaced by its
-    equal, a kill would leave the only copy unreadable. And the graph is not written as text, which
-    takes longer than to build it.
+    equal, a kill would leave the only copy unreadable. The graph is not written as text, which
+    takes longer than to build it. And a checkpoint out of turn, by time or after a signal, does not
+    move the others.
     """
 
-    def __init__(self, output_dir: str, save_steps: int, restored_step: Optional[int]):
-        super().__init__(output_dir, save_steps=save_steps)
+    def __init__(self, output_dir: str, timer: _SaveTimer, restored_step: Optional[int]):
+        super().__init__(output_dir, save_steps=1)
+        self._timer = timer
         self._restored_step = restored_step
 
     def after_create_session(self, session, coord):
@@ -790,6 +844,29 @@ class _StartHook(tf.train.SessionRunHook):
             files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
 
 
+class _StopHook(tf.train.SessionRunHook):
+    """Ends the training after the step in which a signal asked for it; the saver then saves.
+
+    Only the chief ends it. The other workers take part in steps until it has gone: the step that it
+    is in would never end without them.
+    """
+
+    def __init__(self, output_dir: str, is_chief: bool):
+        self._leftovers = [] if is_chief else [output_dir]
+        self._is_chief = is_chief
+
+    def before_run(self, run_context):
+        del run_context
+        stop_signals.postpone(self._leftovers)
+
+    def after_run(self, run_context, run_values):
+        del run_values
+        if self._is_chief:
+            stop_signals.has_news()
+            if stop_signals.is_requested():
+                run_context.request_stop()
+
+
 @contextlib.contextmanager
 def _explained_divergence(reporter: ProgressHook) -> Iterator[None]:
     """Turns TensorFlow's errors about NaN into one that says where, and what to do."""
@@ -831,8 +908,7 @@ def train(
     Args:
       estimator: see build_training_estimator.
       input_fn: must begin with the batch of the resumed step.
-      settings: has train_batch_size, log_steps, save_checkpoints_steps, use_tpu and
-        distribution_strategy.
+      settings: has train_batch_size, log_steps, use_tpu, distribution_strategy, when to save.
       max_steps: the global step at which to stop.
       model_config: written beside the checkpoints, for later steps to use, unless it is None.
       documents: JSON values by file name, written there too.
@@ -842,7 +918,8 @@ def train(
 
     Raises:
       TrainingDivergedError: the loss or the gradient is not finite any more.
-      ValueError: the resumed checkpoint is another model's.
+      ValueError: the resumed checkpoint is another model's, or another process trains there.
+      stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
     is_chief = distribution.is_chief(settings)
     reporter = ProgressHook(
@@ -856,19 +933,25 @@ def train(
     documents = dict(documents or {})
     if model_config is not None:
         documents[CONFIG_NAME] = model_config
-    hooks = [*hooks, reporter, _StartHook(estimator.model_dir, documents, resumed)]
+    folder = estimator.model_dir
+    hooks = [*hooks, _StopHook(folder, is_chief), reporter, _StartHook(folder, documents, resumed)]
     if is_chief and not settings.use_tpu:
-        step = resumed.step if resumed else None
-        hooks.append(_SaverHook(estimator.model_dir, settings.save_checkpoints_steps, step))
+        hooks.append(_SaverHook(folder, _save_timer(settings), resumed.step if resumed else None))
     try:
-        with files.naming_full_disk(estimator.model_dir), _explained_divergence(reporter):
+        with folder_lock.held(folder), files.naming_full_disk(folder), _explained_divergence(
+            reporter
+        ):
             _run_estimator(
                 estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, reporter=reporter
             )
     finally:
         reporter.close()
+        stop_signals.resume()
     summary = reporter.summary()
     _log_summary(summary)
+    stop_signals.resume(
+        f"Step {summary.last_step} of {max_steps} is saved; the same command goes on from there."
+    )
     return summary
 
 
@@ -901,6 +984,7 @@ def _run_estimator(
         watch = peer_watch.PeerWatch(
             cluster.peers,
             is_over=lambda: reporter.step >= max_steps,
+            is_stopping=stop_signals.is_requested,
             leftovers=[] if cluster.is_chief else [estimator.model_dir],
         )
         with watch, tf.Graph().as_default(), distribution.server_of_this_process():

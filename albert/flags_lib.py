@@ -38,6 +38,8 @@ import tensorflow.compat.v1 as tf
 from absl import app, flags
 from tqdm import tqdm
 
+from albert import stop_signals
+
 _HELP_FLAGS = frozenset(
     dashes + name for dashes in ("-", "--") for name in ("help", "helpshort", "helpfull", "helpxml")
 ) | {"-?"}
@@ -243,6 +245,14 @@ _TRAINING_FLAGS = {
     "save_checkpoints_steps": (
         integer,
         {"lower_bound": 1, "help": "Steps between checkpoints."},
+    ),
+    "save_checkpoints_minutes": (
+        floating,
+        {
+            "lower_bound": 0.0,
+            "help": "Minutes after which a checkpoint is written beside those of "
+            "--save_checkpoints_steps; 0 is off.",
+        },
     ),
     "keep_checkpoint_max": (
         integer,
@@ -848,7 +858,7 @@ def run(
     """Runs a script: reads the process's arguments, calls `main`, and exits with its code.
 
     A mistake of the user's (see USER_ERRORS) prints one line and exits with 1, with a traceback
-    only under --verbosity=1; Ctrl-C exits with 130.
+    only under --verbosity=1; Ctrl-C exits with 130; SIGTERM and SIGUSR1 with 143, see stop_signals.
 
     Args:
       main: the script's function; what it returns, if anything, is the exit code.
@@ -882,7 +892,8 @@ def run(
             _refuse_arguments(arguments)
             return main(settings)
 
-        return _guarded(checked, _settings(flags.FLAGS, names), verbosity)
+        with stop_signals.handled():
+            return _guarded(checked, _settings(flags.FLAGS, names), verbosity)
 
     try:
         app.run(start, flags_parser=_known_flags if others else app.parse_flags_with_usage)

@@ -66,6 +66,7 @@ def define_flags(flag_values: flags.FlagValues):
         optimizer="adamw",
         learning_rate=5e-5,
         save_checkpoints_steps=1000,
+        save_checkpoints_minutes=0.0,
         wait_for_checkpoints_minutes=0.0,
     )
     flags_lib.define_fine_tuning_flags(
@@ -144,6 +145,7 @@ class Outcome(NamedTuple):
     export: Optional[str]  # the folder written
 
 
+@estimator_utils.sole_trainer
 def classify(settings: Any) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 

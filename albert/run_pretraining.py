@@ -68,6 +68,7 @@ def define_flags(flag_values: flags.FlagValues):
         optimizer="lamb",
         learning_rate=0.00176,
         save_checkpoints_steps=5000,
+        save_checkpoints_minutes=0.0,
         keep_checkpoint_max=5,
         wait_for_checkpoints_minutes=0.0,
     )
@@ -216,6 +217,7 @@ class Data(NamedTuple):
     vocabularies: List[pretraining_utils.RecordsVocabulary]  # of training, as far as known
 
 
+@estimator_utils.sole_trainer
 def pretrain(settings: Any) -> Outcome:
     """Trains and evaluates as the settings say.
 

@@ -55,6 +55,7 @@ def define_flags(flag_values: flags.FlagValues):
         optimizer="adamw",
         learning_rate=1e-5,
         save_checkpoints_steps=100,
+        save_checkpoints_minutes=0.0,
         wait_for_checkpoints_minutes=0.0,
     )
     flags_lib.define_fine_tuning_flags(flag_values, train_step=12000, warmup_step=1000)
@@ -116,6 +117,7 @@ class Outcome(NamedTuple):
     predictions: List[str]  # the files written
 
 
+@estimator_utils.sole_trainer
 def answer(settings: Any) -> Outcome:
     """Trains, evaluates and predicts as the settings say.
 

@@ -512,6 +512,7 @@ class Outcome(NamedTuple):
     export: Optional[str]  # the folder written
 
 
+@estimator_utils.sole_trainer
 def run_squad(settings: Any, version: Version) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 

@@ -20,6 +20,7 @@ from albert import (
     files,
     fine_tuning_utils,
     flags_lib,
+    folder_lock,
     modeling,
     released_models,
     run_classifier,
@@ -55,6 +56,7 @@ _WITHOUT_EFFECT = (
     "log_steps",
     "output_dir",
     "predict_batch_size",
+    "save_checkpoints_minutes",
     "spm_model_file",
     "vocab_file",
 )
@@ -435,7 +437,8 @@ def check_folder(run: PlannedRun) -> None:
     Raises:
       ValueError: it holds anything else.
     """
-    if not tf.io.gfile.isdir(run.folder) or not tf.io.gfile.listdir(run.folder):
+    there = tf.io.gfile.listdir(run.folder) if tf.io.gfile.isdir(run.folder) else []
+    if all(map(folder_lock.is_lock, there)):
         return
     marker = _read_marker(run)
     if marker is None:

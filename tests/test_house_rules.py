@@ -24,7 +24,7 @@ LAYERS = (
         " modeling optimization"
         " peer_watch precision progress random_streams report squad_metrics sweep_table tables"
         " sentence_splitting text_blocks text_documents text_lines text_ranges tokenization"
-        " machine_rates model_size training_plan"
+        " folder_lock machine_rates model_size stop_signals training_plan"
         " vocab_trainer word_segmentation worker_pool",
     ),
     (
@@ -32,8 +32,8 @@ LAYERS = (
         "beam_files beam_runs checkpoint_conversion checkpoint_evaluator checkpoint_init"
         " distributed_run estimator_utils feature_cache fine_tuning_flow fine_tuning_runs"
         " fine_tuning_utils"
-        " huggingface_files input_pipeline model_cache model_vocabulary padded_batches pretrained_model"
-        " record_shuffle released_models run_summary sharded_outputs training_graph",
+        " huggingface_files input_pipeline model_cache model_vocabulary padded_batches"
+        " pretrained_model record_shuffle released_models run_summary sharded_outputs training_graph",
     ),
     (
         "tasks",

@@ -62,9 +62,9 @@ def values_of_variables(session):
     return session.run({item.op.name: item for item in tf.global_variables()})
 
 
-# Sums in another order round otherwise, by what the processor has. Slots are linear in gradients and
-# squares and stay that near. A weight's update is m / (sqrt(v) + epsilon): where the terms of a
-# gradient cancel, their rounding is all that is left of it, and becomes a visible part of an update.
+# Sums in another order round otherwise, by what the processor has. Slots are linear in gradients
+# and squares and stay that near. A weight's update is m / (sqrt(v) + epsilon): where the terms of a
+# gradient cancel, their rounding is all that is left of it, a visible part of an update.
 SAME_SLOTS, SAME_WEIGHTS = 1e-6, 1e-4
 
 
