@@ -19,7 +19,8 @@ MOST_POSITIONAL = 3
 LAYERS = (
     (
         "foundation",
-        "archives checkpoint_files checkpoint_names configs distribution downloads example_batches files fused_ops"
+        "archives checkpoint_files checkpoint_names configs distribution downloads"
+        " example_batches files fused_ops"
         " huggingface_process huggingface_tokenizer layers metrics modeling optimization"
         " peer_watch precision progress random_streams report squad_metrics sweep_table tables"
         " sentence_splitting text_blocks text_documents text_lines text_ranges tokenization"
