@@ -8,6 +8,7 @@ import json
 import logging
 import pathlib
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from albert import (
     precision,
     run_pretraining,
 )
+from tests import damaged_files
 from tests import pretraining_records as records
 
 ALBERT = pathlib.Path(__file__).resolve().parents[1] / "albert"
@@ -214,6 +216,25 @@ def test_a_second_run_of_the_same_command_changes_nothing(data, trained, caplog)
     assert again.training is None
     assert again.evaluation.results == outcome.evaluation.results
     assert "Nothing to train" in caplog.text and "Best of 2" in caplog.text
+
+
+@pytest.mark.slow
+def test_damage_stops_neither_training_nor_evaluation(data, trained, tmp_path):
+    folder, evaluation = tmp_path / "copy", f"--eval_file={data / 'eval.tf_record'}"
+    shutil.copytree(str(trained[0]), str(folder))
+    damaged_files.damage(folder / "model.ckpt-6")
+    (folder / "checkpoint").write_bytes(damaged_files.STATES["not UTF-8"])
+    outcome = run(data, folder, "--do_eval", evaluation)
+    assert (outcome.training.first_step, outcome.training.last_step) == (3, 6)
+    assert outcome.evaluation.results == trained[1].evaluation.results
+    damaged_files.damage(folder / "model.ckpt-3")
+    for path in folder.glob("model.ckpt-best.*"):
+        path.unlink()
+    (folder / "checkpoint").write_bytes(b"")
+    others = ["--nodo_train", "--do_eval", "--eval_untrained", "--max_eval_steps=1"]
+    outcome = run(data, folder, evaluation, *others)
+    assert [result.step for result in outcome.evaluation.results] == [0, 6]
+    assert outcome.evaluation.best.step == 6
 
 
 @pytest.mark.slow
