@@ -459,8 +459,8 @@ class _Evaluator:
         untrained_too: bool,
     ) -> List[int]:
         """Evaluates what is new among `checkpoints` (None: all there are); returns the steps."""
-        damaged = len(self._damaged)
         present = self._present(checkpoints)
+        damaged = len(self._damaged)
         wanted = {c.path for c in checkpoints or present.values()} | {self._best_path}
         pending = [
             checkpoint
@@ -480,10 +480,12 @@ class _Evaluator:
             if self._evaluate_one(checkpoint, evaluate_fn):
                 evaluated.append(checkpoint.step)
                 self._keep_best(present)
+            if len(self._damaged) > damaged:
+                # The copy of the best may stand in for it, and then comes first.
+                more = self.evaluate(checkpoints, evaluate_fn, untrained_too=untrained_too)
+                return evaluated + more
         if self._ledger.metrics and not evaluated:
             self._keep_best(present)
-        if len(self._damaged) > damaged:  # the copy of the best may stand in for a damaged one
-            evaluated += self.evaluate(checkpoints, evaluate_fn, untrained_too=untrained_too)
         return evaluated
 
     def _present(self, checkpoints: Optional[Sequence[Checkpoint]]) -> Dict[int, Checkpoint]:

@@ -6,6 +6,7 @@ import csv
 import json
 import logging
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import checkpoint_evaluator, estimator_utils, flags_lib, modeling
+from tests import damaged_files
 
 CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
 
@@ -148,7 +150,7 @@ def test_a_half_written_checkpoint_is_passed_over(tmp_path, caplog):
     leftover.mkdir()
     with caplog.at_level(logging.WARNING, logger="albert"):
         assert estimator_utils.resume_point(str(tmp_path)).step == 4
-    assert "model.ckpt-8 cannot be read" in caplog.text
+    assert "model.ckpt-8" in caplog.text
     assert not leftover.exists()
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-4")
     assert train(tmp_path, max_steps=8).first_step == 4
@@ -163,6 +165,101 @@ def test_checkpoints_without_the_file_that_lists_them_are_found(tmp_path):
     (tmp_path / "checkpoint").unlink()
     assert estimator_utils.resume_point(str(tmp_path)).step == 8
     assert train(tmp_path, max_steps=9).first_step == 8
+
+
+def save(folder, *steps):
+    """Writes checkpoints as training does."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("weight", initializer=np.zeros([3], np.float32))
+        step = tf.train.get_or_create_global_step()
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver(max_to_keep=None)
+        for number in steps:
+            session.run(step.assign(number))
+            saver.save(session, str(folder / "model.ckpt"), number)
+
+
+def restored_by_tensorflow(folder):
+    """The name of the checkpoint that Estimator would restore, None if there is none."""
+    state = tf.train.get_checkpoint_state(str(folder))
+    return state and pathlib.Path(state.model_checkpoint_path).name
+
+
+@pytest.mark.parametrize("kind", damaged_files.DAMAGES)
+def test_training_goes_on_from_the_newest_whole_checkpoint(tmp_path, caplog, kind):
+    save(tmp_path, 0, 4, 8, 12)
+    damaged_files.damage(tmp_path / "model.ckpt-8")
+    damaged_files.damage(tmp_path / "model.ckpt-12", kind)
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("model.*")}
+    # Workers, who mend nothing, find the same.
+    assert estimator_utils.resume_point(str(tmp_path), is_ours=False).step == 4
+    assert restored_by_tensorflow(tmp_path) == "model.ckpt-12"
+    caplog.clear()
+    assert estimator_utils.resume_point(str(tmp_path)).step == 4
+    assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
+    lines = [line for line in caplog.messages if "model.ckpt" in line]
+    assert len(lines) == 2 and "model.ckpt-12" in lines[0] and "step 4" in lines[0]
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("model.*")} == before
+
+
+def test_where_no_checkpoint_is_whole_training_does_not_begin_anew(tmp_path):
+    save(tmp_path, 4, 8)
+    for step in (4, 8):
+        damaged_files.damage(tmp_path / f"model.ckpt-{step}")
+    with pytest.raises(ValueError, match="model.ckpt-8"):
+        estimator_utils.resume_point(str(tmp_path))
+
+
+def test_a_damaged_checkpoint_of_step_0_is_begun_anew(tmp_path):
+    save(tmp_path, 0)
+    damaged_files.damage(tmp_path / "model.ckpt-0")
+    assert estimator_utils.resume_point(str(tmp_path)) is None
+    assert restored_by_tensorflow(tmp_path) is None
+
+
+@pytest.mark.parametrize("kind", damaged_files.STATES)
+def test_checkpoints_are_found_whatever_their_state_says(tmp_path, kind):
+    save(tmp_path, 0, 4)
+    content = damaged_files.STATES[kind]
+    (tmp_path / "checkpoint").write_bytes(content)
+    assert estimator_utils.resume_point(str(tmp_path), is_ours=False).step == 4
+    assert (tmp_path / "checkpoint").read_bytes() == content
+    assert estimator_utils.resume_point(str(tmp_path)).step == 4
+    assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
+    assert (tmp_path / "checkpoint.old-1").read_bytes() == content
+
+
+@pytest.mark.parametrize("kind", damaged_files.STATES)
+def test_a_state_without_checkpoints_is_set_aside(tmp_path, kind):
+    (tmp_path / "checkpoint").write_bytes(damaged_files.STATES[kind])
+    assert estimator_utils.resume_point(str(tmp_path)) is None
+    assert restored_by_tensorflow(tmp_path) is None
+
+
+def test_training_in_a_copy_of_a_folder_leaves_the_original_alone(tmp_path):
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    original.mkdir()
+    save(original, 4, 8)
+    shutil.copytree(str(original), str(copy))
+    assert estimator_utils.resume_point(str(copy)).path == str(copy / "model.ckpt-8")
+    state = tf.train.get_checkpoint_state(str(copy))
+    for path in state.all_model_checkpoint_paths:
+        assert pathlib.Path(path).parent == copy  # those that TensorFlow deletes by and by
+
+
+def test_the_state_may_name_an_older_checkpoint(tmp_path):
+    save(tmp_path, 4, 8)
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-4"\n')
+    assert estimator_utils.resume_point(str(tmp_path)).step == 4
+
+
+@pytest.mark.slow
+def test_training_survives_a_flipped_bit_and_a_garbled_state(tmp_path):
+    train(tmp_path, max_steps=8)
+    damaged_files.damage(tmp_path / "model.ckpt-8")
+    (tmp_path / "checkpoint").write_bytes(damaged_files.STATES["not UTF-8"])
+    assert train(tmp_path, max_steps=9).first_step == 4
+    assert variable(tmp_path, "weight") == 4.5
 
 
 def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path):

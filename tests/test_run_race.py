@@ -168,7 +168,7 @@ def test_one_command_trains_evaluates_and_predicts(trained):
     path, outcome = trained
     assert (outcome.training.first_step, outcome.training.last_step) == (0, 4)
     assert steps_in(path) == [0, 2, 4]
-    assert [result.step for result in outcome.evaluation.results] == [0, 2, 4]
+    assert [result.step for result in outcome.evaluation.results] == [2, 4]
     names = {pathlib.Path(file).name for file in outcome.predictions}
     assert names == {"predictions.json", "test_results.tsv", "predict_results.txt"}
     written = set(contents(path))
@@ -336,7 +336,7 @@ def test_what_is_measured_are_the_questions_whose_answer_is_known():
 def test_checkpoints_beyond_the_newest_go_once_they_are_evaluated(folder, tmp_path):
     outcome = run(folder, tmp_path, "--num_keep_checkpoint=1")
     assert steps_in(tmp_path) == [4]
-    assert [result.step for result in outcome.evaluation.results] == [0, 2, 4]
+    assert [result.step for result in outcome.evaluation.results] == [2, 4]
     assert (tmp_path / "model.ckpt-best.index").exists()
 
 
