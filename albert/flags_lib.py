@@ -711,28 +711,28 @@ def _read_command_line():
 
 
 def process_settings(
-    define_flags: Callable[[flags.FlagValues], None], names: Sequence[str] = ()
+    define_flags: Callable[[flags.FlagValues], None], *, whole: bool = True
 ) -> Settings:
     """Returns the settings that the process's FLAGS make for a script.
 
     Args:
       define_flags: the script's function of that name.
-      names: the flags to look at, with nothing required; by default all.
+      whole: whether they are for a run, which has required flags, or only for a part of one.
 
     Raises:
       ValueError: a value that the flag does not take, or a required flag that was not given.
     """
     _read_command_line()
     own = _own_flags(define_flags)
-    for name in filter(_is_set, names or own):
+    for name in filter(_is_set, own):
         own[name].value = _heard(own[name])
         own[name].using_default_value = False
     try:
-        if not names:
+        if whole:
             own.validate_all_flags()
     except flags.Error as error:
         raise ValueError(str(error)) from error
-    return _settings(own, names or list(own))
+    return _settings(own, list(own))
 
 
 def reads_flags(define_flags: Callable[[flags.FlagValues], None]) -> Callable:
