@@ -345,8 +345,7 @@ def evaluate_checkpoints(
       checkpoints: evaluates these in place of all in `output_dir`; None or [] means all.
       untrained_too: also measures model.ckpt-0 where it is not the only one.
       write_best_trial: also writes best_trial.txt.
-      wait_seconds: > 0 goes on, while another process trains, until no new checkpoint has come
-        for so long.
+      wait_seconds: > 0 goes on until no new checkpoint of another process has come for so long.
       final_step: no waiting after a checkpoint of this step or a later one.
 
     Returns:

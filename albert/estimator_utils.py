@@ -868,10 +868,11 @@ class _StopHook(tf.train.SessionRunHook):
 
 
 @contextlib.contextmanager
-def _explained_divergence(reporter: ProgressHook) -> Iterator[None]:
-    """Turns TensorFlow's errors about NaN into one that says where, and what to do."""
+def _explained(reporter: ProgressHook, folder: str) -> Iterator[None]:
+    """Turns TensorFlow's errors about NaN and full disks into ones that say where."""
     try:
-        yield
+        with files.naming_full_disk(folder):
+            yield
     except tf.errors.InvalidArgumentError as error:
         refused = _GRADIENT_STOP.search(error.message)
         if not refused:
@@ -938,9 +939,7 @@ def train(
     if is_chief and not settings.use_tpu:
         hooks.append(_SaverHook(folder, _save_timer(settings), resumed.step if resumed else None))
     try:
-        with folder_lock.held(folder), files.naming_full_disk(folder), _explained_divergence(
-            reporter
-        ):
+        with folder_lock.held(folder), _explained(reporter, folder):
             _run_estimator(
                 estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, reporter=reporter
             )
