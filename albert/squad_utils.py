@@ -185,13 +185,14 @@ def v1_model_fn_builder(
     use_einsum,
     hub_module=None,
     *,
-    max_seq_length=384,
+    max_seq_length=None,
     **settings,
 ):
     """Returns `model_fn` for a TPUEstimator.
 
     The arguments, and any keyword besides, are the fields of fine_tuning_utils.ModelSettings, but
-    for use_einsum (see `create_v1_model`) and max_seq_length, the width of predicted logits.
+    for use_einsum (see `create_v1_model`) and max_seq_length, the width of predicted logits, which
+    is that of the batch by default. They are found as start_log_prob and end_log_prob too.
     """
     del use_einsum
     model = fine_tuning_utils.ModelSettings(
@@ -205,7 +206,17 @@ def v1_model_fn_builder(
         hub_module=hub_module,
         **settings,
     )
-    return fine_tuning_utils.build_model_fn(model, squad_heads.v1_head(max_seq_length))
+    head = squad_heads.v1_head(max_seq_length)
+
+    def published_head(
+        features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
+    ) -> fine_tuning_utils.HeadOutput:
+        found = head(features, encoder)
+        names = {"start_logits": "start_log_prob", "end_logits": "end_log_prob"}
+        copies = {names[key]: value for key, value in found.outputs.items() if key in names}
+        return found._replace(outputs=dict(found.outputs, **copies))
+
+    return fine_tuning_utils.build_model_fn(model, published_head)
 
 
 def v2_model_fn_builder(
