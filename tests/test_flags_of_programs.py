@@ -188,7 +188,7 @@ def write_random_records(path, count, length, *, predictions, vocab_size):
 
 
 @pytest.mark.slow
-def test_pretraining_by_flags_trains_and_evaluates(tmp_path):
+def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(tmp_path):
     config = modeling.AlbertConfig(
         97,
         embedding_size=5,
@@ -212,8 +212,6 @@ def test_pretraining_by_flags_trains_and_evaluates(tmp_path):
         do_eval=True,
         num_train_steps=1,
         save_checkpoints_steps=1,
-        train_batch_size=32,
-        max_eval_steps=1,
     )
     run_pretraining.main(None)
     written = {path.name for path in (tmp_path / "out").iterdir()}
