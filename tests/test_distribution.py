@@ -347,7 +347,9 @@ def test_workers_take_the_checkpoint_that_the_chief_takes(tmp_path):
         folder.mkdir()
     with tf.Graph().as_default(), tf.Session() as session:
         step = tf.train.get_or_create_global_step()
-        saver = tf.train.Saver([step])
+        tf.get_variable("weight", initializer=np.float32([1, 2, 3]))
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver()
         for number in (3, 6, 9):
             session.run(step.assign(number))
             saver.save(session, str(folders[0] / "model.ckpt"), number)
