@@ -2,10 +2,11 @@
 #
 #   PYTHON=/path/to/python   use this interpreter (3.7, or 3.9 to 3.11)
 #   ARGS="..."               further arguments of the demo or of pytest (--slow: the slow tests too)
+#                            or words that faults are chosen by
 #   JOBS=2                   test processes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format clean
+.PHONY: help demo test mutations lint format clean
 export PYTHON
 JOBS ?= 2
 LINTED = albert benchmarks tests setup.py
@@ -14,6 +15,8 @@ help:
 	@echo "make demo    train a small ALBERT on English text that ships with Python, and show what it learnt"
 	@echo "make test    run the tests on every supported runtime there is (TensorFlow 1.15 and 2.15);"
 	@echo "             ARGS=--slow: the slow ones too, of whole trainings, kills and both runtimes together"
+	@echo "make mutations  plant faults in copies of the code, and count those that the quick tests catch;"
+	@echo "             ARGS='mask dropout': those whose name has one of these words"
 	@echo "make lint    check format and style"
 	@echo "make format  rewrite the code in the project's format"
 	@echo "make clean   remove the virtual environments and caches that these commands made"
@@ -24,6 +27,11 @@ demo:
 
 test:
 	@environments=$$(sh tools/environments.sh all) && sh tools/run_tests.sh $(JOBS) "$(ARGS)" $$environments
+
+# On the last runtime there is: the faster one.
+mutations:
+	@environments=$$(sh tools/environments.sh all) && for python in $$environments; do :; done && \
+	  exec $$python -m tests.mutations --jobs $(JOBS) $(ARGS)
 
 lint:
 	@python=$$(sh tools/environments.sh first) && \

@@ -270,7 +270,7 @@ PARTS: Dict[str, Part] = {
         ),
     ),
     "optimization": Part(
-        ("test_numpy_albert.py", "test_optimization.py"),
+        ("test_optimization.py", "test_numpy_albert.py"),
         (
             Fault(
                 "rate of the step after",
@@ -1202,8 +1202,8 @@ def chosen(words: Sequence[str]) -> List[Task]:
         for fault in part.faults
         if not words or any(word in f"{name}: {fault.name}" for word in words)
     ]
-    parts = dict.fromkeys(task.part for task in tasks)
-    return [Task(part, None) for part in parts] + tasks
+    parts = {PARTS[task.part].tests: task.part for task in tasks}
+    return [Task(part, None) for part in parts.values()] + tasks
 
 
 def _run_all(tasks: Sequence[Task], jobs: int) -> List[Outcome]:

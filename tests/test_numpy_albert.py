@@ -5,6 +5,7 @@
 `python -m tests.test_numpy_albert` writes the recorded numbers anew.
 """
 
+import itertools
 import json
 import pathlib
 
@@ -315,6 +316,21 @@ def test_dropout_stands_in_seven_places_each_with_its_own_mask(ops, monkeypatch)
         assert abs(keep.mean() - (1 - rate)) < 0.1
     for first, second in ((1, 4), (2, 3), (5, 6), (2, 5), (3, 6)):
         assert (kept[first] != kept[second]).mean() > 0.2, (first, second)
+
+
+def test_masks_depend_on_seed_step_and_place():
+    keys = [((4, 9), 1), ((5, 9), 1), ((4, 10), 1), ((4, 9), 2), ((4, 9), 4)]
+    with tf.Graph().as_default(), tf.Session() as session:
+        masks = session.run(
+            [
+                modeling.dropout(tf.ones([50, 40]), 0.5, seed=tf.constant(seed), position=place)
+                for seed, place in keys + keys[:1]
+            ]
+        )
+    np.testing.assert_array_equal(masks[0], masks.pop())
+    for first, second in itertools.combinations(range(len(keys)), 2):
+        agreement = (masks[first] == masks[second]).mean()
+        assert abs(agreement - 0.5) < 0.06, (keys[first], keys[second])
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])

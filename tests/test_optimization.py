@@ -558,6 +558,7 @@ class TestReplicas:
             session.run(tf.group(*replicas.copies(train_op)))
             replicas.assert_both_copies_equal(session, expected)
 
+    @pytest.mark.slow
     def test_estimator_with_two_logical_devices_trains_and_reports_as_with_one(self):
         """In a process of its own, since logical devices are set before TensorFlow starts."""
         root = pathlib.Path(__file__).resolve().parents[1]

@@ -236,7 +236,11 @@ def _plain_max_context(windows):
     return flags
 
 
-@pytest.mark.parametrize("pieces, room, stride", [(50, 10, 3), (65, 40, 20), (40, 9, 9), (7, 9, 2)])
+@pytest.mark.parametrize(
+    "pieces, room, stride",
+    # In the last, two windows of lengths so different that a hundredth of them decides.
+    [(50, 10, 3), (65, 40, 20), (40, 9, 9), (7, 9, 2), (350, 300, 200)],
+)
 def test_maximal_context_equals_a_search_piece_by_piece(pieces, room, stride):
     text = " ".join("abcdefghij"[n % 10] for n in range(pieces))
     features = _convert([_example(text, "a")], length=room + 5, stride=stride)
