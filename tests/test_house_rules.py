@@ -31,8 +31,9 @@ LAYERS = (
         "beam_files beam_runs checkpoint_conversion checkpoint_evaluator checkpoint_init"
         " distributed_run estimator_utils feature_cache fine_tuning_flow fine_tuning_runs"
         " fine_tuning_utils"
-        " huggingface_files input_pipeline model_cache model_vocabulary padded_batches pretrained_model"
-        " record_shuffle released_models run_summary sharded_outputs training_graph",
+        " huggingface_files input_pipeline model_cache model_vocabulary padded_batches"
+        " pretrained_model record_shuffle released_models run_summary sharded_outputs"
+        " training_graph",
     ),
     (
         "tasks",
