@@ -214,7 +214,7 @@ class TestUpdateRule:
             result = values_of_variables(session)
         for name in (KERNEL, BIAS):
             for _ in range(2):
-                state[name] = reference_update(
+                state[name] = numpy_albert.updated(
                     state[name],
                     gradients[name],
                     rate=0.1,
