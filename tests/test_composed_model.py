@@ -234,7 +234,7 @@ def test_several_words_a_place_stand_side_by_side(session):
     ids = tf.constant([[[0, 1], [2, 0], [1, 1]]])
     words, table = modeling.embedding_lookup(ids, vocab_size=3, embedding_size=2)
     words, table = computed(session, [words, table])
-    np.testing.assert_array_equal(words, table[[[0, 1], [2, 0], [1, 1]]].reshape(1, 3, 4))
+    np.testing.assert_array_equal(words, table[[0, 1, 2, 0, 1, 1]].reshape(1, 3, 4))
 
 
 def test_embeddings_without_types_or_positions_are_normalised_words(session):
