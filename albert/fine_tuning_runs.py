@@ -452,10 +452,36 @@ def chosen_checkpoint(settings: Any) -> str:
     """
     if settings.checkpoint:
         return checkpoint_init.resolve_checkpoint(settings.checkpoint)
-    path = checkpoint_init.resolve_checkpoint(settings.output_dir)
+    path = _folders_checkpoint(settings)
     if os.path.basename(path) != checkpoint_evaluator.BEST_CHECKPOINT:
         _LOGGER.info("No checkpoint was chosen by evaluation; predicting with the newest.")
     return path
+
+
+def check_checkpoint(settings: Any) -> None:
+    """Checks that there is a checkpoint to predict with, or that one may come.
+
+    Args:
+      settings: has checkpoint, output_dir, do_train and wait_for_checkpoints_minutes.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if settings.checkpoint:
+        checkpoint_init.resolve_checkpoint(settings.checkpoint)
+    elif not settings.do_train and not settings.wait_for_checkpoints_minutes:
+        _folders_checkpoint(settings)
+
+
+def _folders_checkpoint(settings: Any) -> str:
+    """What --output_dir holds."""
+    folder = settings.output_dir
+    if not tf.io.gfile.isdir(folder) or not tf.io.gfile.glob(os.path.join(folder, "*.index")):
+        raise ValueError(
+            f"--output_dir={folder} holds no checkpoint to predict with. Train first (--do_train), "
+            "or name one by --checkpoint=..."
+        )
+    return checkpoint_init.resolve_checkpoint(folder)
 
 
 def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:

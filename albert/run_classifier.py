@@ -165,6 +165,8 @@ def classify(settings: Any) -> Outcome:
     nothing = fine_tuning_runs.TrainingLength(1, 0)
     run = classifier_run.Run(settings, task, config, vocabulary, nothing)
     classifier_run.check_output_dir(run)
+    if settings.do_predict or settings.predict_file or settings.export_dir:
+        fine_tuning_runs.check_checkpoint(settings)
     classifier_run.check_data(run)
     times = classifier_run.start_summary(run, began)
     training, evaluation, predictions, export = None, None, [], None

@@ -135,6 +135,8 @@ def answer(settings: Any) -> Outcome:
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     run = race_run.Run(settings, config, vocabulary, fine_tuning_runs.TrainingLength(1, 0))
     race_run.check_output_dir(run)
+    if settings.do_predict:
+        fine_tuning_runs.check_checkpoint(settings)
     race_run.check_data(run)
     times = race_run.start_summary(run, began)
     training, evaluation, predictions, final_step = None, None, [], None

@@ -533,6 +533,8 @@ def run_squad(settings: Any, version: Version) -> Outcome:
     nothing = fine_tuning_runs.TrainingLength(1, 0)
     run = Run(settings, version, config, vocabulary, nothing)
     check_output_dir(run)
+    if settings.do_predict or settings.export_dir:
+        fine_tuning_runs.check_checkpoint(settings)
     about = {"task": version.name, "metric": _BEST_METRIC}
     times = fine_tuning_flow.start_summary(settings, about, began)
     questions, final_step = None, None

@@ -29,7 +29,6 @@ from typing import Any, Iterator, Optional, Sequence
 EXIT_CODE = 143
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name)]
-_PATIENCE_SECONDS = 15.0
 # A scheduler that tells all processes, and a parent that tells its child, mean the same.
 _ONE_SIGNAL_SECONDS = 0.5
 
@@ -45,7 +44,8 @@ class Stopped(SystemExit):  # noqa: N818, no error
 class _Requests:
     """What this process was asked, and whether it can be ended without loss."""
 
-    def __init__(self):
+    def __init__(self, patience_seconds: float):
+        self._patience_seconds = patience_seconds
         self.name = ""  # of the signal that came
         self.is_postponed = False
         self.has_news = False  # which a checkpoint will hold
@@ -73,11 +73,11 @@ class _Requests:
             now = time.monotonic()
             is_asked = any(number in numbers for number in _SIGNALS)
             if first is None:
-                first, deadline = (now, now + _PATIENCE_SECONDS) if is_asked else (None, None)
+                first, deadline = (now, now + self._patience_seconds) if is_asked else (None, None)
             elif is_asked and now - first > _ONE_SIGNAL_SECONDS:
                 self._end("a second signal")
             elif self.has_news:
-                deadline = now + _PATIENCE_SECONDS
+                deadline = now + self._patience_seconds
             elif now >= deadline:
                 self._end("a signal: what was going on took too long to end")
 
@@ -96,10 +96,13 @@ _requests: Optional[_Requests] = None
 
 
 @contextlib.contextmanager
-def handled() -> Iterator[None]:
+def handled(patience_seconds: float = 15.0) -> Iterator[None]:
     """While this lasts, the signals end the block by `Stopped`, whose words are shown.
 
     Has no effect outside of the main thread, which alone may set handlers.
+
+    Args:
+      patience_seconds: how long the answer to a signal may take.
     """
     global _requests
     if threading.current_thread() is not threading.main_thread():
@@ -107,7 +110,7 @@ def handled() -> Iterator[None]:
         return
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    outer, _requests = _requests, _Requests()
+    outer, _requests = _requests, _Requests(patience_seconds)
     watcher = threading.Thread(target=_requests.watch, args=(reading,), daemon=True)
     watcher.start()
     before = {number: signal.signal(number, _requests.answer) for number in _SIGNALS}

@@ -5,24 +5,29 @@
 import csv
 import json
 import logging
+import os
 import pathlib
 import shutil
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import checkpoint_evaluator, estimator_utils, flags_lib, modeling
+from albert import checkpoint_evaluator, estimator_utils, flags_lib, modeling, stop_signals
 from tests import damaged_files
 
+SAVING = {"save_checkpoints_steps": 4, "save_checkpoints_minutes": 0.0}
 CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
 
 
 def settings_for(output_dir, *arguments):
     def define_flags(flag_values: flags.FlagValues):
         flags_lib.define_model_flags(flag_values, config_required=False)
-        flags_lib.define_training_flags(flag_values, save_checkpoints_steps=4, train_batch_size=1)
+        flags_lib.define_training_flags(flag_values, **SAVING, train_batch_size=1)
         flags_lib.define_tpu_flags(flag_values)
         flags_lib.define_runtime_flags(flag_values)
 
@@ -60,8 +65,8 @@ def input_of(values):
     return input_fn
 
 
-def train(output_dir, *, max_steps, values=(0.5,), log_steps=2, function=model_fn):
-    settings = settings_for(output_dir, f"--log_steps={log_steps}")
+def train(output_dir, *arguments, max_steps, values=(0.5,), log_steps=2, function=model_fn, **more):
+    settings = settings_for(output_dir, f"--log_steps={log_steps}", *arguments)
     resumed = estimator_utils.resume_point(settings.output_dir)
     return estimator_utils.train(
         estimator_utils.build_training_estimator(function, settings, keep_checkpoint_max=3),
@@ -70,6 +75,7 @@ def train(output_dir, *, max_steps, values=(0.5,), log_steps=2, function=model_f
         max_steps=max_steps,
         model_config=CONFIG,
         resumed=resumed,
+        **more,
     )
 
 
@@ -130,6 +136,51 @@ def test_training_goes_on_where_it_stopped(tmp_path):
     assert (second.first_step, second.last_step) == (6, 9)
     assert variable(tmp_path, "weight") == 4.5
     assert [row["step"] for row in curve_of(tmp_path)] == ["2", "4", "6", "8", "9"]
+
+
+class SignalHook(tf.train.SessionRunHook):
+    """Asks this process to end, in the middle of a step."""
+
+    def __init__(self, step):
+        self._left = step
+
+    def before_run(self, run_context):
+        self._left -= 1
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.slow
+def test_a_signal_ends_training_after_its_step_and_saves_it(tmp_path):
+    with pytest.raises(SystemExit) as stop, stop_signals.handled():
+        train(tmp_path, max_steps=9, hooks=[SignalHook(3)])
+    assert stop.value.code == 143
+    assert steps_in(tmp_path) == [0, 3] and variable(tmp_path, "weight") == 1.5
+    train(tmp_path, max_steps=9)
+    assert variable(tmp_path, "weight") == 4.5
+    # The others are where they would have been, but for those that are beyond the newest three.
+    assert steps_in(tmp_path) == [4, 8, 9]
+    assert [row["step"] for row in curve_of(tmp_path)] == ["2", "3", "4", "6", "8", "9"]
+
+
+def test_a_checkpoint_comes_after_so_many_minutes_too(tmp_path):
+    train(tmp_path, "--save_checkpoints_minutes=1e-9", max_steps=3)
+    assert steps_in(tmp_path) == [1, 2, 3]
+
+
+def test_another_process_that_trains_there_is_named(tmp_path):
+    owner = f"""
+from albert import folder_lock
+with folder_lock.held({str(tmp_path)!r}):
+    print("held", flush=True)
+    input()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", owner], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdout.readline()
+        with pytest.raises(ValueError, match=str(process.pid)):
+            train(tmp_path, max_steps=1)
 
 
 @pytest.mark.slow

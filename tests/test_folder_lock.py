@@ -16,7 +16,19 @@ import threading
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import files, folder_lock
+from albert import (
+    demo,
+    demo_runs,
+    files,
+    flags_lib,
+    folder_lock,
+    run_classifier,
+    run_pretraining,
+    run_race,
+    run_squad_v1,
+    run_squad_v2,
+    sweep,
+)
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HOLDER = """
@@ -154,3 +166,54 @@ def test_an_owner_of_long_ago_is_not_waited_for(tmp_path):
     with folder_lock.held(str(tmp_path), beat_seconds=0.05, patience_seconds=1e6):
         pass
     assert not tf.io.gfile.exists(other.path)
+
+
+SCRIPTS = {
+    "pretraining": (run_pretraining, run_pretraining.pretrain),
+    "classifier": (run_classifier, run_classifier.classify),
+    "race": (run_race, run_race.answer),
+    "squad_v1": (run_squad_v1, run_squad_v1.main),
+    "squad_v2": (run_squad_v2, run_squad_v2.main),
+}
+NEEDED = {
+    "pretraining": ["--input_file=records", "--albert_config_file=gone.json"],
+    "classifier": ["--task_name=mrpc", "--data_dir=glue"],
+    "race": ["--data_dir=data"],
+    "squad_v1": ["--train_file=train.json", "--predict_file=dev.json"],
+    "squad_v2": ["--train_file=train.json", "--predict_file=dev.json"],
+}
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
+def test_a_second_training_into_a_folder_ends_at_once(start, tmp_path, name):
+    process = start(tmp_path)
+    script, main = SCRIPTS[name]
+
+    def run(*arguments):
+        everything = [f"--output_dir={tmp_path}", *NEEDED[name], *arguments]
+        main(flags_lib.parse(script.define_flags, everything))
+
+    with pytest.raises(ValueError, match=f"{tmp_path}.*{process.pid}"):
+        run("--do_train")
+    part = "--do_predict" if name.startswith("squad") else "--do_eval"
+    with pytest.raises(ValueError, match="gone.json|--albert_config_file"):
+        run("--nodo_train", part)
+
+
+def test_a_second_sweep_into_a_folder_ends_at_once(start, tmp_path):
+    process = start(tmp_path)
+    arguments = ["--data_dir=glue", f"--output_dir={tmp_path}"]
+    with pytest.raises(ValueError, match=f"{tmp_path}.*{process.pid}"):
+        sweep.sweep(flags_lib.parse(sweep.define_flags, arguments))
+
+
+def test_two_demos_do_not_share_a_folder(start, tmp_path, capsys):
+    process = start(tmp_path)
+    for phase in ("tour", "pretraining"):
+        assert demo.main([phase, "-o", str(tmp_path)]) == 2
+        assert str(process.pid) in capsys.readouterr().err
+
+
+def test_a_lock_that_a_kill_left_is_no_content_of_a_folder(tmp_path):
+    (tmp_path / folder_lock.lock_name()).write_text("{}", encoding="utf-8")
+    demo_runs.claim_folder(str(tmp_path), {"model": "base"})

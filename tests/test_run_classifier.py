@@ -154,6 +154,15 @@ def test_mistakes_are_named_before_anything_is_trained(folder, tmp_path, argumen
     assert steps_in(tmp_path / "out") == []
 
 
+@pytest.mark.parametrize(
+    "asked", ["--do_predict", "--predict_file=texts.tsv", "--export_dir=new", "--checkpoint=gone"]
+)
+def test_without_a_checkpoint_nothing_is_made_for_prediction(folder, tmp_path, asked):
+    with pytest.raises(ValueError, match="--output_dir=.*--do_train.*--checkpoint=|no .*gone"):
+        run(folder, tmp_path / "out", "--do_predict", asked)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_model_with_fewer_rows_than_the_vocabulary_has_pieces_is_refused(folder, tmp_path):
     config = data.write_config(tmp_path, vocab_size=50)
     with pytest.raises(ValueError, match="vocab_size is 50"):

@@ -153,6 +153,12 @@ def test_mistakes_in_the_data_of_a_later_part_are_found_before_training(tmp_path
     assert steps_in(tmp_path / "out") == []
 
 
+def test_without_a_checkpoint_nothing_is_made_for_prediction(folder, tmp_path):
+    with pytest.raises(ValueError, match="--output_dir=.*--do_train.*--checkpoint="):
+        run(folder, tmp_path / "out", "--nodo_train", "--nodo_eval", "--do_predict")
+    assert not (tmp_path / "out").exists()
+
+
 # ---------------------------------------------------------------------------------------------
 # Training, evaluation and prediction.
 

@@ -185,6 +185,13 @@ def test_features_never_replace_what_holds_other_data(folder, tmp_path, name):
     assert mine.read_text() == '{"data": []}'
 
 
+@pytest.mark.parametrize("version", sorted(SCRIPTS))
+def test_without_a_checkpoint_nothing_is_made_for_prediction(folder, tmp_path, version):
+    with pytest.raises(ValueError, match="--output_dir=.*--do_train.*--checkpoint="):
+        run(folder, tmp_path / "out", version, "--do_predict")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_prediction_file_is_read_before_training(folder, tmp_path):
     with pytest.raises(ValueError, match="absent.json"):
         run(
