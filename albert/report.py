@@ -52,6 +52,7 @@ figure { margin: 0; }
 figcaption { font-weight: 600; margin-bottom: .25rem; }
 figure svg { display: block; height: auto; width: 100%; }
 svg text { font-family: inherit; }
+.scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 th { color: #4a5166; font-size: .85rem; font-weight: 600; text-align: left; }
 th, td { border-bottom: 1px solid #e4e8f0; padding: .45rem .75rem .45rem 0; vertical-align: top; }
@@ -156,7 +157,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: i
         )
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+    content = f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="scroll"><table>{content}</table></div>'
 
 
 def fills(items: Sequence[Fill]) -> str:
