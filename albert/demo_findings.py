@@ -308,7 +308,7 @@ def write_report(
       seconds: how long each command took, by name, and "all".
       examples_per_second: of training; None if there was nothing left to train.
     """
-    config = findings.config
+    config, taken = findings.config, progress.format_seconds(seconds["run_pretraining"])
     lead = (
         f"An ALBERT of {config.num_hidden_layers} layers and {findings.parameters:,} parameters, "
         f"pretrained with TensorFlow {tf.__version__} on {findings.characters / 1e6:.2f} million "
@@ -334,9 +334,10 @@ def write_report(
             "Fill the gap",
             report.paragraph(
                 "What the trained model proposes for a missing word. The word that was meant has a "
-                "green border where it is among the five best. After two minutes a model this "
-                "small knows which words are frequent and little of what fits a sentence; that "
-                "takes a larger model, more text and more time."
+                "green border where it is among the five best. After "
+                f"{findings.evaluations[-1].step:,} steps ({taken} with the evaluations) a model "
+                "this small knows which words are frequent and little of what fits a sentence; "
+                "that takes a larger model, more text and more time."
             ),
             report.fills(findings.gaps),
         ),

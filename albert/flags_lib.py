@@ -427,8 +427,9 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
     path(
         flag_values,
         "albert_dir",
-        help="Folder of a released archive, or of another model: stands for --albert_config_file, "
-        "--init_checkpoint and the vocabulary, where these are not given.",
+        help="Folder of a released archive, or of another model, or the name of a released model, "
+        "such as base_v2: stands for --albert_config_file, --init_checkpoint and the vocabulary, "
+        "where these are not given.",
     )
     path(
         flag_values,
@@ -482,7 +483,8 @@ def define_tokenizer_flags(
         flag_values,
         "do_lower_case",
         do_lower_case,
-        help="Make the text lower case. Must agree with what the model was trained on.",
+        help="Make the text lower case. Must agree with what the model was trained on; where its "
+        "folder records that, it need not be given.",
     )
     require(flag_values, *required)
 
