@@ -26,7 +26,7 @@ import math
 import os
 import re
 import time
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -406,6 +406,7 @@ class _Evaluator:
         self._best_path = os.path.join(output_dir, BEST_CHECKPOINT)
         self._ledger = _Ledger(output_dir)
         self._damaged: Dict[str, int] = {}  # path -> step
+        self._whole: Set[str] = set()  # paths of those whose values were compared
 
     def compare_fingerprint(self, fingerprint: Dict[str, Any]) -> None:
         """Results of other data or settings cannot be compared with new ones."""
@@ -512,14 +513,16 @@ class _Evaluator:
         return is_other and not self._is_damaged(checkpoint)
 
     def _is_damaged(self, checkpoint: Checkpoint) -> bool:
-        """Reads all of it; one that is damaged is passed over from now on."""
-        if checkpoint.path not in self._damaged:
-            damage = checkpoint_files.find_damage(checkpoint.path)
-            if not damage:
-                return False
-            self._damaged[checkpoint.path] = checkpoint.step
-            _LOGGER.warning("%s cannot be read (%s): passed over.", checkpoint.path, damage)
-        return True
+        """Reads all of it, once; one that is damaged is passed over from now on."""
+        path = checkpoint.path
+        if path not in self._whole and path not in self._damaged:
+            damage = checkpoint_files.find_damage(path)
+            if damage and _identity(path):  # otherwise it was deleted
+                self._damaged[path] = checkpoint.step
+                _LOGGER.warning("%s cannot be read (%s): passed over.", path, damage)
+            elif not damage:
+                self._whole.add(path)
+        return path in self._damaged
 
     def _copied_checkpoint(self) -> Optional[Checkpoint]:
         """What lies under model.ckpt-best, if it was put there by an evaluation."""
@@ -536,12 +539,13 @@ class _Evaluator:
     ) -> bool:
         """False if training deleted the checkpoint meanwhile, or it is damaged."""
         identity = _identity(checkpoint.path)
+        # Before, since TensorFlow would complain at length. It costs little beside an evaluation.
+        if identity and self._is_damaged(checkpoint):
+            return False
         try:
             measured = evaluate_fn(checkpoint.path) if identity else None
         except Exception:
             if _identity(checkpoint.path):
-                if self._is_damaged(checkpoint):
-                    return False
                 raise
             measured = None
         if measured is None:
@@ -592,7 +596,7 @@ class _Evaluator:
     def _copy_best(self, step: int, present: Mapping[int, Checkpoint]) -> None:
         """Falls back to the next best where training deletes the best while it is copied."""
         source = present[step].path
-        if _suffixes(source) and self._is_damaged(present[step]):
+        if self._is_damaged(present[step]):
             self._keep_best(present)
             return
         try:
@@ -626,7 +630,7 @@ class _Evaluator:
     def summary(self, evaluated_steps: Sequence[int]) -> EvaluationSummary:
         """What the caller gets."""
         results, step = self._ledger.results(), self._ledger.best_step
-        if self._damaged and step is None:
+        if self._damaged and (step is None or not results):
             damaged = ", ".join(self._damaged)
             raise ValueError(
                 f"There is no best checkpoint in '{self._output_dir}': {damaged} cannot be read, "

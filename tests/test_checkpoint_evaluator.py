@@ -369,6 +369,16 @@ def test_where_all_is_damaged_an_error_names_it(tmp_path):
         _evaluate(tmp_path, SCORES)
 
 
+def test_where_all_was_damaged_after_an_evaluation_an_error_names_it(tmp_path):
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    for name in ("100", "best"):
+        damaged_files.damage(tmp_path / f"model.ckpt-{name}")
+    for data in (1, 2):
+        with pytest.raises(ValueError, match=r"model\.ckpt-100 cannot be read"):
+            _evaluate(tmp_path, SCORES, fingerprint={"data": data})
+
+
 # ----------------------------------------------------------------------- what was changed meanwhile
 
 
@@ -617,7 +627,7 @@ def test_the_untrained_and_damaged_checkpoints_do_not_end_the_waiting(tmp_path, 
     damaged_files.damage(tmp_path / "model.ckpt-100")
     trainer = Trainer(monkeypatch, tmp_path, [None, None, 200])
     _, seen = _evaluate(tmp_path, SCORES, wait_seconds=30)
-    assert [name for name in seen if name != "model.ckpt-100"] == ["model.ckpt-200"]
+    assert seen == ["model.ckpt-200"]
     assert trainer.now == 60.0
 
 
