@@ -44,6 +44,7 @@ from albert import (
     peer_watch,
     precision,
     progress,
+    record_damage,
 )
 
 _LOGGER = logging.getLogger("albert")
@@ -821,7 +822,9 @@ def train(
         step = resumed.step if resumed else None
         hooks.append(_SaverHook(estimator.model_dir, settings.save_checkpoints_steps, step))
     try:
-        with files.naming_full_disk(estimator.model_dir), _explained_divergence(reporter):
+        with files.naming_full_disk(estimator.model_dir), _explained_divergence(
+            reporter
+        ), record_damage.explained(lambda: reporter.step - reporter.first_step):
             _run_estimator(
                 estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, reporter=reporter
             )
