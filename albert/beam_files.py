@@ -110,18 +110,17 @@ def replacement(path: str) -> Iterator[str]:
     folder, name = os.path.split(path)
     make_folder(folder)
     temporary = join(folder, f".{name}.tmp-{uuid.uuid4().hex}")
-    try:
-        with files.naming_full_disk(path):
-            if is_remote(path):
-                with tempfile.TemporaryDirectory() as local:
-                    written = os.path.join(local, "content")
-                    yield written
-                    _upload(written, temporary)
-            else:
-                yield temporary
-            _move(temporary, path)
-    finally:
-        remove(temporary)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(files.naming_full_disk(path))
+        stack.callback(remove, temporary)
+        if is_remote(path):
+            local = stack.enter_context(tempfile.TemporaryDirectory())
+            written = os.path.join(local, "content")
+            yield written
+            _upload(written, temporary)
+        else:
+            yield temporary
+        _move(temporary, path)
 
 
 def _upload(local: str, remote: str) -> None:

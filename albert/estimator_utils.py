@@ -47,6 +47,7 @@ from albert import (
     peer_watch,
     precision,
     progress,
+    record_damage,
     stop_signals,
 )
 
@@ -869,9 +870,11 @@ class _StopHook(tf.train.SessionRunHook):
 
 @contextlib.contextmanager
 def _explained(reporter: ProgressHook, folder: str) -> Iterator[None]:
-    """Turns TensorFlow's errors about NaN and full disks into ones that say where."""
+    """Turns TensorFlow's errors (NaN, full disks, damaged records) into ones that say where."""
     try:
-        with files.naming_full_disk(folder):
+        with files.naming_full_disk(folder), record_damage.explained(
+            lambda: reporter.step - reporter.first_step
+        ):
             yield
     except tf.errors.InvalidArgumentError as error:
         refused = _GRADIENT_STOP.search(error.message)

@@ -251,7 +251,7 @@ def decode(content: bytes, path: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"'{path}', line {line} is not UTF-8 text ({error.reason} at byte {error.start}). Is "
+            f"'{path}' is not UTF-8 text (line {line}: {error.reason} at byte {error.start}). Is "
             "it the right file? Text in another encoding has to be converted to UTF-8."
         ) from None
 
@@ -273,7 +273,7 @@ def read_json_object(path: str) -> Dict[str, Any]:
     """
     value = read_json(path)
     if not isinstance(value, dict):
-        raise ValueError(f"'{path}' must hold a JSON object, and holds {str(value)[:60]!r}.")
+        raise ValueError(f"'{path}' must hold one JSON object, and holds {str(value)[:60]!r}.")
     return value
 
 
@@ -588,6 +588,8 @@ def records(path: str, what: str = "Record file") -> Iterator[bytes]:
 
 def damaged_record(path: str, number: int, what: str = "Record file") -> str:
     """Returns the message for a record whose checksum is wrong."""
+    if not number and not looks_like_records(path):
+        return _not_records(path)
     return (
         f"{what} '{path}' is damaged in record {number} (counted from 0): its checksum is wrong. "
         "Create the file again, or copy it anew, and give the same command again."
@@ -648,10 +650,15 @@ def _check_first_header(path: str, header: bytes) -> None:
     checksum = _crc32c(header[:8])
     masked = (((checksum >> 15) | (checksum << 17)) + 0xA282EAD8) & 0xFFFFFFFF
     if masked != stored:
-        raise ValueError(
-            f"'{path}' is not a TFRecord file (the checksum of its first record header is wrong). "
-            "Name record files made by this project or by another TFRecord writer, uncompressed."
-        )
+        raise ValueError(_not_records(path))
+
+
+def _not_records(path: str) -> str:
+    """The message for another kind of file."""
+    return (
+        f"'{path}' is not a TFRecord file (the checksum of its first record header is wrong). "
+        "Name record files made by this project or by another TFRecord writer, uncompressed."
+    )
 
 
 def _crc32c(data: bytes) -> int:

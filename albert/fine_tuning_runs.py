@@ -24,6 +24,7 @@ from albert import (
     estimator_utils,
     precision,
     progress,
+    record_damage,
 )
 
 _LOGGER = logging.getLogger("albert")
@@ -314,6 +315,7 @@ class OutputCollector:
         self._examples = examples
         self._name = name
         self._session: Optional[tf.Session] = None
+        self._readings: List[record_damage.Reading] = []
 
     def __enter__(self) -> "OutputCollector":
         return self
@@ -336,7 +338,8 @@ class OutputCollector:
         else:
             batches = self._batches(checkpoint)
         parts: Dict[str, List[np.ndarray]] = {}
-        with progress.Progress(self._name, self._examples, unit="examples") as bar:
+        bar = progress.Progress(self._name, self._examples, unit="examples")
+        with bar, record_damage.explained(readings=self._readings):
             for batch in batches:
                 real = batch["is_real_example"] > 0
                 for name, value in batch.items():

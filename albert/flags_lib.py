@@ -793,6 +793,12 @@ class _LineFormatter(logging.Formatter):
         return f"{clock} {record.levelname}:{message}"
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """TPUEstimator logs, with a long stack, the error that it raises and that we report."""
+    is_repeated = str(record.msg).startswith("Error recorded from")
+    return not is_repeated or logging.getLogger("albert").level <= logging.DEBUG
+
+
 def configure_logging(verbosity: int):
     """Shows this package's log lines on standard error, and TensorFlow's own as asked for.
 
@@ -801,6 +807,7 @@ def configure_logging(verbosity: int):
     """
     _show_log(verbosity)
     tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
+    logging.getLogger("tensorflow").addFilter(_is_news)
 
 
 def _show_log(verbosity: int):

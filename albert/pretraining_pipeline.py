@@ -277,7 +277,7 @@ class _Read(beam.DoFn):
         keeps_bad = self._settings.input_file_mode == "rb"
         bad: List[Tuple[int, _BadLine]] = []
         block: List[text_documents.RawDocument] = []
-        size = 0
+        size = empty = 0
 
         def add_bad_line(line: text_documents.BadLine) -> None:
             bad.append(_described(line, self._num_files))
@@ -292,9 +292,10 @@ class _Read(beam.DoFn):
             ):
                 block.append(document._replace(index=document_index(document)))
                 size += len(document.text)
-                if size >= text_blocks.BLOCK_BYTES:
+                empty += not document.text
+                if size >= text_blocks.BLOCK_BYTES or empty >= text_blocks.MOST_EMPTY:
                     yield [tuple(document) for document in block]
-                    block, size = [], 0
+                    block, size, empty = [], 0, 0
         # Also an empty one: Beam 2.48 cannot group nothing in several processes.
         yield [tuple(document) for document in block]
         for line in bad:

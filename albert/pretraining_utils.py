@@ -208,13 +208,7 @@ def vocabulary_of_records(
 
 
 def _first_examples(file: str, count: int) -> List[tf.train.Example]:
-    try:
-        records = list(itertools.islice(tf.python_io.tf_record_iterator(file), count))
-    except tf.errors.DataLossError as error:
-        raise ValueError(
-            f"{file} is no TFRecord file, or is damaged: {error.message}. Create the pretraining "
-            "data again."
-        ) from error
+    records = list(itertools.islice(input_pipeline.records(file), count))
     try:
         return [tf.train.Example.FromString(record) for record in records]
     except Exception as error:  # protobuf's error class differs between its versions

@@ -31,6 +31,7 @@ from albert import (
     ngram_masking,
     precision,
     pretraining_utils,
+    record_damage,
     released_models,
     tokenization,
 )
@@ -419,12 +420,13 @@ def evaluate(
     )
 
     def evaluate_checkpoint(path: str) -> Dict[str, Any]:
-        results = estimator.evaluate(
-            input_fn,
-            steps=steps,
-            checkpoint_path=path,
-            hooks=[estimator_utils.EvaluationProgressHook(steps)],
-        )
+        with record_damage.explained():
+            results = estimator.evaluate(
+                input_fn,
+                steps=steps,
+                checkpoint_path=path,
+                hooks=[estimator_utils.EvaluationProgressHook(steps)],
+            )
         return pretraining_utils.evaluation_results(results)
 
     summary = checkpoint_evaluator.evaluate_checkpoints(

@@ -576,9 +576,10 @@ def _read_file(path: str, flag: str) -> bytes:
 
     try:
         return files.read_bytes(path)
-    except tf.errors.OpError as error:
+    except (ValueError, tf.errors.OpError) as error:
+        reason = getattr(error, "message", str(error))
         raise ValueError(
-            f"{flag} '{path}' cannot be read ({error.message}). Give the path of the file itself, "
+            f"{flag} '{path}' cannot be read ({reason}). Give the path of the file itself, "
             "local or on gs://."
         ) from error
 
