@@ -332,11 +332,10 @@ def write_report(
         report.section(
             "Fill the gap",
             report.paragraph(
-                "What the trained model proposes for a missing word. The word that was meant has a "
-                "green border where it is among the five best. After "
-                f"{findings.evaluations[-1].step:,} steps ({taken} with the evaluations) a model "
-                "this small knows which words are frequent and little of what fits a sentence; "
-                "that takes a larger model, more text and more time."
+                "What the model proposes for a missing word; the one that was meant has a green "
+                f"border. After {findings.evaluations[-1].step:,} steps ({taken} with the "
+                "evaluations) a model this small knows which words are frequent and little of what "
+                "fits a sentence; that takes a larger model, more text and more time."
             ),
             report.fills(findings.gaps),
         ),
