@@ -383,8 +383,7 @@ def seeded_batches(
     counts = _checked_counts(files, spec)
     start = start_batch * batch_size * shard_count
     stream = _Stream(files, counts, seed=seed, window=shuffle_window, start=start, shard=shard)
-    step = batch_size * shard_count
-    record_damage.note(files, lambda batches: stream.files_from(start + batches * step))
+    record_damage.note(files, lambda n: stream.files_from(start + n * batch_size * shard_count))
 
     def parsed(texts: tf.Tensor, positions: tf.Tensor) -> Features:
         features = spec.parse_batch(texts)

@@ -13,7 +13,7 @@ first that were being read, each as a stream and only as far as that byte.
 import contextlib
 import re
 from concurrent import futures
-from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence
+from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -77,14 +77,22 @@ def _message(readings: Sequence[Reading], offset: int, batches: int) -> str:
     """Says which record is damaged."""
     likely = [path for reading in readings for path in reading.order(batches)]
     paths = list(dict.fromkeys(likely))
-    with futures.ThreadPoolExecutor(_FILES_AT_ONCE) as pool:
-        for first in range(0, len(paths), _FILES_AT_ONCE):
-            some = paths[first : first + _FILES_AT_ONCE]
-            found = pool.map(lambda path: files.find_damaged_record(path, offset=offset), some)
-            for path, number in zip(some, found):
-                if number is not None:
-                    return files.damaged_record(path, number)
+    found = _find(paths, offset)
+    if found:
+        return files.damaged_record(*found)
     return (
         f"A record at byte {offset} of one of {len(paths)} record files ({paths[0]} ...) could not "
         "be read, and can be now. Give the same command again; if it comes back, look at the disk."
     )
+
+
+def _find(paths: Sequence[str], offset: int) -> Optional[Tuple[str, int]]:
+    """The first file with a damaged record no further than a byte, and the record's number."""
+    with futures.ThreadPoolExecutor(_FILES_AT_ONCE) as pool:
+        for first in range(0, len(paths), _FILES_AT_ONCE):
+            some = paths[first : first + _FILES_AT_ONCE]
+            numbers = pool.map(lambda path: files.find_damaged_record(path, offset=offset), some)
+            damaged = [(path, number) for path, number in zip(some, numbers) if number is not None]
+            if damaged:
+                return damaged[0]
+    return None
