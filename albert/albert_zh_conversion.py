@@ -52,7 +52,7 @@ def from_albert_zh(settings: Any) -> conversion_folders.Converted:
     differences = None
     with conversion_folders.new_folder(settings.output_dir) as folder:
         prefix = conversion_folders.write_model(folder, config, values)
-        conversion_folders.copy_vocabulary(model.files, folder)
+        conversion_folders.copy_vocabulary(model, folder)
         if settings.verify:
             batch = conversion_check.random_batch(original)
             differences = conversion_check.compare(
@@ -118,7 +118,7 @@ def to_google_layout(settings: Any) -> conversion_folders.Converted:
     differences = None
     with conversion_folders.new_folder(settings.output_dir) as folder:
         prefix = conversion_folders.write_model(folder, config, values)
-        conversion_folders.copy_vocabulary(model.files, folder)
+        conversion_folders.copy_vocabulary(model, folder)
         if settings.verify:
             batch = conversion_check.random_batch(config)
             parts = conversion_folders.parts_of_ours(source)

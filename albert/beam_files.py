@@ -72,14 +72,19 @@ def find(pattern: str) -> List[str]:
 
 
 def open_to_read(path: str) -> BinaryIO:
-    """Returns a stream of a file's bytes as they are there, packed or not; it can seek."""
+    """Returns a stream of a file's bytes as they are there, packed or not; it can seek.
+
+    Raises:
+      ValueError: see files.check_is_file.
+    """
+    files.check_is_file(path)
     return _FileSystems.open(path, compression_type=_UNCOMPRESSED)
 
 
 def read_text(path: str) -> str:
     """Returns the content of a file, decoded from UTF-8."""
     with contextlib.closing(open_to_read(path)) as stream:
-        return stream.read().decode("utf-8")
+        return files.decode(stream.read(), path)
 
 
 def remove(path: str) -> None:
@@ -105,17 +110,17 @@ def replacement(path: str) -> Iterator[str]:
     folder, name = os.path.split(path)
     make_folder(folder)
     temporary = join(folder, f".{name}.tmp-{uuid.uuid4().hex}")
-    try:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(files.naming_full_disk(path))
+        stack.callback(remove, temporary)
         if is_remote(path):
-            with tempfile.TemporaryDirectory() as local:
-                written = os.path.join(local, "content")
-                yield written
-                _upload(written, temporary)
+            local = stack.enter_context(tempfile.TemporaryDirectory())
+            written = os.path.join(local, "content")
+            yield written
+            _upload(written, temporary)
         else:
             yield temporary
         _move(temporary, path)
-    finally:
-        remove(temporary)
 
 
 def _upload(local: str, remote: str) -> None:
@@ -145,7 +150,10 @@ def write_text(path: str, text: str) -> None:
 def read_sidecar(path: str) -> Optional[files.Sidecar]:
     """Returns the sidecar of the record file `path`; None if there is none or it is unreadable."""
     sidecar = files.sidecar_path(path)
-    return files.parse_sidecar(read_text(sidecar), sidecar) if exists(sidecar) else None
+    if not exists(sidecar):
+        return None
+    with contextlib.closing(open_to_read(sidecar)) as stream:
+        return files.parse_sidecar(stream.read(), sidecar)
 
 
 def write_sidecar(path: str, count: int, fingerprint: Mapping[str, Any]) -> None:

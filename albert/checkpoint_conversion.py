@@ -10,7 +10,7 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_init, checkpoint_names, modeling, precision
+from albert import checkpoint_files, checkpoint_init, checkpoint_names, modeling, precision
 
 Values = Dict[str, np.ndarray]
 Shape = Tuple[int, ...]
@@ -80,20 +80,15 @@ def read_checkpoint(prefix: str) -> Weights:
     Raises:
       ValueError: the checkpoint cannot be read.
     """
-    try:
+    values, ignored = {}, []
+    with checkpoint_files.explained(prefix):
         reader = tf.train.load_checkpoint(prefix)
         shapes = reader.get_variable_to_shape_map()
-        values, ignored = {}, []
         for name in sorted(shapes):
             if checkpoint_init.is_optimizer_state(name):
                 ignored.append(Remark(name, tuple(shapes[name]), "of the optimiser"))
             else:
                 values[name] = reader.get_tensor(name)
-    except (tf.errors.OpError, RuntimeError) as error:
-        raise ValueError(
-            f"The checkpoint {prefix!r} cannot be read ({error}). It may be truncated: copy it "
-            "again."
-        ) from error
     return Weights(as_float32(values), tuple(ignored))
 
 

@@ -8,9 +8,10 @@ The folder gets
   best_trial.txt      "last_step:best_step:best_value", if asked for
   model.ckpt-best.*   a copy of the best checkpoint
 The work ends when the checkpoints that are there have been evaluated. Doing it again evaluates
-what is new, and otherwise changes nothing. A checkpoint that training has deleted meanwhile keeps
-its line; results measured on other data or settings, or of a checkpoint that has been replaced by
-another of the same step, are measured again.
+what is new, and otherwise changes nothing. model.ckpt-0, from before the first step, is measured
+only where it is asked for or alone; a damaged checkpoint is passed over. One that training has
+deleted meanwhile keeps its line; results measured on other data or settings, or of a checkpoint
+that has been replaced by another of the same step, are measured again.
 
 Nothing that was not made here is deleted or overwritten: a results file of somebody else is kept
 under another name, and a foreign model.ckpt-best stops the evaluation before it starts. The file
@@ -25,12 +26,12 @@ import math
 import os
 import re
 import time
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import files
+from albert import checkpoint_files, files, folder_lock
 
 BEST_CHECKPOINT = "model.ckpt-best"
 LEDGER_NAME = "eval_results.json"
@@ -38,6 +39,7 @@ RESULTS_NAME = "eval_results.txt"
 BEST_TRIAL_NAME = "best_trial.txt"
 
 _FORMAT_VERSION = 1
+_LOSSES = ("loss", "eval_loss")  # by which equal checkpoints are told apart
 _POLL_SECONDS = 10.0
 _INDEX = re.compile(r"model\.ckpt-(\d+)\.index$")
 _DATA = re.compile(r"\.data-\d+-of-(\d+)$")
@@ -71,11 +73,15 @@ class EvaluationSummary(NamedTuple):
 # ------------------------------------------------------------------------------ checkpoints on disk
 
 
-def list_checkpoints(output_dir: str) -> List[Checkpoint]:
+def list_checkpoints(output_dir: str, *, incomplete_too: bool = False) -> List[Checkpoint]:
     """Returns the complete checkpoints model.ckpt-<step> of a folder, sorted by step.
 
     Complete means that the index and every data file are there; model.ckpt-best is not listed. A
     folder that does not exist has none.
+
+    Args:
+      output_dir: the folder.
+      incomplete_too: lists all that have an index.
     """
     output_dir = str(output_dir)
     if not tf.io.gfile.isdir(output_dir):
@@ -85,7 +91,7 @@ def list_checkpoints(output_dir: str) -> List[Checkpoint]:
     for name in names:
         match = _INDEX.match(name)
         prefix = name[: -len(".index")]
-        if match and _data_files(prefix, names):
+        if match and (incomplete_too or _data_files(prefix, names)):
             found.append(Checkpoint(int(match.group(1)), os.path.join(output_dir, prefix)))
     return sorted(found)
 
@@ -159,7 +165,7 @@ class _Content(NamedTuple):
 def _parse_ledger(path: str) -> _Content:
     """Reads eval_results.json; ValueError if it is something else."""
     try:
-        content = json.loads(files.read_text(path))
+        content = files.read_json_object(path)
         if content["format_version"] != _FORMAT_VERSION:
             raise ValueError(f"format version {content['format_version']}")
         results, made_here = content["results"], content["made_here"]
@@ -317,6 +323,7 @@ def evaluate_checkpoints(
     higher_is_better: bool = True,
     fingerprint: Optional[Mapping[str, Any]] = None,
     checkpoints: Optional[Sequence[Checkpoint]] = None,
+    untrained_too: bool = False,
     write_best_trial: bool = False,
     wait_seconds: float = 0.0,
     final_step: Optional[int] = None,
@@ -324,8 +331,9 @@ def evaluate_checkpoints(
     """Evaluates the checkpoints that have not been evaluated yet, and keeps a copy of the best.
 
     Results are on disk after each checkpoint: an interrupted evaluation goes on where it was. The
-    best is the one with the best `best_metric` (of equal ones the earliest; never one whose value
-    is not finite) among the checkpoints that are there and the copy kept so far.
+    best is the one with the best `best_metric` (of equal ones that with the lower `loss` or
+    `eval_loss`, then the latest; never one whose value is not finite) among the checkpoints that
+    are there and the copy kept so far. Before a trained one, model.ckpt-0 is never the best.
 
     Args:
       output_dir: folder of the checkpoints and the results.
@@ -335,37 +343,38 @@ def evaluate_checkpoints(
       fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
         differs from the recorded one, everything is evaluated again.
       checkpoints: evaluates these in place of all in `output_dir`; None or [] means all.
+      untrained_too: also measures model.ckpt-0 where it is not the only one.
       write_best_trial: also writes best_trial.txt.
-      wait_seconds: > 0 goes on, while another process trains, until no new checkpoint has come
-        for so long.
+      wait_seconds: > 0 goes on until no new checkpoint of another process has come for so long.
       final_step: no waiting after a checkpoint of this step or a later one.
 
     Returns:
       The summary; `best` is None if no value of `best_metric` is finite.
 
     Raises:
-      ValueError: there is nothing to evaluate, one of `checkpoints` is not there, `best_metric` is
-        not measured, or the folder holds a model.ckpt-best that was not made here and exists
-        nowhere else.
+      ValueError: there is nothing to evaluate, all is damaged, one of `checkpoints` is not there,
+        `best_metric` is not measured, or a model.ckpt-best, not made here, would be lost.
     """
-    evaluator = _Evaluator(
-        str(output_dir),
-        best_metric=best_metric,
-        higher_is_better=higher_is_better,
-        write_best_trial=write_best_trial,
-    )
-    evaluator.compare_fingerprint(files.normalized_fingerprint(fingerprint or {}))
-    evaluator.check_best_copy(checkpoints)
-    evaluated = []
-    while True:
-        evaluated += evaluator.evaluate(checkpoints, evaluate_fn)
-        is_final = final_step is not None and evaluator.last_step() >= final_step
-        if wait_seconds <= 0 or checkpoints or is_final:
-            break
-        if not _wait_for_checkpoint(output_dir, evaluator.last_step(), wait_seconds):
-            _LOGGER.info("No new checkpoint in %s for %g seconds.", output_dir, wait_seconds)
-            break
-    return evaluator.summary(evaluated)
+    # Of two evaluations the second finds what the first has measured.
+    with folder_lock.held(str(output_dir), folder_lock.EVALUATION, waits=True):
+        evaluator = _Evaluator(
+            str(output_dir),
+            best_metric=best_metric,
+            higher_is_better=higher_is_better,
+            write_best_trial=write_best_trial,
+        )
+        evaluator.compare_fingerprint(files.normalized_fingerprint(fingerprint or {}))
+        evaluator.check_best_copy(checkpoints)
+        evaluated = []
+        while True:
+            evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=untrained_too)
+            is_final = final_step is not None and evaluator.last_step() >= final_step
+            is_over = wait_seconds <= 0 or checkpoints or is_final
+            if is_over or not _wait_for_checkpoint(output_dir, evaluator.last_step(), wait_seconds):
+                break
+        if not evaluator.has_seen_some:
+            evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=True)
+        return evaluator.summary(evaluated)
 
 
 def _wait_for_checkpoint(output_dir: str, last_step: int, seconds: float) -> bool:
@@ -375,6 +384,7 @@ def _wait_for_checkpoint(output_dir: str, last_step: int, seconds: float) -> boo
         time.sleep(min(_POLL_SECONDS, seconds))
         if any(checkpoint.step > last_step for checkpoint in list_checkpoints(output_dir)):
             return True
+    _LOGGER.info("No new checkpoint in %s for %g seconds.", output_dir, seconds)
     return False
 
 
@@ -395,6 +405,8 @@ class _Evaluator:
         self._write_best_trial = write_best_trial
         self._best_path = os.path.join(output_dir, BEST_CHECKPOINT)
         self._ledger = _Ledger(output_dir)
+        self._damaged: Dict[str, int] = {}  # path -> step
+        self._whole: Set[str] = set()  # paths of those whose values were compared
 
     def compare_fingerprint(self, fingerprint: Dict[str, Any]) -> None:
         """Results of other data or settings cannot be compared with new ones."""
@@ -412,7 +424,13 @@ class _Evaluator:
     def check_best_copy(self, checkpoints: Optional[Sequence[Checkpoint]]) -> None:
         """Refuses to lose a model.ckpt-best that was not made here, before any work is done."""
         identity = _identity(self._best_path)
-        if identity is None or self._copied_checkpoint():
+        if identity is None:
+            return
+        # Damage leaves the index or the size of the data as it was.
+        ours = [copy for copy in self._ledger.copies if identity.items() & copy.items()]
+        if ours and self._is_damaged(Checkpoint(ours[-1]["step"], self._best_path)):
+            return  # it is copied anew
+        if self._copied_checkpoint():
             return
         for other in list_checkpoints(self._output_dir) + list(checkpoints or []):
             if identity == _identity(other.path):
@@ -424,22 +442,32 @@ class _Evaluator:
             "choose another output folder."
         )
 
+    @property
+    def has_seen_some(self) -> bool:
+        """Whether there was anything to evaluate, now or before."""
+        return bool(self._ledger.metrics or self._damaged)
+
     def last_step(self) -> int:
-        """The last step that was evaluated; -1 if none was."""
-        return max(self._ledger.metrics, default=-1)
+        """The last step that was evaluated or could not be; 0 if there was none."""
+        return max([0, *self._ledger.metrics, *self._damaged.values()])
 
     def evaluate(
         self,
         checkpoints: Optional[Sequence[Checkpoint]],
         evaluate_fn: Callable[[str], Mapping[str, float]],
+        *,
+        untrained_too: bool,
     ) -> List[int]:
         """Evaluates what is new among `checkpoints` (None: all there are); returns the steps."""
         present = self._present(checkpoints)
+        damaged = len(self._damaged)
         wanted = {c.path for c in checkpoints or present.values()} | {self._best_path}
         pending = [
             checkpoint
             for step, checkpoint in present.items()
-            if step not in self._ledger.metrics and checkpoint.path in wanted
+            if step not in self._ledger.metrics
+            and checkpoint.path in wanted
+            and (step or untrained_too or checkpoints)
         ]
         # The copy comes first: a better one would replace it before its turn.
         pending.sort(key=lambda c: (c.path != self._best_path, c.step))
@@ -447,21 +475,28 @@ class _Evaluator:
         for number, checkpoint in enumerate(pending, start=1):
             position = f"{number} of {len(pending)}"
             _LOGGER.info("Evaluating %s (%s)", checkpoint.path, position)
+            if list(present) == [0]:
+                _LOGGER.warning("No other is there: the results are of an untrained model.")
             if self._evaluate_one(checkpoint, evaluate_fn):
                 evaluated.append(checkpoint.step)
                 self._keep_best(present)
+            if len(self._damaged) > damaged:
+                # The copy of the best may stand in for it, and then comes first.
+                more = self.evaluate(checkpoints, evaluate_fn, untrained_too=untrained_too)
+                return evaluated + more
         if self._ledger.metrics and not evaluated:
             self._keep_best(present)
         return evaluated
 
     def _present(self, checkpoints: Optional[Sequence[Checkpoint]]) -> Dict[int, Checkpoint]:
-        """Step -> checkpoint that can be read now, the copy of the best included."""
+        """Step -> checkpoint that is there now and not known to be damaged, the best included."""
         present = {c.step: c for c in list_checkpoints(self._output_dir)}
         for checkpoint in checkpoints or []:
             if not _suffixes(checkpoint.path):
                 raise ValueError(f"There is no whole checkpoint '{checkpoint.path}' to evaluate.")
             present[checkpoint.step] = checkpoint
-        replaced = [step for step, c in present.items() if self._is_replaced(step, c.path)]
+        replaced = [step for step, c in present.items() if self._is_replaced(c)]
+        present = {step: c for step, c in present.items() if c.path not in self._damaged}
         copy = self._copied_checkpoint()
         if replaced:
             # Somebody trained anew: what is known of checkpoints that are gone is of old weights.
@@ -471,15 +506,28 @@ class _Evaluator:
             present.setdefault(copy.step, copy)
         return present
 
-    def _is_replaced(self, step: int, path: str) -> bool:
+    def _is_replaced(self, checkpoint: Checkpoint) -> bool:
         """Whether other weights than these were evaluated under the same step."""
-        known, found = self._ledger.identities.get(step), _identity(path)
-        return known is not None and found is not None and known != found
+        known, found = self._ledger.identities.get(checkpoint.step), _identity(checkpoint.path)
+        is_other = known is not None and found is not None and known != found
+        return is_other and not self._is_damaged(checkpoint)
+
+    def _is_damaged(self, checkpoint: Checkpoint) -> bool:
+        """Reads all of it, once; one that is damaged is passed over from now on."""
+        path = checkpoint.path
+        if path not in self._whole and path not in self._damaged:
+            damage = checkpoint_files.find_damage(path)
+            if damage and _identity(path):  # otherwise it was deleted
+                self._damaged[path] = checkpoint.step
+                _LOGGER.warning("%s cannot be read (%s): passed over.", path, damage)
+            elif not damage:
+                self._whole.add(path)
+        return path in self._damaged
 
     def _copied_checkpoint(self) -> Optional[Checkpoint]:
         """What lies under model.ckpt-best, if it was put there by an evaluation."""
         identity = _identity(self._best_path)
-        if identity is None:
+        if identity is None or self._best_path in self._damaged:
             return None
         for copy in self._ledger.copies:
             if copy == dict(identity, step=copy["step"]):
@@ -489,8 +537,11 @@ class _Evaluator:
     def _evaluate_one(
         self, checkpoint: Checkpoint, evaluate_fn: Callable[[str], Mapping[str, float]]
     ) -> bool:
-        """False if training deleted the checkpoint meanwhile."""
+        """False if training deleted the checkpoint meanwhile, or it is damaged."""
         identity = _identity(checkpoint.path)
+        # Before, since TensorFlow would complain at length. It costs little beside an evaluation.
+        if identity and self._is_damaged(checkpoint):
+            return False
         try:
             measured = evaluate_fn(checkpoint.path) if identity else None
         except Exception:
@@ -514,15 +565,19 @@ class _Evaluator:
         return True
 
     def _best_step(self, present: Mapping[int, Checkpoint]) -> Optional[int]:
-        """The best of the checkpoints that are still there; the earliest of equal ones."""
+        """The best of the checkpoints that are still there."""
         sign = 1.0 if self._higher_is_better else -1.0
-        best, best_value = None, -math.inf
+        is_trained = any([*present, *self._damaged.values()])  # any step above 0
+        candidates = []
         for step, metrics in self._ledger.results():
-            value = metrics.get(self._best_metric, math.nan)
-            is_there = step in present and _suffixes(present[step].path)
-            if is_there and math.isfinite(value) and sign * value > best_value:
-                best, best_value = step, sign * value
-        return best
+            value = sign * metrics.get(self._best_metric, math.nan)
+            path = present[step].path if step in present else ""
+            is_there = path and path not in self._damaged and _suffixes(path)
+            if is_there and math.isfinite(value) and (step or not is_trained):
+                losses = [metrics[name] for name in _LOSSES if name in metrics]
+                gains = [-loss if math.isfinite(loss) else -math.inf for loss in losses]
+                candidates.append((value, gains, step))
+        return max(candidates, default=(None,))[-1]
 
     def _keep_best(self, present: Mapping[int, Checkpoint]) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already."""
@@ -541,6 +596,9 @@ class _Evaluator:
     def _copy_best(self, step: int, present: Mapping[int, Checkpoint]) -> None:
         """Falls back to the next best where training deletes the best while it is copied."""
         source = present[step].path
+        if self._is_damaged(present[step]):
+            self._keep_best(present)
+            return
         try:
             _copy_checkpoint(source, self._best_path)
         except tf.errors.NotFoundError:
@@ -549,6 +607,7 @@ class _Evaluator:
             _LOGGER.warning("%s was deleted before it was copied.", source)
             self._keep_best(present)
             return
+        self._damaged.pop(self._best_path, None)
         value = self._ledger.metrics[step][self._best_metric]
         _LOGGER.info("Best so far: step %d with %s = %s", step, self._best_metric, value)
 
@@ -571,6 +630,13 @@ class _Evaluator:
     def summary(self, evaluated_steps: Sequence[int]) -> EvaluationSummary:
         """What the caller gets."""
         results, step = self._ledger.results(), self._ledger.best_step
+        if self._damaged and (step is None or not results):
+            damaged = ", ".join(self._damaged)
+            raise ValueError(
+                f"There is no best checkpoint in '{self._output_dir}': {damaged} cannot be read, "
+                f"and no other has a finite {self._best_metric}. Copy what is damaged again, or "
+                "train anew in another folder."
+            )
         if not results:
             raise ValueError(
                 f"There is no checkpoint model.ckpt-<step> in '{self._output_dir}' to evaluate. "

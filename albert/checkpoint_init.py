@@ -14,6 +14,8 @@ from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequenc
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert import checkpoint_evaluator, checkpoint_files
+
 BEST_CHECKPOINT = "model.ckpt-best"
 # What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
 OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
@@ -112,7 +114,8 @@ def resolve_checkpoint(path: str) -> str:
 
     Args:
       path: a prefix; the path of its .index, .meta or .data file; or a folder, in which
-        model.ckpt-best, the newest checkpoint of a `checkpoint` file, or the only one is taken.
+        model.ckpt-best, the one that the file `checkpoint` names, the newest model.ckpt-<step>, or
+        the only one is taken.
 
     Raises:
       ValueError: there is no such checkpoint, or it is not clear which is meant.
@@ -145,14 +148,18 @@ def _checkpoint_in_folder(folder: str) -> str:
     best = os.path.join(folder, BEST_CHECKPOINT)
     if best in found:
         return best
-    state = tf.train.latest_checkpoint(folder)
-    if state and tf.gfile.Exists(state + ".index"):
-        return state
+    named = os.path.join(folder, checkpoint_files.read_state(folder).name or "")
+    if named in found:
+        return named
+    numbered = checkpoint_evaluator.list_checkpoints(folder)
+    if numbered:
+        return numbered[-1].path
     if len(found) == 1:
         return found[0]
     raise ValueError(
-        f"The folder {folder!r} has no {BEST_CHECKPOINT}, no 'checkpoint' file that names one, and "
-        f"not exactly one checkpoint. {_found_in(folder)} Name one by its prefix."
+        f"The folder {folder!r} has no {BEST_CHECKPOINT}, no model.ckpt-<step>, no 'checkpoint' "
+        f"file that names one, and not exactly one checkpoint. {_found_in(folder)} Name one by its "
+        "prefix."
     )
 
 
@@ -230,6 +237,8 @@ def warm_start(
     if wrong or not loaded:
         raise ValueError(_refusal(checkpoint, wrong, tensors))
     unused = {name: tensor for name, tensor in tensors.items() if name not in sources}
+    # Here, where a sentence is possible: they are read deep inside of TensorFlow.
+    checkpoint_files.check_whole(checkpoint, sources)
     report = Report(checkpoint, tuple(loaded), tuple(new), *_sorted_out(unused))
     maps = _assignment_maps(sources)
     if use_tpu:
@@ -260,20 +269,16 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
             f"The checkpoint {checkpoint!r} is not one of this trained model: {_listed(wrong)}. "
             "Name one that was written into the same folder as the model's description."
         )
-    tf.train.Saver(variables).restore(session, checkpoint)
+    with checkpoint_files.explained(checkpoint):
+        tf.train.Saver(variables).restore(session, checkpoint)
 
 
 def _read_index(checkpoint: str) -> Dict[str, _Tensor]:
     """Returns the shapes and dtypes of a checkpoint's tensors."""
-    try:
+    with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
         dtypes = reader.get_variable_to_dtype_map()
         shapes = reader.get_variable_to_shape_map()
-    except (tf.errors.OpError, RuntimeError) as error:
-        raise ValueError(
-            f"The checkpoint {checkpoint!r} cannot be read ({error}). It may be truncated: copy it "
-            "again."
-        ) from error
     return {name: _Tensor(tuple(shape), dtypes[name]) for name, shape in shapes.items()}
 
 

@@ -32,16 +32,29 @@ class InputFeatures:
     """The model's inputs for one example.
 
     Attributes:
-      input_ids, input_mask, segment_ids: lists of S ints.
+      input_ids, input_mask, segment_ids: lists of S ints; of multiple choice a list of them for
+        each option.
       label_id: the label's number; for regression the label itself.
+      guid, example_id: the example's name, or None; of multiple choice example_id is the passage's.
       is_real_example: False if it only fills a batch.
     """
 
-    def __init__(self, input_ids, input_mask, segment_ids, label_id, is_real_example=True):
+    def __init__(
+        self,
+        input_ids,
+        input_mask,
+        segment_ids,
+        label_id,
+        guid=None,
+        example_id=None,
+        is_real_example=True,
+    ):
         self.input_ids = input_ids
         self.input_mask = input_mask
         self.segment_ids = segment_ids
         self.label_id = label_id
+        self.guid = guid
+        self.example_id = example_id
         self.is_real_example = is_real_example
 
 
@@ -131,6 +144,11 @@ def _padding_features(max_seq_length: int) -> InputFeatures:
     return InputFeatures(zeros, zeros, zeros, label_id=0, is_real_example=False)
 
 
+def _labels_of(label_list: Sequence[Optional[str]], task_name: str) -> Sequence[Optional[str]]:
+    """The labels; [None] for regression, which either of the arguments may tell."""
+    return [None] if classifier_tasks.is_regression(task_name) else list(label_list)
+
+
 def _label_id(example: InputExample, label_list: Sequence[Optional[str]]) -> Union[int, float]:
     """The label's number; 0 for an example that is to be predicted."""
     is_regression = list(label_list) == [None]
@@ -153,24 +171,35 @@ def convert_single_example(
     """Returns the features of one example whose texts are prepared, as processors make them.
 
     Args:
-      ex_index, task_name: without effect; there for callers that pass them.
+      ex_index: without effect; there for callers that pass it.
       example: InputExample or PaddingInputExample.
       label_list: labels in the order of their ids; [None] for regression.
       max_seq_length: S.
       tokenizer: its `tokenize` is applied to the texts as they are.
+      task_name: that of a regression makes label_list [None].
 
     Raises:
       ValueError: max_seq_length is too small, the label is unknown, or the vocabulary lacks [CLS]
         or [SEP].
     """
-    del ex_index, task_name
+    del ex_index
     if isinstance(example, PaddingInputExample):
         return _padding_features(max_seq_length)
     texts = [example.text_a] + ([] if example.text_b is None else [example.text_b])
     ids = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) for text in texts]
     encoder = _Encoder(tokenizer, max_seq_length)
-    label = _label_id(example, label_list)
+    label = _label_id(example, _labels_of(label_list, task_name))
     return encoder.features(ids[0], ids[1] if len(ids) == 2 else None, label)
+
+
+def convert_examples_to_features(
+    examples, label_list, max_seq_length, tokenizer, task_name
+) -> List[InputFeatures]:
+    """Returns the features of prepared examples; arguments as of `convert_single_example`."""
+    return [
+        convert_single_example(index, example, label_list, max_seq_length, tokenizer, task_name)
+        for index, example in enumerate(examples)
+    ]
 
 
 def record_of(features: InputFeatures) -> Mapping[str, Any]:
@@ -249,10 +278,11 @@ def file_based_convert_examples_to_features(
 
     The file is always written anew. Arguments as of `convert_single_example`.
     """
-    spec = feature_spec(max_seq_length, is_regression=list(label_list) == [None])
+    label_list = _labels_of(label_list, task_name)
+    spec = feature_spec(max_seq_length, is_regression=label_list == [None])
     fingerprint = {
         "max_seq_length": max_seq_length,
-        "labels": list(label_list),
+        "labels": label_list,
         "examples": examples_digest(examples),
         "tokenizer": tokenizer_fingerprint(tokenizer),
     }

@@ -33,6 +33,7 @@ from albert import (
     labelled_examples,
     metrics,
     modeling,
+    padded_batches,
     run_summary,
     serving_export,
 )
@@ -101,7 +102,7 @@ class Run(NamedTuple):
             self.settings.use_tpu,
             batch_size,
             is_regression=self.task.is_regression,
-            padding=self.settings.padding,
+            padding=self.settings.padding or padded_batches.default_mode(self.settings.use_tpu),
             seed=self.settings.seed,
             start_step=start_step,
         )

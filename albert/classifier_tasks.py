@@ -252,12 +252,9 @@ def _custom_task(given: Dict[str, Any], settings: Mapping[str, Any]) -> Task:
 def _read_custom_file(path: str) -> Dict[str, Any]:
     """The settings in a JSON file."""
     try:
-        values = json.loads(file_utils.read_text(path))
+        return file_utils.read_json_object(path)
     except ValueError as error:
-        raise ValueError(f"Task file '{path}' is not JSON: {error}.") from None
-    if not isinstance(values, dict):
-        raise ValueError(f"Task file '{path}' must hold one JSON object with the task's settings.")
-    return values
+        raise ValueError(f"Task file {error} It holds the task's settings.") from None
 
 
 def _check_kinds(values: Mapping[str, Any]) -> None:
@@ -326,6 +323,12 @@ def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
 
 
 # ----------------------------------------------------------------------- the published class names
+
+
+def is_regression(task_name: str) -> bool:
+    """Returns whether a task has scores for labels; one of the caller's own has not."""
+    task = TASKS.get(task_name.strip().lower())
+    return task is not None and task.is_regression
 
 
 class DataProcessor:

@@ -8,8 +8,9 @@ that know them from here find them here.
 Dimensions: B batch, S sequence, H hidden, C labels (1 for regression).
 """
 
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, NamedTuple, Sequence
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import (
@@ -23,6 +24,7 @@ from albert import (
 )
 from albert.classifier_features import (  # noqa: F401  by the names users know
     InputFeatures,
+    convert_examples_to_features,
     convert_single_example,
     file_based_convert_examples_to_features,
 )
@@ -152,16 +154,6 @@ def tpu_metrics(names: Sequence[str], num_labels: int = 2) -> Callable:
 # Functions that existing programs call by these names and arguments.
 
 
-def _task(task_name: str) -> Optional[classifier_tasks.Task]:
-    """The task of that name; None for one of the caller's own, which is a classification."""
-    return classifier_tasks.TASKS.get(task_name.strip().lower())
-
-
-def _is_regression(task_name: str) -> bool:
-    task = _task(task_name)
-    return task is not None and task.is_regression
-
-
 def create_model(
     albert_config,
     is_training,
@@ -198,7 +190,7 @@ def create_model(
       regression logits and predictions are the scores [B]. Losses are None without labels.
     """
     if is_regression is None:
-        is_regression = _is_regression(task_name)
+        is_regression = classifier_tasks.is_regression(task_name)
     encoder = fine_tuning_utils.Encoder(
         albert_config,
         is_training,
@@ -239,9 +231,9 @@ def model_fn_builder(
     for num_labels; task_name, which says whether it is a regression and what is measured inside
     the graph, unless is_regression and metric_names (keys of metrics.METRICS) do.
     """
-    task = _task(task_name)
+    task = classifier_tasks.TASKS.get(task_name.strip().lower())
     if is_regression is None:
-        is_regression = _is_regression(task_name)
+        is_regression = classifier_tasks.is_regression(task_name)
     if metric_names is None:
         metric_names = (task.metrics if task else ("eval_accuracy",)) + ("eval_loss",)
     return fine_tuning_utils.build_model_fn(
@@ -279,33 +271,74 @@ def file_based_input_fn_builder(
 ):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
+    input_ids, input_mask and segment_ids are int32 [B, S * multiple], label_ids (float32 for
+    regression) and is_real_example int32 [B].
+
     Args:
       input_file: a record file, or several as a list.
       seq_length: S.
       is_training: endless shuffled batches, of which number n is a function of the seed and n;
-        otherwise each record once.
-      drop_remainder: taken for the sake of existing callers: every batch is full; the last one of
-        an evaluation is filled with rows whose is_real_example is 0.
+        otherwise each record once, in order.
+      drop_remainder: leave the last batch of an evaluation out if it is not full.
       task_name: says whether labels are numbers, unless is_regression does.
-      use_tpu: decides the padding if that is not named.
-      bsz: B, unless params has batch_size.
-      multiple: sequences of one example (1 here).
+      use_tpu: take B from params.
+      bsz: B elsewhere.
+      multiple: sequences of one example, one after another.
       is_regression: True or False.
-      padding: one of padded_batches.MODES.
+      padding: one of padded_batches.MODES: batches of padded_batches, which are all full and in
+        evaluation have example_index; B is that of params if they have one.
       seed: of the order of training.
       start_step: training goes on with the batch of this step.
     """
-    del drop_remainder
     if is_regression is None:
-        is_regression = _is_regression(task_name)
+        is_regression = classifier_tasks.is_regression(task_name)
     spec = classifier_features.feature_spec(seq_length * multiple, is_regression)
-    padding = padded_batches.Padding(padding or padded_batches.default_mode(use_tpu))
-    return fine_tuning_flow.record_input_fn(
-        input_file,
-        spec,
-        is_training=is_training,
-        batch_size=bsz,
-        padding=padding,
-        seed=seed,
-        start_step=start_step,
+    options = {
+        "is_training": is_training,
+        "batch_size": bsz,
+        "seed": seed,
+        "start_step": start_step,
+    }
+    if padding:
+        padding = padded_batches.Padding(padding)
+        return fine_tuning_flow.record_input_fn(input_file, spec, padding=padding, **options)
+    return fine_tuning_flow.published_input_fn(
+        input_file, spec, drop_remainder=drop_remainder, use_tpu=use_tpu, **options
     )
+
+
+def input_fn_builder(features, seq_length, is_training, drop_remainder):
+    """Returns `input_fn` for a TPUEstimator from features in memory; B is params["batch_size"].
+
+    Args:
+      features: InputFeatures with sequences of length S.
+      seq_length: S.
+      is_training: endless batches, shuffled anew in each epoch; otherwise each example once.
+      drop_remainder: leave a last batch out that is not full.
+
+    Raises:
+      ValueError: a sequence has another length.
+    """
+    columns = {
+        name: [getattr(item, name) for item in features]
+        for name in ("input_ids", "input_mask", "segment_ids")
+    }
+    for name, rows in columns.items():
+        lengths = {len(row) for row in rows} - {seq_length}
+        if lengths:
+            raise ValueError(
+                f"{name} of some features has the length {min(lengths)}, not seq_length "
+                f"{seq_length}. Give the length that they were made with."
+            )
+    arrays = {name: np.array(rows, np.int32) for name, rows in columns.items()}  # [N, S]
+    labels = np.array([item.label_id for item in features])
+    arrays["label_ids"] = labels.astype(np.float32 if labels.dtype.kind == "f" else np.int32)
+
+    def input_fn(params):
+        """Serves the batches."""
+        examples = tf.data.Dataset.from_tensor_slices(arrays)
+        if is_training:
+            examples = examples.shuffle(max(len(features), 1)).repeat()
+        return examples.batch(params["batch_size"], drop_remainder=drop_remainder)
+
+    return input_fn

@@ -4,7 +4,7 @@
 
 import contextlib
 import os
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
@@ -14,9 +14,8 @@ from albert import (
     checkpoint_names,
     conversion_check,
     files,
-    fine_tuned_classifier,
-    fine_tuning_flow,
     huggingface_files,
+    model_vocabulary,
     modeling,
     released_models,
 )
@@ -25,8 +24,6 @@ from albert.checkpoint_names import CLASSIFIER, ENCODER, MASKED_WORDS, POOLER, S
 
 PRETRAINING = (MASKED_WORDS, SENTENCE_ORDER)
 
-# What fine-tuning leaves beside a model: it tells the task and the vocabulary.
-_DESCRIPTIONS = (fine_tuned_classifier.DESCRIPTION_NAME, "squad.json", "race.json")
 RACE_NAME = "race.json"
 
 
@@ -50,6 +47,7 @@ class OurModel(NamedTuple):
     """A folder of ours, or of albert_zh, read."""
 
     files: released_models.ModelFiles
+    vocabulary: Optional[model_vocabulary.Vocabulary]
     config: modeling.AlbertConfig
     weights: checkpoint_conversion.Weights
     description: Dict[str, Any]
@@ -63,37 +61,28 @@ def read_model(settings: Any) -> OurModel:
       ValueError: a part is missing or cannot be read.
     """
     folder = settings.input_dir
-    description, name = _read_description(folder)
-    vocabulary = {
-        key: getattr(settings, key)
-        or fine_tuned_classifier.find_vocabulary(folder, description, key)
-        for key in fine_tuning_flow.VOCABULARY_KEYS
-    }
+    label = f"--input_dir={folder}"
     found = released_models.find_files(
         folder,
         released_models.ModelFiles(
-            settings.albert_config_file, settings.init_checkpoint, **vocabulary
+            settings.albert_config_file,
+            settings.init_checkpoint,
+            settings.spm_model_file,
+            settings.vocab_file,
         ),
-        label=f"--input_dir={folder}",
+        label=label,
         vocabulary="optional",
     )
+    description, name = model_vocabulary.read_description(folder)
     checkpoint = checkpoint_init.resolve_checkpoint(found.init_checkpoint)
     return OurModel(
         found,
+        released_models.vocabulary_of(found, folder, settings, label=label),
         modeling.AlbertConfig.from_json_file(found.albert_config_file),
         checkpoint_conversion.read_checkpoint(checkpoint),
         description,
         name,
     )
-
-
-def _read_description(folder: str) -> Tuple[Dict[str, Any], str]:
-    """What fine-tuning has written about the model, and the name of the file."""
-    for name in _DESCRIPTIONS:
-        path = os.path.join(folder, name)
-        if tf.io.gfile.exists(path):
-            return huggingface_files.read_json(path), name
-    return {}, ""
 
 
 @contextlib.contextmanager
@@ -105,14 +94,9 @@ def new_folder(path: str) -> Iterator[str]:
     """
     if tf.io.gfile.exists(path):
         raise ValueError(f"--output_dir={path} exists already. Choose a new folder.")
-    temporary = f"{path.rstrip('/')}.temp-{os.getpid()}"
-    tf.io.gfile.makedirs(temporary)
-    try:
+    with files.atomic_folder(path) as temporary:
+        tf.io.gfile.makedirs(temporary)
         yield temporary
-        tf.io.gfile.rename(temporary, path)
-    finally:
-        if tf.io.gfile.exists(temporary):
-            tf.io.gfile.rmtree(temporary)
 
 
 def write_model(folder: str, config: modeling.AlbertConfig, values: Values) -> str:
@@ -124,11 +108,10 @@ def write_model(folder: str, config: modeling.AlbertConfig, values: Values) -> s
     return prefix
 
 
-def copy_vocabulary(found: released_models.ModelFiles, folder: str) -> None:
+def copy_vocabulary(model: OurModel, folder: str) -> None:
     """Puts the vocabulary, if there is one, into the new folder under its own name."""
-    path = found.spm_model_file or found.vocab_file
-    if path:
-        tf.io.gfile.copy(path, os.path.join(folder, os.path.basename(path)))
+    if model.vocabulary:
+        model_vocabulary.put(folder, model.vocabulary)
 
 
 def finished(

@@ -21,9 +21,29 @@ balanced on average; the border between the segments ends a word; random replace
 pieces; the end of a file ends a document. `segment_pairs` and `ngram_masking` say more.
 """
 
+import contextlib
+import functools
+import logging
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Tuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import flags_lib, pretraining_data, pretraining_flags, text_documents, tokenization
+from albert import (
+    flags_lib,
+    input_pipeline,
+    ngram_masking,
+    pretraining_data,
+    pretraining_flags,
+    pretraining_utils,
+    random_streams,
+    segment_pairs,
+    text_documents,
+    tokenization,
+)
+
+_LOGGER = logging.getLogger("albert")
 
 _DEFAULTS = pretraining_data.DataSettings()
 
@@ -68,6 +88,370 @@ def define_flags(flag_values: flags.FlagValues):
     )
 
 
+# ---------------------------------------------------------------------------------------------
+# Functions that existing programs call by these names and arguments. Like theirs, they take from
+# FLAGS what is not an argument (ngram, do_whole_word_mask, spm_model_file and so on), and keep all
+# instances in memory. What is random is a function of the state of `rng`, a random.Random. The
+# data are this package's in all that the first lines of this file say is different.
+
+_MARKS = ("[CLS]", "[SEP]")
+_OTHER_DOCUMENTS = 8  # from which random_next_sentence takes text, in a call for one document
+
+
+class TrainingInstance:
+    """A pair of segments, masked.
+
+    Attributes:
+      tokens: the pieces, with [CLS] and [SEP].
+      segment_ids: 0 or 1 for each of them.
+      masked_lm_positions, masked_lm_labels: positions to predict, ascending, and their pieces.
+      is_random_next: the label: whether the segments are swapped, or with --random_next_sentence
+        whether the second is from another document.
+      token_boundary: 1 for a piece that starts a word, and for [CLS] and [SEP].
+    """
+
+    def __init__(
+        self,
+        tokens,
+        segment_ids,
+        masked_lm_positions,
+        masked_lm_labels,
+        is_random_next,
+        token_boundary,
+    ):
+        self.tokens = tokens
+        self.segment_ids = segment_ids
+        self.masked_lm_positions = masked_lm_positions
+        self.masked_lm_labels = masked_lm_labels
+        self.is_random_next = is_random_next
+        self.token_boundary = token_boundary
+
+    def __repr__(self) -> str:
+        lines = []
+        for name, value in vars(self).items():
+            values = value if isinstance(value, (list, tuple)) else [value]
+            lines.append(f"{name}: {' '.join(map(str, values))}\n")
+        return "".join(lines)
+
+
+def create_training_instances(
+    input_files,
+    tokenizer,
+    max_seq_length,
+    dupe_factor,
+    short_seq_prob,
+    masked_lm_prob,
+    max_predictions_per_seq,
+    rng,
+) -> List[TrainingInstance]:
+    """Returns the shuffled instances of all passes over text files.
+
+    A piece that is not in the vocabulary is the unknown piece here.
+
+    Args:
+      input_files: text files.
+      tokenizer: a tokenization.FullTokenizer.
+      others: as the flags of these names.
+
+    Raises:
+      ValueError: a setting out of its range, or text that cannot be read.
+    """
+    settings = _settings(
+        rng,
+        max_seq_length=max_seq_length,
+        dupe_factor=dupe_factor,
+        short_seq_prob=short_seq_prob,
+        masked_lm_prob=masked_lm_prob,
+        max_predictions_per_seq=max_predictions_per_seq,
+    )
+    pretraining_data.check_settings(settings)
+    maker = pretraining_data.InstanceMaker(tokenizer, settings)
+    instances = []
+    for block in maker.read_blocks(input_files):
+        for features in maker.instances(block).features:
+            instances.extend(_instances(features, tokenizer.convert_ids_to_tokens))
+    rng.shuffle(instances)
+    return instances
+
+
+def create_instances_from_document(
+    all_documents,
+    document_index,
+    max_seq_length,
+    short_seq_prob,
+    masked_lm_prob,
+    max_predictions_per_seq,
+    vocab_words,
+    rng,
+) -> List[TrainingInstance]:
+    """Returns the instances of one pass over a document, in its order.
+
+    Args:
+      all_documents: of each document its sentences, lists of pieces.
+      document_index: which of them.
+      vocab_words: the pieces of the vocabulary.
+      others: as the flags of these names.
+    """
+    settings = _settings(
+        rng,
+        max_seq_length=max_seq_length,
+        dupe_factor=1,
+        short_seq_prob=short_seq_prob,
+        masked_lm_prob=masked_lm_prob,
+        max_predictions_per_seq=max_predictions_per_seq,
+    )
+    chosen = [document_index]
+    if settings.random_next_sentence:
+        count = len(all_documents)
+        others = rng.sample(range(count), min(count, _OTHER_DOCUMENTS + 1))
+        chosen += [number for number in others if number != document_index]
+    pieces = _Pieces(vocab_words)
+    block = pieces.block([all_documents[number] for number in chosen])
+    if not block.documents:
+        return []
+    pairs = segment_pairs.make_pairs(
+        block, pretraining_data.part_of(settings, segment_pairs.PairSettings)
+    ).pairs
+    features = ngram_masking.masked_features(
+        block,
+        pairs,
+        table=pieces.table(),
+        settings=pretraining_data.part_of(settings, ngram_masking.MaskSettings),
+    )
+    return list(_instances(features, pieces.names))
+
+
+def create_masked_lm_predictions(
+    tokens, masked_lm_prob, max_predictions_per_seq, vocab_words, rng
+) -> Tuple[List[str], List[int], List[str], List[int]]:
+    """Masks one sequence.
+
+    Args:
+      tokens: pieces; [CLS] and [SEP] among them stay, and end a word.
+      masked_lm_prob, max_predictions_per_seq: as the flags of these names.
+      vocab_words: the pieces of the vocabulary; the ordinary ones replace pieces at random.
+
+    Returns:
+      The pieces after masking, the positions to predict in ascending order, the pieces that stood
+      there, and token_boundary (see TrainingInstance).
+
+    Raises:
+      ValueError: there are no vocab_words.
+    """
+    starts = _starts_word(tokens)
+    boundary = [int(start or piece in _MARKS) for start, piece in zip(starts, tokens)]
+    if masked_lm_prob == 0:
+        return list(tokens), [], [], boundary
+    settings = _settings(
+        rng, masked_lm_prob=masked_lm_prob, max_predictions_per_seq=max_predictions_per_seq
+    )
+    pieces = _Pieces(vocab_words)
+    masked = ngram_masking.mask_sequence(
+        pieces.numbers(tokens),
+        starts,
+        key=random_streams.seed_key(settings.random_seed),
+        table=pieces.table(),
+        settings=pretraining_data.part_of(settings, ngram_masking.MaskSettings),
+    )
+    positions = masked.positions.tolist()
+    return pieces.names(masked.ids), positions, [tokens[place] for place in positions], boundary
+
+
+def write_instance_to_example_files(
+    instances, tokenizer, max_seq_length, max_predictions_per_seq, output_files
+) -> None:
+    """Writes instances as records, in turn to each of the files, which appear when all is written.
+
+    Args:
+      instances: TrainingInstances.
+      tokenizer: knows the ids of the pieces.
+      max_seq_length, max_predictions_per_seq: what is padded to; of predictions twice as many with
+        --do_permutation.
+      output_files: paths.
+
+    Raises:
+      ValueError: an instance is longer, or has more predictions.
+    """
+    slots = max_predictions_per_seq * (1 + _flags().do_permutation)
+    spec = pretraining_utils.feature_spec(max_seq_length, slots)
+    made_by = {"maker": "write_instance_to_example_files"}
+    count = 0
+    with contextlib.ExitStack() as stack:
+        writers = [
+            stack.enter_context(input_pipeline.AtomicRecordWriter(path, made_by))
+            for path in output_files
+        ]
+        for count, instance in enumerate(instances, start=1):
+            record = _padded(_record(instance, tokenizer), spec, number=count)
+            writers[(count - 1) % len(writers)].write(spec.encode(record))
+    _LOGGER.info("Wrote %d instances into %d files.", count, len(output_files))
+
+
+def create_int_feature(values) -> tf.train.Feature:
+    """Returns whole numbers as a part of a tf.train.Example."""
+    return tf.train.Feature(int64_list=tf.train.Int64List(value=list(values)))
+
+
+def create_float_feature(values) -> tf.train.Feature:
+    """Returns numbers as a part of a tf.train.Example."""
+    return tf.train.Feature(float_list=tf.train.FloatList(value=list(values)))
+
+
+def is_start_piece(piece) -> bool:
+    """Returns whether a piece starts a word; --spm_model_file decides between the two rules."""
+    return bool(_starts_word([piece])[0])
+
+
+def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
+    """Cuts the longer of two lists, at front or back, until both together fit max_num_tokens."""
+    zero, lengths = np.zeros([1], np.int64), [np.array([len(one)]) for one in (tokens_a, tokens_b)]
+    key = random_streams.seed_key(rng.getrandbits(64))
+    pairs = segment_pairs.Pairs(zero, lengths[0], zero, lengths[1], label=zero, key=key)
+    cut = segment_pairs.truncate(pairs, max_num_tokens)
+    tokens_a[:] = tokens_a[cut.start_a[0] : cut.start_a[0] + cut.length_a[0]]
+    tokens_b[:] = tokens_b[cut.start_b[0] : cut.start_b[0] + cut.length_b[0]]
+
+
+# ---- what they share
+
+
+def _flags() -> flags_lib.Settings:
+    return flags_lib.process_settings(define_flags, whole=False)
+
+
+def _settings(rng: Any, **arguments: Any) -> pretraining_data.DataSettings:
+    """The settings that arguments and FLAGS make, with a seed that `rng` draws."""
+    settings = pretraining_flags.data_settings(_flags())
+    return settings._replace(random_seed=rng.getrandbits(64), **arguments)
+
+
+def _starts_word(pieces: Any) -> np.ndarray:
+    """bool [number of pieces]; [CLS] and [SEP] start none."""
+    settings = _flags()
+    rule = ngram_masking.word_start_rule(bool(settings.spm_model_file), settings.word_start)
+    return np.array([piece not in _MARKS and rule(piece) for piece in pieces], bool)
+
+
+class _Known(NamedTuple):
+    """The pieces of a vocabulary."""
+
+    pieces: Tuple[str, ...]
+    numbers: Dict[str, int]
+    ordinary: np.ndarray  # int32: numbers of those that may replace a piece
+
+
+@functools.lru_cache(maxsize=2)
+def _known(vocab_words: Tuple[str, ...]) -> _Known:
+    numbers = {piece: number for number, piece in enumerate(vocab_words)}
+    ordinary = [number for piece, number in numbers.items() if ngram_masking.is_ordinary(piece)]
+    if not ordinary:
+        raise ValueError(
+            "vocab_words holds no ordinary piece to replace others by; give the vocabulary's: "
+            "list(tokenizer.vocab)."
+        )
+    return _Known(vocab_words, numbers, np.array(ordinary, np.int32))
+
+
+class _Pieces:
+    """Numbers for pieces, also for those that are not in the vocabulary."""
+
+    def __init__(self, vocab_words: Any):
+        self._known = _known(tuple(vocab_words))
+        self._others: Dict[str, int] = {}
+
+    def numbers(self, pieces: Any) -> np.ndarray:
+        """int32."""
+        return np.array([self._number(piece) for piece in pieces], np.int32)
+
+    def names(self, numbers: Any) -> List[str]:
+        """The pieces with these numbers."""
+        known, others = self._known.pieces, list(self._others)
+        return [known[n] if n < len(known) else others[n - len(known)] for n in numbers]
+
+    def table(self) -> ngram_masking.PieceTable:
+        """What masking needs to know, but for where words start."""
+        marks = [self._number(piece) for piece in (*_MARKS, "[MASK]")]
+        return ngram_masking.PieceTable(np.zeros([0], bool), None, -1, self._known.ordinary, *marks)
+
+    def block(self, documents: Any) -> segment_pairs.TokenizedBlock:
+        """The first document, with the others as its neighbours."""
+        flat: List[str] = []
+        borders, parts = [0], []
+        for index, sentences in enumerate(documents):
+            first = len(borders) - 1
+            for sentence in filter(None, sentences):
+                flat += sentence
+                borders.append(len(flat))
+            parts.append(segment_pairs.Document(index, index, first, len(borders) - 1))
+        return segment_pairs.TokenizedBlock(
+            ids=self.numbers(flat),
+            word_starts=_starts_word(flat),
+            borders=np.array(borders, np.int64),
+            documents=tuple(part for part in parts[:1] if part.last > part.first),
+            neighbours=tuple(part for part in parts[1:] if part.last > part.first),
+        )
+
+    def _number(self, piece: str) -> int:
+        found = self._known.numbers.get(piece)
+        if found is None:
+            found = self._others.setdefault(piece, len(self._known.pieces) + len(self._others))
+        return found
+
+
+def _instances(
+    features: Mapping[str, np.ndarray], names: Callable[[List[int]], List[str]]
+) -> Iterator[TrainingInstance]:
+    """The rows of ngram_masking.masked_features; `names` gives the pieces of ids."""
+    lengths = features["input_mask"].sum(axis=1, dtype=np.int64)
+    nothing = np.zeros([len(lengths), 0], np.int32)
+    weights = features.get("masked_lm_weights", nothing)
+    for row, (length, count) in enumerate(zip(lengths, weights.sum(axis=1).astype(np.int64))):
+        yield TrainingInstance(
+            tokens=names(features["input_ids"][row, :length].tolist()),
+            segment_ids=features["segment_ids"][row, :length].tolist(),
+            masked_lm_positions=features.get("masked_lm_positions", nothing)[row, :count].tolist(),
+            masked_lm_labels=names(features.get("masked_lm_ids", nothing)[row, :count].tolist()),
+            is_random_next=bool(features["next_sentence_labels"][row, 0]),
+            token_boundary=features["token_boundary"][row, :length].tolist(),
+        )
+
+
+def _record(instance: TrainingInstance, tokenizer: Any) -> Dict[str, List[Any]]:
+    """The features before they are padded."""
+    labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
+    return {
+        "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
+        "input_mask": [1] * len(instance.tokens),
+        "segment_ids": list(instance.segment_ids),
+        "token_boundary": list(instance.token_boundary),
+        "masked_lm_positions": list(instance.masked_lm_positions),
+        "masked_lm_ids": labels,
+        "masked_lm_weights": [1.0] * len(labels),
+        "next_sentence_labels": [int(instance.is_random_next)],
+    }
+
+
+def _padded(
+    record: Mapping[str, List[Any]], spec: input_pipeline.FeatureSpec, *, number: int
+) -> Dict[str, List[Any]]:
+    """The features in the lengths that the records have."""
+    padded = {}
+    for feature in spec.features:
+        values, length = record[feature.name], feature.shape[0]
+        if len(values) > length:
+            raise ValueError(
+                f"Instance {number} has {len(values)} {feature.name}, and records have room for "
+                f"{length}. Give the max_seq_length and max_predictions_per_seq it was made with."
+            )
+        padded[feature.name] = values + [0] * (length - len(values))
+    return padded
+
+
+# ---------------------------------------------------------------------------------------------
+# The script.
+
+
+@flags_lib.reads_flags(define_flags)
 def main(settings: flags_lib.Settings):
     """Runs the script."""
     output_files = [path for path in settings.output_file.split(",") if path]

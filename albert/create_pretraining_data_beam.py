@@ -70,17 +70,20 @@ def main(settings: flags_lib.Settings):
     options = beam_runs.parse_options(
         settings.pipeline_options, program=_PROGRAM, own_flags=list(settings.to_dict())
     )
+    tokenizer_file = settings.spm_model_file or settings.vocab_file
+    tokenizer = tokenization.FullTokenizer(
+        settings.vocab_file, settings.do_lower_case, settings.spm_model_file
+    )
     job = pipeline.make_job(
         settings.input_file,
         settings.output_file,
-        tokenizer=tokenization.FullTokenizer(
-            settings.vocab_file, settings.do_lower_case, settings.spm_model_file
-        ),
-        tokenizer_file=settings.spm_model_file or settings.vocab_file,
+        tokenizer=tokenizer,
+        tokenizer_file=tokenizer_file,
         settings=pretraining_flags.data_settings(settings),
         num_shards=settings.num_shards,
     )
     report = job.outputs.report()
+    vocabulary = pretraining_data.vocabulary_of(tokenizer, tokenizer_file)
     if report:
         _LOGGER.info(
             "Nothing to do: %s was made from the same text by the same settings.",
@@ -90,6 +93,7 @@ def main(settings: flags_lib.Settings):
         job.outputs.make_way(overwrite=settings.overwrite)
         beam_runs.run(options, lambda steps: pipeline.add_steps(steps, job))
         report = job.outputs.report()
+    pipeline.keep_vocabulary(job, vocabulary)
     _show(report, job.outputs.names, seconds=time.time() - started)
 
 

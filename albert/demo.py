@@ -87,11 +87,12 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 def _run(module: str, options: argparse.Namespace) -> int:
     """Runs the phase; a user's mistake becomes one line."""
-    from albert import flags_lib
+    from albert import flags_lib, stop_signals
 
     flags_lib.configure_logging(verbosity=int(options.verbose))
     try:
-        importlib.import_module(module).run(options)
+        with stop_signals.handled():
+            importlib.import_module(module).run(options)
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130

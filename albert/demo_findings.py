@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the demo's model has learnt: on the terminal in a few lines, and as a report page."""
 
-import csv
 import itertools
 import pathlib
 import platform
@@ -14,6 +13,7 @@ import tensorflow.compat.v1 as tf
 from albert import (
     checkpoint_evaluator,
     demo_corpus,
+    estimator_utils,
     input_pipeline,
     modeling,
     pretrained_model,
@@ -144,11 +144,10 @@ def baselines_without_reading(
 
 
 def _read_curve(path: pathlib.Path) -> List[Dict[str, float]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            {name: float(value) for name, value in row.items() if value}
-            for row in csv.DictReader(file)
-        ]
+    return [
+        {name: float(value) for name, value in row.items() if value}
+        for row in estimator_utils.read_curve(str(path))
+    ]
 
 
 def _fillable(model: pretrained_model.PretrainedModel) -> Iterator[Tuple[str, str, str]]:
@@ -309,7 +308,7 @@ def write_report(
       seconds: how long each command took, by name, and "all".
       examples_per_second: of training; None if there was nothing left to train.
     """
-    config = findings.config
+    config, taken = findings.config, progress.format_seconds(seconds["run_pretraining"])
     lead = (
         f"An ALBERT of {config.num_hidden_layers} layers and {findings.parameters:,} parameters, "
         f"pretrained with TensorFlow {tf.__version__} on {findings.characters / 1e6:.2f} million "
@@ -335,9 +334,10 @@ def write_report(
             "Fill the gap",
             report.paragraph(
                 "What the trained model proposes for a missing word. The word that was meant has a "
-                "green border where it is among the five best. After two minutes a model this "
-                "small knows which words are frequent and little of what fits a sentence; that "
-                "takes a larger model, more text and more time."
+                "green border where it is among the five best. After "
+                f"{findings.evaluations[-1].step:,} steps ({taken} with the evaluations) a model "
+                "this small knows which words are frequent and little of what fits a sentence; "
+                "that takes a larger model, more text and more time."
             ),
             report.fills(findings.gaps),
         ),

@@ -3,10 +3,10 @@
 """Fine-tunes an ALBERT of a published size on SQuAD or MRPC, and reports speed and scores.
 
 The data's folder (-i) holds, for squad, train-v1.1.json and dev-v1.1.json; for mrpc, train.tsv and
-dev.tsv, or a folder MRPC with them. The model's folder (--model) is that of a released archive:
-albert_config.json, 30k-clean.model, model.ckpt-best.*. Without it the first weights are random,
-which shows the speed and not the scores; the vocabulary (*.model or vocab.txt) is then looked for
-in the data's folder.
+dev.tsv, or a folder MRPC with them. The model (--model) is the folder of a released archive, with
+albert_config.json, 30k-clean.model, model.ckpt-best.*, or of run_pretraining, or the name of a
+released model. Without it the first weights are random, which shows the speed and not the scores;
+the vocabulary (*.model or vocab.txt) is then looked for in the data's folder.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from albert import (
     demo_runs,
     estimator_utils,
     modeling,
+    released_models,
     run_classifier,
     run_squad_v1,
     squad_examples,
@@ -147,7 +148,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     demo_runs.add_model_options(parser)
     option("-t", choices=list(TASKS), default="squad", help="the task (default: squad)")
     option("-i", metavar="DIR", required=True, help="folder of the data")
-    option("--model", metavar="DIR", help="folder of the pretrained model")
+    option("--model", metavar="DIR", help="folder of the pretrained model, or its name: base_v2")
     demo_runs.add_batch_option(parser)
     lengths = ", ".join(f"{task.max_seq_length} for {name}" for name, task in TASKS.items())
     option("-s", type=int, metavar="N", help=f"length of a sequence (default: {lengths})")
@@ -213,18 +214,19 @@ def _model_flags(options: argparse.Namespace) -> Dict[str, str]:
     Raises:
       ValueError: there is no vocabulary, or no such folder.
     """
-    place = _folder("--model", options.model) if options.model else _folder("-i", options.i)
+    if options.model:
+        place = released_models.local_folder(os.path.expanduser(options.model), "model")
+        found = released_models.find_files(place, label=f"--model {options.model}")
+        _check_size(options, found.albert_config_file)
+        return {"albert_dir": place}
+    place = _folder("-i", options.i)
     vocabulary = demo_runs.find_vocabulary(place)
     if vocabulary is None:
         raise ValueError(
             f"{place} holds no vocabulary (*.model or vocab.txt). Name the folder of a released "
             "archive by --model, or put its 30k-clean.model beside the data."
         )
-    if not options.model:
-        return dict(vocabulary, albert_config_file=demo_runs.preset(options.m))
-    config = str(place / "albert_config.json")
-    _check_size(options, config)
-    return dict(vocabulary, albert_config_file=config, init_checkpoint=str(place))
+    return dict(vocabulary, albert_config_file=demo_runs.preset(options.m))
 
 
 def _check_size(options: argparse.Namespace, path: str) -> None:

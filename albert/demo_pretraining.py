@@ -22,6 +22,7 @@ from albert import (
     create_pretraining_data,
     demo_runs,
     files,
+    folder_lock,
     run_pretraining,
     train_vocab,
 )
@@ -140,11 +141,13 @@ def run(options: argparse.Namespace) -> None:
     path = pathlib.Path(os.path.expanduser(folder))
     # The vocabulary of an earlier start in this folder is used again, so it has to be the same.
     identity = {"phase": "pretraining", "model": options.m, "data": options.i or options.t}
-    demo_runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
-    print(f"Output folder: {path}")
-    commands = demo_runs.Commands()
-    data = _own_data(path, options, commands) if options.i else _task_data(path, options, commands)
-    _report(_train(path, options, commands, data=data), path)
+    with folder_lock.held(str(path)):
+        demo_runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
+        print(f"Output folder: {path}")
+        commands = demo_runs.Commands()
+        make = _own_data if options.i else _task_data
+        data = make(path, options, commands)
+        _report(_train(path, options, commands, data=data), path)
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -3,14 +3,13 @@
 """What the demo's phases share: folders of their own, and the package's commands run and shown."""
 
 import argparse
-import json
 import os
 import pathlib
 import shlex
 import time
 from typing import Any, Dict, List, Optional
 
-from albert import configs, files, flags_lib, modeling
+from albert import configs, files, flags_lib, folder_lock, modeling
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
 
@@ -147,11 +146,11 @@ def claim_folder(folder: str, identity: Dict[str, Any]) -> None:
     marker = os.path.join(folder, _MARKER)
     os.makedirs(folder, exist_ok=True)
     if os.path.exists(marker):
-        difference = files.fingerprint_difference(json.loads(files.read_text(marker)), identity)
+        difference = files.fingerprint_difference(files.read_json_object(marker), identity)
         if difference:
             raise ValueError(
                 f"-o {folder} holds a run of another kind ({difference}). Choose another."
             )
-    elif os.listdir(folder):
+    elif not all(map(folder_lock.is_lock, os.listdir(folder))):
         raise ValueError(f"-o {folder} holds files that are not a demo's. Choose a new folder.")
     files.atomic_write_json(marker, identity)

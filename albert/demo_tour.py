@@ -20,6 +20,7 @@ from albert import (
     demo_findings,
     demo_runs,
     files,
+    folder_lock,
     modeling,
     report,
     run_pretraining,
@@ -175,6 +176,7 @@ def _pretrain(
         output_dir=path / "model",
         do_train=True,
         do_eval=True,
+        eval_untrained=True,
         max_seq_length=recipe.max_seq_length,
         max_predictions_per_seq=recipe.max_predictions_per_seq,
         train_batch_size=recipe.train_batch_size,
@@ -213,6 +215,6 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     if options.steps < 1:
         raise ValueError(f"--steps {options.steps} must be at least 1.")
-    folder = options.o or demo_runs.new_folder("run")
-    recipe = Recipe(num_train_steps=options.steps)
-    run_tour(os.path.expanduser(folder), recipe)
+    folder = os.path.expanduser(options.o or demo_runs.new_folder("run"))
+    with folder_lock.held(folder):
+        run_tour(folder, Recipe(num_train_steps=options.steps))

@@ -71,7 +71,7 @@ def read_cluster() -> Cluster:
         raise _mistake("is not set")
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _mistake(f"is not JSON ({error})") from None
     if not isinstance(content, dict):
         raise _mistake(f"is not a JSON object but {text}")
@@ -97,7 +97,7 @@ def check_unused_cluster(settings: Any) -> None:
     try:
         cluster = json.loads(os.environ.get(_VARIABLE) or "{}")["cluster"]
         processes = sum(len(cluster.get(job, [])) for job in _JOBS)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return  # something that is not ours
     if processes > 1:
         raise ValueError(

@@ -15,7 +15,7 @@ from typing import Any
 
 from absl import flags
 
-from albert import flags_lib, model_cache, released_models
+from albert import downloads, flags_lib, model_cache, released_models
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -36,6 +36,28 @@ def define_flags(flag_values: flags.FlagValues):
         model_cache.BASE_URL,
         help="Address of the folder that holds the archives: a mirror of the public one.",
     )
+    flags_lib.string(
+        flag_values,
+        "sha256",
+        None,
+        help="SHA-256 that the archive must have, if you know it. That of the first download is "
+        "recorded, and every later one must have the same.",
+    )
+    usual = downloads.USUAL_LIMITS
+    flags_lib.floating(
+        flag_values,
+        "time_limit_minutes",
+        usual.seconds / 60,
+        lower_bound=0.0,
+        help="Give up after so long; what has arrived is kept for the next start.",
+    )
+    flags_lib.floating(
+        flag_values,
+        "size_limit_gb",
+        usual.bytes / 1e9,
+        lower_bound=0.0,
+        help="Refuse an archive of more than this.",
+    )
 
 
 def main(settings: Any):
@@ -53,7 +75,14 @@ def main(settings: Any):
             "--list shows the names."
         )
     release = released_models.find_release(settings.name)
-    model = model_cache.obtain(release, cache_dir=settings.cache_dir, base_url=settings.base_url)
+    model = model_cache.obtain(
+        release._replace(sha256=settings.sha256 or release.sha256),
+        cache_dir=settings.cache_dir,
+        base_url=settings.base_url,
+        limits=downloads.Limits(
+            60 * settings.time_limit_minutes, int(1e9 * settings.size_limit_gb)
+        ),
+    )
     print(model.folder)
     print(f"--albert_dir={model.folder}")
 

@@ -5,6 +5,9 @@
 While a file is on its way to `path`, the sidecar `path`.json says where it comes from, how large it
 will be, and by which mark (ETag or date) the server knows its version. A transfer goes on only as
 the same version of the file; another one begins anew.
+
+A server is not trusted further than need be: an https address leads to no http one, a transfer has
+a limit of time and of size, and nothing is written through a link that somebody has put in place.
 """
 
 import base64
@@ -13,9 +16,13 @@ import hashlib
 import json
 import logging
 import os
+import queue
 import re
+import stat
+import threading
 import time
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, Iterator, NamedTuple, Optional
+from urllib import parse
 
 import requests
 
@@ -26,6 +33,7 @@ _LOGGER = logging.getLogger("albert")
 _CHUNK_BYTES = 1 << 16  # what is lost at most when a connection is cut
 _CONNECT_SECONDS, _READ_SECONDS = 15, 60
 _ATTEMPTS = 5  # without a single new byte
+_CHUNKS_AHEAD = 16  # that wait for being written
 _LONGEST_WAIT = 30.0
 _TRY_AGAIN_LATER = (408, 425, 429, 500, 502, 503, 504)
 _INTERRUPTIONS = (
@@ -33,6 +41,21 @@ _INTERRUPTIONS = (
     requests.Timeout,
     requests.exceptions.ChunkedEncodingError,
 )
+
+
+class Limits(NamedTuple):
+    """What a transfer may take.
+
+    Attributes:
+      seconds: all attempts and the pauses between them together.
+      bytes: the size of the file.
+    """
+
+    seconds: float = 2 * 3600.0
+    bytes: int = 4 * 10**9
+
+
+USUAL_LIMITS = Limits()
 
 
 class Fetched(NamedTuple):
@@ -62,11 +85,31 @@ class _InterruptedError(Exception):
     """The transfer stopped for a reason that may pass."""
 
 
+class _TimeIsUpError(Exception):
+    """The limit of time is reached."""
+
+
+class _Session(requests.Session):
+    """Follows redirections, but not from https to http."""
+
+    def get_redirect_target(self, resp: requests.Response) -> Optional[str]:
+        """Returns where an answer leads to, if it does."""
+        target = super().get_redirect_target(resp)
+        schemes = [parse.urlsplit(url).scheme for url in (resp.url, target or "")]
+        if schemes[0] == "https" and schemes[1] not in ("", "https"):
+            raise ValueError(
+                f"{resp.url} leads to {target}, where nothing protects what is sent. It is not "
+                "followed; name another server by --base_url."
+            )
+        return target
+
+
 def fetch(
     url: str,
     path: str,
     *,
     name: str,
+    limits: Limits = USUAL_LIMITS,
     wait: Callable[[float], None] = time.sleep,
 ) -> Fetched:
     """Downloads a file, going on with what is there of it.
@@ -75,19 +118,24 @@ def fetch(
       url: http or https address.
       path: local file; with it comes `path`.json, and `discard` removes both.
       name: what the progress bar calls it.
+      limits: of time and size.
       wait: called with the seconds between two attempts.
 
     Raises:
-      ValueError: the server has no such file, or what arrived is not what it sent.
-      ConnectionError: the server cannot be reached, or the transfer stops again and again. What
-        has arrived stays.
+      ValueError: the server has no such file, what arrived is not what it sent, or is too large.
+      ConnectionError: the server cannot be reached, the transfer stops again and again, or takes
+        too long. What has arrived stays.
     """
+    _remove_foreign(path)
     failures, most = 0, _size(path)
-    with requests.Session() as session:
+    transfer = _Transfer(url, path, name, limits, time.monotonic() + limits.seconds)
+    with _Session() as session:
         while not _is_whole(url, path):
-            error = _interruption(session, url, path, name=name)
+            error = _interruption(session, transfer)
             if error is None:
                 continue
+            if isinstance(error, _TimeIsUpError) or time.monotonic() > transfer.deadline:
+                raise ConnectionError(_took_too_long(transfer)) from error
             failures = failures + 1 if _size(path) <= most else 1
             most = max(most, _size(path))
             if failures >= _ATTEMPTS:
@@ -98,15 +146,91 @@ def fetch(
     return _checked(path)
 
 
-def _interruption(
-    session: requests.Session, url: str, path: str, *, name: str
-) -> Optional[Exception]:
+class _Transfer(NamedTuple):
+    """What is to be fetched."""
+
+    url: str
+    path: str
+    name: str
+    limits: Limits
+    deadline: float  # on the monotonic clock
+
+
+def _interruption(session: requests.Session, transfer: _Transfer) -> Optional[Exception]:
     """Makes one attempt; returns what interrupted it, if anything did."""
     try:
-        _receive(session, url, path, name=name)
-    except (_InterruptedError, *_INTERRUPTIONS) as error:
+        _receive(session, transfer)
+    except (_InterruptedError, _TimeIsUpError, *_INTERRUPTIONS) as error:
         return error
     return None
+
+
+def _remove_foreign(path: str) -> None:
+    """Removes what cannot be the beginning of our file, such as a link to somebody's."""
+    for name in (path, _sidecar(path)):
+        with contextlib.suppress(FileNotFoundError):
+            found = os.lstat(name)
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or found.st_uid != os.getuid():
+                os.remove(name)
+
+
+def _open_to_write(path: str, *, goes_on: bool) -> Any:
+    """A stream to a file that is new, or that goes on; never through a link."""
+    if goes_on:
+        flags = os.O_APPEND
+    else:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+        flags = os.O_CREAT | os.O_EXCL
+    return os.fdopen(os.open(path, flags | os.O_WRONLY | os.O_NOFOLLOW, 0o666), "wb")
+
+
+def _before(deadline: float, items: Iterator[Any]) -> Iterator[Any]:
+    """Yields the items, which another thread waits for, and gives up at the deadline.
+
+    A server that sends a byte now and then would hold up whoever reads, whatever the time-outs.
+    """
+    arrived: queue.Queue = queue.Queue(_CHUNKS_AHEAD)
+    stopped = threading.Event()
+
+    def put(item: Any, error: Optional[BaseException]) -> None:
+        while not stopped.is_set():
+            with contextlib.suppress(queue.Full):
+                arrived.put((item, error), timeout=0.5)
+                return
+
+    def receive() -> None:
+        try:
+            for item in items:
+                put(item, None)
+                if stopped.is_set():
+                    return
+            put(None, StopIteration())
+        except Exception as error:
+            put(None, error)
+
+    threading.Thread(target=receive, daemon=True).start()
+    try:
+        while True:
+            try:
+                item, error = arrived.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise _TimeIsUpError from None
+            if isinstance(error, StopIteration):
+                return
+            if error:
+                raise error
+            yield item
+    finally:
+        stopped.set()
+
+
+def _exchange(session: requests.Session, url: str, headers: Any) -> Iterator[Any]:
+    """Yields the response without its content, then the content in chunks."""
+    timeouts = (_CONNECT_SECONDS, _READ_SECONDS)
+    with session.get(url, headers=headers, stream=True, timeout=timeouts) as response:
+        yield response
+        yield from response.iter_content(_CHUNK_BYTES)
 
 
 def discard(path: str) -> None:
@@ -141,15 +265,16 @@ def _is_whole(url: str, path: str) -> bool:
     return origin is not None and origin.url == url and origin.size == _size(path)
 
 
-def _receive(session: requests.Session, url: str, path: str, *, name: str) -> None:
+def _receive(session: requests.Session, transfer: _Transfer) -> None:
     """One request, to the end or to an interruption."""
+    url, path = transfer.url, transfer.path
     origin = _read_origin(path)
     start, headers = 0, {"Accept-Encoding": "identity"}
     if origin and origin.url == url and origin.mark and _size(path):
         start = _size(path)
         headers.update({"Range": f"bytes={start}-", "If-Range": origin.mark})
-    timeouts = (_CONNECT_SECONDS, _READ_SECONDS)
-    with session.get(url, headers=headers, stream=True, timeout=timeouts) as response:
+    with contextlib.closing(_before(transfer.deadline, _exchange(session, url, headers))) as items:
+        response = next(items)
         _check_status(response, url, path)
         if response.status_code != 206:
             start = 0
@@ -157,10 +282,11 @@ def _receive(session: requests.Session, url: str, path: str, *, name: str) -> No
             discard(path)
             raise _InterruptedError("the server sent another part of the file than asked for")
         size = origin.size if start else _length(response)
-        with open(path, "ab" if start else "wb") as stream:
+        _check_size(transfer, size or 0)
+        with _open_to_write(path, goes_on=bool(start)) as stream:
             if not start:
                 files.atomic_write_json(_sidecar(path), _origin(response, url, size)._asdict())
-            _copy(response, stream, name=name, start=start, size=size)
+            _copy(items, stream, transfer, start=start, size=size)
     if size is not None and _size(path) < size:
         raise _InterruptedError("the connection was cut")
     if size is None:
@@ -209,16 +335,28 @@ def _origin(response: requests.Response, url: str, size: Optional[int]) -> _Orig
     return _Origin(url, mark, size, md5 and base64.b64decode(md5.group(1)).hex())
 
 
+def _check_size(transfer: _Transfer, size: int) -> None:
+    """Refuses more than the limit; of what has arrived nothing can be of use."""
+    if size > transfer.limits.bytes:
+        discard(transfer.path)
+        raise ValueError(
+            f"{transfer.url} is larger than {transfer.limits.bytes / 1e9:g} GB, which no released "
+            "archive is. Check the address; --size_limit_gb allows more."
+        )
+
+
 def _copy(
-    response: requests.Response, stream: Any, *, name: str, start: int, size: Optional[int]
+    chunks: Iterator[bytes], stream: Any, transfer: _Transfer, *, start: int, size: Optional[int]
 ) -> None:
     """Writes what arrives, and shows how far it is where that is known."""
     with contextlib.ExitStack() as stack:
         bar = None
         if size:
-            bar = stack.enter_context(progress.Progress(name, size / 1e6, unit="MB"))
+            bar = stack.enter_context(progress.Progress(transfer.name, size / 1e6, unit="MB"))
             bar.skip(start / 1e6)
-        for chunk in response.iter_content(_CHUNK_BYTES):
+        for chunk in chunks:
+            start += len(chunk)
+            _check_size(transfer, start)
             stream.write(chunk)
             if bar:
                 bar.update(len(chunk) / 1e6, "")
@@ -253,10 +391,21 @@ def _reason(error: Exception) -> str:
     return re.sub(r"^<[^>]*>: ", "", text) or type(error).__name__
 
 
-def _gave_up(url: str, path: str, error: Exception) -> str:
+def _arrived(path: str) -> str:
     kept = _size(path)
-    arrived = f" {kept / 1e6:.1f} MB have arrived and are kept;" if kept else ""
+    return f" {kept / 1e6:.1f} MB have arrived and are kept;" if kept else ""
+
+
+def _gave_up(url: str, path: str, error: Exception) -> str:
     return (
-        f"{url} could not be fetched in {_ATTEMPTS} attempts: {_reason(error)}.{arrived} Check the "
-        "network (proxies are taken from $HTTPS_PROXY) and run the same command again to go on."
+        f"{url} could not be fetched in {_ATTEMPTS} attempts: {_reason(error)}.{_arrived(path)} "
+        "Check the network (proxies are taken from $HTTPS_PROXY) and run the same command again to "
+        "go on."
+    )
+
+
+def _took_too_long(transfer: _Transfer) -> str:
+    return (
+        f"{transfer.url} did not arrive within {transfer.limits.seconds / 60:g} minutes, the time "
+        f"limit.{_arrived(transfer.path)} Run the same command again to go on."
     )

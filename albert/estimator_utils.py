@@ -10,6 +10,7 @@ and into `training_curve.csv`.
 import contextlib
 import csv
 import datetime
+import functools
 import io
 import logging
 import math
@@ -37,13 +38,17 @@ from tqdm import tqdm
 
 from albert import (
     checkpoint_evaluator,
+    checkpoint_files,
     checkpoint_init,
     distribution,
     files,
+    folder_lock,
     modeling,
     peer_watch,
     precision,
     progress,
+    record_damage,
+    stop_signals,
 )
 
 _LOGGER = logging.getLogger("albert")
@@ -92,41 +97,96 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]):
         )
 
 
+def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a script's main part so that, where it trains, it has --output_dir to itself.
+
+    Args:
+      script: takes settings with output_dir, do_train and distribution_strategy, and more.
+    """
+
+    @functools.wraps(script)
+    def run(settings: Any, *arguments: Any) -> Any:
+        if not settings.do_train or not distribution.is_chief(settings):
+            return script(settings, *arguments)
+        with folder_lock.held(settings.output_dir):
+            return script(settings, *arguments)
+
+    return run
+
+
 def resume_point(
     output_dir: str, is_ours: bool = True
 ) -> Optional[checkpoint_evaluator.Checkpoint]:
-    """Returns the checkpoint from which training goes on, if there is one that can be read.
+    """Returns the checkpoint from which training goes on, if there is one.
 
-    A process that is killed while it writes a checkpoint may leave an unreadable one behind. Such
-    a one is passed over, what was left half-written is removed, and the file `checkpoint`, by which
-    TensorFlow finds what to restore, is mended if need be.
+    It is the one that the file `checkpoint` names, or else the newest, whose values all equal their
+    checksums. Every process of a run finds the same. What was left half-written is removed, and the
+    file `checkpoint`, by which TensorFlow finds what to restore, is mended if need be. Damaged
+    checkpoints stay where they are.
 
     Args:
       output_dir: where they are.
       is_ours: whether this process is the one that writes there, and may mend things.
+
+    Raises:
+      ValueError: none is whole, and training from the first step on would overwrite them.
     """
     if not tf.io.gfile.isdir(output_dir):
         return None
     leftovers = tf.io.gfile.glob(os.path.join(output_dir, "model.ckpt-*_temp*"))
     for leftover in leftovers if is_ours else ():
         tf.io.gfile.rmtree(leftover)
-    readable = []
-    for checkpoint in checkpoint_evaluator.list_checkpoints(output_dir):
-        if _is_readable(checkpoint.path):
-            readable.append(checkpoint)
-        else:
-            _LOGGER.warning("Checkpoint %s cannot be read; passed over.", checkpoint.path)
-    if not readable:
-        return None
-    recorded = os.path.basename(tf.train.latest_checkpoint(output_dir) or "")
-    for checkpoint in readable:
-        if os.path.basename(checkpoint.path) == recorded:
-            return checkpoint
-    if is_ours:
-        tf.train.update_checkpoint_state(
-            output_dir, readable[-1].path, [checkpoint.path for checkpoint in readable]
+    state = checkpoint_files.read_state(output_dir)
+    present = checkpoint_evaluator.list_checkpoints(output_dir, incomplete_too=True)
+    resumed, faults = None, []
+    # The one that the state names goes first, then the newest.
+    for checkpoint in sorted(
+        present, key=lambda found: (os.path.basename(found.path) != state.name, -found.step)
+    ):
+        damage = _damage(checkpoint.path)
+        if not damage:
+            resumed = checkpoint
+            break
+        faults.append(f"Checkpoint {checkpoint.path} cannot be read ({damage})")
+    if not resumed and any(checkpoint.step for checkpoint in present):
+        raise ValueError(
+            f"--output_dir={output_dir} has no whole checkpoint, and to train from the first step "
+            f"on would overwrite them. {faults[0]}. Put whole ones there, or choose another "
+            "--output_dir."
         )
-    return readable[-1]
+    for fault in faults:
+        goes_on = f"goes on from step {resumed.step}" if resumed else "begins anew"
+        _LOGGER.warning("%s; passed over: training %s.", fault, goes_on)
+    if is_ours:
+        _mend_state(output_dir, state, resumed, present=present)
+    return resumed
+
+
+def _damage(checkpoint: str) -> str:
+    """What is wrong with it; a step is what training cannot do without."""
+    return checkpoint_files.find_damage(checkpoint) or checkpoint_files.find_damage(
+        checkpoint, ["global_step"]
+    )
+
+
+def _mend_state(
+    output_dir: str,
+    state: checkpoint_files.State,
+    resumed: Optional[checkpoint_evaluator.Checkpoint],
+    *,
+    present: Sequence[checkpoint_evaluator.Checkpoint],
+):
+    """Makes TensorFlow restore `resumed`, or nothing."""
+    if resumed and os.path.basename(resumed.path) == state.name:
+        return
+    if state.exists and not (resumed and state.name):
+        path = os.path.join(output_dir, checkpoint_files.STATE_NAME)
+        kept = files.unused_name(path)
+        tf.io.gfile.rename(path, kept)
+        _LOGGER.info("%s is kept as %s.", path, os.path.basename(kept))
+    if resumed:
+        older = [checkpoint.path for checkpoint in present if checkpoint.step <= resumed.step]
+        tf.train.update_checkpoint_state(output_dir, resumed.path, older)
 
 
 def first_weights(settings: Any, resumed: Any) -> Optional[str]:
@@ -148,16 +208,6 @@ def first_weights(settings: Any, resumed: Any) -> Optional[str]:
     if not settings.init_checkpoint:
         _LOGGER.info("%s Seed %d.", checkpoint_init.format_report(None), settings.seed)
     return settings.init_checkpoint or None
-
-
-def _is_readable(checkpoint_path: str) -> bool:
-    """A half-written index or data file shows itself when a value is read."""
-    try:
-        tf.train.load_checkpoint(checkpoint_path).get_tensor("global_step")
-    except (tf.errors.OpError, ValueError, RuntimeError) as error:
-        _LOGGER.debug("%s: %s", checkpoint_path, error)
-        return False
-    return True
 
 
 def check_restorable(checkpoint_path: str, variables: List[tf.Variable], purpose: str = _GO_ON):
@@ -341,6 +391,12 @@ def _check_strategy(settings: Any):
             "collectives abort where workers' batches differ in length. "
             "Give --padding=max, or use TensorFlow 2.15."
         )
+    minutes = getattr(settings, "save_checkpoints_minutes", 0.0)
+    if settings.use_tpu and minutes:
+        raise ValueError(
+            f"--save_checkpoints_minutes={minutes:g} does not work with --use_tpu, where the host "
+            "hears of a step each --iterations_per_loop. Give --save_checkpoints_steps alone."
+        )
     module = getattr(settings, "albert_hub_module_handle", None)
     if module and settings.distribution_strategy != distribution.NONE:
         raise ValueError(
@@ -420,6 +476,26 @@ def tpu_host_call(
 # Progress.
 
 
+def read_curve(path: str) -> List[Dict[str, str]]:
+    """Returns the rows of a training curve as text: numbers, or "" where there is none.
+
+    Raises:
+      ValueError: the file is damaged, or something else.
+    """
+    try:
+        reader = csv.DictReader(io.StringIO(files.read_text(path)))
+        rows = [dict(row) for row in reader]
+        for row in rows:
+            int(row["step"])
+            for value in row.values():
+                float(value or 0)
+        if "step" not in (reader.fieldnames or ["step"]):
+            raise ValueError("it has no column 'step'")
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
+        raise ValueError(f"'{path}' is no whole training curve ({error!r}).") from None
+    return rows
+
+
 class TrainingCurve:
     """The table `training_curve.csv`: one row for each interval of the log.
 
@@ -427,12 +503,20 @@ class TrainingCurve:
     """
 
     def __init__(self, output_dir: str, first_step: int):
-        """Reads the rows of earlier runs, and drops those past `first_step`: they come again."""
+        """Reads the rows of earlier runs, and drops those past `first_step`: they come again.
+
+        A damaged curve is no reason not to train: it is put aside.
+        """
         self._path = os.path.join(output_dir, CURVE_NAME)
         self._rows = []
-        if tf.io.gfile.exists(self._path):
-            rows = csv.DictReader(io.StringIO(files.read_text(self._path)))
-            self._rows = [dict(row) for row in rows if int(row["step"]) <= first_step]
+        if not tf.io.gfile.exists(self._path):
+            return
+        try:
+            self._rows = [row for row in read_curve(self._path) if int(row["step"]) <= first_step]
+        except ValueError as error:
+            aside = files.unused_name(self._path)
+            tf.io.gfile.rename(self._path, aside)
+            _LOGGER.warning("%s It is kept as %s; a new one begins.", error, aside)
 
     def add(self, row: Mapping[str, Any]):
         """Adds a row and writes the file."""
@@ -590,6 +674,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self.loss = loss
         self._interval.add(run_values.results, steps, seconds)
         is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
+        is_due = is_due or run_context.stop_requested
         if self._bar is not None:
             self._bar.set_postfix_str(_short(self._interval.means()), refresh=False)
             self._bar.update(steps)
@@ -677,16 +762,43 @@ class EvaluationProgressHook(tf.train.SessionRunHook):
         self._bar.close()
 
 
+class _SaveTimer:
+    """A checkpoint is due at each multiple of some steps, whenever the others came, and by time."""
+
+    def __init__(self, steps: int, minutes: float):
+        self._steps = steps
+        self._seconds = 60 * minutes or math.inf
+        self._last_step, self._last_time = 0, time.monotonic()
+
+    def should_trigger_for_step(self, step: int) -> bool:
+        if step // self._steps > self._last_step // self._steps:
+            return True
+        return step > self._last_step and time.monotonic() - self._last_time >= self._seconds
+
+    def update_last_triggered_step(self, step: int):
+        self._last_step, self._last_time = step, time.monotonic()
+
+    def last_triggered_step(self) -> int:
+        return self._last_step
+
+
+def _save_timer(settings: Any) -> _SaveTimer:
+    minutes = getattr(settings, "save_checkpoints_minutes", 0.0)
+    return _SaveTimer(settings.save_checkpoints_steps, minutes)
+
+
 class _SaverHook(tf.train.CheckpointSaverHook):
-    """Saves as its base class does, but for two things.
+    """Saves as its base class does, but for three things.
 
     The checkpoint that was just restored is not written again: while a file is replaced by its
-    equal, a kill would leave the only copy unreadable. And the graph is not written as text, which
-    takes longer than to build it.
+    equal, a kill would leave the only copy unreadable. The graph is not written as text, which
+    takes longer than to build it. And a checkpoint out of turn, by time or after a signal, does not
+    move the others.
     """
 
-    def __init__(self, output_dir: str, save_steps: int, restored_step: Optional[int]):
-        super().__init__(output_dir, save_steps=save_steps)
+    def __init__(self, output_dir: str, timer: _SaveTimer, restored_step: Optional[int]):
+        super().__init__(output_dir, save_steps=1)
+        self._timer = timer
         self._restored_step = restored_step
 
     def after_create_session(self, session, coord):
@@ -698,8 +810,9 @@ class _SaverHook(tf.train.CheckpointSaverHook):
         self._timer.update_last_triggered_step(step)
 
     def _save(self, session, step):
-        stop = super()._save(session, step)
-        _make_meta_graph_plain(f"{self._save_path}-{step}.meta")
+        with files.naming_full_disk(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
+            stop = super()._save(session, step)
+            _make_meta_graph_plain(f"{self._save_path}-{step}.meta")
         _LOGGER.info("Saved model.ckpt-%d.", step)
         return stop
 
@@ -732,11 +845,37 @@ class _StartHook(tf.train.SessionRunHook):
             files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
 
 
+class _StopHook(tf.train.SessionRunHook):
+    """Ends the training after the step in which a signal asked for it; the saver then saves.
+
+    Only the chief ends it. The other workers take part in steps until it has gone: the step that it
+    is in would never end without them.
+    """
+
+    def __init__(self, output_dir: str, is_chief: bool):
+        self._leftovers = [] if is_chief else [output_dir]
+        self._is_chief = is_chief
+
+    def before_run(self, run_context):
+        del run_context
+        stop_signals.postpone(self._leftovers)
+
+    def after_run(self, run_context, run_values):
+        del run_values
+        if self._is_chief:
+            stop_signals.has_news()
+            if stop_signals.is_requested():
+                run_context.request_stop()
+
+
 @contextlib.contextmanager
-def _explained_divergence(reporter: ProgressHook) -> Iterator[None]:
-    """Turns TensorFlow's errors about NaN into one that says where, and what to do."""
+def _explained(reporter: ProgressHook, folder: str) -> Iterator[None]:
+    """Turns TensorFlow's errors (NaN, full disks, damaged records) into ones that say where."""
     try:
-        yield
+        with files.naming_full_disk(folder), record_damage.explained(
+            lambda: reporter.step - reporter.first_step
+        ):
+            yield
     except tf.errors.InvalidArgumentError as error:
         refused = _GRADIENT_STOP.search(error.message)
         if not refused:
@@ -773,8 +912,7 @@ def train(
     Args:
       estimator: see build_training_estimator.
       input_fn: must begin with the batch of the resumed step.
-      settings: has train_batch_size, log_steps, save_checkpoints_steps, use_tpu and
-        distribution_strategy.
+      settings: has train_batch_size, log_steps, use_tpu, distribution_strategy, when to save.
       max_steps: the global step at which to stop.
       model_config: written beside the checkpoints, for later steps to use, unless it is None.
       documents: JSON values by file name, written there too.
@@ -784,7 +922,8 @@ def train(
 
     Raises:
       TrainingDivergedError: the loss or the gradient is not finite any more.
-      ValueError: the resumed checkpoint is another model's.
+      ValueError: the resumed checkpoint is another model's, or another process trains there.
+      stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
     is_chief = distribution.is_chief(settings)
     reporter = ProgressHook(
@@ -798,19 +937,23 @@ def train(
     documents = dict(documents or {})
     if model_config is not None:
         documents[CONFIG_NAME] = model_config
-    hooks = [*hooks, reporter, _StartHook(estimator.model_dir, documents, resumed)]
+    folder = estimator.model_dir
+    hooks = [*hooks, _StopHook(folder, is_chief), reporter, _StartHook(folder, documents, resumed)]
     if is_chief and not settings.use_tpu:
-        step = resumed.step if resumed else None
-        hooks.append(_SaverHook(estimator.model_dir, settings.save_checkpoints_steps, step))
+        hooks.append(_SaverHook(folder, _save_timer(settings), resumed.step if resumed else None))
     try:
-        with _explained_divergence(reporter):
+        with folder_lock.held(folder), _explained(reporter, folder):
             _run_estimator(
                 estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, reporter=reporter
             )
     finally:
         reporter.close()
+        stop_signals.resume()
     summary = reporter.summary()
     _log_summary(summary)
+    stop_signals.resume(
+        f"Step {summary.last_step} of {max_steps} is saved; the same command goes on from there."
+    )
     return summary
 
 
@@ -843,6 +986,7 @@ def _run_estimator(
         watch = peer_watch.PeerWatch(
             cluster.peers,
             is_over=lambda: reporter.step >= max_steps,
+            is_stopping=stop_signals.is_requested,
             leftovers=[] if cluster.is_chief else [estimator.model_dir],
         )
         with watch, tf.Graph().as_default(), distribution.server_of_this_process():

@@ -3,26 +3,36 @@
 """Writes a trained model without its optimiser: encoder and pretraining heads only.
 
   python -m albert.export_checkpoints --albert_directory=output/base \\
-      --spm_model_file=vocab/my-30k.model --export_path=albert_mine/model.ckpt-best
+      --export_path=albert_mine/model.ckpt-best
 
 --albert_directory is what run_pretraining has written, or any folder with albert_config.json and
-checkpoints. The new checkpoint has less than half of the bytes. Configuration and vocabulary are
-put beside it, so that the new folder is used as a released archive is: by --albert_dir. The
-vocabulary is the one in --albert_directory unless a flag names another. Nothing is overwritten, and
-every value is read back and compared before the files get their names.
+checkpoints, or the name of a released model. The new checkpoint has less than half of the bytes.
+Configuration and vocabulary are put beside it, so that the new folder is used as a released archive
+is: by --albert_dir. The vocabulary is the one in --albert_directory unless a flag names another.
+Nothing is overwritten, and every value is read back and compared before the files get their names.
 """
 
 import contextlib
 import logging
 import os
 import re
-from typing import Any, Dict, Iterator, List, NamedTuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import checkpoint_init, flags_lib, modeling, precision, released_models, tokenization
+from albert import (
+    checkpoint_files,
+    checkpoint_init,
+    files,
+    flags_lib,
+    model_vocabulary,
+    modeling,
+    precision,
+    released_models,
+    tokenization,
+)
 
 _LOGGER = logging.getLogger("albert")
 
@@ -40,8 +50,9 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.string(
         flag_values,
         "checkpoint_name",
-        checkpoint_init.BEST_CHECKPOINT,
-        help="The checkpoint in --albert_directory: what its files' names begin with.",
+        None,
+        help="The checkpoint in --albert_directory: what its files' names begin with. By default "
+        "model.ckpt-best, or else the newest.",
     )
     flags_lib.define_tokenizer_flags(flag_values)
     flags_lib.path(
@@ -80,24 +91,29 @@ def export(settings: Any) -> Export:
       ValueError: a part of the model is missing or does not fit, or a file that would be written
         exists.
     """
-    folder = settings.albert_directory
+    folder = released_models.local_folder(settings.albert_directory, "albert_directory")
+    label = f"--albert_directory={folder}"
     model = released_models.find_files(
         folder,
         released_models.ModelFiles(
-            init_checkpoint=_source(folder, settings.checkpoint_name),
+            init_checkpoint=released_models.named_checkpoint(folder, settings.checkpoint_name),
             spm_model_file=settings.spm_model_file,
             vocab_file=settings.vocab_file,
         ),
-        label=f"--albert_directory={folder}",
+        label=label,
         vocabulary="optional",
     )
+    vocabulary = released_models.vocabulary_of(model, folder, settings, label=label)
     config = modeling.AlbertConfig.from_json_file(model.albert_config_file)
-    companions = _companions(model, config, settings.do_lower_case)
+    companions = _companions(model, vocabulary, config)
     target, name = _target(settings.export_path)
-    with _staged(target, [name + ".index", *companions]) as staged:
+    expected = [name + ".index", *companions]
+    with _staged(target, expected + [model_vocabulary.RECORD_NAME] * bool(vocabulary)) as staged:
         report = write_weights(config, model.init_checkpoint, os.path.join(staged, name))
         for base, path in companions.items():
             tf.io.gfile.copy(path, os.path.join(staged, base))
+        if vocabulary:
+            model_vocabulary.put(staged, vocabulary)
     exported = Export(
         os.path.join(target, name),
         report,
@@ -109,31 +125,26 @@ def export(settings: Any) -> Export:
     return exported
 
 
-def _source(folder: str, checkpoint_name: str) -> str:
-    """The prefix of the checkpoint; a missing folder is find_files' to name."""
-    if not tf.io.gfile.isdir(folder):
-        return folder
-    return checkpoint_init.resolve_checkpoint(os.path.join(folder, checkpoint_name))
-
-
 def _companions(
-    model: released_models.ModelFiles, config: modeling.AlbertConfig, do_lower_case: bool
+    model: released_models.ModelFiles,
+    vocabulary: Optional[model_vocabulary.Vocabulary],
+    config: modeling.AlbertConfig,
 ) -> Dict[str, str]:
     """New base name -> path of what goes beside the checkpoint."""
     companions = {released_models.CONFIG_NAME: model.albert_config_file}
-    if not model.has_vocabulary:
+    if vocabulary is None:
         _LOGGER.warning(
             "There is no vocabulary beside the checkpoint, so the new folder will have none. Name "
             "it by --spm_model_file or --vocab_file."
         )
         return companions
-    tokenizer = tokenization.FullTokenizer(model.vocab_file, do_lower_case, model.spm_model_file)
+    tokenizer = tokenization.FullTokenizer(
+        model.vocab_file, vocabulary.do_lower_case, model.spm_model_file
+    )
     tokenization.check_vocab_size(tokenizer, config.vocab_size)
-    path = model.spm_model_file or model.vocab_file
-    companions[os.path.basename(path)] = path
-    listed = re.sub(r"\.model$", ".vocab", path)  # the pieces of a SentencePiece model as text
-    if tf.io.gfile.exists(listed):
-        companions[os.path.basename(listed)] = listed
+    listed = model_vocabulary.listing(vocabulary.path)
+    for path in filter(None, (vocabulary.path, listed)):
+        companions[os.path.basename(path)] = path
     return companions
 
 
@@ -165,10 +176,11 @@ def _staged(target: str, expected: List[str]) -> Iterator[str]:
         )
     is_new = not tf.io.gfile.isdir(target)
     tf.io.gfile.makedirs(target)
-    staged = os.path.join(target, f".export-{os.getpid()}")
+    staged = os.path.join(target, f".export-{files.random_suffix()}")
     tf.io.gfile.makedirs(staged)
     try:
-        yield staged
+        with files.naming_full_disk(target):
+            yield staged
         for name in sorted(tf.io.gfile.listdir(staged), key=lambda item: item.endswith(".index")):
             tf.io.gfile.rename(os.path.join(staged, name), os.path.join(target, name))
     finally:
@@ -222,7 +234,8 @@ def _build(config: modeling.AlbertConfig) -> None:
 
 
 def _check_heads(checkpoint: str) -> None:
-    names = [name for name, _ in tf.train.list_variables(checkpoint)]
+    with checkpoint_files.explained(checkpoint):
+        names = [name for name, _ in tf.train.list_variables(checkpoint)]
     if not any(name.startswith("cls/predictions/") for name in names):
         raise ValueError(
             f"The checkpoint {checkpoint!r} has no pretraining heads (cls/predictions, "
@@ -272,6 +285,7 @@ def _say(exported: Export) -> None:
     _LOGGER.info("Beside it: %s.", ", ".join(exported.companions))
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     export(settings)

@@ -4,20 +4,27 @@
 
   python -m albert.export_to_tfhub --albert_directory=albert_base --export_path=modules/albert_base
 
---albert_directory is laid out as a released archive: albert_config.json, the checkpoint,
-30k-clean.model and 30k-clean.vocab; other names are told by flags, such as
---vocab_file=vocab_chinese.txt of a Chinese model. The module of --format=tf1 (the default) is for
-hub.Module, and for --albert_hub_module_handle of the fine-tuning scripts; that of --format=tf2 is
-for hub.load and hub.KerasLayer of TensorFlow 2.
+--albert_directory is a folder of run_pretraining or export_checkpoints, or an unpacked archive, or
+the name of a released model. Configuration, checkpoint and vocabulary are found there as by
+--albert_dir of the other commands; flags name them where there are several. The module of
+--format=tf1 (the default) is for hub.Module, and for --albert_hub_module_handle of the fine-tuning
+scripts; that of --format=tf2 is for hub.load and hub.KerasLayer of TensorFlow 2.
 """
 
 import os
-from typing import Any
+from typing import Any, Optional
 
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import checkpoint_init, flags_lib, hub_export, modeling, tokenization
+from albert import (
+    flags_lib,
+    hub_export,
+    model_vocabulary,
+    modeling,
+    released_models,
+    tokenization,
+)
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -30,19 +37,17 @@ def define_flags(flag_values: flags.FlagValues):
     )
     flags_lib.path(flag_values, "export_path", help="The new folder of the module.", required=True)
     names = {
-        "checkpoint_name": ("model.ckpt-best", "the checkpoint, without .index."),
-        "config_name": ("albert_config.json", "the configuration."),
-        "spm_model_name": ("30k-clean.model", "the SentencePiece model."),
-        "spm_vocab_name": ("30k-clean.vocab", "its pieces as text, which the module also gets."),
+        "checkpoint_name": "the checkpoint, without .index; by default model.ckpt-best, or else "
+        "the newest.",
+        "config_name": "the configuration; by default albert_config.json, or else the only one.",
+        "spm_model_name": "the SentencePiece model; by default the one that is recorded there, "
+        "30k-clean.model, or else the only one.",
+        "spm_vocab_name": "its pieces as text, which the module also gets; by default those that "
+        "are named as the model is.",
+        "vocab_file": "a WordPiece vocabulary, in place of a SentencePiece model; found likewise.",
     }
-    for name, (default, text) in names.items():
-        flags_lib.string(flag_values, name, default, help=f"In --albert_directory: {text}")
-    flags_lib.string(
-        flag_values,
-        "vocab_file",
-        None,
-        help="In --albert_directory: a WordPiece vocabulary, in place of a SentencePiece model.",
-    )
+    for name, text in names.items():
+        flags_lib.string(flag_values, name, None, help=f"In --albert_directory: {text}")
     flags_lib.boolean(flag_values, "do_lower_case", True, help="Whether the model is uncased.")
     flags_lib.boolean(
         flag_values,
@@ -66,55 +71,52 @@ def export(settings: Any) -> str:
     """
     if not settings.use_einsum:
         print("--use_einsum=false changes nothing: the graph has no einsum.")
-    config = modeling.AlbertConfig.from_json_file(_file(settings, settings.config_name))
-    assets = hub_export.Assets(
-        config_file=_file(settings, settings.config_name),
-        vocab_file=_file(settings, settings.vocab_file or settings.spm_model_name),
-        others=_further_files(settings),
-        do_lower_case=settings.do_lower_case,
+    folder = released_models.local_folder(settings.albert_directory, "albert_directory")
+    label = f"--albert_directory={folder}"
+    named = released_models.ModelFiles(
+        _file(folder, settings.config_name),
+        released_models.named_checkpoint(folder, settings.checkpoint_name),
+        None if settings.vocab_file else _file(folder, settings.spm_model_name),
+        _file(folder, settings.vocab_file),
     )
-    _check_vocabulary(settings, assets, config)
-    checkpoint = os.path.join(settings.albert_directory, settings.checkpoint_name)
+    found = released_models.find_files(folder, named, label=label)
+    vocabulary = released_models.vocabulary_of(found, folder, settings, label=label)
+    config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
+    tokenizer = tokenization.FullTokenizer(
+        found.vocab_file, vocabulary.do_lower_case, found.spm_model_file
+    )
+    tokenization.check_vocab_size(tokenizer, config.vocab_size)
+    listed = _file(folder, settings.spm_vocab_name) or model_vocabulary.listing(vocabulary.path)
     return hub_export.export(
         settings.export_path,
         config,
-        checkpoint_init.resolve_checkpoint(checkpoint),
-        assets=assets,
+        found.init_checkpoint,
+        assets=hub_export.Assets(
+            config_file=found.albert_config_file,
+            vocab_file=vocabulary.path,
+            others=[listed] if listed else [],
+            do_lower_case=vocabulary.do_lower_case,
+        ),
         format_name=settings.format,
     )
 
 
-def _file(settings: Any, name: str) -> str:
-    """The path of a file in the folder.
+def _file(folder: str, name: Optional[str]) -> Optional[str]:
+    """The path of a file in the folder, if a flag names one.
 
     Raises:
       ValueError: there is none.
     """
-    path = os.path.join(settings.albert_directory, name)
+    if not name or not tf.io.gfile.isdir(folder):
+        return None
+    path = os.path.join(folder, name)
     if not tf.io.gfile.exists(path):
-        there = ", ".join(sorted(tf.io.gfile.listdir(settings.albert_directory))) or "nothing"
-        raise ValueError(
-            f"--albert_directory={settings.albert_directory} has no {name}; it has {there}. Flags "
-            "name files that are called otherwise (--config_name, --spm_model_name, --vocab_file)."
-        )
+        there = ", ".join(sorted(tf.io.gfile.listdir(folder))) or "nothing"
+        raise ValueError(f"--albert_directory={folder} has no {name}; it has {there}.")
     return path
 
 
-def _further_files(settings: Any) -> list:
-    """The pieces as text, if they are there: nothing needs them."""
-    path = os.path.join(settings.albert_directory, settings.spm_vocab_name)
-    return [path] if not settings.vocab_file and tf.io.gfile.exists(path) else []
-
-
-def _check_vocabulary(
-    settings: Any, assets: hub_export.Assets, config: modeling.AlbertConfig
-) -> None:
-    wordpieces = assets.vocab_file if settings.vocab_file else None
-    pieces = None if settings.vocab_file else assets.vocab_file
-    tokenizer = tokenization.FullTokenizer(wordpieces, assets.do_lower_case, pieces)
-    tokenization.check_vocab_size(tokenizer, config.vocab_size)
-
-
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     export(settings)

@@ -111,7 +111,7 @@ def build_records(
     whole = dict(fingerprint, features=[_declaration(feature) for feature in spec.features])
     plain_path = str(path)
     path = plain_path if exact_path else fingerprinted_path(path, whole)
-    reason = input_pipeline.why_stale(path, whole)
+    reason = input_pipeline.why_stale(path, whole) or _why_damaged(path)
     if not reason:
         count = input_pipeline.read_sidecar(path).count
         _LOGGER.info("%s: %d records are there already: %s", description, count, path)
@@ -131,6 +131,12 @@ def build_records(
         notes = _write(encoded, writer, description=description, count=len(items))
     _log_end(description, writer.count, seconds=time.time() - started, notes=notes)
     return RecordFile(path, writer.count, False, dict(notes))
+
+
+def _why_damaged(path: str) -> str:
+    """Says which record of a current file is damaged; "" if none is. It can be made again now."""
+    number = files.find_damaged_record(path)
+    return "" if number is None else f"its record {number} (counted from 0) is damaged"
 
 
 def _refuse_to_replace_other_data(path: str) -> None:

@@ -12,12 +12,16 @@ only: processes that merely import this module start without it.
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import logging
 import os
+import re
 import socket
+import stat
 import struct
+import uuid
 from typing import (
     Any,
     Dict,
@@ -38,7 +42,15 @@ _CHUNK_BYTES = 1 << 22
 _HEADER_BYTES = 12  # of a TFRecord: length (8) and its checksum (4)
 _FOOTER_BYTES = 4  # checksum of the data
 
+# Errors that mean that no more fits, and the system's words, by which TensorFlow tells of them.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL_WORDS = re.compile("|".join(map(os.strerror, _FULL)))
+
 _LOGGER = logging.getLogger("albert")
+
+
+class DiskFullError(OSError):
+    """There is no room for a file, which the message names."""
 
 
 def _gfile() -> Any:
@@ -51,10 +63,50 @@ def _gfile() -> Any:
 # ------------------------------------------------------------------------------ atomic replacement
 
 
-def _temporary_name(path: str) -> str:
-    """Names host and process, so that two writers of one path never share a temporary file."""
+def random_suffix() -> str:
+    """Returns the end of a temporary name: nobody can foresee it and lay a link there."""
+    return uuid.uuid4().hex[:16]
+
+
+def _create_temporary(path: str) -> str:
+    """Makes an empty file under a new name, which holds host and process for _remove_abandoned."""
     folder, base = os.path.split(path)
-    return os.path.join(folder, f".{base}.tmp-{socket.gethostname()}-{os.getpid()}")
+    name = f".{base}.tmp-{socket.gethostname()}-{os.getpid()}-{random_suffix()}"
+    temporary = os.path.join(folder, name)
+    if "://" not in path:  # elsewhere there are no links to follow
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    return temporary
+
+
+@contextlib.contextmanager
+def naming_full_disk(path: str) -> Iterator[None]:
+    """Makes the errors of a full disk name the file (or folder) that is written in the block.
+
+    Raises:
+      DiskFullError: there is no room for it.
+    """
+    try:
+        yield
+    except DiskFullError:
+        raise
+    except Exception as error:
+        reason = _why_full(error)
+        if not reason:
+            raise
+        raise DiskFullError(
+            f"'{path}' cannot be written: {reason}. Make room (or name another place), then give "
+            "the same command again."
+        ) from error
+
+
+def _why_full(error: Exception) -> str:
+    """The system's words if no more can be written; "" for any other error."""
+    import tensorflow.compat.v1 as tf
+
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return os.strerror(error.errno)
+    found = isinstance(error, tf.errors.OpError) and _FULL_WORDS.search(error.message)
+    return found.group() if found else ""
 
 
 def _is_running(process_id: str) -> bool:
@@ -75,7 +127,7 @@ def _remove_abandoned(path: str) -> None:
         return
     prefix = f".{base}.tmp-{socket.gethostname()}-"
     for name in os.listdir(folder or "."):
-        if name.startswith(prefix) and not _is_running(name[len(prefix) :]):
+        if name.startswith(prefix) and not _is_running(name[len(prefix) :].split("-")[0]):
             with contextlib.suppress(FileNotFoundError):
                 os.remove(os.path.join(folder, name))
 
@@ -85,20 +137,45 @@ def atomic_path(path: str) -> Iterator[str]:
     """Yields a temporary path that becomes `path` if the block succeeds and vanishes if it fails.
 
     The folder is created if need be. The temporary file lies in the same folder under a hidden
-    name, so that the rename is atomic and no pattern of the user matches it.
+    name, so that the rename is atomic and no pattern of the user matches it. It is there already,
+    empty: made anew, so that what is written never goes through a link that another user laid.
+
+    Raises:
+      DiskFullError: there is no room; whatever the block wrote is gone.
     """
     gfile = _gfile()
     path = str(path)
-    if os.path.dirname(path):
-        gfile.makedirs(os.path.dirname(path))
-    _remove_abandoned(path)
-    temporary = _temporary_name(path)
-    try:
-        yield temporary
-        gfile.rename(temporary, path, overwrite=True)
-    finally:
-        if gfile.exists(temporary):
-            gfile.remove(temporary)
+    with naming_full_disk(path):
+        if os.path.dirname(path):
+            gfile.makedirs(os.path.dirname(path))
+        _remove_abandoned(path)
+        temporary = _create_temporary(path)
+        try:
+            yield temporary
+            gfile.rename(temporary, path, overwrite=True)
+        finally:
+            if gfile.exists(temporary):
+                gfile.remove(temporary)
+
+
+@contextlib.contextmanager
+def atomic_folder(path: str) -> Iterator[str]:
+    """Yields the name of a folder to make, which becomes `path` if the block succeeds.
+
+    If it fails, the folder vanishes.
+
+    Raises:
+      DiskFullError: there is no room.
+    """
+    gfile = _gfile()
+    temporary = f"{str(path).rstrip('/')}.temp-{random_suffix()}"
+    with naming_full_disk(path):
+        try:
+            yield temporary
+            gfile.rename(temporary, path)
+        finally:
+            if gfile.exists(temporary):
+                gfile.rmtree(temporary)
 
 
 def atomic_write_text(path: str, text: str) -> None:
@@ -117,10 +194,97 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+# ------------------------------------------------------------------------------------------ reading
+
+
+def check_is_file(path: str) -> None:
+    """Refuses what does not end, or is not the same when it is read again.
+
+    Raises:
+      ValueError: a folder, a pipe such as <(...), a device such as /dev/zero, or a socket. A file
+        that is not there is left to whoever opens it.
+    """
+    try:
+        mode = None if "://" in str(path) else os.stat(str(path)).st_mode
+    except OSError:
+        return
+    if mode is None or stat.S_ISREG(mode):
+        return
+    if stat.S_ISDIR(mode):
+        raise ValueError(f"'{path}' is a folder. Name a file.")
+    kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    raise ValueError(
+        f"'{path}' is {kind} and no file. It would be read more than once: write the content to a "
+        "file, and name that."
+    )
+
+
+def open_to_read(path: str) -> Any:
+    """Returns a stream of the bytes of a file, local or remote.
+
+    Raises:
+      ValueError: see check_is_file.
+    """
+    check_is_file(path)
+    return _gfile().GFile(str(path), "rb")
+
+
+def read_bytes(path: str) -> bytes:
+    """Returns the content of `path`; ValueError if it is no file."""
+    with open_to_read(path) as stream:
+        return stream.read()
+
+
 def read_text(path: str) -> str:
-    """Returns the content of `path`, decoded from UTF-8."""
-    with _gfile().GFile(str(path), "rb") as stream:
-        return stream.read().decode("utf-8")
+    """Returns the content of `path`, decoded from UTF-8, without a byte order mark.
+
+    Raises:
+      ValueError: it is not UTF-8 (file and line are named), or no file.
+    """
+    return decode(read_bytes(path), path)
+
+
+def decode(content: bytes, path: str) -> str:
+    """Returns the text of the file `path`, whose bytes these are; errors are those of read_text."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"'{path}' is not UTF-8 text (line {line}: {error.reason} at byte {error.start}). Is "
+            "it the right file? Text in another encoding has to be converted to UTF-8."
+        ) from None
+
+
+def read_json(path: str) -> Any:
+    """Returns the JSON value in a file.
+
+    Raises:
+      ValueError: it is not UTF-8, not JSON, or nested too deeply; the file is named.
+    """
+    return parse_json(read_text(path), f"'{path}'")
+
+
+def read_json_object(path: str) -> Dict[str, Any]:
+    """Returns the JSON object in a file.
+
+    Raises:
+      ValueError: as read_json, or the value is no object.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise ValueError(f"'{path}' must hold one JSON object, and holds {str(value)[:60]!r}.")
+    return value
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Returns a JSON value; a ValueError, also for one nested too deeply, begins with `where`."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError(f"{where} is JSON nested too deeply to be read.") from None
+    except ValueError as error:
+        raise ValueError(f"{where} is not JSON ({error}).") from None
 
 
 # --------------------------------------------------------------------------------- finding, hashing
@@ -159,6 +323,7 @@ def _expand_pattern(gfile: Any, pattern: str, flag_name: str) -> List[str]:
                 f"--{flag_name}: '{pattern}' is a folder. Name the files in it, for example "
                 f"'{os.path.join(pattern, '*')}'."
             )
+        check_is_file(pattern)
         return [pattern]
     files = [name for name in _glob(pattern) if not os.path.basename(name).startswith(".")]
     if not files:
@@ -191,7 +356,7 @@ def file_fingerprint(path: str) -> Dict[str, Any]:
     """Returns {"name", "size", "sha256"} of a file: equal exactly if name and content are equal."""
     digest = hashlib.sha256()
     size = 0
-    with _gfile().GFile(str(path), "rb") as stream:
+    with open_to_read(path) as stream:
         while True:
             chunk = stream.read(_CHUNK_BYTES)
             if not chunk:
@@ -251,14 +416,14 @@ def remove_sidecar(path: str) -> None:
 def read_sidecar(path: str) -> Optional[Sidecar]:
     """Returns the sidecar of the record file `path`; None if there is none or it is unreadable."""
     sidecar = sidecar_path(path)
-    return parse_sidecar(read_text(sidecar), sidecar) if _gfile().exists(sidecar) else None
+    return parse_sidecar(read_bytes(sidecar), sidecar) if _gfile().exists(sidecar) else None
 
 
-def parse_sidecar(text: str, sidecar: str) -> Optional[Sidecar]:
+def parse_sidecar(content: bytes, sidecar: str) -> Optional[Sidecar]:
     """Returns what the file `sidecar` says; None, with a warning, if it is none."""
     try:
-        content = json.loads(text)
-        return Sidecar(**{field: content[field] for field in Sidecar._fields})
+        values = parse_json(decode(content, sidecar), f"'{sidecar}'")
+        return Sidecar(**{field: values[field] for field in Sidecar._fields})
     except (ValueError, KeyError, TypeError) as error:
         _LOGGER.warning("%s is not a sidecar (%r); it is ignored.", sidecar, error)
         return None
@@ -366,6 +531,7 @@ def count_records(path: str) -> int:
     path = str(path)
     if not _gfile().exists(path):
         raise ValueError(f"Record file '{path}' does not exist.")
+    check_is_file(path)
     size = _gfile().stat(path).length
     sidecar = read_sidecar(path)
     if sidecar is not None and sidecar.bytes == size:
@@ -385,7 +551,7 @@ def _scan_records(path: str, size: int) -> int:
     count = 0
     position = 0  # of the next header
     buffer, buffer_start = b"", 0
-    with _gfile().GFile(path, "rb") as stream:
+    with open_to_read(path) as stream:
         while position < size:
             offset = position - buffer_start
             if offset + _HEADER_BYTES > len(buffer):
@@ -403,16 +569,63 @@ def _scan_records(path: str, size: int) -> int:
     return count
 
 
+def records(path: str, what: str = "Record file") -> Iterator[bytes]:
+    """Yields the records of a TFRecord file, whose checksums are verified.
+
+    Raises:
+      ValueError: a record is damaged; the message has the file, after `what`, and its number.
+    """
+    import tensorflow.compat.v1 as tf
+
+    count = 0
+    try:
+        for record in tf.python_io.tf_record_iterator(str(path)):
+            yield record
+            count += 1
+    except tf.errors.DataLossError:
+        raise ValueError(damaged_record(path, count, what)) from None
+
+
+def damaged_record(path: str, number: int, what: str = "Record file") -> str:
+    """Returns the message for a record whose checksum is wrong."""
+    if not number and not looks_like_records(path):
+        return _not_records(path)
+    return (
+        f"{what} '{path}' is damaged in record {number} (counted from 0): its checksum is wrong. "
+        "Create the file again, or copy it anew, and give the same command again."
+    )
+
+
+def find_damaged_record(path: str, *, offset: Optional[int] = None) -> Optional[int]:
+    """Returns the number, from 0, of the first damaged record of a TFRecord file; None without one.
+
+    The file is read as a stream, to its end or to the record that is at the byte `offset`.
+    """
+    import tensorflow.compat.v1 as tf
+
+    count = position = 0
+    try:
+        for record in tf.python_io.tf_record_iterator(str(path)):
+            count, position = count + 1, position + _HEADER_BYTES + len(record) + _FOOTER_BYTES
+            if offset is not None and position > offset:
+                return None
+    except tf.errors.DataLossError:
+        return count
+    return None
+
+
 def read_first_record(path: str) -> Optional[bytes]:
-    """Returns the first record of a whole TFRecord file; None if the file is empty."""
-    with _gfile().GFile(str(path), "rb") as stream:
-        header = stream.read(_HEADER_BYTES)
-        return stream.read(struct.unpack_from("<Q", header)[0]) if header else None
+    """Returns the first record of a whole TFRecord file; None if the file is empty.
+
+    Raises:
+      ValueError: the record is damaged.
+    """
+    return next(records(path), None)
 
 
 def looks_like_records(path: str) -> bool:
     """Returns whether a file begins as a TFRecord file does, or is empty."""
-    with _gfile().GFile(str(path), "rb") as stream:
+    with open_to_read(path) as stream:
         header = stream.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES:
         return not header
@@ -437,10 +650,15 @@ def _check_first_header(path: str, header: bytes) -> None:
     checksum = _crc32c(header[:8])
     masked = (((checksum >> 15) | (checksum << 17)) + 0xA282EAD8) & 0xFFFFFFFF
     if masked != stored:
-        raise ValueError(
-            f"'{path}' is not a TFRecord file (the checksum of its first record header is wrong). "
-            "Name record files made by this project or by another TFRecord writer, uncompressed."
-        )
+        raise ValueError(_not_records(path))
+
+
+def _not_records(path: str) -> str:
+    """The message for another kind of file."""
+    return (
+        f"'{path}' is not a TFRecord file (the checksum of its first record header is wrong). "
+        "Name record files made by this project or by another TFRecord writer, uncompressed."
+    )
 
 
 def _crc32c(data: bytes) -> int:

@@ -8,7 +8,6 @@ checkpoints. What answers with such a model, in a process or in an exported grap
 Dimensions: B batch, S sequence.
 """
 
-import json
 import os
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
@@ -19,6 +18,7 @@ from albert import (
     classifier_utils,
     files,
     fine_tuning_flow,
+    model_vocabulary,
     modeling,
     tokenization,
 )
@@ -99,8 +99,8 @@ def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTun
     if tf.io.gfile.exists(path) or not description.get("hub_module"):
         config = modeling.AlbertConfig.from_json_file(path)
     vocabulary = {
-        key: find_vocabulary(model_dir, description, key)
-        for key in fine_tuning_flow.VOCABULARY_KEYS
+        key: model_vocabulary.find_recorded(model_dir, description, key)
+        for key in model_vocabulary.KEYS
     }
     return FineTunedClassifier(
         config=config,
@@ -124,9 +124,9 @@ def _read_description(path: str) -> Dict[str, Any]:
             "--output_dir of a run_classifier that has trained."
         )
     try:
-        description = json.loads(files.read_text(path))
+        description = files.read_json_object(path)
         version = description.get("format_version")
-    except (ValueError, AttributeError) as error:
+    except ValueError as error:
         raise ValueError(
             f"{path} is no description of a fine-tuned model ({error}). Train again, or copy the "
             "folder again."
@@ -139,33 +139,6 @@ def _read_description(path: str) -> Dict[str, Any]:
             "version that wrote it."
         )
     return description
-
-
-def find_vocabulary(model_dir: str, description: Dict[str, Any], key: str) -> Optional[str]:
-    """Returns the tokenizer's file where it was, or beside the model, if its content is the same.
-
-    Args:
-      model_dir: folder of the model.
-      description: content of classifier.json, or of the JSON file of another task.
-      key: "spm_model_file" or "vocab_file".
-
-    Raises:
-      ValueError: the file is gone or has changed.
-    """
-    recorded = description.get(key)
-    if not recorded:
-        return None
-    path, sha256 = recorded["path"], recorded["sha256"]
-    beside = os.path.join(model_dir, os.path.basename(path))
-    found = [place for place in (path, beside) if tf.io.gfile.exists(place)]
-    for place in found:
-        if files.file_fingerprint(place)["sha256"] == sha256:
-            return place
-    fault = "has changed since the training" if found else "is gone"
-    raise ValueError(
-        f"The vocabulary {path} {fault}. Put the file that the model was trained with there, or "
-        f"into {model_dir}."
-    )
 
 
 def make_tokenizer(classifier: FineTunedClassifier) -> tokenization.FullTokenizer:
@@ -196,7 +169,7 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
         description["hub_module"] = classifier.hub_module
     if classifier.is_pair is not None:
         description["is_pair"] = classifier.is_pair
-    vocabulary = {key: getattr(classifier, key) for key in fine_tuning_flow.VOCABULARY_KEYS}
+    vocabulary = {key: getattr(classifier, key) for key in model_vocabulary.KEYS}
     return fine_tuning_flow.portable_files(
         DESCRIPTION_NAME, description, vocabulary, config=classifier.config
     )

@@ -23,12 +23,14 @@ import tensorflow.compat.v1 as tf
 
 from albert import (
     checkpoint_evaluator,
+    checkpoint_files,
     checkpoint_init,
     estimator_utils,
     files,
     fine_tuning_runs,
     fine_tuning_utils,
     input_pipeline,
+    model_vocabulary,
     modeling,
     padded_batches,
     precision,
@@ -37,7 +39,6 @@ from albert import (
 
 _LOGGER = logging.getLogger("albert")
 
-VOCABULARY_KEYS = ("spm_model_file", "vocab_file")
 CONFIG_NAME = "albert_config.json"
 RESULTS_NAME = "eval_results.json"
 
@@ -126,6 +127,55 @@ def record_input_fn(
     return input_fn
 
 
+def published_input_fn(
+    file: Union[str, Sequence[str]],
+    spec: input_pipeline.FeatureSpec,
+    *,
+    is_training: bool,
+    drop_remainder: bool,
+    use_tpu: bool,
+    batch_size: Optional[int],
+    seed: int = 0,
+    start_step: int = 0,
+) -> Callable:
+    """Returns the `input_fn` that programs made for the published scripts expect.
+
+    Sequences have their full length and features are those of `spec` alone.
+
+    Args:
+      file, spec, is_training, seed, start_step: see `record_input_fn`.
+      drop_remainder: leave the last batch of an evaluation out if it is not full; otherwise it is
+        smaller.
+      use_tpu: take B from params.
+      batch_size: B elsewhere, whatever params say.
+    """
+    paths = [file] if isinstance(file, str) else list(file)
+
+    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
+        """Reads the batches of one core."""
+        size = params["batch_size"] if use_tpu else batch_size
+        if is_training:
+            read = record_input_fn(
+                paths,
+                spec,
+                is_training=True,
+                batch_size=size,
+                padding=padded_batches.Padding("max"),
+                seed=seed,
+                start_step=start_step,
+            )
+            return read(dict(params, batch_size=size))
+        batches = input_pipeline.evaluation_batches(
+            paths, spec, batch_size=size, pad_final_batch=drop_remainder
+        )
+        if drop_remainder:
+            batches = batches.take(sum(map(input_pipeline.count_records, paths)) // size)
+        keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})
+        return batches.map(keep)
+
+    return input_fn
+
+
 # ---------------------------------------------------------------------------------------------
 # The output folder.
 
@@ -161,17 +211,16 @@ def portable_files(
     Args:
       name: of the JSON file with the description.
       description: its content but for the vocabulary, which lies beside it.
-      vocabulary: the path for each of VOCABULARY_KEYS, or None.
+      vocabulary: the path for each of model_vocabulary.KEYS, or None.
       config: of the encoder; None with a hub module.
     """
-    content = {key: value for key, value in description.items() if key not in VOCABULARY_KEYS}
+    content = {key: value for key, value in description.items() if key not in model_vocabulary.KEYS}
     contents = {}
-    for key in VOCABULARY_KEYS:
+    for key in model_vocabulary.KEYS:
         path = vocabulary.get(key)
         if path:
             base = os.path.basename(path)
-            with tf.io.gfile.GFile(path, "rb") as stream:
-                contents[base] = stream.read()
+            contents[base] = files.read_bytes(path)
             content[key] = {"path": base, "sha256": files.file_fingerprint(path)["sha256"]}
     text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     contents[name] = text.encode("utf-8")
@@ -209,12 +258,12 @@ def check_output_dir(
     if not tf.io.gfile.exists(path):
         return
     present = dict(earlier or {})
-    present.update(json.loads(files.read_text(path)))
+    present.update(files.read_json_object(path))
     wanted = dict(description)
     for content in (present, wanted):
         if content.get("hub_module"):
             content["hub_module"] = absolute_handle(content["hub_module"])
-        for key in VOCABULARY_KEYS:
+        for key in model_vocabulary.KEYS:
             content[key] = content.get(key) and content[key]["sha256"]
     for key in () if settings.do_train else training_only:
         trained, now = present.pop(key, None), wanted.pop(key, None)
@@ -366,7 +415,8 @@ def evaluate(
     if times.has_news or times.lacks(results):
         times.add_evaluation(watch.lap(), **results)
     if settings.do_train:
-        steps = [result.step for result in summary.results]
+        # model.ckpt-0 has served its purpose too.
+        steps = [0, *(result.step for result in summary.results)]
         fine_tuning_runs.prune_checkpoints(settings.output_dir, keep_checkpoints, steps)
     return summary
 
@@ -388,9 +438,10 @@ def evaluate_one(
     """
     checkpoint = checkpoint or checkpoint_init.resolve_checkpoint(settings.checkpoint)
     results = dict(measure(checkpoint))
-    reader = tf.train.load_checkpoint(checkpoint)
-    if reader.has_tensor("global_step"):
-        results["global_step"] = int(reader.get_tensor("global_step"))
+    with checkpoint_files.explained(checkpoint):
+        reader = tf.train.load_checkpoint(checkpoint)
+        if reader.has_tensor("global_step"):
+            results["global_step"] = int(reader.get_tensor("global_step"))
     lines = [f"{name} = {value}" for name, value in sorted(results.items())]
     _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
     stem = os.path.join(settings.output_dir, f"eval_results.{os.path.basename(checkpoint)}")

@@ -8,8 +8,6 @@ of the examples, and the caller measures on them.
 Legend: B batch, N examples.
 """
 
-import csv
-import io
 import logging
 import os
 import shutil
@@ -20,12 +18,13 @@ import tensorflow.compat.v1 as tf
 
 from albert import (
     checkpoint_evaluator,
+    checkpoint_files,
     checkpoint_init,
     distribution,
     estimator_utils,
-    files,
     precision,
     progress,
+    record_damage,
 )
 
 _LOGGER = logging.getLogger("albert")
@@ -217,12 +216,16 @@ def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
       epoch_steps: steps of an epoch.
 
     Returns:
-      None where there is no curve.
+      None where there is no curve that can be read.
     """
     path = os.path.join(output_dir, estimator_utils.CURVE_NAME)
     if not tf.io.gfile.exists(path):
         return None
-    rows = list(csv.DictReader(io.StringIO(files.read_text(path))))
+    try:
+        rows = estimator_utils.read_curve(path)
+    except ValueError as error:
+        _LOGGER.warning("%s How training ended is not known.", error)
+        return None
     steps = [0] + [int(row["step"]) for row in rows]
     wanted = max(1, min(_COLLAPSE_STEPS, epoch_steps))
     covered, total = 0, 0.0
@@ -230,7 +233,7 @@ def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
         if covered >= wanted:
             break
         covered += last - first
-        total += (last - first) * float(row["loss"])
+        total += (last - first) * float(row.get("loss") or "nan")
     return total / covered if covered else None
 
 
@@ -312,6 +315,7 @@ class OutputCollector:
         self._examples = examples
         self._name = name
         self._session: Optional[tf.Session] = None
+        self._readings: List[record_damage.Reading] = []
 
     def __enter__(self) -> "OutputCollector":
         return self
@@ -334,7 +338,8 @@ class OutputCollector:
         else:
             batches = self._batches(checkpoint)
         parts: Dict[str, List[np.ndarray]] = {}
-        with progress.Progress(self._name, self._examples, unit="examples") as bar:
+        bar = progress.Progress(self._name, self._examples, unit="examples")
+        with bar, record_damage.explained(readings=self._readings):
             for batch in batches:
                 real = batch["is_real_example"] > 0
                 for name, value in batch.items():
@@ -365,8 +370,10 @@ class OutputCollector:
         """Yields the predictions of each batch."""
         if self._session is None:
             self._build()
-        estimator_utils.check_restorable(checkpoint, self._variables, "There is no predicting with")
-        with self._session.graph.as_default():  # outside of one, TensorFlow 2 means eager mode
+        with checkpoint_files.explained(checkpoint), self._session.graph.as_default():
+            # Outside of a graph, TensorFlow 2 means eager mode.
+            purpose = "There is no predicting with"
+            estimator_utils.check_restorable(checkpoint, self._variables, purpose)
             self._saver.restore(self._session, checkpoint)
         self._session.run([self._iterator.initializer, self._tables])
         while True:
@@ -384,9 +391,10 @@ class OutputCollector:
             train_batch_size=self._settings.train_batch_size,
             predict_batch_size=self._batch_size,
         )
-        return estimator.predict(
-            self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
-        )
+        with checkpoint_files.explained(checkpoint):
+            yield from estimator.predict(
+                self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
+            )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -447,10 +455,36 @@ def chosen_checkpoint(settings: Any) -> str:
     """
     if settings.checkpoint:
         return checkpoint_init.resolve_checkpoint(settings.checkpoint)
-    path = checkpoint_init.resolve_checkpoint(settings.output_dir)
+    path = _folders_checkpoint(settings)
     if os.path.basename(path) != checkpoint_evaluator.BEST_CHECKPOINT:
         _LOGGER.info("No checkpoint was chosen by evaluation; predicting with the newest.")
     return path
+
+
+def check_checkpoint(settings: Any) -> None:
+    """Checks that there is a checkpoint to predict with, or that one may come.
+
+    Args:
+      settings: has checkpoint, output_dir, do_train and wait_for_checkpoints_minutes.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if settings.checkpoint:
+        checkpoint_init.resolve_checkpoint(settings.checkpoint)
+    elif not settings.do_train and not settings.wait_for_checkpoints_minutes:
+        _folders_checkpoint(settings)
+
+
+def _folders_checkpoint(settings: Any) -> str:
+    """What --output_dir holds."""
+    folder = settings.output_dir
+    if not tf.io.gfile.isdir(folder) or not tf.io.gfile.glob(os.path.join(folder, "*.index")):
+        raise ValueError(
+            f"--output_dir={folder} holds no checkpoint to predict with. Train first (--do_train), "
+            "or name one by --checkpoint=..."
+        )
+    return checkpoint_init.resolve_checkpoint(folder)
 
 
 def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
@@ -466,8 +500,10 @@ def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> L
     """
     if not keep:
         return []
-    checkpoints = checkpoint_evaluator.list_checkpoints(output_dir)
-    surplus = [item for item in checkpoints[:-keep] if item.step in set(evaluated)]
+    found = checkpoint_evaluator.list_checkpoints(output_dir)
+    # One that could not be evaluated does not make an older, whole one superfluous.
+    checkpoints = [item for item in found if item.step in set(evaluated)]
+    surplus = checkpoints[:-keep]
     for checkpoint in surplus:
         # The index first: without it there is no checkpoint, and never half a one.
         for path in sorted(tf.io.gfile.glob(checkpoint.path + ".*"), key=_index_first):

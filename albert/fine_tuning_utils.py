@@ -17,6 +17,7 @@ Dimensions: B batch, S sequence, H hidden.
 import dataclasses
 import os
 import re
+import types
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
@@ -204,6 +205,55 @@ def load_config(settings: Any) -> Optional[modeling.AlbertConfig]:
             f"max_position_embeddings, {config.max_position_embeddings}."
         )
     return config
+
+
+# ---------------------------------------------------------------------------------------------
+# Functions that existing programs call by these names and arguments.
+
+
+def create_albert(
+    albert_config,
+    is_training,
+    input_ids,
+    input_mask,
+    segment_ids,
+    use_one_hot_embeddings,
+    use_einsum,
+    hub_module,
+) -> Encoded:
+    """Returns (pooled output [B, H], sequence output [B, S, H]) for int32 [B, S] inputs.
+
+    Args:
+      albert_config: AlbertConfig; None with a hub module.
+      hub_module: handle of a TF-Hub module in place of the configuration, or None.
+      others: see modeling.AlbertModel.
+    """
+    if hub_module:
+        encoder = Encoder(None, is_training, hub_module=hub_module)
+        return encoder(input_ids, input_mask, segment_ids)
+    model = modeling.AlbertModel(
+        albert_config,
+        is_training,
+        input_ids,
+        input_mask,
+        segment_ids,
+        use_one_hot_embeddings,
+        use_einsum,
+    )
+    return Encoded(model.get_pooled_output(), model.get_sequence_output())
+
+
+def create_vocab(
+    vocab_file, do_lower_case, spm_model_file, hub_module
+) -> tokenization.FullTokenizer:
+    """Returns the tokenizer of a hub module, whatever the files, or else of the files."""
+    settings = types.SimpleNamespace(
+        vocab_file=None if hub_module else vocab_file,
+        do_lower_case=do_lower_case,
+        spm_model_file=None if hub_module else spm_model_file,
+        albert_hub_module_handle=hub_module,
+    )
+    return load_vocabulary(settings, None).tokenizer
 
 
 # ---------------------------------------------------------------------------------------------

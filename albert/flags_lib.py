@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command-line flags: each shared flag defined once, and the way every script starts.
 
-No flag is defined when a module is imported, so that any two scripts can be imported into one
-program. A script has a function `define_flags(flag_values)`, a function `main(settings)`, and
+A script has a function `define_flags(flag_values)`, a function `main(settings)`, and
 
     def cli():
         flags_lib.run(main, define_flags, usage=__doc__)
@@ -11,20 +10,35 @@ program. A script has a function `define_flags(flag_values)`, a function `main(s
 `main` gets a frozen `Settings` object with one attribute for each flag. A program or a test that
 calls a script in its own process builds one by `parse(define_flags, ["--flag=value", ...])`.
 
+Programs written for google-research/albert import a script, set tf.flags.FLAGS or parse a command
+line, and call `main(None)` or `app.run(script.main)`. For them a script of that project says
+
+    @flags_lib.reads_flags(define_flags)
+    def main(settings):
+
+Its flags are then defined on FLAGS when it is imported. Any two scripts, and a program's own flags,
+go together: a name that is there already is left as it is, and a program may define it anew later.
+What was set on FLAGS is heard by every `main`. What was not is the script's own default, whatever
+default FLAGS shows for that name. A value is checked when `main` runs, and not before.
+
 Library modules report through `logging.getLogger(__name__)`; `run` shows the lines of this package
 from the level INFO on, and keeps TensorFlow's own notices back unless `--verbosity` asks for them.
 """
 
+import copy
+import functools
 import logging
 import math
 import os
 import sys
 import traceback
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 from absl import app, flags
 from tqdm import tqdm
+
+from albert import stop_signals
 
 _HELP_FLAGS = frozenset(
     dashes + name for dashes in ("-", "--") for name in ("help", "helpshort", "helpfull", "helpxml")
@@ -40,13 +54,17 @@ DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
 
 
 class Settings:
-    """The values of a script's flags: one attribute for each flag, and not to be changed."""
+    """The values of a script's flags: one attribute for each flag, and not to be changed.
+
+    Attributes:
+      given: names of those that somebody chose; the others are defaults.
+    """
 
     def __init__(self, **values: Any):
-        clash = sorted(set(values) & {"replace", "to_dict"})
+        clash = sorted(set(values) & {"given", "replace", "to_dict"})
         if clash:
-            raise ValueError(f"{clash} cannot be names of flags: Settings has methods so named.")
-        self.__dict__.update(values)
+            raise ValueError(f"{clash} cannot be names of flags: Settings has others so named.")
+        self.__dict__.update(values, given=frozenset())
 
     def __setattr__(self, name: str, value: Any):
         raise AttributeError(f"Settings are frozen; use settings.replace({name}=...).")
@@ -55,15 +73,17 @@ class Settings:
         raise AttributeError(f"Settings are frozen; {name!r} cannot be removed.")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Settings) and self.__dict__ == other.__dict__
+        return isinstance(other, Settings) and self.to_dict() == other.to_dict()
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in sorted(self.__dict__.items()))
+        values = ", ".join(f"{name}={value!r}" for name, value in sorted(self.to_dict().items()))
         return f"Settings({values})"
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns the values by name, as a new dict."""
-        return dict(self.__dict__)
+        values = dict(self.__dict__)
+        del values["given"]
+        return values
 
     def replace(self, **changes: Any) -> "Settings":
         """Returns a copy with some values changed.
@@ -71,12 +91,17 @@ class Settings:
         Raises:
           AttributeError: a name that is no flag of these settings.
         """
-        unknown = sorted(set(changes) - set(self.__dict__))
-        if unknown:
-            raise AttributeError(f"No such settings: {unknown}. There are {sorted(self.__dict__)}.")
         values = self.to_dict()
+        unknown = sorted(set(changes) - set(values))
+        if unknown:
+            raise AttributeError(f"No such settings: {unknown}. There are {sorted(values)}.")
         values.update(changes)
-        return Settings(**values)
+        return _with_given(Settings(**values), self.given | set(changes))
+
+
+def _with_given(settings: Settings, names: Iterable[str]) -> Settings:
+    settings.__dict__["given"] = frozenset(names)
+    return settings
 
 
 # ---------------------------------------------------------------------------------------------
@@ -89,7 +114,8 @@ class _PathParser(flags.ArgumentParser):
     syntactic_help = "a path, relative, absolute, or gs://"
 
     def parse(self, argument: str) -> str:
-        return ",".join(os.path.expanduser(part.strip()) for part in argument.split(","))
+        paths = os.fspath(argument).split(",")
+        return ",".join(os.path.expanduser(part.strip()) for part in paths)
 
 
 def boolean(flag_values: flags.FlagValues, name: str, default: Optional[bool], *, help: str):
@@ -219,6 +245,14 @@ _TRAINING_FLAGS = {
     "save_checkpoints_steps": (
         integer,
         {"lower_bound": 1, "help": "Steps between checkpoints."},
+    ),
+    "save_checkpoints_minutes": (
+        floating,
+        {
+            "lower_bound": 0.0,
+            "help": "Minutes after which a checkpoint is written beside those of "
+            "--save_checkpoints_steps; 0 is off.",
+        },
     ),
     "keep_checkpoint_max": (
         integer,
@@ -393,8 +427,9 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
     path(
         flag_values,
         "albert_dir",
-        help="Folder of a released archive, or of another model: stands for --albert_config_file, "
-        "--init_checkpoint and the vocabulary, where these are not given.",
+        help="Folder of a released archive, or of another model, or the name of a released model, "
+        "such as base_v2: stands for --albert_config_file, --init_checkpoint and the vocabulary, "
+        "where these are not given.",
     )
     path(
         flag_values,
@@ -448,7 +483,8 @@ def define_tokenizer_flags(
         flag_values,
         "do_lower_case",
         do_lower_case,
-        help="Make the text lower case. Must agree with what the model was trained on.",
+        help="Make the text lower case. Must agree with what the model was trained on; where its "
+        "folder records that, it need not be given.",
     )
     require(flag_values, *required)
 
@@ -549,7 +585,10 @@ def define_update_flags(flag_values: flags.FlagValues):
 
 
 def _settings(flag_values: flags.FlagValues, names: Sequence[str]) -> Settings:
-    return Settings(**{name: flag_values[name].value for name in names})
+    settings = Settings(**{name: flag_values[name].value for name in names})
+    return _with_given(
+        settings, (name for name in names if not flag_values[name].using_default_value)
+    )
 
 
 def _refuse_arguments(arguments: Sequence[str]):
@@ -593,7 +632,144 @@ def parse(
 
 def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Settings:
     """The settings with the arguments that are not ours."""
-    return Settings(**dict(settings.to_dict(), **{name: tuple(arguments)}))
+    values = dict(settings.to_dict(), **{name: tuple(arguments)})
+    return _with_given(Settings(**values), settings.given)
+
+
+# ---------------------------------------------------------------------------------------------
+# The process's own FLAGS, for programs that call a script's main as google-research/albert's.
+
+
+class _Declared(NamedTuple):
+    """A flag that `_declare` put on FLAGS."""
+
+    flag: flags.Flag
+    default: Any
+
+
+_DECLARED: Dict[str, _Declared] = {}
+
+
+def _own_flags(define_flags: Callable[[flags.FlagValues], None]) -> flags.FlagValues:
+    flag_values = flags.FlagValues()
+    define_flags(flag_values)
+    return flag_values
+
+
+def _declare(define_flags: Callable[[flags.FlagValues], None], module_name: str):
+    """Defines on FLAGS those of a script's flags that are not there."""
+    own = _own_flags(define_flags)
+    for name in own:
+        if name not in flags.FLAGS:
+            flag = own[name]
+            flag.allow_override = True  # by a program's own flag of that name
+            flag.validators = []  # another script's required flags are none of a program's concern
+            flags.DEFINE_flag(flag, flags.FLAGS, module_name)
+            _DECLARED[name] = _Declared(flag, flag.default)
+
+
+def _withdraw_declared():
+    """Takes from FLAGS what `_declare` put there: a command line has its own script's alone."""
+    for name, declared in _DECLARED.items():
+        if name in flags.FLAGS and flags.FLAGS[name] is declared.flag:
+            delattr(flags.FLAGS, name)
+    _DECLARED.clear()
+
+
+def _is_set(name: str) -> bool:
+    """Whether somebody chose a value for a flag on FLAGS."""
+    if name not in flags.FLAGS:
+        return False
+    flag, declared = flags.FLAGS[name], _DECLARED.get(name)
+    if declared and declared.flag is flag:
+        return not flag.using_default_value or flag.default != declared.default
+    return flag.value is not None  # a program's own flag
+
+
+def _heard(own: flags.Flag) -> Any:
+    """The value that FLAGS has for a script's flag."""
+    value = flags.FLAGS[own.name].value
+    if value is None:
+        return None
+    try:
+        return own.parser.parse(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"--{own.name}={value}: {error}") from error
+
+
+def _read_command_line():
+    """Reads the process's arguments if nobody has, as tf.flags does.
+
+    A program that has arguments of another kind (pytest, argparse) reads them itself.
+    """
+    if flags.FLAGS.is_parsed():
+        return
+    try:
+        copy.deepcopy(flags.FLAGS)(sys.argv)
+    except flags.Error:
+        flags.FLAGS.mark_as_parsed()
+    else:
+        flags.FLAGS(sys.argv)
+
+
+def process_settings(
+    define_flags: Callable[[flags.FlagValues], None], *, whole: bool = True
+) -> Settings:
+    """Returns the settings that the process's FLAGS make for a script.
+
+    Args:
+      define_flags: the script's function of that name.
+      whole: whether they are for a run, which has required flags, or only for a part of one.
+
+    Raises:
+      ValueError: a value that the flag does not take, or a required flag that was not given.
+    """
+    _read_command_line()
+    own = _own_flags(define_flags)
+    for name in filter(_is_set, own):
+        own[name].value = _heard(own[name])
+        own[name].using_default_value = False
+    try:
+        if whole:
+            own.validate_all_flags()
+    except flags.Error as error:
+        raise ValueError(str(error)) from error
+    return _settings(own, list(own))
+
+
+def reads_flags(define_flags: Callable[[flags.FlagValues], None]) -> Callable:
+    """Decorates a script's `main(settings)`, so that it takes what existing programs give it.
+
+    `main(None)` and `main(argv)`, as app.run calls it, read the process's FLAGS, on which the
+    script's flags are defined from here on; anything else is the settings. Mistakes are raised.
+
+    Args:
+      define_flags: the script's function of that name.
+    """
+
+    def decorate(main: Callable[[Settings], Any]) -> Callable:
+        _declare(define_flags, main.__module__)
+
+        @functools.wraps(main)
+        def main_of_flags(settings: Any) -> Any:
+            if settings is not None and not isinstance(settings, (list, tuple)):
+                return main(settings)
+            # Where reading ended at a value without its flag, what follows was not read.
+            rest = list(settings or ())[1:]
+            if rest and not rest[0].startswith("-"):
+                _refuse_arguments(rest)
+            read = process_settings(define_flags)
+            if not logging.getLogger("albert").handlers:
+                _show_log(flags.FLAGS.verbosity)
+            return main(read)
+
+        return main_of_flags
+
+    return decorate
+
+
+# ---------------------------------------------------------------------------------------------
+# Scripts that are started by themselves.
 
 
 class _BarFriendlyHandler(logging.Handler):
@@ -617,12 +793,24 @@ class _LineFormatter(logging.Formatter):
         return f"{clock} {record.levelname}:{message}"
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """TPUEstimator logs, with a long stack, the error that it raises and that we report."""
+    is_repeated = str(record.msg).startswith("Error recorded from")
+    return not is_repeated or logging.getLogger("albert").level <= logging.DEBUG
+
+
 def configure_logging(verbosity: int):
     """Shows this package's log lines on standard error, and TensorFlow's own as asked for.
 
     Args:
       verbosity: absl's --verbosity. Below 1 TensorFlow shows errors only, from 1 on everything.
     """
+    _show_log(verbosity)
+    tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
+    logging.getLogger("tensorflow").addFilter(_is_news)
+
+
+def _show_log(verbosity: int):
     logger = logging.getLogger("albert")
     for handler in list(logger.handlers):
         logger.removeHandler(handler)
@@ -631,7 +819,6 @@ def configure_logging(verbosity: int):
     logger.addHandler(handler)
     logger.propagate = False
     logger.setLevel(logging.DEBUG if verbosity >= 1 else logging.INFO)
-    tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
 
 
 def _message(error: BaseException) -> str:
@@ -680,7 +867,7 @@ def run(
     """Runs a script: reads the process's arguments, calls `main`, and exits with its code.
 
     A mistake of the user's (see USER_ERRORS) prints one line and exits with 1, with a traceback
-    only under --verbosity=1; Ctrl-C exits with 130.
+    only under --verbosity=1; Ctrl-C exits with 130; SIGTERM and SIGUSR1 with 143, see stop_signals.
 
     Args:
       main: the script's function; what it returns, if anything, is the exit code.
@@ -690,6 +877,7 @@ def run(
       others: the name under which the settings hold, as a tuple, the arguments that are not flags
         of the script; `main` passes them on to what knows them. Without it they are refused.
     """
+    _withdraw_declared()
     before = set(flags.FLAGS)
     define_flags(flags.FLAGS)
     names = [name for name in flags.FLAGS if name not in before]
@@ -713,7 +901,8 @@ def run(
             _refuse_arguments(arguments)
             return main(settings)
 
-        return _guarded(checked, _settings(flags.FLAGS, names), verbosity)
+        with stop_signals.handled():
+            return _guarded(checked, _settings(flags.FLAGS, names), verbosity)
 
     try:
         app.run(start, flags_parser=_known_flags if others else app.parse_flags_with_usage)

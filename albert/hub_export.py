@@ -22,7 +22,7 @@ from typing import Callable, Dict, Iterator, NamedTuple, Sequence
 
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_init, hub_module_tf2, modeling, precision, serving_export
+from albert import checkpoint_init, files, hub_module_tf2, modeling, precision, serving_export
 
 _LOGGER = logging.getLogger("albert")
 
@@ -110,13 +110,8 @@ def export(
     write = {"tf1": _write_tf1, "tf2": _write_tf2}[format_name]
     if tf.io.gfile.exists(path):
         raise ValueError(f"--export_path={path} exists already. Choose a new folder.")
-    temporary = f"{path.rstrip('/')}.temp-{os.getpid()}"
-    try:
+    with files.atomic_folder(path) as temporary:
         write(temporary, config, checkpoint, assets=assets)
-        tf.io.gfile.rename(temporary, path)
-    finally:
-        if tf.io.gfile.exists(temporary):
-            tf.io.gfile.rmtree(temporary)
     _LOGGER.info("Exported %s to %s (%s).", checkpoint, path, format_name)
     return path
 

@@ -15,6 +15,8 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 import tensorflow.compat.v1 as tf
 
+from albert import checkpoint_files
+
 TOKENS = ("input_ids", "input_mask", "segment_ids")
 POSITIONS = "mlm_positions"
 TOKEN_OUTPUTS = ("pooled_output", "sequence_output")
@@ -72,8 +74,10 @@ class _Weights:
             names = (*TOKENS, POSITIONS)
             build({name: tf.placeholder(tf.int32, [None, None]) for name in names}, False)
             names = [variable.op.name for variable in tf.trainable_variables()]
-        reader = tf.train.load_checkpoint(checkpoint)
-        self._by_name = {name: tf.Variable(reader.get_tensor(name), name=name) for name in names}
+        with checkpoint_files.explained(checkpoint):
+            reader = tf.train.load_checkpoint(checkpoint)
+            values = {name: reader.get_tensor(name) for name in names}
+        self._by_name = {name: tf.Variable(value, name=name) for name, value in values.items()}
 
     @property
     def variables(self) -> List[tf.Variable]:

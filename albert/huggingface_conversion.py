@@ -6,7 +6,6 @@ import os
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from albert import (
     checkpoint_conversion,
@@ -17,6 +16,7 @@ from albert import (
     files,
     fine_tuned_classifier,
     huggingface_files,
+    model_vocabulary,
     modeling,
     released_models,
 )
@@ -67,7 +67,7 @@ def to_huggingface(settings: Any) -> conversion_folders.Converted:
     _check_parts(conversion.parts, name, settings.head)
     if name == "pretraining" and SENTENCE_ORDER not in conversion.parts:
         head = head._replace(architecture="AlbertForMaskedLM")
-    vocabulary = _our_vocabulary(model, settings.do_lower_case)
+    vocabulary = _our_vocabulary(model)
     report = conversion_folders.with_note(
         conversion_folders.with_ignored(conversion.report, model.weights.ignored), *notes
     )
@@ -189,15 +189,12 @@ def _with_mapping(config: modeling.AlbertConfig, values: Values) -> Tuple[Values
     return dict(values, **added), (note,)
 
 
-def _our_vocabulary(
-    model: conversion_folders.OurModel, do_lower_case: bool
-) -> huggingface_files.Vocabulary:
+def _our_vocabulary(model: conversion_folders.OurModel) -> huggingface_files.Vocabulary:
     """The vocabulary beside a model of ours."""
-    return huggingface_files.Vocabulary(
-        model.files.spm_model_file,
-        model.files.vocab_file,
-        bool(model.description.get("do_lower_case", do_lower_case)),
-    )
+    if model.vocabulary is None:
+        return huggingface_files.Vocabulary()
+    key, path, do_lower_case = model.vocabulary
+    return huggingface_files.Vocabulary(do_lower_case=do_lower_case, **{key: path})
 
 
 class _OurFiles(NamedTuple):
@@ -374,14 +371,18 @@ def _vocabulary_notes(vocabulary: huggingface_files.Vocabulary) -> List[str]:
             "where the model came from, and name it by --spm_model_file or --vocab_file."
         )
     if not vocabulary.do_lower_case:
-        notes.append("the model is cased: give --do_lower_case=false to the other commands.")
+        notes.append("the model is cased.")
     return notes
 
 
 def _write_our_vocabulary(folder: str, vocabulary: huggingface_files.Vocabulary) -> None:
     if vocabulary.path:
-        name = released_models.SPM_MODEL_NAME if vocabulary.spm_model_file else "vocab.txt"
-        tf.io.gfile.copy(vocabulary.path, os.path.join(folder, name))
+        is_spm = bool(vocabulary.spm_model_file)
+        ours = model_vocabulary.Vocabulary(
+            model_vocabulary.KEYS[0 if is_spm else 1], vocabulary.path, vocabulary.do_lower_case
+        )
+        name = released_models.SPM_MODEL_NAME if is_spm else "vocab.txt"
+        model_vocabulary.put(folder, ours, name)
 
 
 def _write_description(

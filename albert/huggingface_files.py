@@ -7,7 +7,6 @@ does that (`huggingface_process`). All else needs neither PyTorch nor transforme
 """
 
 import importlib.util
-import json
 import os
 import pathlib
 import subprocess
@@ -43,10 +42,7 @@ def read_json(path: str) -> Dict[str, Any]:
     Raises:
       ValueError: the file holds something else.
     """
-    try:
-        return dict(json.loads(files.read_text(path)))
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{path} is not a JSON object: {error}.") from error
+    return files.read_json_object(path)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -335,8 +331,7 @@ def read_safetensors(path: str) -> checkpoint_conversion.Values:
     """
     import safetensors
 
-    with tf.io.gfile.GFile(path, "rb") as stream:
-        content = stream.read()
+    content = files.read_bytes(path)
     try:
         tensors = safetensors.deserialize(content)
     except safetensors.SafetensorError as error:

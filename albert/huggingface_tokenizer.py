@@ -14,7 +14,8 @@ import re
 from typing import Any, Dict, Iterator, List, NamedTuple, Union
 
 import sentencepiece
-import tensorflow.compat.v1 as tf
+
+from albert import files
 
 _UNDERLINE = "\u2581"
 _FORBIDDEN_SCORE = -1e4
@@ -32,8 +33,7 @@ def tokenizer_json(spm_model_file: str, do_lower_case: bool) -> Dict[str, Any]:
       spm_model_file: a unigram model with ALBERT's special pieces.
       do_lower_case: whether the text is made lower case.
     """
-    with tf.io.gfile.GFile(spm_model_file, "rb") as stream:
-        content = stream.read()
+    content = files.read_bytes(spm_model_file)
     processor = sentencepiece.SentencePieceProcessor()
     processor.LoadFromSerializedProto(content)
     pieces = [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]

@@ -24,6 +24,7 @@ import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
 from albert import files as file_utils
+from albert import record_damage
 
 # The file functions belong to `albert.files`; whoever works with records finds them here too.
 Sidecar = file_utils.Sidecar
@@ -31,6 +32,7 @@ read_sidecar = file_utils.read_sidecar
 is_current = file_utils.is_current
 why_stale = file_utils.why_stale
 count_records = file_utils.count_records
+records = file_utils.records
 file_fingerprint = file_utils.file_fingerprint
 expand_patterns = file_utils.expand_patterns
 
@@ -382,6 +384,8 @@ def seeded_batches(
     counts = _checked_counts(files, spec)
     start = start_batch * batch_size * shard_count
     stream = _Stream(files, counts, seed=seed, window=shuffle_window, start=start, shard=shard)
+    step = batch_size * shard_count
+    record_damage.note(files, lambda batches: stream.files_from(start + batches * step))
 
     def parsed(texts: tf.Tensor, positions: tf.Tensor) -> Features:
         features = spec.parse_batch(texts)
@@ -426,6 +430,21 @@ class _Stream:
         """(serialised string [], position int64 []) of this shard from `start` on."""
         epochs = tf.data.Dataset.range(self._first_epoch, _MAX_INT64)
         return epochs.flat_map(as_written(self._windows)).unbatch()
+
+    def files_from(self, position: int) -> List[str]:
+        """Returns all files in the order in which they are read from the window of a position."""
+        epoch, in_epoch = divmod(position, self._epoch_size)
+        with tf.Graph().as_default(), tf.device("/cpu:0"), tf.Session() as session:
+            orders = [
+                session.run(self._permutation(np.int64(-1 - number), np.int64(len(self._files))))
+                for number in (epoch, epoch + 1)
+            ]
+        window = in_epoch // self._window * self._window
+        ends = np.cumsum(self._counts[orders[0]])
+        first = int(np.searchsorted(ends, window, side="right"))
+        first -= first % _FILES_READ_TOGETHER
+        names = np.concatenate([orders[0][first:], orders[1]])
+        return [str(name) for name in dict.fromkeys(self._files[names].tolist())]
 
     def _windows(self, epoch: tf.Tensor) -> tf.data.Dataset:
         """(serialised string [<= W], positions int64 [<= W]) of one epoch."""
@@ -529,6 +548,7 @@ def evaluation_batches(
         raise ValueError(f"weight_features {unknown} are not among the features {spec.names}.")
     files = [str(name) for name in files]
     _checked_counts(files, spec)
+    record_damage.note(files, lambda batches: files)
 
     def parsed(texts: tf.Tensor) -> Features:
         count = tf.size(texts)

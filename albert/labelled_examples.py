@@ -16,6 +16,7 @@ Texts stay as they were written; a tokenizer's own preparation comes later.
 import collections
 import math
 import os
+import sys
 from typing import (
     Any,
     Callable,
@@ -365,6 +366,7 @@ def _read_rows(columns: Columns, context: _Context) -> List[InputExample]:
     needed = _columns_needed(by_number)
     examples: List[InputExample] = []
     first_short = ""
+    _note_long(rows, context, has_header=header)
     for row in rows[int(header) :]:
         cells = row.values
         if len(cells) < needed:
@@ -380,6 +382,17 @@ def _read_rows(columns: Columns, context: _Context) -> List[InputExample]:
             _append(examples, texts, guid, context=context, where=where)
     tables.check_share(context.table, context.skipped, first_short)
     return examples
+
+
+def _note_long(rows: Sequence[tables.Row], context: _Context, *, has_header: bool) -> None:
+    """Counts the rows with more cells than the header: a tab in a text moves what comes behind."""
+    width = len(rows[0].values) if has_header else sys.maxsize
+    wide = [row for row in rows if any(cell.strip() for cell in row.values[width:])]
+    if wide:
+        first = context.table.where(wide[0])
+        what = "row with more columns than the header"
+        tables.check_share(context.table, {what: len(wide)}, first)
+        context.dropped[f"{what}, kept (the first: {first})"] += len(wide)
 
 
 def _numbered(columns: Columns, header: Sequence[str]) -> Columns:

@@ -55,16 +55,18 @@ class _Places(NamedTuple):
 def obtain(
     release: released_models.Release,
     *,
-    cache_dir: str,
-    base_url: str = BASE_URL,
+    cache_dir: Optional[str] = None,
+    base_url: Optional[str] = None,
+    limits: downloads.Limits = downloads.USUAL_LIMITS,
     wait: Callable[[float], None] = time.sleep,
 ) -> CachedModel:
     """Returns a model from the cache, after downloading it if it is not there.
 
     Args:
       release: which one.
-      cache_dir: made if need be.
-      base_url: address of the folder with the archives.
+      cache_dir: made if need be; None for CACHE_DIR.
+      base_url: address of the folder with the archives; None for BASE_URL.
+      limits: of time and size of the download.
       wait: called with the seconds between two attempts to reach the server.
 
     Raises:
@@ -73,6 +75,7 @@ def obtain(
         since the download.
       ConnectionError: the server cannot be reached, or only now and then.
     """
+    cache_dir, base_url = cache_dir or CACHE_DIR, base_url or BASE_URL
     if "://" in cache_dir:
         raise ValueError(
             f"--cache_dir={cache_dir} must be a folder of this machine: downloads are unpacked and "
@@ -84,9 +87,10 @@ def obtain(
     with _locked(places.lock, release.name):
         if os.path.isdir(places.folder):
             record = _read_record(places)
+            _check_sha256(release, f"The archive of {places.folder}", record["sha256"])
             _verify(places, record)
             return CachedModel(_model_folder(places.folder, record), False, record["sha256"])
-        record = _download(release, places, base_url, wait=wait)
+        record = _download(release, places, base_url, limits=limits, wait=wait)
     return CachedModel(_model_folder(places.folder, record), True, record["sha256"])
 
 
@@ -107,7 +111,9 @@ def _locked(path: str, name: str) -> Iterator[None]:
     """Lets one process at a time work on a model; the lock of one that was killed is free."""
     import fcntl  # not on every system
 
-    with open(path, "w", encoding="ascii") as stream:
+    # Not through a link that somebody has put in place.
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    with os.fdopen(descriptor, "r+b") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -161,6 +167,15 @@ def _verify(places: _Places, record: Dict[str, Any]) -> None:
     _LOGGER.info("%s is as it was downloaded: %d files.", places.folder, len(record["files"]))
 
 
+def _check_sha256(release: released_models.Release, what: str, sha256: str) -> None:
+    """Compares an archive with what is known of the release."""
+    if release.sha256 and release.sha256.lower() != sha256:
+        raise ValueError(
+            f"{what} is not the released one: its SHA-256 is {sha256}, and {release.sha256} is "
+            "that of the release. It is not used."
+        )
+
+
 def _fingerprint(path: str) -> Dict[str, Any]:
     content = files.file_fingerprint(path)
     return {"size": content["size"], "sha256": content["sha256"]}
@@ -185,12 +200,18 @@ def _download(
     places: _Places,
     base_url: str,
     *,
+    limits: downloads.Limits,
     wait: Callable[[float], None],
 ) -> Dict[str, Any]:
     """Fetches, unpacks and records a model."""
     url = f"{base_url.rstrip('/')}/{release.archive}"
     _LOGGER.info("Downloading %s.", url)
-    fetched = downloads.fetch(url, places.archive, name=release.archive, wait=wait)
+    fetched = downloads.fetch(url, places.archive, name=release.archive, limits=limits, wait=wait)
+    try:
+        _check_sha256(release, url, fetched.sha256)
+    except ValueError:
+        downloads.discard(places.archive)
+        raise
     earlier = _parsed_record(places.record) if os.path.exists(places.record) else None
     _check_unchanged(places, url, fetched, earlier=earlier)
     shutil.rmtree(places.unpacked, ignore_errors=True)  # of a process that was killed
@@ -220,13 +241,13 @@ def _check_unchanged(
     *,
     earlier: Optional[Dict[str, Any]],
 ) -> None:
-    """An address that gives another archive than it gave before deserves a question."""
-    if earlier is None or earlier["url"] != url or earlier["sha256"] == fetched.sha256:
+    """Another archive than the one that came first deserves a question."""
+    if earlier is None or earlier["sha256"] == fetched.sha256:
         return
     downloads.discard(places.archive)
     raise ValueError(
-        f"{url} is not the archive that was downloaded before: its SHA-256 was "
-        f"{earlier['sha256']} and is {fetched.sha256}. If the new one is meant, remove "
+        f"{url} is not the archive that was downloaded before (from {earlier['url']}): its SHA-256 "
+        f"was {earlier['sha256']} and is {fetched.sha256}. If the new one is meant, remove "
         f"{places.record} and run the same command again."
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 import six
 import tensorflow.compat.v1 as tf
 
-from albert import fused_ops, layers
+from albert import files, fused_ops, layers
 from albert.layers import Dense, Norm, gelu
 
 SHARE_TYPES = ("all", "attention", "ffn", "none")
@@ -118,14 +118,10 @@ class AlbertConfig:
         """
         if not tf.io.gfile.exists(json_file) or tf.io.gfile.isdir(json_file):
             raise ValueError(f"Model config {json_file!r} was not found.")
-        with tf.io.gfile.GFile(json_file, "r") as reader:
-            text = reader.read()
         try:
-            settings = json.loads(text)
+            settings = files.read_json_object(json_file)
         except ValueError as error:
-            raise ValueError(f"Model config {json_file!r} is not valid JSON: {error}.") from error
-        if not isinstance(settings, dict):
-            raise ValueError(f"Model config {json_file!r} must hold a JSON object.")
+            raise ValueError(f"Model config {error}") from None
         try:
             return cls.from_dict(settings)
         except ValueError as error:
@@ -352,6 +348,7 @@ class _Encoder:
         self._config = config
         self._batch, self._length = batch_and_length
         self._ops = ops
+        mask = tf.reshape(mask, [self._batch, 1, 1, self._length])
         self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * _MASKED_SCORE
 
     def block(
@@ -481,9 +478,8 @@ class AlbertModel:
             it. None draws stateful random numbers.
 
         Raises:
-          ValueError: the inputs' rank is wrong, the sequence is longer than the position table,
-            recomputation is asked for under stateful dropout, or the config has a value out of
-            its range.
+          ValueError: the config has a value out of its range, the inputs' rank is wrong, the
+            sequence is longer than the position table, or recomputation under stateful dropout.
         """
         del use_einsum
         config.validate()
@@ -497,15 +493,12 @@ class AlbertModel:
             token_type_ids = tf.zeros([batch, length], tf.int32)
 
         with tf.variable_scope(scope, default_name="bert"):
-            # Only beside compiled clusters: a gradient of our own is known to this process alone,
-            # and graphs of plain operations are exported and differentiated elsewhere.
-            hands_on = is_training and use_xla
-            variables = _Variables(self._config, compute_dtype, hands_on=hands_on)
+            # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
+            variables = _Variables(self._config, compute_dtype, hands_on=is_training and use_xla)
             hidden = self._embed(
                 variables, input_ids, token_type_ids, one_hot=use_one_hot_embeddings
             )
-            mask = tf.reshape(input_mask, [batch, 1, 1, length])
-            encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=mask)
+            encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=input_mask)
             self._layers = self._encode(
                 encoder, variables, tf.cast(hidden, compute_dtype), recompute=recompute
             )
@@ -825,8 +818,9 @@ def get_dense(path: str, shape: List[int], initializer_range: float) -> Dense:
 
 def get_norm(path: str, size: int) -> Norm:
     """Returns the float32 variables of a LayerNorm: `path`/beta, zeros, and `path`/gamma, ones."""
-    beta = tf.get_variable(f"{path}/beta", [size], initializer=tf.zeros_initializer())
-    gamma = tf.get_variable(f"{path}/gamma", [size], initializer=tf.ones_initializer())
+    prefix = f"{path}/" if path else ""
+    beta = tf.get_variable(f"{prefix}beta", [size], initializer=tf.zeros_initializer())
+    gamma = tf.get_variable(f"{prefix}gamma", [size], initializer=tf.ones_initializer())
     return Norm(beta, gamma)
 
 
@@ -907,8 +901,12 @@ def dropout(
 
 
 def layer_norm(input_tensor: tf.Tensor, name: Optional[str] = None) -> tf.Tensor:
-    """Returns LayerNorm over the last axis, with variables `name` ("LayerNorm") beta and gamma."""
-    norm = get_norm(name or "LayerNorm", int(input_tensor.shape[-1]))
+    """Returns LayerNorm over the last axis, with variables `name`/beta and `name`/gamma.
+
+    Without a name the first one in a scope is LayerNorm, the second LayerNorm_1, and so on.
+    """
+    with tf.variable_scope(name, default_name="LayerNorm"):
+        norm = get_norm("", int(input_tensor.shape[-1]))
     return layers.layer_norm(input_tensor, norm)
 
 
@@ -960,3 +958,399 @@ def reshape_to_matrix(input_tensor: tf.Tensor) -> tf.Tensor:
 def reshape_from_matrix(output_tensor: tf.Tensor, orig_shape_list: List) -> tf.Tensor:
     """Returns a matrix in the original leading dimensions, with its own last dimension."""
     return tf.reshape(output_tensor, [*orig_shape_list[:-1], int(output_tensor.shape[-1])])
+
+
+# ---- the parts of the model as functions, for programs that compose their own --------------------
+#
+# With the public script's names, arguments and variables. AlbertModel gives the same numbers in
+# less time: it joins and casts shared weights once a step.
+
+AlbertModel.pooled_output = property(AlbertModel.get_pooled_output)
+AlbertModel.sequence_output = property(AlbertModel.get_sequence_output)
+AlbertModel.all_encoder_layers = property(AlbertModel.get_all_encoder_layers)
+AlbertModel.word_embedding_output = property(AlbertModel.get_word_embedding_output)
+AlbertModel.embedding_output = property(AlbertModel.get_embedding_output)
+AlbertModel.output_embedding_table = property(AlbertModel.get_embedding_table)
+
+
+def get_timing_signal_1d_given_position(
+    channels, position, min_timescale=1.0, max_timescale=1.0e4
+) -> tf.Tensor:
+    """Returns sines, then cosines, of positions (arXiv:1706.03762, section 3.5).
+
+    Args:
+      channels: width; where it is odd the last channel is 0.
+      position: [B, S].
+      min_timescale, max_timescale: the angles grow by min_timescale a position in the first channel
+        and by min_timescale^2 / max_timescale in the last.
+
+    Returns:
+      float32 [B, S, channels].
+    """
+    count = channels // 2
+    step = np.log(float(max_timescale) / float(min_timescale)) / max(count - 1, 1)
+    factors = (min_timescale * np.exp(-step * np.arange(count))).astype(np.float32)
+    angles = tf.cast(position, tf.float32)[:, :, tf.newaxis] * factors  # [B, S, count]
+    signal = tf.concat([tf.sin(angles), tf.cos(angles)], axis=2)  # [B, S, 2 * count]
+    return tf.pad(signal, [[0, 0], [0, 0], [0, channels % 2]])
+
+
+def embedding_lookup(
+    input_ids,
+    vocab_size,
+    embedding_size=128,
+    initializer_range=0.02,
+    word_embedding_name="word_embeddings",
+    use_one_hot_embeddings=False,
+):
+    """Looks words up in a table that it makes.
+
+    Args:
+      input_ids: int32 [B, S], or [B, S, n] for n words a place.
+      vocab_size: V.
+      embedding_size: E.
+      initializer_range: deviation of the table's first values.
+      word_embedding_name: the table's name below the current scope.
+      use_one_hot_embeddings: look up by a product with one-hot rows (TPU).
+
+    Returns:
+      (float32 [B, S, E] or [B, S, n * E], the table [V, E]).
+    """
+    table = get_weight(word_embedding_name, [vocab_size, embedding_size], initializer_range)
+    words = _look_up(table, tf.reshape(input_ids, [-1]), one_hot=use_one_hot_embeddings)
+    batch, length, *several = get_shape_list(input_ids, expected_rank=[2, 3])
+    width = embedding_size * (several[0] if several else 1)
+    return tf.reshape(words, [batch, length, width]), table
+
+
+def embedding_postprocessor(
+    input_tensor,
+    use_token_type=False,
+    token_type_ids=None,
+    token_type_vocab_size=16,
+    token_type_embedding_name="token_type_embeddings",
+    use_position_embeddings=True,
+    position_embedding_name="position_embeddings",
+    initializer_range=0.02,
+    max_position_embeddings=512,
+    dropout_prob=0.1,
+    use_one_hot_embeddings=True,
+) -> tf.Tensor:
+    """Returns dropout(LayerNorm(words + types + positions)), float32 [B, S, E].
+
+    Args:
+      input_tensor: words, float32 [B, S, E].
+      use_token_type: add the embeddings of `token_type_ids`, int32 [B, S].
+      token_type_vocab_size, token_type_embedding_name: of the table of types.
+      use_position_embeddings: add a learned vector for each position.
+      position_embedding_name, max_position_embeddings: of the table of positions.
+      initializer_range: deviation of the tables' first values.
+      dropout_prob: of the dropout at the end.
+      use_one_hot_embeddings: look types up by a product with one-hot rows.
+
+    Raises:
+      ValueError: types are asked for and not given, or the sequence is longer than the table.
+    """
+    batch, length, width = get_shape_list(input_tensor, expected_rank=3)
+    output = input_tensor
+    if use_token_type:
+        if token_type_ids is None:
+            raise ValueError("use_token_type needs token_type_ids. Give them, or leave both out.")
+        table = get_weight(
+            token_type_embedding_name, [token_type_vocab_size, width], initializer_range
+        )
+        types = _look_up(table, tf.reshape(token_type_ids, [-1]), one_hot=use_one_hot_embeddings)
+        output += tf.reshape(types, [batch, length, width])
+    if use_position_embeddings:
+        if isinstance(length, int) and length > max_position_embeddings:
+            raise ValueError(
+                f"The sequence length {length} exceeds max_position_embeddings"
+                f" {max_position_embeddings}."
+            )
+        shape = [max_position_embeddings, width]
+        positions = get_weight(position_embedding_name, shape, initializer_range)
+        output += tf.slice(positions, [0, 0], [length, -1])  # [S, E] over the batch
+    return layer_norm_and_dropout(output, dropout_prob)
+
+
+def einsum_via_matmul(input_tensor, w, num_inner_dims) -> tf.Tensor:
+    """Returns the product over the last `num_inner_dims` dimensions, as one of matrices.
+
+    Args:
+      input_tensor: [*outer, *inner].
+      w: [*inner, *new], of static shape.
+      num_inner_dims: the number of inner dimensions.
+
+    Returns:
+      [*outer, *new].
+    """
+    inner, new = np.split(w.shape.as_list(), [num_inner_dims])
+    outer = get_shape_list(input_tensor)[:-num_inner_dims]
+    rows = tf.reshape(input_tensor, [-1, np.prod(inner)])
+    product = tf.matmul(rows, tf.reshape(w, [np.prod(inner), -1]))
+    return tf.reshape(product, [*outer, *new])
+
+
+def _dense_layer(
+    input_tensor, shape: List[int], *, num_inner_dims=1, initializer, activation, name
+) -> tf.Tensor:
+    """An affine layer of that shape whose variables are a matrix and a vector."""
+    inner, outer = shape[:num_inner_dims], shape[num_inner_dims:]
+    columns = int(np.prod(outer))
+    with tf.variable_scope(name, default_name="dense"):
+        kernel = tf.get_variable("kernel", [np.prod(inner), columns], initializer=initializer)
+        bias = tf.get_variable("bias", [columns], initializer=tf.zeros_initializer())
+    output = einsum_via_matmul(input_tensor, tf.reshape(kernel, shape), num_inner_dims)
+    output += tf.reshape(bias, outer)
+    return activation(output) if activation else output
+
+
+def dense_layer_3d(
+    input_tensor, num_attention_heads, head_size, initializer, activation, use_einsum, name=None
+) -> tf.Tensor:
+    """Returns a dense layer split into heads, [B, S, N, D].
+
+    Args:
+      input_tensor: [B, S, H].
+      num_attention_heads, head_size: N and D; the variables are kernel [H, N * D], bias [N * D].
+      initializer: of the kernel.
+      activation: a function of the output, or None.
+      use_einsum: taken for the sake of existing callers; both give the same.
+      name: scope of the variables.
+    """
+    del use_einsum
+    shape = [int(input_tensor.shape[-1]), num_attention_heads, head_size]
+    return _dense_layer(
+        input_tensor, shape, initializer=initializer, activation=activation, name=name
+    )
+
+
+def dense_layer_3d_proj(
+    input_tensor, hidden_size, head_size, initializer, activation, use_einsum, name=None
+) -> tf.Tensor:
+    """Returns a dense layer on all heads together, [B, S, H].
+
+    Args:
+      input_tensor: [B, S, N, D].
+      hidden_size, head_size: H and D; the variables are kernel [N * D, H], bias [H].
+      initializer, activation, use_einsum, name: see `dense_layer_3d`.
+    """
+    del use_einsum
+    return _dense_layer(
+        input_tensor,
+        [int(input_tensor.shape[2]), head_size, hidden_size],
+        num_inner_dims=2,
+        initializer=initializer,
+        activation=activation,
+        name=name,
+    )
+
+
+def dense_layer_2d(
+    input_tensor,
+    output_size,
+    initializer,
+    activation,
+    use_einsum,
+    num_attention_heads=1,
+    name=None,
+) -> tf.Tensor:
+    """Returns a dense layer, [B, S, output_size].
+
+    Args:
+      input_tensor: [B, S, H].
+      output_size: of the variables kernel [H, output_size] and bias [output_size].
+      num_attention_heads: without effect.
+      initializer, activation, use_einsum, name: see `dense_layer_3d`.
+    """
+    del use_einsum, num_attention_heads
+    shape = [int(input_tensor.shape[-1]), output_size]
+    return _dense_layer(
+        input_tensor, shape, initializer=initializer, activation=activation, name=name
+    )
+
+
+def dot_product_attention(q, k, v, bias, dropout_rate=0.0) -> tf.Tensor:
+    """Returns attention (arXiv:1706.03762, section 3.2.1), [..., F, D].
+
+    Args:
+      q: [..., F, D].
+      k, v: [..., T, D].
+      bias: the mask, 1 where attention may go and 0 elsewhere, [B, 1, T, 1]; None for no mask.
+      dropout_rate: of the probabilities.
+    """
+    scores = tf.matmul(q, k, transpose_b=True) / np.sqrt(int(q.shape[-1]))  # [..., F, T]
+    adder = 0.0
+    if bias is not None:
+        mask = tf.linalg.matrix_transpose(tf.cast(bias, tf.float32))  # [B, 1, 1, T]
+        adder = (1.0 - mask) * _MASKED_SCORE
+    return tf.matmul(dropout(layers.masked_softmax(scores, adder), dropout_rate), v)
+
+
+def attention_layer(
+    from_tensor,
+    to_tensor,
+    attention_mask=None,
+    num_attention_heads=1,
+    query_act=None,
+    key_act=None,
+    value_act=None,
+    attention_probs_dropout_prob=0.0,
+    initializer_range=0.02,
+    batch_size=None,
+    from_seq_length=None,
+    to_seq_length=None,
+    use_einsum=True,
+) -> tf.Tensor:
+    """Returns attention of many heads, before its output layer: [B, F, N, D].
+
+    Args:
+      from_tensor: [B, F, H], or [B * F, H] with the next sizes given.
+      to_tensor: [B, T, H] or [B * T, H].
+      attention_mask: int32 [B, T], 1 where attention may go and 0 elsewhere.
+      num_attention_heads: N; the variables are query, key and value, each kernel and bias.
+      query_act, key_act, value_act: activations, or None.
+      attention_probs_dropout_prob: of the dropout of the probabilities.
+      initializer_range: deviation of the kernels' first values.
+      batch_size, from_seq_length, to_seq_length: B, F and T of matrices.
+      use_einsum: see `dense_layer_3d`.
+
+    Raises:
+      ValueError: the ranks differ, or sizes of matrices are missing.
+    """
+    rank = len(get_shape_list(from_tensor, expected_rank=[2, 3]))
+    assert_rank(to_tensor, rank)
+    if rank == 2:
+        if None in (batch_size, from_seq_length, to_seq_length):
+            raise ValueError("Matrices need batch_size, from_seq_length and to_seq_length.")
+        width = int(from_tensor.shape[-1])
+        from_tensor = tf.reshape(from_tensor, [batch_size, from_seq_length, width])
+        to_tensor = tf.reshape(to_tensor, [batch_size, to_seq_length, int(to_tensor.shape[-1])])
+    size = int(from_tensor.shape[-1]) // num_attention_heads
+
+    def heads(tensor, activation, name):
+        initializer = create_initializer(initializer_range)
+        split = dense_layer_3d(
+            tensor, num_attention_heads, size, initializer, activation, use_einsum, name
+        )
+        return tf.transpose(split, [0, 2, 1, 3])  # [B, N, S, D]
+
+    query = heads(from_tensor, query_act, "query")
+    key, value = heads(to_tensor, key_act, "key"), heads(to_tensor, value_act, "value")
+    if attention_mask is not None:
+        batch, length = get_shape_list(to_tensor)[:2]
+        attention_mask = tf.reshape(attention_mask, [batch, 1, length, 1])
+    context = dot_product_attention(query, key, value, attention_mask, attention_probs_dropout_prob)
+    return tf.transpose(context, [0, 2, 1, 3])  # [B, F, N, D]
+
+
+def attention_ffn_block(
+    layer_input,
+    hidden_size=768,
+    attention_mask=None,
+    num_attention_heads=1,
+    attention_head_size=64,
+    attention_probs_dropout_prob=0.0,
+    intermediate_size=3072,
+    intermediate_act_fn=None,
+    initializer_range=0.02,
+    hidden_dropout_prob=0.0,
+    use_einsum=True,
+) -> tf.Tensor:
+    """Returns one block of the encoder, attention and feed-forward: [B, S, H] -> [B, S, H].
+
+    Args:
+      layer_input: [B, S, H].
+      hidden_size, num_attention_heads, attention_head_size, intermediate_size: H, N, D and I.
+      attention_mask, attention_probs_dropout_prob, use_einsum: see `attention_layer`.
+      intermediate_act_fn: the activation's name, a function, or None.
+      initializer_range: deviation of the kernels' first values.
+      hidden_dropout_prob: of the dropout of each sub-layer's output.
+    """
+    options = {
+        "initializer": create_initializer(initializer_range),
+        "use_einsum": use_einsum,
+        "name": "dense",
+    }
+    with tf.variable_scope("attention_1"):
+        with tf.variable_scope("self"):
+            context = attention_layer(
+                layer_input,
+                layer_input,
+                attention_mask,
+                num_attention_heads,
+                attention_probs_dropout_prob=attention_probs_dropout_prob,
+                initializer_range=initializer_range,
+                use_einsum=use_einsum,
+            )
+        with tf.variable_scope("output"):
+            attended = dense_layer_3d_proj(
+                context, hidden_size, attention_head_size, activation=None, **options
+            )
+    middle = layer_norm(layer_input + dropout(attended, hidden_dropout_prob))
+    with tf.variable_scope("ffn_1/intermediate"):
+        activation = get_activation(intermediate_act_fn)
+        inner = dense_layer_2d(middle, intermediate_size, activation=activation, **options)
+        with tf.variable_scope("output"):
+            update = dense_layer_2d(inner, hidden_size, activation=None, **options)
+    return layer_norm(middle + dropout(update, hidden_dropout_prob))
+
+
+def transformer_model(
+    input_tensor,
+    attention_mask=None,
+    hidden_size=768,
+    num_hidden_layers=12,
+    num_hidden_groups=12,
+    num_attention_heads=12,
+    intermediate_size=3072,
+    inner_group_num=1,
+    intermediate_act_fn="gelu",
+    hidden_dropout_prob=0.1,
+    attention_probs_dropout_prob=0.1,
+    initializer_range=0.02,
+    do_return_all_layers=False,
+    use_einsum=True,
+):
+    """Returns the encoder's last output [B, S, H], or a list of the output of every block.
+
+    Args:
+      input_tensor: [B, S, E]; projected to H where E is not H.
+      attention_mask: int32 [B, S], 1 for tokens and 0 for padding; None for no padding.
+      num_hidden_layers, num_hidden_groups, inner_group_num: see the module's `layer_groups`.
+      do_return_all_layers: return the list.
+      others: as of `attention_ffn_block`.
+
+    Raises:
+      ValueError: hidden_size is not a multiple of num_attention_heads.
+    """
+    if hidden_size % num_attention_heads:
+        raise ValueError(
+            f"hidden_size {hidden_size} is not a multiple of num_attention_heads"
+            f" {num_attention_heads}. Each head needs the same size."
+        )
+    hidden, outputs = input_tensor, []
+    if get_shape_list(input_tensor, expected_rank=3)[-1] != hidden_size:
+        initializer = create_initializer(initializer_range)
+        name = "embedding_hidden_mapping_in"
+        hidden = dense_layer_2d(hidden, hidden_size, initializer, None, use_einsum, name=name)
+    for block in range(num_hidden_layers * inner_group_num):
+        layer, inner = divmod(block, inner_group_num)
+        group = layer * num_hidden_groups // num_hidden_layers
+        path = f"transformer/group_{group}/inner_group_{inner}"
+        with tf.variable_scope(path, reuse=tf.AUTO_REUSE):
+            hidden = attention_ffn_block(
+                hidden,
+                hidden_size=hidden_size,
+                attention_mask=attention_mask,
+                num_attention_heads=num_attention_heads,
+                attention_head_size=hidden_size // num_attention_heads,
+                attention_probs_dropout_prob=attention_probs_dropout_prob,
+                intermediate_size=intermediate_size,
+                intermediate_act_fn=intermediate_act_fn,
+                initializer_range=initializer_range,
+                hidden_dropout_prob=hidden_dropout_prob,
+                use_einsum=use_einsum,
+            )
+        outputs.append(hidden)
+    return outputs if do_return_all_layers else hidden

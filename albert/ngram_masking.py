@@ -22,7 +22,7 @@ sequence at most, P predictions at most, V vocabulary, T pieces of a block of te
 import itertools
 import re
 import string
-from typing import Any, Dict, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Pattern, Sequence, Tuple
 
 import numpy as np
 
@@ -74,6 +74,20 @@ def starts_word(piece: str) -> bool:
     )
 
 
+def word_start_rule(is_sentencepiece: bool, word_start: str = "reference") -> Callable[[str], bool]:
+    """Returns whether a piece starts a word, as a function of the piece; see `piece_table`."""
+    if not is_sentencepiece:
+        return lambda piece: not piece.startswith("##")
+    if word_start == "underline":
+        return lambda piece: piece.startswith(_UNDERLINE)
+    return starts_word
+
+
+def is_ordinary(piece: str) -> bool:
+    """Returns whether a WordPiece piece may replace another: it is none of [CLS], <pad> and so."""
+    return bool(piece) and not _RESERVED.fullmatch(piece)
+
+
 def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
     """Returns the table for a `tokenization.FullTokenizer`.
 
@@ -104,14 +118,9 @@ def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
     is_special = np.array(
         [_is_special(model, number, piece) for number, piece in enumerate(pieces)]
     )
-    odd_unknown = None
-    if model is None:
-        starts = [not piece.startswith("##") for piece in pieces]
-    elif word_start == "underline":
-        starts = [piece.startswith(_UNDERLINE) for piece in pieces]
-    else:
-        starts = [starts_word(piece) for piece in pieces]
-        odd_unknown = _odd_unknown(vocab)
+    rule = word_start_rule(model is not None, word_start)
+    starts = [rule(piece) for piece in pieces]
+    odd_unknown = _odd_unknown(vocab) if rule is starts_word else None
     ordinary = np.flatnonzero(~is_special).astype(np.int32)
     if not len(ordinary):
         raise ValueError("The vocabulary holds no ordinary piece, only special ones.")
@@ -182,7 +191,7 @@ def word_starts(
 def _is_special(model: Any, number: int, piece: str) -> bool:
     """Whether a piece stands for something other than text."""
     if model is None:
-        return not piece or bool(_RESERVED.fullmatch(piece))
+        return not is_ordinary(piece)
     return model.IsControl(number) or model.IsUnknown(number) or model.IsUnused(number)
 
 
@@ -241,26 +250,83 @@ def masked_features(
     """
     sequences = _gather(block, pairs, settings)
     words = _find_words(sequences, pairs.length_a, settings)
-    wanted = _number_to_predict(sequences.length, settings)
-    order = random_streams.fold(pairs.key, WORDS)
+    output, chosen = _mask(sequences, words, keys=pairs.key, table=table, settings=settings)
+    features = _lay_out(output, sequences, length_a=pairs.length_a, table=table, settings=settings)
+    if settings.masked_lm_prob > 0:
+        features.update(
+            _predictions(chosen, sequences.ids, length_a=pairs.length_a, settings=settings)
+        )
+    features["next_sentence_labels"] = pairs.label[:, None]
+    return features
+
+
+class MaskedSequence(NamedTuple):
+    """One sequence after masking."""
+
+    ids: np.ndarray  # int32 [S]
+    positions: np.ndarray  # int64: those to predict, ascending
+
+
+def mask_sequence(
+    ids: np.ndarray,
+    starts_word: np.ndarray,
+    *,
+    key: np.ndarray,
+    table: PieceTable,
+    settings: MaskSettings,
+) -> MaskedSequence:
+    """Masks one sequence of any layout, as `masked_features` does it with pairs.
+
+    Args:
+      ids: int32 [S]; [CLS] and [SEP] end words and stay.
+      starts_word: bool [S]: which pieces start a word.
+      key: uint64 [1], of the random numbers.
+      table: of the vocabulary; is_word_start is not looked at.
+      settings: see MaskSettings; max_seq_length does not matter.
+    """
+    place = np.flatnonzero((ids != table.cls_id) & (ids != table.sep_id))  # [M]
+    if not len(place):
+        return MaskedSequence(ids, place)
+    # A gap in the places is a [CLS] or [SEP]: there a word ends.
+    opens = starts_word[place] | (np.diff(place, prepend=-2) > 1)
+    length = np.array([len(place)])
+    is_piece = np.ones([1, len(place)], bool)
+    sequence = _Sequences(ids[place][None, :], is_piece, starts_word[place][None, :], length)
+    words = _words(opens[None, :] | (not settings.do_whole_word_mask), length, settings)
+    settings = settings._replace(max_seq_length=len(ids))
+    wanted = _number_to_predict(np.array([len(ids) - 3]), settings)
+    output, chosen = _mask(sequence, words, keys=key, table=table, settings=settings, wanted=wanted)
+    result = ids.copy()
+    result[place] = output[0]
+    return MaskedSequence(result, place[chosen[0]])
+
+
+def _mask(
+    sequences: _Sequences,
+    words: _Words,
+    *,
+    keys: np.ndarray,
+    table: PieceTable,
+    settings: MaskSettings,
+    wanted: Optional[np.ndarray] = None,
+) -> Tuple[np.ndarray, np.ndarray]:
+    """The ids after masking and which pieces are to be predicted, [N, M] both."""
+    if wanted is None:
+        wanted = _number_to_predict(sequences.length, settings)
+    order = random_streams.fold(keys, WORDS)
     masked_words = _choose_words(words, wanted, keys=order, settings=settings)
     output = sequences.ids.copy()
     chosen = _pieces_of(words, masked_words, sequences.is_piece)  # bool [N, M]
-    _replace(output, chosen, keys=pairs.key, table=table)
-    labels = sequences.ids
+    _replace(output, chosen, keys=keys, table=table)
     if settings.do_permutation:
-        order = random_streams.fold(pairs.key, _PERMUTED_WORDS)
+        order = random_streams.fold(keys, _PERMUTED_WORDS)
         moved_words = _choose_words(
             words, wanted, keys=order, settings=settings, taken=masked_words
         )
         moved = _pieces_of(words, moved_words, sequences.is_piece)
-        _permute(output, moved, random_streams.fold(pairs.key, _PERMUTATION))
+        _permute(output, moved, random_streams.fold(keys, _PERMUTATION))
         chosen = chosen | moved
-    features = _lay_out(output, sequences, length_a=pairs.length_a, table=table, settings=settings)
-    if settings.masked_lm_prob > 0:
-        features.update(_predictions(chosen, labels, length_a=pairs.length_a, settings=settings))
-    features["next_sentence_labels"] = pairs.label[:, None]
-    return features
+    return output, chosen
 
 
 def count_predictions(features: Dict[str, np.ndarray]) -> int:
@@ -292,9 +358,14 @@ def _find_words(sequences: _Sequences, length_a: np.ndarray, settings: MaskSetti
         is_start[:, 0] = True
         rows = np.flatnonzero(length_a < sequences.length)
         is_start[rows, length_a[rows]] = True
+    return _words(is_start, sequences.length, settings)
+
+
+def _words(is_start: np.ndarray, length: np.ndarray, settings: MaskSettings) -> _Words:
+    """The words that open at the pieces is_start [N, M] of sequences of these lengths [N]."""
     of_piece = np.cumsum(is_start, axis=1, dtype=np.int32) - 1
     count = of_piece[:, -1].astype(np.int64) + 1
-    start = np.repeat(sequences.length[:, None], count.max() + settings.ngram, axis=1)
+    start = np.repeat(length[:, None], count.max() + settings.ngram, axis=1)
     rows, columns = np.nonzero(is_start)
     start[rows, of_piece[rows, columns]] = columns
     return _Words(of_piece, count, start)

@@ -226,6 +226,23 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     _apply_sparse_duplicate_indices = _apply_sparse
     _resource_apply_sparse_duplicate_indices = _resource_apply_sparse
 
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None):
+        """Returns the operation that updates the variables; the base class explains it.
+
+        Args:
+          grads_and_vars: pairs; those without a gradient or without a variable are left out.
+          global_step: without effect, as in the published optimizers: programs made for them add
+            one to it themselves.
+          name: of the operation.
+
+        Raises:
+          ValueError: there is no gradient.
+        """
+        del global_step
+        pairs = [pair for pair in grads_and_vars if pair[1] is not None]
+        # Only the base class updates every replica and every shard.
+        return super().apply_gradients(pairs, name=name)
+
     def apply_aggregated(
         self,
         strategy: tf.distribute.Strategy,
@@ -314,7 +331,7 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
 
     Args:
       exclude_from_layer_adaptation: regular expressions; a variable in whose name one of them is
-        found keeps the ratio 1. None: those of exclude_from_weight_decay.
+        found keeps the ratio 1. None or empty: those of exclude_from_weight_decay.
     """
 
     def __init__(
@@ -340,9 +357,9 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
             name=name,
             use_xla=use_xla,
         )
-        if exclude_from_layer_adaptation is None:
-            exclude_from_layer_adaptation = self.exclude_from_weight_decay
-        self.exclude_from_layer_adaptation = tuple(exclude_from_layer_adaptation)
+        self.exclude_from_layer_adaptation = tuple(
+            exclude_from_layer_adaptation or self.exclude_from_weight_decay
+        )
 
     def _trust_ratio(self, name: str, weight: tf.Tensor, direction: tf.Tensor):
         if _matches(name, self.exclude_from_layer_adaptation):
@@ -614,7 +631,13 @@ def _update_on_one_device(
     norm = _finite_norm(_global_norm(pairs), tf.identity(global_step))
     scale = _clip_scale(norm)
     clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in pairs]
-    return _Applied(rule.apply_gradients(clipped, global_step=global_step), norm)
+    return _Applied(_counted(rule.apply_gradients(clipped), global_step), norm)
+
+
+def _counted(update: tf.Operation, global_step: tf.Variable) -> tf.Operation:
+    """The update, after which the global step grows by one."""
+    with tf.control_dependencies([update]):
+        return tf.group(global_step.assign_add(1, read_value=False))
 
 
 def _update_on_shards(
@@ -640,7 +663,7 @@ def _update_on_shards(
     scale = _clip_scale(norm) * share * share
     clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in summed]
     sharded = tf.tpu.CrossShardOptimizer(rule)
-    return _Applied(sharded.apply_gradients(clipped, global_step=global_step), norm)
+    return _Applied(_counted(sharded.apply_gradients(clipped), global_step), norm)
 
 
 class _Replica(NamedTuple):

@@ -14,6 +14,8 @@ import threading
 import time
 from typing import Callable, Dict, Sequence
 
+from albert import stop_signals
+
 _LOGGER = logging.getLogger("albert")
 
 _SECONDS_BETWEEN_LOOKS = 2.0
@@ -30,17 +32,24 @@ class PeerWatch:
     """
 
     def __init__(
-        self, addresses: Sequence[str], *, is_over: Callable[[], bool], leftovers: Sequence[str]
+        self,
+        addresses: Sequence[str],
+        *,
+        is_over: Callable[[], bool],
+        is_stopping: Callable[[], bool] = lambda: False,
+        leftovers: Sequence[str],
     ):
         """Takes what to watch.
 
         Args:
           addresses: "host:port" of each peer.
           is_over: whether the last step is done, so that peers may leave.
+          is_stopping: whether all are to end, and a peer that has gone is no fault.
           leftovers: folders to remove where this process has to be ended.
         """
         self._addresses = list(addresses)
         self._is_over = is_over
+        self._is_stopping = is_stopping
         self._leftovers = list(leftovers)
         self._seen: Dict[str, float] = {}
         self._misses: Dict[str, int] = {}  # since a peer was seen last
@@ -76,7 +85,8 @@ class PeerWatch:
             # A look may have been late because of the others: one miss proves nothing.
             if self._misses[address] < _FEWEST_MISSES:
                 continue
-            if now - self._seen.get(address, now) > _PATIENCE_SECONDS:
+            patience = 0.0 if self._is_stopping() else _PATIENCE_SECONDS
+            if now - self._seen.get(address, now) > patience:
                 lost = address
         missing = [address for address in self._addresses if address not in self._seen]
         if missing and time.monotonic() > self._reminder:
@@ -86,15 +96,17 @@ class PeerWatch:
 
     def _end(self, lost: str) -> None:
         """Nothing less ends a process whose main thread waits in TensorFlow."""
+        is_stopping = self._is_stopping()
+        reason = "has ended the training" if is_stopping else "has gone; there is no next step"
         print(
-            f"ERROR: The worker at {lost} has gone, and without it there is no next step. Start "
-            "the same command in every process again: training goes on from the last checkpoint.",
+            f"{'' if is_stopping else 'ERROR: '}The worker at {lost} {reason}. Start the same "
+            "command in every process again: training goes on from the last checkpoint.",
             file=sys.stderr,
             flush=True,
         )
         for folder in self._leftovers:
             shutil.rmtree(folder, ignore_errors=True)
-        os._exit(1)
+        os._exit(stop_signals.EXIT_CODE if is_stopping else 1)
 
 
 def is_reachable(address: str) -> bool:

@@ -220,7 +220,8 @@ def _config_path(settings: Any) -> str:
     if settings.albert_config_file:
         return settings.albert_config_file
     if settings.albert_dir:
-        return os.path.join(settings.albert_dir, released_models.CONFIG_NAME)
+        folder = released_models.local_folder(settings.albert_dir, "albert_dir")
+        return os.path.join(folder, released_models.CONFIG_NAME)
     names = configs.preset_names()
     return configs.preset_path(
         f"albert_{settings.name}" if f"albert_{settings.name}" in names else settings.name

@@ -6,6 +6,7 @@ TensorFlow 1.15.5 (Python 3.7) and TensorFlow 2.15.1 (Python 3.9-3.11) run the s
 `tensorflow.compat.v1`. The few places where they need different calls are here.
 """
 
+import itertools
 from typing import Callable
 
 import tensorflow.compat.v1 as tf
@@ -120,13 +121,12 @@ def make_plain(graph_def: tf.GraphDef) -> None:
       graph_def: is changed in place.
     """
     functions = graph_def.library.function
-    for nodes in [graph_def.node, *(function.node_def for function in functions)]:
-        for node in nodes:
-            for name in _COMPILATION:
-                if name in node.attr:
-                    del node.attr[name]
-            if node.op == "XlaLaunch":
-                _call_plainly(node)
+    nodes = itertools.chain(graph_def.node, *(function.node_def for function in functions))
+    for node in nodes:
+        for name in set(_COMPILATION) & set(node.attr):
+            del node.attr[name]
+        if node.op == "XlaLaunch":
+            _call_plainly(node)
 
 
 def _call_plainly(launch) -> None:

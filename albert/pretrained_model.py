@@ -10,7 +10,7 @@ from typing import List, NamedTuple, Optional, Sequence
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, precision, tokenization
+from albert import checkpoint_files, modeling, precision, tokenization
 
 _UNDERLINE = "\u2581"  # SentencePiece's mark of a space
 _MOST_MARKS = 4  # [CLS], two [SEP] and [MASK]
@@ -47,7 +47,8 @@ class PretrainedModel:
             self._build()
             self._session = tf.Session(graph=graph, config=precision.session_config())
             variables = tf.trainable_variables()
-            tf.train.Saver(variables).restore(self._session, checkpoint)
+            with checkpoint_files.explained(checkpoint):
+                tf.train.Saver(variables).restore(self._session, checkpoint)
         self.parameters = sum(variable.shape.num_elements() for variable in variables)
 
     def _build(self) -> None:

@@ -30,6 +30,7 @@ import json
 import logging
 import os
 import re
+import stat
 import tempfile
 import time
 from typing import (
@@ -53,6 +54,7 @@ from albert import (
     example_batches,
     files,
     input_pipeline,
+    model_vocabulary,
     ngram_masking,
     progress,
     random_streams,
@@ -84,7 +86,7 @@ _CELLS = 1 << 17  # instances times length that are masked together: arrays that
 _MANY_COPIES = 10  # of text without masks
 _MAKER = "create_pretraining_data"
 _NEWER_SETTINGS = ("language", "split_sentences", "text_field")
-_PART_NAME = re.compile(r"[0-9a-f]{16}-\d+\.part(\.tmp-\d+)?|[0-9a-f]{16}\.started")
+_PART_NAME = re.compile(r"[0-9a-f]{16}-\d+\.part(\.tmp-[0-9a-f]+)?|[0-9a-f]{16}\.started")
 
 
 class DataSettings(NamedTuple):
@@ -441,7 +443,9 @@ def create_pretraining_data(
     maker = InstanceMaker(tokenizer, settings)
     fingerprint = _fingerprint(input_files, tokenizer_file, maker)
     outputs = _Outputs(output_files, fingerprint)
+    vocabulary = vocabulary_of(tokenizer, tokenizer_file)
     if outputs.all_current():
+        outputs.put_beside(vocabulary)
         return _nothing_to_do(outputs, started)
     memory = progress.PeakMemory()
     with _WorkFolder(work_dir, outputs=outputs) as work:
@@ -451,11 +455,20 @@ def create_pretraining_data(
         made = _make_parts(work, input_files, maker=maker, processes=processes, memory=memory)
         counts = _total(made)
         _check_text(input_files, counts, sizes=[one["size"] for one in fingerprint["text"]])
+        outputs.put_beside(vocabulary)
         outputs.write(made.parts, counts, memory=memory)
         work.remove()
     summary = Summary(counts, False, time.time() - started, memory.megabytes())
     _report(summary, reused=made.reused)
     return summary
+
+
+def vocabulary_of(
+    tokenizer: tokenization.FullTokenizer, tokenizer_file: str
+) -> model_vocabulary.Vocabulary:
+    """Returns what is kept beside the records, so that the model they train gets it."""
+    key = "vocab_file" if tokenizer.sp_model is None else "spm_model_file"
+    return model_vocabulary.Vocabulary(key, tokenizer_file, tokenizer.do_lower_case)
 
 
 def _check_text(input_files: Sequence[str], counts: Counts, *, sizes: Sequence[int]) -> None:
@@ -543,7 +556,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _check_folder(folder: str) -> None:
     """Creates the folder if need be and writes a file into it."""
-    probe = os.path.join(folder, f".write-test-{os.getpid()}")
+    probe = os.path.join(folder, f".write-test-{files.random_suffix()}")
     try:
         if folder:
             tf.io.gfile.makedirs(folder)
@@ -582,6 +595,7 @@ class _WorkFolder:
 
     def __enter__(self) -> "_WorkFolder":
         os.makedirs(self.path, exist_ok=True)
+        self._check_owner()
         self._lock = open(os.path.join(self.path, "lock"), "a")  # noqa: SIM115, closed in __exit__
         try:
             if fcntl is not None:
@@ -604,6 +618,16 @@ class _WorkFolder:
         if is_made and (is_mistake or not os.path.exists(self._started)):
             self.remove()
         self._lock.close()
+
+    def _check_owner(self) -> None:
+        """The name can be foreseen, and in a shared folder others could have made it first."""
+        found, parent = os.lstat(self.path), os.stat(os.path.dirname(self.path) or ".")
+        is_shared = bool(parent.st_mode & stat.S_IWOTH) and found.st_uid != os.geteuid()
+        if stat.S_ISLNK(found.st_mode) or is_shared:
+            raise ValueError(
+                f"The folder for unfinished work, '{self.path}', is a link or another user's. "
+                "Remove it, or choose another --work_dir."
+            )
 
     def mark_started(self) -> None:
         """From here on, an output file without a sidecar is this job's own."""
@@ -731,6 +755,11 @@ class _Outputs:
     def all_current(self) -> bool:
         """Returns whether there is nothing to do."""
         return not any(self._why_stale(number) for number in range(len(self.paths)))
+
+    def put_beside(self, vocabulary: model_vocabulary.Vocabulary) -> None:
+        """Copies the vocabulary into each folder of output, where training finds it."""
+        for folder in sorted({os.path.dirname(path) for path in self.paths}):
+            model_vocabulary.put_beside_records(folder, vocabulary)
 
     def count_records(self) -> int:
         """Returns the number of instances in files that are current."""

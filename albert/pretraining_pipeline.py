@@ -29,6 +29,7 @@ again and which not every runner gives back. The counters are there for watching
 import hashlib
 import json
 import math
+import os
 import zlib
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -40,6 +41,7 @@ from albert import (
     beam_files,
     example_batches,
     files,
+    model_vocabulary,
     ngram_masking,
     pretraining_data,
     sharded_outputs,
@@ -126,6 +128,16 @@ def make_job(
         maker=maker,
         outputs=sharded_outputs.ShardedOutputs(outputs, made_from),
     )
+
+
+def keep_vocabulary(job: Job, vocabulary: model_vocabulary.Vocabulary) -> None:
+    """Copies the vocabulary into the folder of the shards, where training finds it."""
+    sha256 = model_vocabulary.sha256_of(vocabulary.path)
+    folder = os.path.dirname(job.outputs.names.base)
+    path = model_vocabulary.beside_records(folder, sha256, vocabulary.key)
+    if not beam_files.exists(path):
+        with beam_files.replacement(path) as temporary:
+            tf.io.gfile.copy(vocabulary.path, temporary, overwrite=True)
 
 
 def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
@@ -265,7 +277,7 @@ class _Read(beam.DoFn):
         keeps_bad = self._settings.input_file_mode == "rb"
         bad: List[Tuple[int, _BadLine]] = []
         block: List[text_documents.RawDocument] = []
-        size = 0
+        size = empty = 0
 
         def add_bad_line(line: text_documents.BadLine) -> None:
             bad.append(_described(line, self._num_files))
@@ -280,9 +292,10 @@ class _Read(beam.DoFn):
             ):
                 block.append(document._replace(index=document_index(document)))
                 size += len(document.text)
-                if size >= text_blocks.BLOCK_BYTES:
+                empty += not document.text
+                if size >= text_blocks.BLOCK_BYTES or empty >= text_blocks.MOST_EMPTY:
                     yield [tuple(document) for document in block]
-                    block, size = [], 0
+                    block, size, empty = [], 0, 0
         # Also an empty one: Beam 2.48 cannot group nothing in several processes.
         yield [tuple(document) for document in block]
         for line in bad:

@@ -13,6 +13,7 @@ import dataclasses
 import itertools
 import logging
 import math
+import os
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from albert import (
     dynamic_masking,
     estimator_utils,
     input_pipeline,
+    model_vocabulary,
     modeling,
     ngram_masking,
     training_graph,
@@ -40,6 +42,10 @@ _EVALUATION_SEED = 0
 _WEIGHT_EPSILON = 1e-5
 # Features without which a record is none of pretraining.
 _REQUIRED = frozenset({"input_ids"})
+_NOT_KEPT = (
+    "So --output_dir gets none, and who uses the model has to name it; --spm_model_file or "
+    "--vocab_file gives it to this command."
+)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -73,6 +79,23 @@ def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> input_pip
     )
 
 
+class RecordsVocabulary(NamedTuple):
+    """What the metadata of a record file tells of its vocabulary; None where it does not.
+
+    Attributes:
+      file: the record file.
+      pieces: their number.
+      name, sha256: of the vocabulary's file.
+      do_lower_case: whether text was made lower case.
+    """
+
+    file: str
+    pieces: Optional[int]
+    name: Optional[str]
+    sha256: Optional[str]
+    do_lower_case: Optional[bool]
+
+
 def check_records(
     files: Sequence[str],
     *,
@@ -81,8 +104,11 @@ def check_records(
     config: modeling.AlbertConfig,
     masks_on_the_fly: bool = False,
     records_per_file: int = _RECORDS_TO_CHECK,
-):
+) -> List[RecordsVocabulary]:
     """Looks at the first records of each file, so that a mistake shows before training starts.
+
+    Returns:
+      What the metadata of the files tells of their vocabulary, for those of which it does.
 
     Raises:
       ValueError: a file is empty or of another format, its sequences or predictions are of another
@@ -107,41 +133,82 @@ def check_records(
                 _check_ids(file, example, name=name, key=key, limit=limit)
         if not masks_on_the_fly:
             _check_masks(file, examples)
-    pieces = [_compare_vocabulary(file, config) for file in files]
-    different = [
-        number for number, size in enumerate(pieces) if size not in (None, config.vocab_size)
-    ]
+    told = [one for one in (_compare_vocabulary(file, config) for file in files) if one]
+    different = [one for one in told if one.pieces not in (None, config.vocab_size)]
     if different:
         _LOGGER.warning(
             "vocab_size is %d in the model's configuration; the vocabulary that %s was made with "
             "has %d pieces. The rest of the embeddings will never be used; or is this the "
             "configuration of another vocabulary?",
             config.vocab_size,
-            files[different[0]],
-            pieces[different[0]],
+            different[0].file,
+            different[0].pieces,
         )
+    return told
 
 
-def _compare_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[int]:
-    """The pieces of the vocabulary, where a sidecar tells; a model may have more, but not fewer."""
+def _compare_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[RecordsVocabulary]:
+    """The vocabulary, where a sidecar tells; a model may have more pieces, but not fewer."""
     sidecar = input_pipeline.read_sidecar(file)
-    pieces = sidecar.fingerprint.get("vocab_size") if sidecar else None
+    if sidecar is None:
+        return None
+    tokenizer = sidecar.fingerprint.get("tokenizer") or {}
+    pieces = sidecar.fingerprint.get("vocab_size")
     if pieces is not None and pieces > config.vocab_size:
         raise ValueError(
             f"{file} was made with a vocabulary of {pieces} pieces, but the model's vocab_size is "
             f"{config.vocab_size}. Set vocab_size to {pieces}, or use the model's vocabulary."
         )
-    return pieces
+    return RecordsVocabulary(
+        file,
+        pieces,
+        tokenizer.get("name"),
+        tokenizer.get("sha256"),
+        sidecar.fingerprint.get("do_lower_case"),
+    )
+
+
+def vocabulary_of_records(
+    told: Sequence[RecordsVocabulary], named: Optional[model_vocabulary.Vocabulary] = None
+) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
+    """Returns the vocabulary that records were made with, and the name of its file.
+
+    Args:
+      told: what `check_records` returned for the records.
+      named: the vocabulary that somebody says it is.
+
+    Returns:
+      None, with a line of the log, where it is not known or its file is not there: nothing depends
+      on it but the commands that use the model later.
+    """
+    known = {(one.sha256, one.do_lower_case): one for one in told if one.sha256}
+    if len(known) > 1:
+        names = ", ".join(sorted({f"{one.name} ({one.file})" for one in known.values()}))
+        _LOGGER.warning("The records are of several vocabularies: %s. %s", names, _NOT_KEPT)
+        return None
+    if not known:
+        if named is None:
+            _LOGGER.info("The records do not tell their vocabulary. %s", _NOT_KEPT)
+            return None
+        return named, os.path.basename(named.path)
+    (record,) = known.values()
+    if named and model_vocabulary.sha256_of(named.path) == record.sha256:
+        return named._replace(do_lower_case=record.do_lower_case), record.name
+    for folder in sorted({os.path.dirname(one.file) for one in told}):
+        found = model_vocabulary.find_beside_records(folder, record.sha256)
+        if found:
+            return found._replace(do_lower_case=record.do_lower_case), record.name
+    _LOGGER.warning(
+        "The records were made with %s, and no copy of it lies beside them (or %s). %s",
+        record.name,
+        "the file that is named is another one" if named else "it has changed",
+        _NOT_KEPT,
+    )
+    return None
 
 
 def _first_examples(file: str, count: int) -> List[tf.train.Example]:
-    try:
-        records = list(itertools.islice(tf.python_io.tf_record_iterator(file), count))
-    except tf.errors.DataLossError as error:
-        raise ValueError(
-            f"{file} is no TFRecord file, or is damaged: {error.message}. Create the pretraining "
-            "data again."
-        ) from error
+    records = list(itertools.islice(input_pipeline.records(file), count))
     try:
         return [tf.train.Example.FromString(record) for record in records]
     except Exception as error:  # protobuf's error class differs between its versions

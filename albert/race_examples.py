@@ -24,6 +24,8 @@ from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Seq
 
 import tensorflow.compat.v1 as tf
 
+from albert import files
+
 _LOGGER = logging.getLogger("albert")
 
 SPLITS = ("train", "dev", "test")
@@ -271,7 +273,7 @@ class _Reader:
         """Where the passages of a file are, and what they hold; a line at a time in all.txt."""
         is_many = os.path.basename(path) == ALL_NAME
         position = 0  # of the line
-        with tf.io.gfile.GFile(path, "rb") as stream:
+        with files.open_to_read(path) as stream:
             lines = _lines(stream) if is_many else [stream.read()]
             for number, content in enumerate(lines, start=1):
                 self._digest.update(content)
@@ -366,7 +368,7 @@ def _json_values(text: str, where: str) -> Iterator[_Value]:
 
 def _load(place: Place) -> Any:
     """The JSON value of a passage."""
-    with tf.io.gfile.GFile(place.path, "rb") as stream:
+    with files.open_to_read(place.path) as stream:
         stream.seek(place.start)
         return json.loads(stream.read(place.length).decode("utf-8"))
 

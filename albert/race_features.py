@@ -18,31 +18,11 @@ from typing import Any, List, Mapping, Optional, Sequence
 import numpy as np
 
 from albert import classifier_features, feature_cache, input_pipeline, race_examples, tokenization
+from albert.classifier_features import InputFeatures
 from albert.labelled_examples import PaddingInputExample
 
 _FORMAT_VERSION = 1
 NUM_CHOICES = len(race_examples.LETTERS)
-
-
-class InputFeatures:
-    """The model's inputs for one question.
-
-    Attributes:
-      example_id: the passage's id.
-      input_ids, input_mask, segment_ids: C lists of S ints.
-      label_id: the number of the right option.
-      is_real_example: False if it only fills a batch.
-    """
-
-    def __init__(
-        self, example_id, input_ids, input_mask, segment_ids, label_id, is_real_example=True
-    ):
-        self.example_id = example_id
-        self.input_ids = input_ids
-        self.input_mask = input_mask
-        self.segment_ids = segment_ids
-        self.label_id = label_id
-        self.is_real_example = is_real_example
 
 
 def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> input_pipeline.FeatureSpec:
@@ -116,7 +96,7 @@ class Encoder:
         """Returns the C sequences of a question; an unknown answer becomes 0."""
         rows = [self._row(article, ending) for ending in endings]
         ids, masks, segments = (list(part) for part in zip(*rows))
-        return InputFeatures(example_id, ids, masks, segments, label or 0)
+        return InputFeatures(ids, masks, segments, label or 0, example_id=example_id)
 
     def _row(self, article: Sequence[int], ending: Sequence[int]) -> List[List[int]]:
         """ids, mask and segments of one sequence."""
@@ -132,7 +112,7 @@ class Encoder:
 def _padding_features(max_seq_length: int, num_choices: int) -> InputFeatures:
     """What fills a batch."""
     zeros = [[0] * max_seq_length for _ in range(num_choices)]
-    return InputFeatures("", zeros, zeros, zeros, label_id=0, is_real_example=False)
+    return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
 
 
 def convert_single_example(

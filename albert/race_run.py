@@ -29,6 +29,7 @@ from albert import (
     fine_tuning_utils,
     metrics,
     modeling,
+    padded_batches,
     race_examples,
     race_features,
     race_utils,
@@ -125,7 +126,7 @@ class Run(NamedTuple):
             settings.task_name,
             settings.use_tpu,
             batch_size,
-            padding=settings.padding,
+            padding=settings.padding or padded_batches.default_mode(settings.use_tpu),
             seed=settings.seed,
             start_step=start_step,
         )

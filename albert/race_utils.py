@@ -8,11 +8,13 @@ them here.
 Dimensions: B batch, C options, S sequence, H hidden.
 """
 
+import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
 from albert import (
+    classifier_utils,
     fine_tuning_flow,
     fine_tuning_utils,
     metrics,
@@ -50,8 +52,10 @@ class RaceProcessor:
         Raises:
           ValueError: both levels are to be the only one.
         """
-        self._use_spm = use_spm
-        self._do_lower_case = do_lower_case
+        self.use_spm = use_spm
+        self.do_lower_case = do_lower_case
+        self.high_only = high_only
+        self.middle_only = middle_only
         self._levels = race_examples.levels_of(high_only, middle_only)
 
     def get_train_examples(self, data_dir) -> List[InputExample]:
@@ -70,17 +74,22 @@ class RaceProcessor:
         """Returns the letters of the options."""
         return list(race_examples.LETTERS)
 
+    def read_examples(self, data_dir) -> List[InputExample]:
+        """Returns the examples of one split's folder, .../RACE/train or the like."""
+        return self._examples(*os.path.split(data_dir.rstrip("/")))
+
     def _examples(self, data_dir: str, split: str) -> List[InputExample]:
         found = race_examples.read_split(data_dir, split, levels=self._levels)
         examples = [example for passage in found.passages[:] for example in passage.examples()]
         for example in examples:
-            example.context_sentence = self._prepared(example.context_sentence)
-            example.endings = [self._prepared(ending) for ending in example.endings]
+            example.context_sentence = self.process_text(example.context_sentence)
+            example.endings = [self.process_text(ending) for ending in example.endings]
         return examples
 
-    def _prepared(self, text: str) -> str:
-        if self._use_spm:
-            return tokenization.preprocess_text(text, lower=self._do_lower_case)
+    def process_text(self, text: str) -> str:
+        """Returns the text as the tokenizer wants it."""
+        if self.use_spm:
+            return tokenization.preprocess_text(text, lower=self.do_lower_case)
         return tokenization.convert_to_unicode(text)
 
 
@@ -286,27 +295,32 @@ def file_based_input_fn_builder(
 ) -> Callable:
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
+    input_ids, input_mask and segment_ids are int32 [B, C * S], or with `padding` [B, C, L]; the
+    rest is as of classifier_utils.file_based_input_fn_builder.
+
     Args:
-      input_file: a record file, or several as a list.
-      seq_length: S.
-      is_training: endless shuffled batches, of which number n is a function of the seed and n;
-        otherwise each record once.
-      drop_remainder, task_name: taken for the sake of existing callers; see
-        classifier_utils.file_based_input_fn_builder.
-      use_tpu: decides the padding if that is not named.
-      bsz: B, unless params has batch_size.
       multiple: C.
-      padding: one of padded_batches.MODES.
-      seed: of the order of training.
-      start_step: training goes on with the batch of this step.
+      others: as of classifier_utils.file_based_input_fn_builder.
     """
-    del drop_remainder, task_name
+    if not padding:
+        return classifier_utils.file_based_input_fn_builder(
+            input_file,
+            seq_length,
+            is_training,
+            drop_remainder,
+            task_name,
+            use_tpu,
+            bsz,
+            multiple,
+            seed=seed,
+            start_step=start_step,
+        )
     return fine_tuning_flow.record_input_fn(
         input_file,
         race_features.feature_spec(seq_length, multiple),
         is_training=is_training,
         batch_size=bsz,
-        padding=padded_batches.Padding(padding or padded_batches.default_mode(use_tpu)),
+        padding=padded_batches.Padding(padding),
         seed=seed,
         start_step=start_step,
     )

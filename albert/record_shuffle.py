@@ -30,7 +30,7 @@ from typing import (
 
 import numpy as np
 
-from albert import example_batches
+from albert import example_batches, files
 
 _MAGIC = b"albert part 1\n"
 _RANGE_BYTES = 1 << 24  # of the records that are in memory together
@@ -77,9 +77,9 @@ def write_part(
     """
     ends: List[np.ndarray] = []
     checksum = size = 0
-    temporary = f"{path}.tmp-{os.getpid()}"
+    temporary = f"{path}.tmp-{files.random_suffix()}"
     try:
-        with open(temporary, "wb") as stream:
+        with files.naming_full_disk(path), open(temporary, "xb") as stream:
             for batch in batches:
                 stream.write(batch.data)
                 checksum = zlib.crc32(batch.data, checksum)

@@ -3,18 +3,22 @@
 """The names of the released models, and which file of a model's folder is what.
 
 A released archive unpacks to a folder with albert_config.json, model.ckpt-best.* and a vocabulary:
-30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). Whatever takes such a folder finds
-its files here.
+30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). What was trained here also records
+which vocabulary it has (see `model_vocabulary`). Whatever takes such a folder, or the name of a
+released model in its place, finds its files here.
 """
 
 import difflib
+import logging
 import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_init, modeling, tokenization
+from albert import checkpoint_init, model_vocabulary, modeling, tokenization
+
+_LOGGER = logging.getLogger("albert")
 
 CONFIG_NAME = "albert_config.json"
 SPM_MODEL_NAME = "30k-clean.model"
@@ -37,11 +41,13 @@ class Release(NamedTuple):
       name: such as "base_v2".
       size: base, large, xlarge or xxlarge.
       vocabulary: name of the file in the archive.
+      sha256: of the archive, where it is known; else it is recorded at the first download.
     """
 
     name: str
     size: str
     vocabulary: str
+    sha256: Optional[str] = None
 
     @property
     def archive(self) -> str:
@@ -85,6 +91,36 @@ def find_release(name: str) -> Release:
     return RELEASES[bare]
 
 
+def local_folder(place: str, flag: str) -> str:
+    """Returns the folder that a flag names: itself, or that of a released model in the cache.
+
+    Args:
+      place: a folder, or the name of a released model, which is downloaded if it is not in the
+        cache. A folder of that name goes first.
+      flag: such as "albert_dir", for messages.
+
+    Raises:
+      ValueError: the model in the cache has changed, or what arrived is no model.
+      ConnectionError: it cannot be downloaded.
+    """
+    if "/" in place or tf.io.gfile.exists(place):
+        return place
+    try:
+        release = find_release(place)
+    except ValueError:
+        return place  # whoever looks into it says that there is no such folder
+    from albert import model_cache  # which looks into folders by this module
+
+    try:
+        return model_cache.obtain(release).folder
+    except ConnectionError as error:
+        raise ConnectionError(
+            f"--{flag}={place} is no folder here, and the released model of this name is not in "
+            f"{model_cache.CACHE_DIR}: {error} On a machine without a network, name the folder of "
+            "the unpacked archive."
+        ) from error
+
+
 # ---------------------------------------------------------------------------------------------
 # The files in a folder.
 
@@ -112,8 +148,9 @@ def find_files(
 ) -> ModelFiles:
     """Returns the files of the model in a folder; those that are named already stay.
 
-    A vocabulary that is found has to have a piece for each row of the model's table. One that is
-    named need not: that may be meant.
+    A vocabulary is found by the folder's record of it, or else by its name. One that is found by
+    its name has to have a piece for each row of the model's table. One that is named, or recorded,
+    need not: that may be meant.
 
     Args:
       folder: such as an unpacked archive.
@@ -127,18 +164,84 @@ def find_files(
     """
     found = (named or ModelFiles())._asdict()
     if not tf.io.gfile.isdir(folder):
-        raise ValueError(f"{label} is not a folder.")
+        raise ValueError(f"{label} is not a folder{_release_hint(folder)}.")
     if not found["albert_config_file"]:
         found["albert_config_file"] = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
-    is_found = vocabulary != "unused" and not ModelFiles(**found).has_vocabulary
-    if is_found and (vocabulary == "required" or _has_vocabulary(folder)):
-        found.update(_vocabulary_in(folder, label))
+    by_name = {}
+    if vocabulary != "unused" and not ModelFiles(**found).has_vocabulary:
+        recorded = _recorded_vocabulary(folder)
+        if not recorded and (vocabulary == "required" or _has_vocabulary(folder)):
+            by_name = _vocabulary_in(folder, label)
+        found.update(recorded or by_name)
     if not found["init_checkpoint"]:
         found["init_checkpoint"] = _checkpoint_in(folder)
     result = ModelFiles(**found)
-    if is_found and result.has_vocabulary:
+    if by_name:
         _check_vocabulary(result)
     return result
+
+
+def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
+    """Returns the prefix of the checkpoint of this name; None leaves it to `find_files`.
+
+    Raises:
+      ValueError: there is none of this name.
+    """
+    if not name or not tf.io.gfile.isdir(folder):
+        return None
+    return checkpoint_init.resolve_checkpoint(os.path.join(folder, name))
+
+
+def vocabulary_of(
+    found: ModelFiles, folder: str, settings: Any, *, label: str
+) -> Optional[model_vocabulary.Vocabulary]:
+    """Returns the vocabulary among a model's files, with what its folder records of lower case.
+
+    Args:
+      found: what `find_files` returned.
+      folder: of the model.
+      settings: flags_lib.Settings with do_lower_case, which counts where nothing is recorded.
+      label: what messages call the folder.
+
+    Raises:
+      ValueError: somebody gave --do_lower_case otherwise than the folder records it.
+    """
+    for key in model_vocabulary.KEYS:
+        path = getattr(found, key)
+        if path:
+            lower = _lower_case(folder, path, settings, label=label)
+            return model_vocabulary.Vocabulary(key, path, lower)
+    return None
+
+
+def _lower_case(folder: str, path: str, settings: Any, *, label: str) -> bool:
+    recorded = model_vocabulary.recorded_lower_case(folder, path)
+    if recorded is None or recorded == settings.do_lower_case:
+        return settings.do_lower_case
+    described = "uncased (text is made lower case)" if recorded else "cased"
+    if "do_lower_case" in getattr(settings, "given", ()):
+        raise ValueError(
+            f"--do_lower_case={str(settings.do_lower_case).lower()} contradicts {label}, where the "
+            f"model is recorded as {described}. Leave the flag out."
+        )
+    _LOGGER.info("The model of %s is %s, as is recorded there.", label, described)
+    return recorded
+
+
+def _release_hint(folder: str) -> str:
+    """For a name of a released model that was mistyped."""
+    close = difflib.get_close_matches(folder.lower(), list(RELEASES), n=1, cutoff=0.8)
+    return f", nor a released model: did you mean {close[0]}?" if close else ""
+
+
+def _recorded_vocabulary(folder: str) -> Dict[str, str]:
+    """The flag for the vocabulary that a folder records, and the file."""
+    description, _ = model_vocabulary.read_description(folder)
+    for key in model_vocabulary.KEYS:
+        path = model_vocabulary.find_recorded(folder, description, key)
+        if path:
+            return {key: path}
+    return {}
 
 
 def _names_in(folder: str) -> List[str]:
@@ -218,18 +321,21 @@ def _check_vocabulary(found: ModelFiles) -> None:
 def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
     """Returns settings in which the parts of the model are named that its folder holds.
 
-    --albert_dir stands for --albert_config_file, --init_checkpoint and the vocabulary where they
-    are not given. Without it, what --init_checkpoint lacks beside it is looked for in the
-    checkpoint's own folder. It does no harm to complete settings twice.
+    --albert_dir, a folder or the name of a released model, stands for --albert_config_file,
+    --init_checkpoint and the vocabulary where they are not given. Without it, what
+    --init_checkpoint lacks beside it is looked for in the checkpoint's own folder. What the folder
+    records of lower case goes before the default of --do_lower_case. It does no harm to complete
+    settings twice.
 
     Args:
       settings: flags_lib.Settings with albert_dir, albert_config_file and init_checkpoint; may
-        have spm_model_file, vocab_file and albert_hub_module_handle.
+        have spm_model_file, vocab_file, do_lower_case and albert_hub_module_handle.
       with_vocabulary: off for a script that rarely needs one: none is looked for.
 
     Raises:
-      ValueError: a folder beside a hub module; or what `find_files` and
+      ValueError: a folder beside a hub module; or what `find_files`, `vocabulary_of` and
         checkpoint_init.resolve_checkpoint raise.
+      ConnectionError: a released model cannot be downloaded.
     """
     flags = settings.to_dict()
     folder = settings.albert_dir
@@ -243,16 +349,23 @@ def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
     named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
     has_tokenizer = with_vocabulary and "spm_model_file" in flags
     if folder:
+        folder = local_folder(folder, "albert_dir")
+        label = f"--albert_dir={folder}"
         vocabulary = "required" if has_tokenizer else "unused"
-        found = find_files(folder, named, label=f"--albert_dir={folder}", vocabulary=vocabulary)
+        found = find_files(folder, named, label=label, vocabulary=vocabulary)
     elif named.init_checkpoint and not (
         named.albert_config_file and (named.has_vocabulary or not has_tokenizer)
     ):
-        path = os.path.dirname(checkpoint_init.resolve_checkpoint(named.init_checkpoint)) or "."
+        folder = os.path.dirname(checkpoint_init.resolve_checkpoint(named.init_checkpoint)) or "."
         label = f"The folder of --init_checkpoint={named.init_checkpoint}"
         vocabulary = "optional" if has_tokenizer else "unused"
-        found = find_files(path, named, label=label, vocabulary=vocabulary)
+        found = find_files(folder, named, label=label, vocabulary=vocabulary)
     else:
         return settings
     changes = found._asdict()
+    if has_tokenizer and found.has_vocabulary and "do_lower_case" in flags:
+        vocabulary = vocabulary_of(found, folder, settings, label=label)
+        changes["do_lower_case"] = vocabulary.do_lower_case
+    if settings.albert_dir:
+        changes["albert_dir"] = folder
     return settings.replace(**{name: value for name, value in changes.items() if name in flags})

@@ -52,11 +52,13 @@ figure { margin: 0; }
 figcaption { font-weight: 600; margin-bottom: .25rem; }
 figure svg { display: block; height: auto; width: 100%; }
 svg text { font-family: inherit; }
+.scroll { margin: 0 0 .75rem; overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 th { color: #4a5166; font-size: .85rem; font-weight: 600; text-align: left; }
 th, td { border-bottom: 1px solid #e4e8f0; padding: .45rem .75rem .45rem 0; vertical-align: top; }
 tr:last-child td { border-bottom: 0; }
-td.number, th.number { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
+td.number, th.number { font-variant-numeric: tabular-nums; text-align: right; }
+td.number { white-space: nowrap; }
 .fill { border-bottom: 1px solid #e4e8f0; padding: .9rem 0; }
 .fill:first-of-type { padding-top: 0; } .fill:last-child { border-bottom: 0; padding-bottom: 0; }
 .gap { background: #e6edf9; border-bottom: 2px solid #2457a6; border-radius: .2rem;
@@ -72,6 +74,11 @@ pre { background: #f3f5f9; border-radius: .5rem; font-size: .84rem; line-height:
   margin: 0 0 .75rem; overflow-x: auto; padding: .9rem 1rem; white-space: pre-wrap;
   overflow-wrap: anywhere; }
 footer { color: #4a5166; font-size: .85rem; }
+th:last-child, td:last-child { padding-right: 0; }
+@media (max-width: 30rem) {
+  body { padding: 1.5rem .75rem 2rem; } section { padding: 1rem; }
+  th, td { font-size: .8rem; padding-right: .4rem; }
+}
 """
 
 
@@ -156,7 +163,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: i
         )
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+    content = f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="scroll"><table>{content}</table></div>'
 
 
 def fills(items: Sequence[Fill]) -> str:

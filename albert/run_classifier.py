@@ -66,6 +66,7 @@ def define_flags(flag_values: flags.FlagValues):
         optimizer="adamw",
         learning_rate=5e-5,
         save_checkpoints_steps=1000,
+        save_checkpoints_minutes=0.0,
         wait_for_checkpoints_minutes=0.0,
     )
     flags_lib.define_fine_tuning_flags(
@@ -144,6 +145,7 @@ class Outcome(NamedTuple):
     export: Optional[str]  # the folder written
 
 
+@estimator_utils.sole_trainer
 def classify(settings: Any) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
@@ -163,6 +165,8 @@ def classify(settings: Any) -> Outcome:
     nothing = fine_tuning_runs.TrainingLength(1, 0)
     run = classifier_run.Run(settings, task, config, vocabulary, nothing)
     classifier_run.check_output_dir(run)
+    if settings.do_predict or settings.predict_file or settings.export_dir:
+        fine_tuning_runs.check_checkpoint(settings)
     classifier_run.check_data(run)
     times = classifier_run.start_summary(run, began)
     training, evaluation, predictions, export = None, None, [], None
@@ -240,6 +244,7 @@ def find_task(settings: Any) -> classifier_tasks.Task:
     return classifier_tasks.get_task(settings.task_name)
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     distributed_run.run(classify, settings)

@@ -21,14 +21,17 @@ from absl import flags
 from albert import (
     checkpoint_evaluator,
     distributed_run,
+    distribution,
     dynamic_masking,
     estimator_utils,
     flags_lib,
     input_pipeline,
+    model_vocabulary,
     modeling,
     ngram_masking,
     precision,
     pretraining_utils,
+    record_damage,
     released_models,
     tokenization,
 )
@@ -66,6 +69,7 @@ def define_flags(flag_values: flags.FlagValues):
         optimizer="lamb",
         learning_rate=0.00176,
         save_checkpoints_steps=5000,
+        save_checkpoints_minutes=0.0,
         keep_checkpoint_max=5,
         wait_for_checkpoints_minutes=0.0,
     )
@@ -81,6 +85,12 @@ def define_flags(flag_values: flags.FlagValues):
     _define_schedule_flags(flag_values)
     flags_lib.integer(
         flag_values, "max_eval_steps", 100, lower_bound=1, help="Batches to evaluate at most."
+    )
+    flags_lib.boolean(
+        flag_values,
+        "eval_untrained",
+        False,
+        help="Evaluate model.ckpt-0 too, from before the first step. It is never the best.",
     )
     flags_lib.boolean(
         flag_values,
@@ -107,8 +117,8 @@ def _define_masking_flags(flag_values: flags.FlagValues):
     flags_lib.path(
         flag_values,
         "spm_model_file",
-        help="SentencePiece model of the records. Only for --masked_lm_budget, and only where the "
-        "file that create_pretraining_data wrote beside the records is gone.",
+        help="SentencePiece model of the records, which is put into --output_dir. Only for records "
+        "that were not made by create_pretraining_data, or without its hidden files beside them.",
     )
     flags_lib.path(
         flag_values, "vocab_file", help="The same for records of a WordPiece vocabulary."
@@ -205,8 +215,10 @@ class Data(NamedTuple):
 
     training: List[str]
     evaluation: List[str]
+    vocabularies: List[pretraining_utils.RecordsVocabulary]  # of training, as far as known
 
 
+@estimator_utils.sole_trainer
 def pretrain(settings: Any) -> Outcome:
     """Trains and evaluates as the settings say.
 
@@ -222,6 +234,8 @@ def pretrain(settings: Any) -> Outcome:
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
     data = find_data(settings, config)
     estimator_utils.check_output_dir(settings.output_dir, config.to_dict())
+    if settings.do_train and distribution.is_chief(settings):
+        keep_vocabulary(settings, data.vocabularies)
     training = train(settings, config, data.training) if settings.do_train else None
     evaluation = evaluate(settings, config, data.evaluation) if settings.do_eval else None
     return Outcome(training, evaluation)
@@ -237,10 +251,6 @@ def check_flags(settings: Any):
         raise ValueError("Nothing to do: give --do_train, --do_eval, or both.")
     if settings.spm_model_file and settings.vocab_file:
         raise ValueError("--spm_model_file and --vocab_file are two vocabularies; give one.")
-    if (settings.spm_model_file or settings.vocab_file) and not settings.masked_lm_budget:
-        _LOGGER.warning(
-            "--spm_model_file and --vocab_file have no effect without --masked_lm_budget."
-        )
     estimator_utils.check_batch_sizes(settings)
     if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
         _LOGGER.warning(
@@ -268,14 +278,36 @@ def find_data(settings: Any, config: modeling.AlbertConfig) -> Data:
         training = input_pipeline.expand_patterns(settings.input_file, "input_file")
     if settings.do_eval and settings.eval_file:
         evaluation = input_pipeline.expand_patterns(settings.eval_file, "eval_file")
-    pretraining_utils.check_records(
+    told = pretraining_utils.check_records(
         sorted(set(training + evaluation)),
         max_seq_length=settings.max_seq_length,
         max_predictions_per_seq=settings.max_predictions_per_seq,
         config=config,
         masks_on_the_fly=settings.masked_lm_budget > 0,
     )
-    return Data(training, evaluation or training)
+    in_training = set(training)
+    return Data(training, evaluation or training, [one for one in told if one.file in in_training])
+
+
+def keep_vocabulary(settings: Any, told: List[pretraining_utils.RecordsVocabulary]) -> None:
+    """Puts the records' vocabulary into --output_dir, so that the model can be used from there.
+
+    Args:
+      settings: flags_lib.Settings with the flags of `define_flags`.
+      told: what pretraining_utils.check_records returned for the records of training.
+
+    Raises:
+      ValueError: the model in the folder has another vocabulary.
+    """
+    named = None
+    for key in model_vocabulary.KEYS:
+        if getattr(settings, key):
+            named = model_vocabulary.Vocabulary(key, getattr(settings, key))
+    found = pretraining_utils.vocabulary_of_records(told, named)
+    if found:
+        vocabulary, name = found
+        model_vocabulary.check_same(settings.output_dir, vocabulary)
+        model_vocabulary.put(settings.output_dir, vocabulary, name)
 
 
 def build_model_fn(
@@ -388,12 +420,13 @@ def evaluate(
     )
 
     def evaluate_checkpoint(path: str) -> Dict[str, Any]:
-        results = estimator.evaluate(
-            input_fn,
-            steps=steps,
-            checkpoint_path=path,
-            hooks=[estimator_utils.EvaluationProgressHook(steps)],
-        )
+        with record_damage.explained():
+            results = estimator.evaluate(
+                input_fn,
+                steps=steps,
+                checkpoint_path=path,
+                hooks=[estimator_utils.EvaluationProgressHook(steps)],
+            )
         return pretraining_utils.evaluation_results(results)
 
     summary = checkpoint_evaluator.evaluate_checkpoints(
@@ -407,6 +440,7 @@ def evaluate(
             "precision": settings.precision,
             **({"masked_lm_budget": budget} if draws_masks else {}),
         },
+        untrained_too=settings.eval_untrained,
         wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
         final_step=settings.num_train_steps,
     )
@@ -423,6 +457,7 @@ def evaluate(
     return summary
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     distributed_run.run(pretrain, settings)

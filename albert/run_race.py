@@ -55,6 +55,7 @@ def define_flags(flag_values: flags.FlagValues):
         optimizer="adamw",
         learning_rate=1e-5,
         save_checkpoints_steps=100,
+        save_checkpoints_minutes=0.0,
         wait_for_checkpoints_minutes=0.0,
     )
     flags_lib.define_fine_tuning_flags(flag_values, train_step=12000, warmup_step=1000)
@@ -116,6 +117,7 @@ class Outcome(NamedTuple):
     predictions: List[str]  # the files written
 
 
+@estimator_utils.sole_trainer
 def answer(settings: Any) -> Outcome:
     """Trains, evaluates and predicts as the settings say.
 
@@ -133,6 +135,8 @@ def answer(settings: Any) -> Outcome:
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     run = race_run.Run(settings, config, vocabulary, fine_tuning_runs.TrainingLength(1, 0))
     race_run.check_output_dir(run)
+    if settings.do_predict:
+        fine_tuning_runs.check_checkpoint(settings)
     race_run.check_data(run)
     times = race_run.start_summary(run, began)
     training, evaluation, predictions, final_step = None, None, [], None
@@ -170,6 +174,7 @@ def check_flags(settings: Any):
     estimator_utils.check_batch_sizes(settings)
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     # Here --train_file names a file of features that is written, and not the data themselves.

@@ -33,6 +33,7 @@ def define_flags(flag_values: flags.FlagValues):
     )
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     if not settings.use_einsum:

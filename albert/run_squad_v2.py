@@ -46,6 +46,7 @@ def define_flags(flag_values: flags.FlagValues):
     )
 
 
+@flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     distributed_run.run(lambda part: squad_run.run_squad(part, squad_run.V2), settings)

@@ -47,14 +47,10 @@ def read_document(path: str) -> Optional[Dict[str, Any]]:
     if not tf.io.gfile.exists(path):
         return None
     try:
-        content = json.loads(files.read_text(path))
+        return files.read_json_object(path)
     except ValueError as error:
-        _LOGGER.warning("%s is not JSON (%s); it is written anew.", path, error)
+        _LOGGER.warning("%s It is written anew.", error)
         return None
-    if not isinstance(content, dict):
-        _LOGGER.warning("%s is not a JSON object; it is written anew.", path)
-        return None
-    return content
 
 
 class RunSummary:

@@ -102,7 +102,7 @@ def make_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
         made = _pairs_with_random_next(block, settings)
     else:
         made = _swapped_pairs(block, settings)
-    return made._replace(pairs=_truncate(made.pairs, settings.max_seq_length - 3))
+    return made._replace(pairs=truncate(made.pairs, settings.max_seq_length - 3))
 
 
 # --------------------------------------------------------------------------------------- chunking
@@ -318,11 +318,15 @@ class _SequentialCutter:
 # -------------------------------------------------------------------------------------- truncation
 
 
-def _truncate(pairs: Pairs, longest: int) -> Pairs:
-    """Cuts pieces off the longer segment until both together fit; each piece at front or back.
+def truncate(pairs: Pairs, longest: int) -> Pairs:
+    """Returns pairs cut at the longer segment until both fit; each piece goes at front or back.
 
     Taking one piece at a time from the longer segment (from B where they are equal) leaves A with
     min(length_a, max(longest - length_b, ceil(longest / 2))) pieces and B with the rest.
+
+    Args:
+      pairs: N pairs.
+      longest: pieces of A and B together.
     """
     fits = pairs.length_a + pairs.length_b <= longest
     half = (longest + 1) // 2

@@ -22,7 +22,7 @@ import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import meta_graph as meta_graph_lib
 
-from albert import checkpoint_init, fine_tuned_classifier, precision
+from albert import checkpoint_init, files, fine_tuned_classifier, precision
 from albert.fine_tuned_classifier import Inputs
 
 SERIALIZED_SIGNATURE = "serving_default"
@@ -176,13 +176,8 @@ def _new_folder(export_dir: str) -> Iterator[Sequence[str]]:
     while tf.io.gfile.exists(os.path.join(export_dir, str(number))):
         number += 1  # a second export within a second
     folder = os.path.join(export_dir, str(number))
-    temporary = os.path.join(export_dir, f"temp-{number}-{os.getpid()}")
-    try:
+    with files.atomic_folder(folder) as temporary:
         yield temporary, folder
-        tf.io.gfile.rename(temporary, folder)
-    finally:
-        if tf.io.gfile.exists(temporary):
-            tf.io.gfile.rmtree(temporary)
 
 
 def _save(session: tf.Session, folder: str, signatures: Mapping[str, object]) -> None:
@@ -205,7 +200,7 @@ def make_portable(path: str) -> None:
     variables, for messages only, that 1.15 refuses.
     """
     saved_model = saved_model_pb2.SavedModel()
-    with tf.io.gfile.GFile(path, "rb") as stream:
+    with files.open_to_read(path) as stream:
         saved_model.ParseFromString(stream.read())
     for meta_graph in saved_model.meta_graphs:
         meta_graph_lib.strip_graph_default_valued_attrs(meta_graph)

@@ -7,7 +7,6 @@ there were any, the bad lines in NAME.bad_lines-00000-of-00016 and so on.
 """
 
 import glob
-import json
 import logging
 import os
 import re
@@ -141,7 +140,9 @@ class ShardedOutputs:
 
     def _check_folder(self) -> None:
         """Writes a file into the folder, which is made if need be."""
-        probe = beam_files.join(os.path.dirname(self.names.base), f".write-test-{os.getpid()}")
+        probe = beam_files.join(
+            os.path.dirname(self.names.base), f".write-test-{files.random_suffix()}"
+        )
         try:
             beam_files.write_text(probe, "?")
             beam_files.remove(probe)
@@ -184,7 +185,8 @@ class ShardedOutputs:
         if not beam_files.exists(self.names.counts):
             return None
         try:
-            report = json.loads(beam_files.read_text(self.names.counts))
+            text = beam_files.read_text(self.names.counts)
+            report = files.parse_json(text, self.names.counts)
         except ValueError:
             return None
         is_ours = isinstance(report, dict) and {"counts", "fingerprint"} <= set(report)

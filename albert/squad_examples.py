@@ -16,7 +16,6 @@ Texts stay as they were written. TensorFlow is imported only to open a file.
 """
 
 import collections
-import json
 import logging
 import re
 from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Sequence
@@ -29,7 +28,8 @@ _LOGGER = logging.getLogger(__name__)
 # twice, are off by a few; further away the same words may well mean something else.
 _NEARBY = 32
 # What does not go on a word: letters of scripts that are written without spaces may.
-_LETTER = r"[^\W\u2e80-\U0010ffff]"
+_LETTER = re.compile(r"[^\W\u2e80-\U0010ffff]")
+_SPACE = re.compile(r"\s*")
 _SHOWN = 3  # faults that a message spells out
 
 _SEVERAL = "question with several answers, of which the first is learnt"
@@ -200,11 +200,9 @@ def _load(path: str) -> Any:
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
         raise ValueError(f"File '{path}' does not exist. Check the path.")
     try:
-        return json.loads(files.read_text(path).lstrip("\ufeff"))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"'{path}' is not UTF-8 text ({error}).") from None
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"'{path}' is not JSON ({error}). {_LAYOUT}") from None
+        return files.read_json(path)
+    except ValueError as error:
+        raise ValueError(f"{error} {_LAYOUT}") from None
 
 
 def _get(value: Any, key: str, where: str, *, kind: type) -> Any:
@@ -307,31 +305,56 @@ class _Place(NamedTuple):
 
 def _find_answer(text: str, paragraph: str, start: int) -> Optional[_Place]:
     """Where in the paragraph the answer stands; None: nowhere, or who knows where."""
-    if not text.strip():
+    words = text.split()
+    if not words:
         return None
     if start >= 0 and paragraph.startswith(text, start):
         return _Place(start, start + len(text), False)
-    words = r"\s+".join(map(re.escape, text.split()))
-    here = re.compile(r"\s*(" + words + ")", re.IGNORECASE)
-    found = here.match(paragraph, start) if start >= 0 else None
-    if found:
-        return _Place(found.start(1), found.end(1), False)
-    for flags in (0, re.IGNORECASE):
-        places = _nearby(words, paragraph, start=start, length=len(text), flags=flags)
-        if len(places) == 1:
-            return places[0]
+    if 0 <= start <= len(paragraph):
+        first = _SPACE.match(paragraph, start).end()
+        end = _end_of(words, paragraph, first)
+        if end:
+            return _Place(first, end, False)
+    places = _nearby(words, paragraph, start=start, length=len(text))
+    exact = [place for place in places if paragraph[place.first : place.end].split() == words]
+    for found in (exact, places):
+        if len(found) == 1:
+            return found[0]
     return None
 
 
-def _nearby(words: str, paragraph: str, *, start: int, length: int, flags: int) -> List[_Place]:
-    """Where the words stand whole, not far from where they should be."""
-    # Ahead of itself, so that matches may overlap.
-    pattern = re.compile(rf"(?=((?<!{_LETTER}){words}(?!{_LETTER})))", flags)
-    return [
-        _Place(match.start(1), match.end(1), True)
-        for match in pattern.finditer(paragraph)
-        if start - _NEARBY <= match.start(1) and match.end(1) <= start + length + _NEARBY
-    ]
+def _nearby(words: List[str], paragraph: str, *, start: int, length: int) -> List[_Place]:
+    """Where the words stand whole, in any case, not far from where they should be."""
+    sought = " ".join(words).casefold()
+    last = start + length + _NEARBY
+    places = []
+    # The paragraph may write the answer with less white space, and so it may begin later.
+    for first in range(max(start - _NEARBY, 0), min(start + 2 * _NEARBY, len(paragraph)) + 1):
+        # Most places are ruled out without a loop over the words.
+        if not " ".join(paragraph[first : max(last, 0)].split()).casefold().startswith(sought):
+            continue
+        end = _end_of(words, paragraph, first)
+        if end and end <= last and not _is_in_a_word(paragraph, first, end):
+            places.append(_Place(first, end, True))
+    return places
+
+
+def _end_of(words: List[str], paragraph: str, first: int) -> Optional[int]:
+    """Where words that begin at `first` end, whatever their case and the white space between."""
+    end = first
+    for number, word in enumerate(words):
+        begin = _SPACE.match(paragraph, end).end() if number else first
+        is_apart = begin > end or not number
+        end = begin + len(word)
+        if not is_apart or paragraph[begin:end].casefold() != word.casefold():
+            return None
+    return end
+
+
+def _is_in_a_word(paragraph: str, first: int, end: int) -> bool:
+    """Whether a letter stands before or behind."""
+    before = first > 0 and _LETTER.match(paragraph, first - 1)
+    return bool(before or _LETTER.match(paragraph, end))
 
 
 def _check_faults(path: str, faults: List[str], *, answered: int, limit: float) -> None:

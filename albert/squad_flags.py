@@ -23,6 +23,7 @@ def define_flags(flag_values: flags.FlagValues) -> None:
         optimizer="adamw",
         learning_rate=5e-5,
         save_checkpoints_steps=1000,
+        save_checkpoints_minutes=0.0,
         wait_for_checkpoints_minutes=0.0,
     )
     flags_lib.define_fine_tuning_flags(

@@ -156,25 +156,42 @@ def evaluate_v2(
       ValueError: no question of the data set was predicted.
     """
     scores = raw_scores(gold, predictions)
-    _check_any(len(scores.exact))
-    result = _means(scores, list(scores.exact))
+    result = mean_scores(scores, list(scores.exact))
     for prefix, wanted in (("HasAns", True), ("NoAns", False)):
         group = [qas_id for qas_id in scores.exact if bool(gold[qas_id]) is wanted]
         if group:
-            means = _means(scores, group)
+            means = mean_scores(scores, group)
             result.update({f"{prefix}_{name}": value for name, value in means.items()})
-    for name, by_question in (("best_exact", scores.exact), ("best_f1", scores.f1)):
-        best = best_threshold(by_question, gold, predictions, null_scores=null_scores)
-        result.update({name: best.score, f"{name}_thresh": best.threshold})
-    return result
+    return dict(result, **best_scores(scores, gold, predictions, null_scores=null_scores))
 
 
-def _means(scores: RawScores, group: Sequence[str]) -> Scores:
+def mean_scores(scores: RawScores, group: Sequence[str]) -> Scores:
+    """Returns exact and f1 in percent, and total, of the questions in `group`.
+
+    Raises:
+      ValueError: the group is empty.
+    """
+    _check_any(len(group))
     return {
         "exact": 100.0 * sum(scores.exact[qas_id] for qas_id in group) / len(group),
         "f1": 100.0 * sum(scores.f1[qas_id] for qas_id in group) / len(group),
         "total": len(group),
     }
+
+
+def best_scores(
+    scores: RawScores,
+    gold: GoldAnswers,
+    predictions: Mapping[str, str],
+    *,
+    null_scores: Mapping[str, float],
+) -> Scores:
+    """Returns best_exact, best_exact_thresh, best_f1 and best_f1_thresh; see `best_threshold`."""
+    result = {}
+    for name, by_question in (("best_exact", scores.exact), ("best_f1", scores.f1)):
+        best = best_threshold(by_question, gold, predictions, null_scores=null_scores)
+        result.update({name: best.score, f"{name}_thresh": best.threshold})
+    return result
 
 
 def best_threshold(
@@ -188,7 +205,7 @@ def best_threshold(
 
     Args:
       scores: by predicted question.
-      gold, predictions, null_scores: see evaluate_v2.
+      gold, predictions, null_scores: see evaluate_v2; of gold only counts whether there are any.
 
     Returns:
       A threshold of 0 stands for giving no answer at all, as in the official script.

@@ -24,6 +24,7 @@ from albert import (
     fine_tuning_runs,
     fine_tuning_utils,
     modeling,
+    padded_batches,
     released_models,
     run_summary,
     squad_decoding,
@@ -219,7 +220,7 @@ class Run(NamedTuple):
             self.settings.use_tpu,
             batch_size,
             self.version.has_impossible,
-            padding=self.settings.padding,
+            padding=self.settings.padding or padded_batches.default_mode(self.settings.use_tpu),
             seed=self.settings.seed,
             start_step=start_step,
         )
@@ -511,6 +512,7 @@ class Outcome(NamedTuple):
     export: Optional[str]  # the folder written
 
 
+@estimator_utils.sole_trainer
 def run_squad(settings: Any, version: Version) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
@@ -531,6 +533,8 @@ def run_squad(settings: Any, version: Version) -> Outcome:
     nothing = fine_tuning_runs.TrainingLength(1, 0)
     run = Run(settings, version, config, vocabulary, nothing)
     check_output_dir(run)
+    if settings.do_predict or settings.export_dir:
+        fine_tuning_runs.check_checkpoint(settings)
     about = {"task": version.name, "metric": _BEST_METRIC}
     times = fine_tuning_flow.start_summary(settings, about, began)
     questions, final_step = None, None

@@ -8,6 +8,7 @@ Dimensions: B batch, S max_seq_length, H hidden.
 """
 
 import collections
+import logging
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
@@ -16,6 +17,7 @@ import tensorflow.compat.v1 as tf
 from albert import (
     fine_tuning_flow,
     fine_tuning_utils,
+    input_pipeline,
     padded_batches,
     squad_decoding,
     squad_features,
@@ -28,6 +30,8 @@ from albert.squad_features import (  # noqa: F401
     InputFeatures,
     convert_examples_to_features,
 )
+
+_LOGGER = logging.getLogger(__name__)
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 
@@ -51,30 +55,41 @@ def input_fn_builder(
 ):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
+    unique_ids are int32 [B], input_ids, input_mask, segment_ids and, for v2, p_mask int32 [B, S];
+    in training start_positions, end_positions and is_impossible int32 [B].
+
     Args:
       input_file: a record file, or several as a list.
       seq_length: S.
       is_training: endless shuffled batches, of which number n is a function of the seed and n;
-        otherwise each record once.
-      drop_remainder, is_v2: taken for the sake of existing callers: every batch is full (the last
-        one of a prediction with rows whose is_real_example is 0), and records are the same for
-        both versions.
-      use_tpu: decides the padding if that is not named.
-      bsz: B, unless params has batch_size.
-      padding: one of padded_batches.MODES.
+        otherwise each record once, in order.
+      drop_remainder: leave the last batch of a prediction out if it is not full.
+      use_tpu: take B from params.
+      bsz: B elsewhere.
+      is_v2: whether there is p_mask.
+      padding: one of padded_batches.MODES: batches of padded_batches, which are all full, always
+        have p_mask and in prediction is_real_example and example_index; B is that of params if
+        they have one.
       seed: of the order of training.
       start_step: training goes on with the batch of this step.
     """
-    del drop_remainder, is_v2
-    mode = padding or padded_batches.default_mode(use_tpu)
-    return fine_tuning_flow.record_input_fn(
+    spec = squad_features.feature_spec(seq_length, is_training)
+    options = {
+        "is_training": is_training,
+        "batch_size": bsz,
+        "seed": seed,
+        "start_step": start_step,
+    }
+    if padding:
+        padding = padded_batches.Padding(padding, features=SEQUENCES)
+        return fine_tuning_flow.record_input_fn(input_file, spec, padding=padding, **options)
+    features = [feature for feature in spec.features if is_v2 or feature.name != "p_mask"]
+    return fine_tuning_flow.published_input_fn(
         input_file,
-        squad_features.feature_spec(seq_length, is_training),
-        is_training=is_training,
-        batch_size=bsz,
-        padding=padded_batches.Padding(mode, features=SEQUENCES),
-        seed=seed,
-        start_step=start_step,
+        input_pipeline.FeatureSpec(features),
+        drop_remainder=drop_remainder,
+        use_tpu=use_tpu,
+        **options,
     )
 
 
@@ -173,13 +188,16 @@ def v1_model_fn_builder(
     use_einsum,
     hub_module=None,
     *,
-    max_seq_length=384,
+    max_seq_length=None,
     **settings,
 ):
     """Returns `model_fn` for a TPUEstimator.
 
     The arguments, and any keyword besides, are the fields of fine_tuning_utils.ModelSettings, but
-    for use_einsum (see `create_v1_model`) and max_seq_length, the width of predicted logits.
+    for use_einsum (see `create_v1_model`) and max_seq_length, the width S that predicted logits are
+    padded to where batches are shorter; by default that of the batch.
+
+    Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
     del use_einsum
     model = fine_tuning_utils.ModelSettings(
@@ -193,7 +211,20 @@ def v1_model_fn_builder(
         hub_module=hub_module,
         **settings,
     )
-    return fine_tuning_utils.build_model_fn(model, squad_heads.v1_head(max_seq_length))
+    head = squad_heads.v1_head(max_seq_length)
+
+    def renamed(
+        features: Mapping[str, tf.Tensor], encoder: fine_tuning_utils.Encoder
+    ) -> fine_tuning_utils.HeadOutput:
+        """The head with the outputs, and names of their tensors, that programs look for."""
+        output = head(features, encoder)
+        outputs = dict(output.outputs)
+        for name in set(outputs) & {"start_logits", "end_logits"}:
+            key = name.replace("logits", "log_prob")
+            outputs[key] = tf.identity(outputs.pop(name), name=name)
+        return output._replace(outputs=outputs)
+
+    return fine_tuning_utils.build_model_fn(model, renamed)
 
 
 def v2_model_fn_builder(
@@ -230,6 +261,100 @@ def v2_model_fn_builder(
     )
     beam = squad_heads.BeamSize(start_n_top, end_n_top)
     return fine_tuning_utils.build_model_fn(model, squad_heads.v2_head(beam, dropout_prob))
+
+
+# ---------------------------------------------------------------------------------------------
+# The official scores by the names of the official scripts; `squad_metrics` has the definitions. A
+# data set is the "data" list of a SQuAD file.
+
+Dataset = Sequence[Mapping[str, Any]]
+Scores = Mapping[str, float]  # by question's id
+
+f1_score = squad_metrics.f1_score
+exact_match_score = squad_metrics.exact_match_score
+metric_max_over_ground_truths = squad_metrics.metric_max_over_ground_truths
+
+
+def normalize_answer_v1(s) -> str:
+    """Returns the text in lower case, without punctuation, English articles and extra space."""
+    return squad_metrics.normalize_answer(s)
+
+
+normalize_answer_v2 = normalize_answer_v1
+
+
+def get_tokens(s) -> Sequence[str]:
+    """Returns the words of an answer after `normalize_answer_v2`; None has none."""
+    return normalize_answer_v2(s).split() if s else []
+
+
+def compute_exact(a_gold, a_pred) -> int:
+    """Returns 1 if the two answers are the same after `normalize_answer_v2`, else 0."""
+    return int(exact_match_score(a_pred, a_gold))
+
+
+def compute_f1(a_gold, a_pred) -> float:
+    """Returns the F1 of the two answers' words; where either has none, whether both have none."""
+    return squad_metrics.f1_score_or_none(a_pred or "", a_gold or "")
+
+
+def make_qid_to_has_ans(dataset) -> Dict[str, bool]:
+    """Returns for each question's id whether it has an answer."""
+    return {name: bool(answers) for name, answers in squad_metrics.gold_answers(dataset).items()}
+
+
+def get_raw_scores(dataset, preds):
+    """Returns (exact match, F1) of each predicted question, two dicts by its id."""
+    gold = squad_metrics.gold_answers(dataset)
+    missing = [name for name in gold if name not in preds]
+    if missing:
+        _LOGGER.warning(
+            "%d of %d questions have no prediction, e.g. %s.", len(missing), len(gold), missing[0]
+        )
+    return tuple(squad_metrics.raw_scores(gold, preds))
+
+
+def apply_no_ans_threshold(scores, na_probs, qid_to_has_ans, na_prob_thresh) -> Dict[str, float]:
+    """Returns the scores if questions whose null score is above the threshold get no answer."""
+    return {
+        name: float(not qid_to_has_ans[name]) if na_probs[name] > na_prob_thresh else score
+        for name, score in scores.items()
+    }
+
+
+def make_eval_dict(exact_scores, f1_scores, qid_list=None) -> Dict[str, float]:
+    """Returns exact and f1 in percent, and total, of the questions in qid_list; of all without it.
+
+    Raises:
+      ValueError: there is no question.
+    """
+    scores = squad_metrics.RawScores(exact_scores, f1_scores)
+    return squad_metrics.mean_scores(scores, qid_list or list(exact_scores))
+
+
+def merge_eval(main_eval, new_eval, prefix) -> None:
+    """Adds what new_eval holds to main_eval, as PREFIX_name."""
+    main_eval.update({f"{prefix}_{name}": value for name, value in new_eval.items()})
+
+
+def _by_null_scores(scores: Scores, na_probs: Scores) -> Dict[str, float]:
+    """The scores in the order of na_probs, which decides between equal null scores."""
+    return {**{name: scores[name] for name in na_probs if name in scores}, **scores}
+
+
+def find_best_thresh(preds, scores, na_probs, qid_to_has_ans):
+    """Returns the best mean score in percent, and the null score up to which answers are kept."""
+    ordered = _by_null_scores(scores, na_probs)
+    return squad_metrics.best_threshold(ordered, qid_to_has_ans, preds, null_scores=na_probs)
+
+
+def find_all_best_thresh(main_eval, preds, exact_raw, f1_raw, na_probs, qid_to_has_ans) -> None:
+    """Adds best_exact, best_f1 and their thresholds, best_exact_thresh and so on, to main_eval."""
+    raw = squad_metrics.RawScores(
+        _by_null_scores(exact_raw, na_probs), _by_null_scores(f1_raw, na_probs)
+    )
+    best = squad_metrics.best_scores(raw, qid_to_has_ans, preds, null_scores=na_probs)
+    main_eval.update(best)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -377,7 +502,7 @@ def write_predictions_v1(
     return predictions.answers
 
 
-def evaluate_v1(dataset: Sequence[Mapping[str, Any]], predictions: Mapping[str, str]):
+def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]):
     """Returns {exact_match, f1} of predictions for the "data" list of a SQuAD v1.1 file."""
     return squad_metrics.evaluate_v1(squad_metrics.gold_answers(dataset), predictions)
 

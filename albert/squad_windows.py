@@ -92,14 +92,13 @@ def load_windows(path: str, fingerprint: Optional[Mapping[str, Any]] = None) -> 
     """
     if not tf.io.gfile.exists(str(path)):
         raise ValueError("it does not exist")
-    with tf.io.gfile.GFile(str(path), "rb") as stream:
-        content = io.BytesIO(stream.read())
+    content = io.BytesIO(files.read_bytes(path))
     if not zipfile.is_zipfile(content):
         raise ValueError("it is not a whole file of windows (it is no archive)")
     content.seek(0)
     try:
         with np.load(content, allow_pickle=False) as arrays:
-            about = json.loads(str(arrays[_ABOUT]))
+            about = files.parse_json(str(arrays[_ABOUT]), _ABOUT)
             windows = Windows(*(arrays[name] for name in Windows._fields))
             version, made_from = about["format_version"], about["fingerprint"]
     except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
@@ -149,7 +148,7 @@ def _refuse_to_replace_other_data(path: str) -> None:
     """Archives of arrays and pickles may be replaced; so may an empty file."""
     if not tf.io.gfile.exists(path):
         return
-    with tf.io.gfile.GFile(path, "rb") as stream:
+    with files.open_to_read(path) as stream:
         beginning = stream.read(2)
     if beginning and not beginning.startswith(_REPLACEABLE):
         raise ValueError(

@@ -10,15 +10,14 @@ Every flag may be given as an environment variable of the same name in capitals 
 flag goes before a variable. The hyper-parameters are each task's published ones unless overridden.
 All inputs are looked at before the first run starts. Each run is a process of its own and has a
 folder, output_dir/TASK/seed-N, with its log. Started again, a sweep leaves out what is finished and
-goes on with what is not. It ends with results.txt, results.json and results.png in --output_dir,
-and for GLUE with glue_submission.zip, of the best seed of each task.
+goes on with what is not. It ends with results.txt, results.json and (where there is matplotlib)
+results.png in --output_dir, and for GLUE with glue_submission.zip, of the best seed of each task.
 """
 
 import logging
 import math
 import os
 import shlex
-import signal
 import subprocess
 import sys
 import time
@@ -29,8 +28,11 @@ from absl import flags
 from albert import (
     classifier_predictions,
     classifier_run,
+    files,
     flags_lib,
+    folder_lock,
     progress,
+    stop_signals,
     sweep_plan,
     sweep_table,
 )
@@ -38,6 +40,7 @@ from albert import (
 _LOGGER = logging.getLogger("albert")
 
 SUBMISSION_NAME = "glue_submission.zip"
+_HOW_TO_DRAW = "pip install 'albert[plots]', or pip install matplotlib"
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -145,15 +148,22 @@ def sweep(settings: Any) -> Outcome:
       settings: flags_lib.Settings with the flags of `define_flags`.
 
     Raises:
-      ValueError: inputs that cannot be used; nothing was started then.
+      ValueError: inputs that cannot be used, or another sweep into the same folder; nothing was
+        started then.
     """
-    sweep_table.check_plots()
-    plan = sweep_plan.make_plan(settings)
     if settings.dry_run:
-        for run in plan:
+        for run in sweep_plan.make_plan(settings):
             state = "done" if sweep_plan.is_finished(run) else "to do"
             print(f"# {run.name}: {state}\n{' '.join(map(shlex.quote, command(run)))}")
         return Outcome([], {})
+    with folder_lock.held(settings.output_dir):
+        return _sweep(settings)
+
+
+def _sweep(settings: Any) -> Outcome:
+    if not sweep_table.has_plots():
+        _LOGGER.info("No picture of the results: matplotlib is not installed (%s).", _HOW_TO_DRAW)
+    plan = sweep_plan.make_plan(settings)
     outcome = _run_all(plan)
     measured = [run for run in outcome.done if run.task not in sweep_plan.BORROWED_MODELS]
     if measured:
@@ -199,9 +209,11 @@ def _run(run: sweep_plan.PlannedRun) -> Any:
         universal_newlines=True,
         errors="replace",
     )
+    stop_signals.has_news()  # the run may have some, and ends in order
     line = "it said nothing"
+    log_path = os.path.join(run.folder, sweep_plan.LOG_NAME)
     try:
-        with open(os.path.join(run.folder, sweep_plan.LOG_NAME), "a", encoding="utf-8") as log:
+        with files.naming_full_disk(log_path), open(log_path, "a", encoding="utf-8") as log:
             for text in process.stdout:
                 line = text.strip() or line
                 log.write(text)
@@ -209,11 +221,12 @@ def _run(run: sweep_plan.PlannedRun) -> Any:
                 print(f"[{run.task} {run.seed}] {text}", end="", file=sys.stderr, flush=True)
         code = process.wait()
     finally:
-        # After Ctrl-C the run has had the signal too, and ends in order.
+        # After Ctrl-C the run may have had the signal too, and ends in order.
         process.terminate()
         process.wait()
+        stop_signals.resume()
     if code:
-        return f"{line} (exit code {code}; {os.path.join(run.folder, sweep_plan.LOG_NAME)})"
+        return f"{line} (exit code {code}; {log_path})"
     sweep_plan.mark(run, is_finished=True)
     return None
 
@@ -291,14 +304,8 @@ def main(settings: Any) -> int:
     return 1 if outcome.failed else 0
 
 
-def _stop(*_):
-    raise SystemExit(128 + signal.SIGTERM)
-
-
 def cli():
     """Runs the script with the process's own arguments and environment."""
-    # So that the run that is going on is ended too.
-    signal.signal(signal.SIGTERM, _stop)
     values = flags.FlagValues()
     define_flags(values)
     sys.argv[1:1] = environment_arguments(sorted(values), os.environ)

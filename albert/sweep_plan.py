@@ -5,7 +5,6 @@
 Everything a run needs is looked at here, before the first run starts.
 """
 
-import json
 import logging
 import os
 import re
@@ -21,6 +20,7 @@ from albert import (
     files,
     fine_tuning_utils,
     flags_lib,
+    folder_lock,
     modeling,
     released_models,
     run_classifier,
@@ -56,6 +56,7 @@ _WITHOUT_EFFECT = (
     "log_steps",
     "output_dir",
     "predict_batch_size",
+    "save_checkpoints_minutes",
     "spm_model_file",
     "vocab_file",
 )
@@ -106,6 +107,7 @@ class ModelFiles(NamedTuple):
     spm_model_file: Optional[str]
     vocab_file: Optional[str]
     albert_hub_module_handle: Optional[str]
+    do_lower_case: bool
 
 
 def find_model(settings: Any) -> ModelFiles:
@@ -117,10 +119,10 @@ def find_model(settings: Any) -> ModelFiles:
     Raises:
       ValueError: no model is named, or the folder lacks a part or has several of a kind.
     """
-    named = ModelFiles(*(getattr(settings, field) or None for field in ModelFiles._fields))
     if not settings.model_dir:
         completed = released_models.completed(settings)
-        named = ModelFiles(*(getattr(completed, field) or None for field in ModelFiles._fields))
+        files_of = (getattr(completed, field) or None for field in ModelFiles._fields[:-1])
+        named = ModelFiles(*files_of, do_lower_case=completed.do_lower_case)
         if not named.albert_config_file and not named.albert_hub_module_handle:
             raise ValueError(
                 "No model is named. Give --model_dir (the folder of a released archive), or "
@@ -131,9 +133,13 @@ def find_model(settings: Any) -> ModelFiles:
     for other in ("albert_dir", "albert_hub_module_handle"):
         if getattr(settings, other):
             raise ValueError(f"Give either --model_dir or --{other}, not both.")
-    parts = released_models.ModelFiles(*named[: len(released_models.ModelFiles._fields)])
-    label = f"--model_dir={settings.model_dir}"
-    return ModelFiles(*released_models.find_files(settings.model_dir, parts, label=label), None)
+    fields = released_models.ModelFiles._fields
+    parts = released_models.ModelFiles(*(getattr(settings, field) or None for field in fields))
+    folder = released_models.local_folder(settings.model_dir, "model_dir")
+    label = f"--model_dir={folder}"
+    found = released_models.find_files(folder, parts, label=label)
+    vocabulary = released_models.vocabulary_of(found, folder, settings, label=label)
+    return ModelFiles(*found, None, vocabulary.do_lower_case)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -326,7 +332,6 @@ class _Planner:
             "keep_checkpoint_max": 1,
             "precision": settings.precision,
             "padding": settings.padding,
-            "do_lower_case": settings.do_lower_case,
         }
         values.update(self._model._asdict())
         if borrowed:
@@ -432,7 +437,8 @@ def check_folder(run: PlannedRun) -> None:
     Raises:
       ValueError: it holds anything else.
     """
-    if not tf.io.gfile.isdir(run.folder) or not tf.io.gfile.listdir(run.folder):
+    there = tf.io.gfile.listdir(run.folder) if tf.io.gfile.isdir(run.folder) else []
+    if all(map(folder_lock.is_lock, there)):
         return
     marker = _read_marker(run)
     if marker is None:
@@ -447,7 +453,7 @@ def check_folder(run: PlannedRun) -> None:
 
 def _read_marker(run: PlannedRun) -> Optional[Dict[str, Any]]:
     path = os.path.join(run.folder, MARKER_NAME)
-    return json.loads(files.read_text(path)) if tf.io.gfile.exists(path) else None
+    return files.read_json_object(path) if tf.io.gfile.exists(path) else None
 
 
 def is_finished(run: PlannedRun) -> bool:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The results of many fine-tuning runs: a table over tasks and seeds, as text, JSON and picture."""
 
-import json
 import math
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
@@ -76,7 +75,7 @@ def read_run(path: str) -> Run:
       ValueError: the file is something else.
     """
     try:
-        content = json.loads(files.read_text(path))
+        content = files.read_json_object(path)
         return Run(
             task=content["task"],
             seed=int(content["seed"]),
@@ -191,6 +190,8 @@ def write_results(folder: str, runs: Sequence[Run], *, title: str) -> List[str]:
         "runs": [_as_json(run._asdict()) for run in runs],
     }
     files.atomic_write_json(paths[1], content)
+    if not has_plots():
+        return paths[:2]
     draw(paths[2], rows, title=title)
     return paths
 
@@ -205,12 +206,7 @@ def _as_json(value: Any) -> Any:
 
 
 def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
-    """Draws each metric's seeds as dots, with mean and deviation, into a PNG file.
-
-    Raises:
-      ValueError: matplotlib is not installed.
-    """
-    check_plots()
+    """Draws each metric's seeds as dots, with mean and deviation, into a PNG file."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -243,19 +239,13 @@ def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
         pyplot.close(figure)
 
 
-def check_plots() -> None:
-    """Makes sure, before hours of work, that a picture can be drawn at their end.
-
-    Raises:
-      ValueError: matplotlib is not installed; the message says how to get it.
-    """
+def has_plots() -> bool:
+    """Returns whether a picture can be drawn, that is, whether matplotlib is installed."""
     try:
         import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ValueError(
-            "The picture of the results needs matplotlib, which is not installed. "
-            "Run: pip install 'albert[plots]' (or: pip install matplotlib)"
-        ) from error
+    except ImportError:
+        return False
+    return True
 
 
 def _places(rows: Sequence[Row]) -> List[float]:

@@ -16,6 +16,8 @@ import collections
 import json
 from typing import Any, Counter, Dict, List, Mapping, NamedTuple, Tuple, Union
 
+from albert import files
+
 # Lines that may be damaged before a file counts as another kind of file.
 DAMAGED_SHARE = 0.01
 DAMAGED_AT_LEAST = 10
@@ -117,7 +119,7 @@ def _parse(path: str, number: int, text: str) -> Any:
     """One JSON value; Infinity and NaN are no data."""
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path}:{number + 1}: not JSON ({error}). The file must hold one JSON object a line."
         ) from None
@@ -129,8 +131,7 @@ def _read_lines(path: str) -> Tuple[List[str], Counter[str]]:
 
     if not tf.io.gfile.exists(str(path)) or tf.io.gfile.isdir(str(path)):
         raise ValueError(f"File '{path}' does not exist. Check the path.")
-    with tf.io.gfile.GFile(str(path), "rb") as stream:
-        content = stream.read()
+    content = files.read_bytes(path)
     dirt = collections.Counter()
     if content.startswith(codecs.BOM_UTF8):
         content = content[len(codecs.BOM_UTF8) :]

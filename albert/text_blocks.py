@@ -11,6 +11,7 @@ from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence,
 from albert import text_documents
 
 BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
+MOST_EMPTY = 1 << 12  # or so many without text, which take memory all the same
 
 RawDocument = text_documents.RawDocument
 
@@ -66,15 +67,16 @@ def read_blocks(
     Raises:
       ValueError: no text at all; or with_neighbours and a single document; or as read_file does.
     """
-    number = done = size = 0
+    number = done = size = empty = 0
     documents: List[RawDocument] = []
     finder = _NeighbourFinder(paths, reading) if with_neighbours else None
     for document in read_documents(paths, **reading):
         documents.append(document)
         size += len(document.text)
-        if size >= BLOCK_BYTES:
+        empty += not document.text
+        if size >= BLOCK_BYTES or empty >= MOST_EMPTY:
             yield _block(documents, number, window=done // window_bytes, finder=finder)
-            number, done, documents, size = number + 1, done + size, [], 0
+            number, done, documents, size, empty = number + 1, done + size, [], 0, 0
     if documents:
         yield _block(documents, number, window=done // window_bytes, finder=finder)
     elif not number:

@@ -262,7 +262,7 @@ def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def _read_chunks(path: str) -> Iterator[bytes]:
     """The content of a file, a mebibyte at a time."""
-    with tf.io.gfile.GFile(path, "rb") as stream:
+    with files.open_to_read(path) as stream:
         chunks = iter(lambda: stream.read(_READ_BYTES), b"")
         yield from decompressed(chunks, path) if is_compressed(path) else chunks
 

@@ -152,7 +152,7 @@ class TextReader:
     def _from_json(self, line: Line) -> Tuple[str, ...]:
         try:
             values = json.loads(line.text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{self._where(line)}: not a JSON object ({error}).") from error
         if not isinstance(values, dict):
             shown = line.text.strip()[:60]
@@ -191,7 +191,7 @@ def open_input(path: str) -> Iterator[Any]:
         return
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
         raise ValueError(f"--input_file={path} was not found.")
-    with tf.io.gfile.GFile(path, "rb") as stream:
+    with files.open_to_read(path) as stream:
         yield stream
 
 

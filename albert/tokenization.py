@@ -34,6 +34,8 @@ _SAMPLING_CRASHES = "tensorflow" in sys.modules and "sentencepiece" not in sys.m
 
 import sentencepiece as spm  # noqa: E402
 
+from albert import files  # noqa: E402
+
 SPIECE_UNDERLINE = "\u2581"  # what SentencePiece writes for a space
 
 _LOGGER = logging.getLogger(__name__)
@@ -573,11 +575,11 @@ def _read_file(path: str, flag: str) -> bytes:
     import tensorflow.compat.v1 as tf
 
     try:
-        with tf.io.gfile.GFile(path, "rb") as stream:
-            return stream.read()
-    except tf.errors.OpError as error:
+        return files.read_bytes(path)
+    except (ValueError, tf.errors.OpError) as error:
+        reason = getattr(error, "message", str(error))
         raise ValueError(
-            f"{flag} '{path}' cannot be read ({error.message}). Give the path of the file itself, "
+            f"{flag} '{path}' cannot be read ({reason}). Give the path of the file itself, "
             "local or on gs://."
         ) from error
 

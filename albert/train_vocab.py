@@ -133,7 +133,7 @@ def _drawn(lines: Iterable[bytes], *, total: int, wanted: int, seed: int) -> Ite
 def _prepare(drawn: Iterable[bytes], path: str, *, count: int, lower: bool) -> List[str]:
     """Writes the prepared sentences to a local file; returns a sample of them."""
     sample = []
-    with open(path, "w", encoding="utf-8", newline="\n") as stream:
+    with files.naming_full_disk(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
         bar = tqdm(drawn, total=count, unit=" sentences", desc="reading", disable=None)
         for number, line in enumerate(bar):
             text = tokenization.preprocess_text(line, lower=lower)

@@ -139,8 +139,7 @@ def piece_starts(numbers: Sequence[int], encoding: tokenization.Encoding) -> Lis
 def _read_user_words(path: str) -> List[Tuple[str, Optional[int]]]:
     """Pairs of a word and its frequency or None."""
     try:
-        with tf.io.gfile.GFile(path, "rb") as stream:
-            lines = stream.read().decode("utf-8-sig").split("\n")
+        lines = files.read_bytes(path).decode("utf-8-sig").split("\n")
     except tf.errors.OpError as error:
         raise ValueError(
             f"--user_dictionary: '{path}' cannot be read ({error.message})."

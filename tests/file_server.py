@@ -4,7 +4,9 @@
 
 import contextlib
 import http.server
+import pathlib
 import re
+import ssl
 import threading
 from typing import Dict, Iterator, List, NamedTuple, Optional
 
@@ -18,6 +20,9 @@ class Answer(NamedTuple):
       headers: further headers.
       without: headers that are left out.
       range_shift: added to the place where a part of the file begins.
+      location: where the request is sent instead.
+      drips: after the file, zeros follow, one every few milliseconds, until the server ends.
+      floods: after the file, zeros follow as fast as they are taken.
     """
 
     status: Optional[int] = None
@@ -25,6 +30,9 @@ class Answer(NamedTuple):
     headers: Optional[Dict[str, str]] = None
     without: tuple = ()
     range_shift: int = 0
+    location: Optional[str] = None
+    drips: bool = False
+    floods: bool = False
 
 
 class FileServer:
@@ -44,6 +52,7 @@ class FileServer:
         self.etag = '"1"'
         self.answers: List[Answer] = []
         self.ranges: List[Optional[str]] = []
+        self.is_closed = threading.Event()
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -57,6 +66,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         answer = state.answers.pop(0) if state.answers else Answer()
         state.ranges.append(self.headers.get("Range"))
         content = state.files.get(self.path)
+        if answer.location:
+            self.send_response(302)
+            self.send_header("Location", answer.location)
+            self.end_headers()
+            return
         if answer.status or content is None:
             self.send_error(answer.status or 404)
             return
@@ -76,6 +90,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         body = content[start:]
         self.wfile.write(body if answer.cut_after is None else body[: answer.cut_after])
+        if answer.drips or answer.floods:
+            with contextlib.suppress(OSError):
+                self._go_on(state, 1 if answer.drips else 1 << 16)
+
+    def _go_on(self, state: FileServer, count: int):
+        """Sends without end, until the client has gone."""
+        while not state.is_closed.wait(0.01 if count == 1 else 0.0):
+            self.wfile.write(bytes(count))
+            self.wfile.flush()
 
     def _start(self, state: FileServer) -> int:
         """Where the part that is asked for begins, if it is of this version of the file."""
@@ -83,18 +106,28 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         return int(asked.group(1)) if asked and self.headers.get("If-Range") == state.etag else 0
 
 
+# Key and certificate of 127.0.0.1, which nobody trusts who is not told to.
+CERTIFICATE = str(pathlib.Path(__file__).resolve().parent / "fixtures" / "localhost.pem")
+
+
 @contextlib.contextmanager
-def serving() -> Iterator[FileServer]:
+def serving(*, is_https: bool = False) -> Iterator[FileServer]:
     """Yields a running server."""
     handler = type("Handler", (_Handler,), {})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    state = FileServer(f"http://127.0.0.1:{server.server_address[1]}")
+    if is_https:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(CERTIFICATE)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    scheme = "https" if is_https else "http"
+    state = FileServer(f"{scheme}://127.0.0.1:{server.server_address[1]}")
     handler.server_state = state
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
         yield state
     finally:
+        state.is_closed.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -13,6 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import checkpoint_evaluator
 from albert.checkpoint_evaluator import Checkpoint, Evaluation
+from tests import damaged_files
 
 
 def _save(folder, *steps, weight=0.0, path=None):
@@ -107,13 +108,13 @@ def test_each_checkpoint_is_evaluated_once_in_step_order_and_the_best_is_copied(
     assert summary.evaluated_steps == [100, 200, 300, 1000]
     assert [result.metrics["accuracy"] for result in summary.results] == [0.5, 0.75, 0.25, 0.75]
     assert summary.best == Evaluation(
-        200, {"accuracy": 0.75, "loss": 0.1, "global_step": 200}
-    )  # of equal ones the earliest
+        1000, {"accuracy": 0.75, "loss": 0.1, "global_step": 1000}
+    )  # of equal ones the latest
     assert summary.best_checkpoint == str(tmp_path / "model.ckpt-best")
-    assert _best_weight(tmp_path) == 200
+    assert _best_weight(tmp_path) == 1000
     for suffix in ("index", "meta", "data-00000-of-00001"):
         copy = (tmp_path / f"model.ckpt-best.{suffix}").read_bytes()
-        assert copy == (tmp_path / f"model.ckpt-200.{suffix}").read_bytes()
+        assert copy == (tmp_path / f"model.ckpt-1000.{suffix}").read_bytes()
     assert checkpoint_evaluator.read_results(str(tmp_path)) == summary.results
 
 
@@ -246,6 +247,136 @@ def test_results_without_a_ledger_are_none_and_a_broken_ledger_is_an_error(tmp_p
     (tmp_path / "eval_results.json").write_text("[]")
     with pytest.raises(ValueError, match=r"eval_results\.json' is no record of evaluations"):
         checkpoint_evaluator.read_results(str(tmp_path))
+
+
+# ------------------------------------------------------------------------------- which one is best
+
+
+@pytest.mark.parametrize("loss", ["loss", "eval_loss"])
+def test_of_equal_ones_the_lower_loss_decides_and_then_the_later_step(tmp_path, loss):
+    _save(tmp_path, 100, 200, 300, 400)
+    losses = {100: 0.3, 200: 0.2, 300: 0.2, 400: math.nan}
+    summary = checkpoint_evaluator.evaluate_checkpoints(
+        str(tmp_path),
+        lambda path: {"accuracy": 0.5, loss: losses[_weight(path)]},
+        best_metric="accuracy",
+    )
+    assert summary.best.step == 300
+    assert _best_weight(tmp_path) == 300
+
+
+def test_the_untrained_checkpoint_takes_no_part(tmp_path):
+    _save(tmp_path, 0, 100, 200)
+    summary, seen = _evaluate(tmp_path, {100: 0.5, 200: 0.25})
+    assert seen == ["model.ckpt-100", "model.ckpt-200"]
+    assert summary.best.step == 100
+
+
+def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_path):
+    _save(tmp_path, 0, 100)
+    summary, seen = _evaluate(tmp_path, {0: 0.75, 100: 0.5}, untrained_too=True)
+    assert seen == ["model.ckpt-0", "model.ckpt-100"]
+    assert [result.step for result in summary.results] == [0, 100]
+    assert summary.best.step == 100
+    _save(tmp_path, 200)
+    summary, seen = _evaluate(tmp_path, {200: math.nan}, checkpoints=[])
+    assert (seen, summary.best.step) == (["model.ckpt-200"], 100)
+
+
+def test_the_untrained_checkpoint_alone_is_measured_with_a_warning(tmp_path, caplog):
+    _save(tmp_path, 0)
+    summary, seen = _evaluate(tmp_path, {0: 0.5})
+    assert (seen, summary.best.step) == (["model.ckpt-0"], 0)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    _save(tmp_path, 100)
+    summary, seen = _evaluate(tmp_path, {100: 0.25})
+    assert (seen, summary.best.step) == (["model.ckpt-100"], 100)
+    assert _best_weight(tmp_path) == 100
+
+
+def test_an_untrained_best_of_an_earlier_version_gives_way(tmp_path):
+    _save(tmp_path, 0)
+    _evaluate(tmp_path, {0: 0.5})  # as they chose it, then with the results of others beside
+    _save(tmp_path, 100)
+    path = tmp_path / "eval_results.json"
+    ledger = json.loads(path.read_text())
+    checkpoint = ledger["results"][0]["checkpoint"]
+    checkpoint = dict(
+        checkpoint,
+        index_sha256=checkpoint_evaluator.files.file_fingerprint(
+            str(tmp_path / "model.ckpt-100.index")
+        )["sha256"],
+    )
+    metrics = {"accuracy": 0.5, "loss": 0.1, "global_step": 100}
+    ledger["results"].append({"step": 100, "metrics": metrics, "checkpoint": checkpoint})
+    path.write_text(json.dumps(ledger))
+    summary, seen = _evaluate(tmp_path, {})
+    assert (seen, summary.best.step) == ([], 100)
+    assert [result.step for result in summary.results] == [0, 100]
+    assert _best_weight(tmp_path) == 100
+
+
+# --------------------------------------------------------------------------------- what is damaged
+
+
+@pytest.mark.parametrize("kind", damaged_files.DAMAGES)
+def test_a_damaged_checkpoint_is_passed_over_and_named(tmp_path, caplog, kind):
+    _save(tmp_path, 100, 200, 300)
+    damaged_files.damage(tmp_path / "model.ckpt-200", kind)
+    summary, _ = _evaluate(tmp_path, SCORES)
+    assert summary.evaluated_steps == [100, 300]
+    assert summary.best.step == 100
+    # Without its data it is none, as while training deletes it.
+    assert kind == "no data" or "model.ckpt-200 cannot be read" in caplog.text
+
+
+@pytest.mark.parametrize("kind", damaged_files.DAMAGES)
+def test_damage_after_the_evaluation_loses_no_results(tmp_path, kind):
+    _save(tmp_path, 100, 200, 300)
+    _evaluate(tmp_path, SCORES)
+    _remove(tmp_path, 100)
+    damaged_files.damage(tmp_path / "model.ckpt-200", kind)
+    summary, seen = _evaluate(tmp_path, {})
+    assert seen == [] and [result.step for result in summary.results] == [100, 200, 300]
+    assert (summary.best.step, _best_weight(tmp_path)) == (200, 200)  # of which there is the copy
+    summary, seen = _evaluate(tmp_path, SCORES, fingerprint={"data": 2})
+    assert seen[-2:] == ["model.ckpt-best", "model.ckpt-300"]
+    assert (summary.best.step, _best_weight(tmp_path)) == (200, 200)
+
+
+@pytest.mark.parametrize("kind", damaged_files.DAMAGES)
+def test_a_damaged_copy_of_the_best_is_made_again(tmp_path, kind):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    damaged_files.damage(tmp_path / "model.ckpt-best", kind)
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert (seen, summary.best.step) == ([], 200)
+    assert _best_weight(tmp_path) == 200
+
+
+def test_what_is_damaged_is_not_copied_as_the_best(tmp_path):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    damaged_files.damage(tmp_path / "model.ckpt-100")
+    summary, _ = _evaluate(tmp_path, SCORES, higher_is_better=False)
+    assert (summary.best.step, _best_weight(tmp_path)) == (200, 200)
+
+
+def test_where_all_is_damaged_an_error_names_it(tmp_path):
+    _save(tmp_path, 0, 100)
+    damaged_files.damage(tmp_path / "model.ckpt-100")
+    with pytest.raises(ValueError, match=r"model\.ckpt-100 cannot be read"):
+        _evaluate(tmp_path, SCORES)
+
+
+def test_where_all_was_damaged_after_an_evaluation_an_error_names_it(tmp_path):
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    for name in ("100", "best"):
+        damaged_files.damage(tmp_path / f"model.ckpt-{name}")
+    for data in (1, 2):
+        with pytest.raises(ValueError, match=r"model\.ckpt-100 cannot be read"):
+            _evaluate(tmp_path, SCORES, fingerprint={"data": data})
 
 
 # ----------------------------------------------------------------------- what was changed meanwhile
@@ -489,6 +620,22 @@ def test_waiting_ends_when_no_checkpoint_comes_for_the_time_given(tmp_path, monk
     assert summary.evaluated_steps == [100, 200]
     assert trainer.now == 60.0
     assert "for 30 seconds" in caplog.text
+
+
+def test_the_untrained_and_damaged_checkpoints_do_not_end_the_waiting(tmp_path, monkeypatch):
+    _save(tmp_path, 0, 100)
+    damaged_files.damage(tmp_path / "model.ckpt-100")
+    trainer = Trainer(monkeypatch, tmp_path, [None, None, 200])
+    _, seen = _evaluate(tmp_path, SCORES, wait_seconds=30)
+    assert seen == ["model.ckpt-200"]
+    assert trainer.now == 60.0
+
+
+def test_the_untrained_checkpoint_alone_is_measured_when_the_waiting_is_over(tmp_path, monkeypatch):
+    _save(tmp_path, 0)
+    trainer = Trainer(monkeypatch, tmp_path, [])
+    _, seen = _evaluate(tmp_path, {0: 0.5}, wait_seconds=30)
+    assert (seen, trainer.now) == (["model.ckpt-0"], 30.0)
 
 
 def test_waiting_ends_with_the_final_step(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import checkpoint_init, modeling
+from tests import damaged_files
 from tests.shared import needs_shared, shared_path
 
 TABLE = "bert/embeddings/word_embeddings"
@@ -99,6 +100,13 @@ class TestResolveCheckpoint:
         write_checkpoint(tmp_path / "model.ckpt-9", [TABLE])
         named = write_checkpoint(tmp_path / "model.ckpt-7", [TABLE])
         assert checkpoint_init.resolve_checkpoint(str(tmp_path)) == named
+
+    @pytest.mark.parametrize("kind", damaged_files.STATES)
+    def test_a_folder_whose_state_helps_nobody_means_its_newest_one(self, tmp_path, kind):
+        newest = write_checkpoint(tmp_path / "model.ckpt-10", [TABLE])
+        write_checkpoint(tmp_path / "model.ckpt-9", [TABLE])
+        (tmp_path / "checkpoint").write_bytes(damaged_files.STATES[kind])
+        assert checkpoint_init.resolve_checkpoint(str(tmp_path)) == newest
 
     def test_a_folder_with_one_checkpoint_and_no_state_means_that(self, tmp_path):
         prefix = write_checkpoint(tmp_path / "albert_base", [TABLE])

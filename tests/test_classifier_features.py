@@ -423,8 +423,8 @@ def test_features_equal_the_references_token_for_token(name, tmp_path):
         features = classifier_features.convert_single_example(
             index, example, labels, task["max_seq_length"], _golden_tokenizer(), name
         )
-        for key, value in vars(features).items():
-            assert row[key] == value, key
+        for key in ("input_ids", "input_mask", "segment_ids", "label_id", "is_real_example"):
+            assert row[key] == getattr(features, key), key
     path = str(tmp_path / "golden.tf_record")
     classifier_features.file_based_convert_examples_to_features(
         examples, labels, task["max_seq_length"], _golden_tokenizer(), path, name

@@ -197,9 +197,9 @@ def test_padding_to_the_longest_gives_the_losses_of_padding_to_the_end(file, use
 
 
 @pytest.mark.slow
-def test_the_batch_size_of_the_estimator_goes_before_the_arguments(file):
+def test_with_our_padding_the_batch_size_of_the_estimator_goes_before_the_arguments(file):
     input_fn = classifier_utils.file_based_input_fn_builder(
-        file, LENGTH, False, False, "mrpc", False, 4
+        file, LENGTH, False, False, "mrpc", False, 4, padding="max"
     )
     with tf.Graph().as_default():
         batch = tf.data.make_one_shot_iterator(input_fn({"batch_size": 6})).get_next()

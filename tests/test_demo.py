@@ -14,6 +14,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import (
+    checkpoint_evaluator,
     configs,
     demo,
     demo_corpus,
@@ -296,6 +297,40 @@ def test_commands_are_shown_as_one_would_type_them(capsys):
 def page_text(tmp_path, *pieces):
     report.write_page(tmp_path / "page.html", "Title & more", "It is <about> this.", *pieces)
     return (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_tables_scroll_where_the_screen_is_narrow(tmp_path):
+    page = page_text(tmp_path, report.table(["a"], [["b"]]))
+    assert re.search('<div class="scroll"><table>.*</table></div>', page)
+    assert re.search(r"\.scroll \{[^}]*overflow-x: auto", page)
+
+
+def test_the_page_says_how_long_training_took(tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "draw_chart", lambda chart: "")
+    metrics = {"loss": 1.0, "masked_lm_accuracy": 0.5, "sentence_order_accuracy": 0.5}
+    evaluations = [checkpoint_evaluator.Evaluation(step, metrics) for step in (0, 1234)]
+    findings = demo_findings.Findings(
+        evaluations,
+        demo_findings.Baselines(0.5, 0.5),
+        gaps=[],
+        orders=[],
+        curve=[],
+        characters=1,
+        held_out_documents=1,
+        config=modeling.AlbertConfig(10),
+        parameters=1,
+    )
+    names = ("train_vocab", "create_pretraining_data", "all")
+    seconds = dict.fromkeys(names, 1.0)
+    demo_findings.write_report(
+        tmp_path / "page.html",
+        findings,
+        commands=[],
+        seconds=dict(seconds, run_pretraining=754.0),
+        examples_per_second=None,
+    )
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "After 1,234 steps (12:34" in text
 
 
 @pytest.mark.slow
@@ -620,6 +655,8 @@ def data(tmp_path):
     config = modeling.AlbertConfig(400, hidden_size=32, num_attention_heads=2)
     (folder / "albert_config.json").write_text(config.to_json_string())
     shutil.copy(str(classification_data.VOCABULARY), str(folder / "tiny.model"))
+    for ending in ("index", "data-00000-of-00001"):
+        (folder / f"model.ckpt-best.{ending}").touch()
     return str(folder)
 
 
@@ -646,12 +683,11 @@ def test_finetuning_takes_the_model_from_a_released_archive(tiny_preset, data, t
         demo.main(["finetuning", "-t", "mrpc", "-i", data, "-b", "4", "-e", "1", "-o", first]) == 0
     )
     trained = os.path.join(first, "model")
-    shutil.copy(os.path.join(data, "tiny.model"), trained)
     capsys.readouterr()
     command = ["finetuning", "-i", data, "-b", "2", "-e", "1", "--model", trained]
     assert demo.main([*command, "-o", str(tmp_path / "second")]) == 0
     shown = capsys.readouterr().out
-    assert f"--init_checkpoint={trained}" in shown and "random" not in shown
+    assert f"--albert_dir={trained}" in shown and "random" not in shown
 
 
 @pytest.mark.parametrize("steps, share", [(22, 15), (7, 3), (399, 14), (5, 5)])

@@ -25,7 +25,7 @@ from albert import (
     run_race,
     training_graph,
 )
-from tests import classification_data, race_data
+from tests import classification_data, damaged_files, race_data
 
 HOSTS = ["host1:2222", "host2:2222", "host3:2222"]
 
@@ -339,6 +339,26 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
     distributed_run.run(script, settings)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
+
+
+def test_workers_take_the_checkpoint_that_the_chief_takes(tmp_path):
+    folders = [tmp_path / name for name in ("chief", "early", "late")]
+    for folder in folders:
+        folder.mkdir()
+    with tf.Graph().as_default(), tf.Session() as session:
+        step = tf.train.get_or_create_global_step()
+        tf.get_variable("weight", initializer=np.float32([1, 2, 3]))
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver()
+        for number in (3, 6, 9):
+            session.run(step.assign(number))
+            saver.save(session, str(folders[0] / "model.ckpt"), number)
+    damaged_files.damage(folders[0] / "model.ckpt-9")
+    distributed_run.copy_resume_point(str(folders[0]), str(folders[1]))
+    found = [estimator_utils.resume_point(str(folders[0]))]  # and mends the state
+    distributed_run.copy_resume_point(str(folders[0]), str(folders[2]))
+    found += [estimator_utils.resume_point(str(folder)) for folder in folders[1:]]
+    assert [checkpoint.step for checkpoint in found] == [6, 6, 6]
 
 
 def test_the_chief_does_what_the_flags_say(monkeypatch):

@@ -93,3 +93,9 @@ def test_every_flag_is_read(arguments):
         download_model.define_flags, commands, download_model.main
     )
     assert unread == []
+
+
+def test_limits_and_the_hash_are_those_of_the_flags(arguments):
+    for flag in ("--size_limit_gb=0.000001", f"--sha256={'0' * 64}"):
+        with pytest.raises(ValueError):
+            download_model.main(parsed("--name=base_v2", flag, *arguments))

@@ -192,3 +192,62 @@ def test_progress_counts_what_had_arrived_before(fetch, server, monkeypatch):
     skipped = [units for kind, units in counted if kind == "skip"]
     assert skipped == [0.0, 4 * CHUNK / 1e6]
     assert sum(units for kind, units in counted if kind == "update") == pytest.approx(0.700001)
+
+
+# ---------------------------------------------------------------------------------------------
+# Servers, and people on the same machine, that mean no good.
+
+
+def limited(fetch, server, **limits):
+    limits = downloads.USUAL_LIMITS._replace(**limits)
+    url = f"{server.url}/model"
+    return downloads.fetch(url, fetch.path, name="model", limits=limits, wait=fetch.waits.append)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_https_never_leads_to_http(fetch, server, monkeypatch, is_first):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", file_server.CERTIFICATE)
+    with file_server.serving(is_https=True) as safe:
+        safe.files["/model"] = CONTENT
+        target = f"{server.url}/model"
+        safe.answers = [Answer(location=target)]
+        if not is_first:  # by way of another https address
+            safe.answers.insert(0, Answer(location=f"{safe.url}/elsewhere"))
+        with pytest.raises(ValueError, match=f"leads to {target}"):
+            downloads.fetch(f"{safe.url}/model", fetch.path, name="x", wait=fetch.waits.append)
+        assert server.ranges == [] and not os.path.exists(fetch.path)
+        # The same server is followed to other https addresses.
+        safe.answers = [Answer(location=f"{safe.url}/model")]
+        fetched = downloads.fetch(f"{safe.url}/a", fetch.path, name="x", wait=fetch.waits.append)
+        assert fetched.sha256 == SHA256
+
+
+def test_a_server_that_drips_is_given_up_when_the_time_is_over(fetch, server):
+    server.answers = [Answer(drips=True, headers={"Content-Length": "900000"})]
+    with pytest.raises(ConnectionError, match="within 0.02 minutes"):
+        limited(fetch, server, seconds=1.2)
+    assert fetch.waits == [] and os.path.getsize(fetch.path) >= 10 * CHUNK
+    server.files["/model"] = CONTENT[:3]  # at least here it arrives
+    downloads.discard(fetch.path)
+    assert limited(fetch, server, seconds=60).size == 3
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_file_that_is_too_large_is_given_up(fetch, server, tells):
+    server.answers = [Answer(floods=True, headers={"Content-Length": str(10**12)})]
+    if not tells:
+        server.answers = [Answer(floods=True, without=("Content-Length",))]
+    with pytest.raises(ValueError, match="larger than 0.001 GB"):
+        limited(fetch, server, bytes=10**6)
+    assert fetch.waits == [] and not os.path.exists(fetch.path)
+
+
+@pytest.mark.parametrize("ending", ["", ".json"])
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_nothing_is_written_through_a_link_that_was_put_in_place(fetch, tmp_path, link, ending):
+    other = tmp_path / "other"
+    other.write_text("precious", encoding="utf-8")
+    link(str(other), fetch.path + ending)
+    assert fetch().sha256 == SHA256
+    assert other.read_text(encoding="utf-8") == "precious"
+    assert not os.path.islink(fetch.path)

@@ -5,22 +5,29 @@
 import csv
 import json
 import logging
+import os
 import pathlib
+import shutil
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import checkpoint_evaluator, estimator_utils, flags_lib, modeling
+from albert import checkpoint_evaluator, estimator_utils, flags_lib, modeling, stop_signals
+from tests import damaged_files
 
+SAVING = {"save_checkpoints_steps": 4, "save_checkpoints_minutes": 0.0}
 CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
 
 
 def settings_for(output_dir, *arguments):
     def define_flags(flag_values: flags.FlagValues):
         flags_lib.define_model_flags(flag_values, config_required=False)
-        flags_lib.define_training_flags(flag_values, save_checkpoints_steps=4, train_batch_size=1)
+        flags_lib.define_training_flags(flag_values, **SAVING, train_batch_size=1)
         flags_lib.define_tpu_flags(flag_values)
         flags_lib.define_runtime_flags(flag_values)
 
@@ -58,8 +65,8 @@ def input_of(values):
     return input_fn
 
 
-def train(output_dir, *, max_steps, values=(0.5,), log_steps=2, function=model_fn):
-    settings = settings_for(output_dir, f"--log_steps={log_steps}")
+def train(output_dir, *arguments, max_steps, values=(0.5,), log_steps=2, function=model_fn, **more):
+    settings = settings_for(output_dir, f"--log_steps={log_steps}", *arguments)
     resumed = estimator_utils.resume_point(settings.output_dir)
     return estimator_utils.train(
         estimator_utils.build_training_estimator(function, settings, keep_checkpoint_max=3),
@@ -68,6 +75,7 @@ def train(output_dir, *, max_steps, values=(0.5,), log_steps=2, function=model_f
         max_steps=max_steps,
         model_config=CONFIG,
         resumed=resumed,
+        **more,
     )
 
 
@@ -130,6 +138,51 @@ def test_training_goes_on_where_it_stopped(tmp_path):
     assert [row["step"] for row in curve_of(tmp_path)] == ["2", "4", "6", "8", "9"]
 
 
+class SignalHook(tf.train.SessionRunHook):
+    """Asks this process to end, in the middle of a step."""
+
+    def __init__(self, step):
+        self._left = step
+
+    def before_run(self, run_context):
+        self._left -= 1
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.mark.slow
+def test_a_signal_ends_training_after_its_step_and_saves_it(tmp_path):
+    with pytest.raises(SystemExit) as stop, stop_signals.handled():
+        train(tmp_path, max_steps=9, hooks=[SignalHook(3)])
+    assert stop.value.code == 143
+    assert steps_in(tmp_path) == [0, 3] and variable(tmp_path, "weight") == 1.5
+    train(tmp_path, max_steps=9)
+    assert variable(tmp_path, "weight") == 4.5
+    # The others are where they would have been, but for those that are beyond the newest three.
+    assert steps_in(tmp_path) == [4, 8, 9]
+    assert [row["step"] for row in curve_of(tmp_path)] == ["2", "3", "4", "6", "8", "9"]
+
+
+def test_a_checkpoint_comes_after_so_many_minutes_too(tmp_path):
+    train(tmp_path, "--save_checkpoints_minutes=1e-9", max_steps=3)
+    assert steps_in(tmp_path) == [1, 2, 3]
+
+
+def test_another_process_that_trains_there_is_named(tmp_path):
+    owner = f"""
+from albert import folder_lock
+with folder_lock.held({str(tmp_path)!r}):
+    print("held", flush=True)
+    input()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", owner], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdout.readline()
+        with pytest.raises(ValueError, match=str(process.pid)):
+            train(tmp_path, max_steps=1)
+
+
 @pytest.mark.slow
 def test_a_checkpoint_that_was_restored_is_not_written_again(tmp_path):
     train(tmp_path, max_steps=4)
@@ -148,7 +201,7 @@ def test_a_half_written_checkpoint_is_passed_over(tmp_path, caplog):
     leftover.mkdir()
     with caplog.at_level(logging.WARNING, logger="albert"):
         assert estimator_utils.resume_point(str(tmp_path)).step == 4
-    assert "model.ckpt-8 cannot be read" in caplog.text
+    assert "model.ckpt-8" in caplog.text
     assert not leftover.exists()
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-4")
     assert train(tmp_path, max_steps=8).first_step == 4
@@ -163,6 +216,101 @@ def test_checkpoints_without_the_file_that_lists_them_are_found(tmp_path):
     (tmp_path / "checkpoint").unlink()
     assert estimator_utils.resume_point(str(tmp_path)).step == 8
     assert train(tmp_path, max_steps=9).first_step == 8
+
+
+def save(folder, *steps):
+    """Writes checkpoints as training does."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("weight", initializer=np.zeros([3], np.float32))
+        step = tf.train.get_or_create_global_step()
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver(max_to_keep=None)
+        for number in steps:
+            session.run(step.assign(number))
+            saver.save(session, str(folder / "model.ckpt"), number)
+
+
+def restored_by_tensorflow(folder):
+    """The name of the checkpoint that Estimator would restore, None if there is none."""
+    state = tf.train.get_checkpoint_state(str(folder))
+    return state and pathlib.Path(state.model_checkpoint_path).name
+
+
+@pytest.mark.parametrize("kind", damaged_files.DAMAGES)
+def test_training_goes_on_from_the_newest_whole_checkpoint(tmp_path, caplog, kind):
+    save(tmp_path, 0, 4, 8, 12)
+    damaged_files.damage(tmp_path / "model.ckpt-8")
+    damaged_files.damage(tmp_path / "model.ckpt-12", kind)
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("model.*")}
+    # Workers, who mend nothing, find the same.
+    assert estimator_utils.resume_point(str(tmp_path), is_ours=False).step == 4
+    assert restored_by_tensorflow(tmp_path) == "model.ckpt-12"
+    caplog.clear()
+    assert estimator_utils.resume_point(str(tmp_path)).step == 4
+    assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
+    lines = [line for line in caplog.messages if "model.ckpt" in line]
+    assert len(lines) == 2 and "model.ckpt-12" in lines[0] and "step 4" in lines[0]
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("model.*")} == before
+
+
+def test_where_no_checkpoint_is_whole_training_does_not_begin_anew(tmp_path):
+    save(tmp_path, 4, 8)
+    for step in (4, 8):
+        damaged_files.damage(tmp_path / f"model.ckpt-{step}")
+    with pytest.raises(ValueError, match="model.ckpt-8"):
+        estimator_utils.resume_point(str(tmp_path))
+
+
+def test_a_damaged_checkpoint_of_step_0_is_begun_anew(tmp_path):
+    save(tmp_path, 0)
+    damaged_files.damage(tmp_path / "model.ckpt-0")
+    assert estimator_utils.resume_point(str(tmp_path)) is None
+    assert restored_by_tensorflow(tmp_path) is None
+
+
+@pytest.mark.parametrize("kind", damaged_files.STATES)
+def test_checkpoints_are_found_whatever_their_state_says(tmp_path, kind):
+    save(tmp_path, 0, 4)
+    content = damaged_files.STATES[kind]
+    (tmp_path / "checkpoint").write_bytes(content)
+    assert estimator_utils.resume_point(str(tmp_path), is_ours=False).step == 4
+    assert (tmp_path / "checkpoint").read_bytes() == content
+    assert estimator_utils.resume_point(str(tmp_path)).step == 4
+    assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
+    assert (tmp_path / "checkpoint.old-1").read_bytes() == content
+
+
+@pytest.mark.parametrize("kind", damaged_files.STATES)
+def test_a_state_without_checkpoints_is_set_aside(tmp_path, kind):
+    (tmp_path / "checkpoint").write_bytes(damaged_files.STATES[kind])
+    assert estimator_utils.resume_point(str(tmp_path)) is None
+    assert restored_by_tensorflow(tmp_path) is None
+
+
+def test_training_in_a_copy_of_a_folder_leaves_the_original_alone(tmp_path):
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    original.mkdir()
+    save(original, 4, 8)
+    shutil.copytree(str(original), str(copy))
+    assert estimator_utils.resume_point(str(copy)).path == str(copy / "model.ckpt-8")
+    state = tf.train.get_checkpoint_state(str(copy))
+    for path in state.all_model_checkpoint_paths:
+        assert pathlib.Path(path).parent == copy  # those that TensorFlow deletes by and by
+
+
+def test_the_state_may_name_an_older_checkpoint(tmp_path):
+    save(tmp_path, 4, 8)
+    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "model.ckpt-4"\n')
+    assert estimator_utils.resume_point(str(tmp_path)).step == 4
+
+
+@pytest.mark.slow
+def test_training_survives_a_flipped_bit_and_a_garbled_state(tmp_path):
+    train(tmp_path, max_steps=8)
+    damaged_files.damage(tmp_path / "model.ckpt-8")
+    (tmp_path / "checkpoint").write_bytes(damaged_files.STATES["not UTF-8"])
+    assert train(tmp_path, max_steps=9).first_step == 4
+    assert variable(tmp_path, "weight") == 4.5
 
 
 def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path):

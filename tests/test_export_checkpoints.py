@@ -67,6 +67,7 @@ def test_new_folder_is_an_archive(trained, tmp_path):
         "albert_config.json",
         "model.ckpt-best.data-00000-of-00001",
         "model.ckpt-best.index",
+        "vocabulary.json",
     ]
     found = released_models.find_files(str(tmp_path / "new"), label="new")
     assert found.init_checkpoint == exported.checkpoint
@@ -148,7 +149,7 @@ def test_a_vocabulary_may_be_named_or_missing(trained, tmp_path, caplog):
     named = f"--spm_model_file={released_archives.SPM_MODEL}"
     export_checkpoints.export(settings_of(folder, f"{tmp_path}/with/", named))
     new = set(files_in(tmp_path / "with")) - set(files_in(tmp_path / "without"))
-    assert new == {"tiny.model", "tiny.vocab"}
+    assert new == {"tiny.model", "tiny.vocab", "vocabulary.json"}
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import checkpoint_evaluator, fine_tuning_runs
+from tests import damaged_files
 
 
 def settings(**changes):
@@ -141,6 +142,12 @@ def test_pruning_keeps_the_newest_and_what_was_not_evaluated(folder):
     assert not list(folder.glob("model.ckpt-0.*"))
 
 
+def test_pruning_does_not_count_what_could_not_be_evaluated(folder):
+    damaged_files.damage(folder / "model.ckpt-3")
+    assert fine_tuning_runs.prune_checkpoints(str(folder), 1, [0, 1, 2]) == [0, 1]
+    assert steps_in(folder) == [2, 3]
+
+
 def test_the_best_checkpoint_predicts_else_the_newest_unless_one_is_named(folder):
     found = fine_tuning_runs.chosen_checkpoint(settings(output_dir=str(folder)))
     assert found == str(folder / "model.ckpt-3")
@@ -187,3 +194,7 @@ def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
             assert set(outputs) == {"sum", "pairs"}
             assert outputs["sum"].tolist() == [step, 10 + step, 20 + step, 30 + step, 40 + step]
             assert outputs["pairs"].tolist() == [[n, n] for n in (0, 10, 20, 30, 40)]
+        damaged_files.damage(folder / "model.ckpt-1")
+        with pytest.raises(ValueError, match=r"model\.ckpt-1\.data"):
+            collector.run(str(folder / "model.ckpt-1"))
+        assert collector.run(str(folder / "model.ckpt-2"))["sum"][0] == 2

@@ -19,11 +19,12 @@ MOST_POSITIONAL = 3
 LAYERS = (
     (
         "foundation",
-        "archives checkpoint_names configs distribution downloads example_batches files fused_ops"
-        " huggingface_process huggingface_tokenizer layers metrics modeling optimization"
+        "archives checkpoint_files checkpoint_names configs distribution downloads example_batches"
+        " files fused_ops huggingface_process huggingface_tokenizer lamb_optimizer layers metrics"
+        " modeling optimization"
         " peer_watch precision progress random_streams report squad_metrics sweep_table tables"
         " sentence_splitting text_blocks text_documents text_lines text_ranges tokenization"
-        " machine_rates model_size training_plan"
+        " folder_lock machine_rates model_size stop_signals training_plan"
         " vocab_trainer word_segmentation worker_pool",
     ),
     (
@@ -31,8 +32,9 @@ LAYERS = (
         "beam_files beam_runs checkpoint_conversion checkpoint_evaluator checkpoint_init"
         " distributed_run estimator_utils feature_cache fine_tuning_flow fine_tuning_runs"
         " fine_tuning_utils"
-        " huggingface_files input_pipeline model_cache padded_batches pretrained_model"
-        " record_shuffle released_models run_summary sharded_outputs training_graph",
+        " huggingface_files input_pipeline model_cache model_vocabulary padded_batches"
+        " pretrained_model record_damage record_shuffle released_models run_summary"
+        " sharded_outputs training_graph",
     ),
     (
         "tasks",
@@ -66,10 +68,29 @@ FROZEN_SIGNATURES = frozenset(
         "classifier_utils.create_model",
         "classifier_utils.model_fn_builder",
         "classifier_utils.file_based_input_fn_builder",
+        "classifier_utils.input_fn_builder",
+        "fine_tuning_utils.create_albert",
+        "fine_tuning_utils.create_vocab",
+        "create_pretraining_data.TrainingInstance.__init__",
+        "create_pretraining_data.create_training_instances",
+        "create_pretraining_data.create_instances_from_document",
+        "create_pretraining_data.create_masked_lm_predictions",
+        "create_pretraining_data.write_instance_to_example_files",
+        "create_pretraining_data.truncate_seq_pair",
         "fine_tuning_utils.build_model_fn.model_fn",
         "modeling.AlbertConfig.__init__",
         "modeling.AlbertModel.__init__",
         "modeling.get_masked_lm_output",
+        "modeling.get_timing_signal_1d_given_position",
+        "modeling.embedding_lookup",
+        "modeling.embedding_postprocessor",
+        "modeling.dense_layer_2d",
+        "modeling.dense_layer_3d",
+        "modeling.dense_layer_3d_proj",
+        "modeling.dot_product_attention",
+        "modeling.attention_layer",
+        "modeling.attention_ffn_block",
+        "modeling.transformer_model",
         "optimization.create_optimizer",
         # TPUEstimator calls it by these names.
         "pretraining_utils.build_model_fn.model_fn",
@@ -80,13 +101,13 @@ FROZEN_SIGNATURES = frozenset(
         "run_pretraining.input_fn_builder",
         "classifier_features.InputFeatures.__init__",
         "race_examples.InputExample.__init__",
-        "race_features.InputFeatures.__init__",
         "race_features.convert_single_example",
         "race_features.file_based_convert_examples_to_features",
         "race_utils.RaceProcessor.__init__",
         "race_utils.create_model",
         "race_utils.file_based_input_fn_builder",
         "race_utils.model_fn_builder",
+        "classifier_features.convert_examples_to_features",
         "classifier_features.convert_single_example",
         "classifier_features.file_based_convert_examples_to_features",
         "labelled_examples.InputExample.__init__",
@@ -103,6 +124,9 @@ FROZEN_SIGNATURES = frozenset(
         "squad_utils.accumulate_predictions_v2",
         "squad_utils.write_predictions_v2",
         "squad_utils.evaluate_v2",
+        "squad_utils.apply_no_ans_threshold",
+        "squad_utils.find_best_thresh",
+        "squad_utils.find_all_best_thresh",
         "tokenization.encode_pieces",
         "tokenization.encode_ids",
         "tokenization.FullTokenizer.__init__",

@@ -292,6 +292,42 @@ def test_two_processes_download_a_model_once(obtain, server, monkeypatch):
 
 
 # ---------------------------------------------------------------------------------------------
+# What is known of a release, and what others may have put in place.
+
+
+def test_the_hash_of_a_release_is_demanded_where_it_is_known(obtain):
+    with pytest.raises(ValueError, match="is not the released one"):
+        obtain(BASE._replace(sha256="0" * 64))
+    assert visible(obtain.cache) == []
+    model = obtain()
+    assert obtain(BASE._replace(sha256=model.sha256.upper())).folder == model.folder
+    with pytest.raises(ValueError, match="is not the released one"):
+        obtain(BASE._replace(sha256="0" * 64))
+
+
+def test_another_server_has_to_have_the_archive_of_the_first_one(obtain, server, archives):
+    obtain()
+    shutil.rmtree(str(obtain.cache / "albert_base_v2"))
+    server.files[f"/mirror/{BASE.archive}"] = archives[CHINESE.archive]
+    with pytest.raises(ValueError, match="its SHA-256 was"):
+        model_cache.obtain(BASE, cache_dir=str(obtain.cache), base_url=f"{server.url}/mirror")
+
+
+@pytest.mark.parametrize("name", [".albert_base_v2.lock", ".albert_base_v2.tar.gz"])
+def test_a_link_in_the_cache_is_not_written_through(obtain, tmp_path, name):
+    other = tmp_path / "other"
+    other.write_text("precious", encoding="utf-8")
+    obtain.cache.mkdir()
+    (obtain.cache / name).symlink_to(other)
+    if name.endswith(".lock"):
+        with pytest.raises(OSError, match="lock"):
+            obtain()
+    else:
+        assert obtain().is_new
+    assert other.read_text(encoding="utf-8") == "precious"
+
+
+# ---------------------------------------------------------------------------------------------
 # The released shapes.
 
 

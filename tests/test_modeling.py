@@ -165,7 +165,7 @@ def test_missing_vocab_size_is_named(tmp_path):
         modeling.AlbertConfig.from_json_file(str(path))
 
 
-@pytest.mark.parametrize("text, message", [("{", "not valid JSON"), ("[1]", "JSON object")])
+@pytest.mark.parametrize("text, message", [("{", "not JSON"), ("[1]", "JSON object")])
 def test_config_file_that_is_not_an_object_is_named(tmp_path, text, message):
     path = tmp_path / "config.json"
     path.write_text(text)

@@ -135,6 +135,29 @@ def test_underline_makes_continuation_pieces_of_every_language_continue():
     assert reference.ordinary.min() == 5
 
 
+# ---- one sequence ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("changes", [{}, {"do_permutation": True}, {"do_whole_word_mask": False}])
+def test_one_sequence_is_masked_as_it_is_among_many(table, changes):
+    ids, pairs = some_ids(40), make_pairs(25, 15, 6)
+    settings = SETTINGS._replace(max_seq_length=43, **changes)
+    features = ngram_masking.masked_features(
+        make_block(ids, table), pairs, table=table, settings=settings
+    )
+    plain = make(ids, pairs, table, max_seq_length=43, masked_lm_prob=0.0)
+    for row in range(6):
+        found = ngram_masking.mask_sequence(
+            plain["input_ids"][row],
+            plain["token_boundary"][row].astype(bool),
+            key=pairs.key[row : row + 1],
+            table=table,
+            settings=settings,
+        )
+        assert found.ids.tolist() == features["input_ids"][row].tolist()
+        assert found.positions.tolist() == predictions(features, row)
+
+
 # ---- layout -------------------------------------------------------------------------------------
 
 

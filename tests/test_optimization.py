@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import optimization
+from albert import lamb_optimizer, optimization
 from tests import numpy_albert
 from tests.shared import needs_shared, shared_path
 
@@ -62,12 +62,18 @@ def values_of_variables(session):
     return session.run({item.op.name: item for item in tf.global_variables()})
 
 
-def assert_same_values(actual, expected, tolerance=1e-6):
+# Sums in another order round otherwise, by what the processor has. Slots are linear in gradients
+# and squares and stay that near. A weight's update is m / (sqrt(v) + epsilon): where the terms of a
+# gradient cancel, their rounding is all that is left of it, a visible part of an update.
+SAME_SLOTS, SAME_WEIGHTS = 1e-6, 1e-4
+
+
+def assert_same_values(actual, expected, tolerance=None):
     assert sorted(actual) == sorted(expected)
     for name, value in expected.items():
-        np.testing.assert_allclose(
-            actual[name], value, rtol=tolerance, atol=tolerance, err_msg=name
-        )
+        usual = SAME_SLOTS if name.endswith(("/adam_m", "/adam_v")) else SAME_WEIGHTS
+        near = usual if tolerance is None else tolerance
+        np.testing.assert_allclose(actual[name], value, rtol=near, atol=near, err_msg=name)
 
 
 def examples(count, seed=0):
@@ -185,6 +191,44 @@ class TestUpdateRule:
         for name in shapes:
             for kind, suffix in (("w", ""), ("m", "/adam_m"), ("v", "/adam_v")):
                 np.testing.assert_allclose(result[name + suffix], state[name][kind], atol=2e-6)
+
+    @pytest.mark.parametrize(
+        "optimizer", [optimization.AdamWeightDecayOptimizer, lamb_optimizer.LAMBOptimizer]
+    )
+    def test_gradients_applied_by_hand_leave_the_global_step_to_the_program(self, optimizer):
+        gradients = {KERNEL: np.array([0.5, -2.0]), BIAS: np.array([3.0])}
+        state = {
+            KERNEL: {"w": np.array([1.0, 2.0]), "m": 0.0, "v": 0.0},
+            BIAS: {"w": np.array([4.0]), "m": 0.0, "v": 0.0},
+        }
+        variables = {name: variable(name, state[name]["w"]) for name in gradients}
+        pairs = [(tf.constant(gradients[name], tf.float32), variables[name]) for name in gradients]
+        unused = [(None, variable("unused", [1.0])), (tf.zeros([1]), None)]
+        step = tf.train.get_or_create_global_step()
+        rule = optimizer(0.1, 0.01, exclude_from_weight_decay=["bias"])
+        train_op = rule.apply_gradients(unused + pairs, global_step=step, name="mine")
+        with new_session() as session:
+            for _ in range(2):
+                session.run(train_op)
+            assert session.run(step) == 0
+            result = values_of_variables(session)
+        for name in (KERNEL, BIAS):
+            for _ in range(2):
+                state[name] = numpy_albert.updated(
+                    state[name],
+                    gradients[name],
+                    rate=0.1,
+                    decay=0.01 if name == KERNEL else 0.0,
+                    use_ratio=name == KERNEL and optimizer is lamb_optimizer.LAMBOptimizer,
+                )
+            for kind, suffix in (("w", ""), ("m", "/adam_m"), ("v", "/adam_v")):
+                np.testing.assert_allclose(result[name + suffix], state[name][kind], atol=2e-6)
+
+    def test_an_empty_list_excludes_from_adaptation_what_is_not_decayed(self):
+        rule = optimization.LAMBOptimizer(0.1, 0.01, 0.8, 0.9, 1e-5, ["bias"], [], "mine")
+        assert list(rule.exclude_from_layer_adaptation) == ["bias"]
+        fields = ("learning_rate", "weight_decay_rate", "beta_1", "beta_2", "epsilon")
+        assert [getattr(rule, name) for name in fields] == [0.1, 0.01, 0.8, 0.9, 1e-5]
 
     @pytest.mark.parametrize("weight, decay", [(0.0, 0.0), (0.0, 0.01)])
     def test_trust_ratio_is_one_for_a_zero_weight(self, weight, decay):
@@ -319,11 +363,6 @@ class TestTrainStep:
             rates = [session.run([step.train_op, step.learning_rate])[1] for _ in range(50)]
             assert session.run(global_step) == 50
         np.testing.assert_allclose(rates, [0.1 * (1 - k / 100) for k in range(50)], rtol=1e-5)
-
-    def test_optimizers_leave_apply_gradients_to_the_base_class(self):
-        for optimizer in optimization.OPTIMIZERS.values():
-            assert issubclass(optimizer, tf.train.Optimizer)
-            assert optimizer.apply_gradients is tf.train.Optimizer.apply_gradients
 
     @pytest.mark.slow
     @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
@@ -700,7 +739,7 @@ class TestAccumulation:
         with new_session() as session:
             for values in batches:
                 session.run(step.train_op, {fed[name]: values[name] for name in fed})
-            assert_same_values(values_of_variables(session), expected, tolerance=2e-6)
+            assert_same_values(values_of_variables(session), expected)
 
     def test_micro_batches_run_in_order_and_once_each(self, control_flow):
         seen = []

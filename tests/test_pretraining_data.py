@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import files, pretraining_data, pretraining_utils, text_blocks, tokenization
+from albert import (
+    files,
+    model_vocabulary,
+    pretraining_data,
+    pretraining_utils,
+    text_blocks,
+    tokenization,
+)
 from tests.shared import needs_shared, shared_path
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
@@ -336,9 +343,11 @@ def test_our_own_file_that_was_changed_since_is_not_replaced_silently(
 def test_nothing_but_the_output_and_its_sidecars_remains(tmp_path, text_file, vocab_file):
     folder = tmp_path / "out"
     create(text_file, outputs_in(folder, 2), vocab_file)
+    vocabulary = model_vocabulary.sha256_of(str(vocab_file))
     assert sorted(os.listdir(str(folder))) == [
         ".0.tf_record.meta.json",
         ".1.tf_record.meta.json",
+        f".vocabulary-{vocabulary[:16]}.txt",
         "0.tf_record",
         "1.tf_record",
     ]

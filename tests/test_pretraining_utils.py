@@ -186,7 +186,7 @@ def test_other_files_are_refused_by_name(tmp_path):
         check(other)
     text = tmp_path / "text.tf_record"
     text.write_text("This is no record file, only a text of some length.")
-    with pytest.raises(ValueError, match="text.tf_record is no TFRecord file, or is damaged"):
+    with pytest.raises(ValueError, match="text.tf_record.* TFRecord file"):
         check(str(text))
     garbage = str(tmp_path / "garbage.tf_record")
     with tf.python_io.TFRecordWriter(garbage) as writer:

@@ -192,7 +192,9 @@ def test_padding_micro_batches_and_recomputation_change_no_loss(file):
 
 @pytest.mark.slow
 def test_evaluation_serves_each_question_once(file):
-    input_fn = race_utils.file_based_input_fn_builder(file, LENGTH, False, False, "race", False, 5)
+    input_fn = race_utils.file_based_input_fn_builder(
+        file, LENGTH, False, False, "race", False, 5, padding="longest"
+    )
     with tf.Graph().as_default():
         batch = tf.data.make_one_shot_iterator(input_fn({})).get_next()
         served = []

@@ -11,16 +11,24 @@ import tensorflow.compat.v1 as tf
 
 from albert import (
     configs,
+    export_checkpoints,
+    export_to_tfhub,
+    fill_mask,
     flags_lib,
+    model_cache,
     modeling,
+    plan,
     released_models,
     run_classifier,
     run_pretraining,
     run_race,
     run_squad_v1,
     run_squad_v2,
+    sweep,
+    sweep_plan,
+    text_encoder_flags,
 )
-from tests import classification_data, released_archives
+from tests import classification_data, file_server, released_archives
 from tests.shared import needs_shared, shared_path
 
 SIZES = ("base", "large", "xlarge", "xxlarge")
@@ -228,6 +236,67 @@ def test_a_folder_is_all_that_fine_tuning_needs(folders, tmp_path, caplog, flag,
     expected = tf.train.load_variable(str(folders[language] / "model.ckpt-best"), name)
     actual = tf.train.load_variable(str(tmp_path / "out" / "model.ckpt-1"), name)
     np.testing.assert_array_equal(actual, expected)
+
+
+# ---------------------------------------------------------------------------------------------
+# Names in place of folders.
+
+
+@pytest.fixture
+def cached(folders, tmp_path, monkeypatch):
+    """A server of releases and an empty cache; yields the server."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.chdir(tmp_path)
+    with file_server.serving() as state:
+        archive = released_archives.write_archive(tmp_path / "a.tar.gz", folders["english"])
+        state.files["/albert_base_v2.tar.gz"] = archive.read_bytes()
+        monkeypatch.setattr(model_cache, "BASE_URL", state.url)
+        monkeypatch.setattr(model_cache, "CACHE_DIR", str(tmp_path / "cache"))
+        yield state
+
+
+def test_a_released_model_is_fetched_once_by_its_name(cached, folders, tmp_path):
+    inner = tmp_path / "cache" / "albert_base_v2" / "albert_base"
+    for name in ("base_v2", "albert_base_v2"):
+        settings = released_models.completed(classifier_settings(f"--albert_dir={name}"))
+        assert settings.init_checkpoint == str(inner / "model.ckpt-best")
+        assert released_models.completed(settings) == settings
+    assert cached.ranges == [None]
+    shutil.copytree(str(folders["english"]), str(tmp_path / "base_v2"))  # goes first
+    settings = released_models.completed(classifier_settings("--albert_dir=base_v2"))
+    assert settings.init_checkpoint == "base_v2/model.ckpt-best"
+
+
+@pytest.mark.slow
+def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
+    def parsed(script, *arguments):
+        return flags_lib.parse(script.define_flags, arguments)
+
+    place = ("--data_dir=d", "--output_dir=o")
+    sweep_plan.find_model(parsed(sweep, "--model_dir=base_v2", *place))
+    plan.main(parsed(plan, "--albert_dir=base_v2", "--max_seq_length=32"))
+    text_encoder_flags.find_source(parsed(fill_mask, "--albert_dir=base_v2", "--max_seq_length=32"))
+    export_checkpoints.export(
+        parsed(export_checkpoints, "--albert_directory=base_v2", "--export_path=new/")
+    )
+    export_to_tfhub.export(
+        parsed(export_to_tfhub, "--albert_directory=base_v2", "--export_path=module")
+    )
+    assert (tmp_path / "new" / "30k-clean.model").exists()
+    assert (tmp_path / "module" / "assets" / "30k-clean.vocab").exists()
+    assert cached.ranges == [None]
+
+
+def test_without_a_network_the_name_is_explained(cached, monkeypatch):
+    def fail(*_, **__):
+        raise ConnectionError("nobody answers.")
+
+    monkeypatch.setattr(model_cache, "obtain", fail)
+    with pytest.raises(ConnectionError, match="--albert_dir=base_v2 .* nobody answers. .*folder"):
+        released_models.completed(classifier_settings("--albert_dir=base_v2"))
+    with pytest.raises(ValueError, match="did you mean base_v2"):
+        released_models.completed(classifier_settings("--albert_dir=bse_v2"))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -154,6 +154,15 @@ def test_mistakes_are_named_before_anything_is_trained(folder, tmp_path, argumen
     assert steps_in(tmp_path / "out") == []
 
 
+@pytest.mark.parametrize(
+    "asked", ["--do_predict", "--predict_file=texts.tsv", "--export_dir=new", "--checkpoint=gone"]
+)
+def test_without_a_checkpoint_nothing_is_made_for_prediction(folder, tmp_path, asked):
+    with pytest.raises(ValueError, match="--output_dir=.*--do_train.*--checkpoint=|no .*gone"):
+        run(folder, tmp_path / "out", "--do_predict", asked)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_model_with_fewer_rows_than_the_vocabulary_has_pieces_is_refused(folder, tmp_path):
     config = data.write_config(tmp_path, vocab_size=50)
     with pytest.raises(ValueError, match="vocab_size is 50"):
@@ -176,7 +185,7 @@ def test_one_command_trains_evaluates_and_predicts(trained):
     path, outcome = trained
     assert (outcome.training.first_step, outcome.training.last_step) == (0, 6)
     assert steps_in(path) == [0, 2, 4, 6]
-    assert [result.step for result in outcome.evaluation.results] == [0, 2, 4, 6]
+    assert [result.step for result in outcome.evaluation.results] == [2, 4, 6]
     names = {file.rsplit("/", 1)[-1] for file in outcome.predictions}
     assert names == {"test_results.tsv", "submit_results.tsv", "MRPC.tsv"}
     assert {"best_trial.txt", "training_curve.csv", "albert_config.json"} <= set(contents(path))
@@ -440,7 +449,7 @@ def test_pruning_waits_for_evaluation_and_spares_what_another_process_trained(fo
     assert steps_in(tmp_path) == [0, 2, 4, 6]
     outcome = run(folder, tmp_path, "--do_train", "--do_eval", "--keep_checkpoint_max=2")
     assert steps_in(tmp_path) == [4, 6]
-    assert [result.step for result in outcome.evaluation.results] == [0, 2, 4, 6]
+    assert [result.step for result in outcome.evaluation.results] == [2, 4, 6]
     again = run(folder, tmp_path, "--do_eval")
     assert again.evaluation == outcome.evaluation
     assert (tmp_path / "model.ckpt-best.index").exists()

@@ -8,6 +8,7 @@ import json
 import logging
 import pathlib
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from albert import (
     precision,
     run_pretraining,
 )
-from tests import other_runtime
+from tests import damaged_files, other_runtime
 from tests import pretraining_records as records
 
 ALBERT = pathlib.Path(__file__).resolve().parents[1] / "albert"
@@ -160,7 +161,7 @@ def test_one_command_trains_and_evaluates(data, trained):
     folder, outcome = trained
     assert (outcome.training.first_step, outcome.training.last_step) == (0, 6)
     assert steps_in(folder) == [0, 3, 6]
-    assert [result.step for result in outcome.evaluation.results] == [0, 3, 6]
+    assert [result.step for result in outcome.evaluation.results] == [3, 6]
     assert outcome.evaluation.best_checkpoint == str(folder / "model.ckpt-best")
     assert (folder / "model.ckpt-best.index").exists()
     assert (folder / "training_curve.csv").exists()
@@ -200,7 +201,7 @@ def test_without_an_evaluation_file_the_input_is_evaluated(data, tmp_path):
     names = [file["name"] for file in content["fingerprint"]["files"]]
     assert names == ["train-0.tf_record", "train-1.tf_record"]
     assert content["fingerprint"]["batches"] == 2
-    assert [result.step for result in outcome.evaluation.results] == [0, 1]
+    assert [result.step for result in outcome.evaluation.results] == [1]
 
 
 def test_a_second_run_of_the_same_command_changes_nothing(data, trained, caplog):
@@ -214,7 +215,26 @@ def test_a_second_run_of_the_same_command_changes_nothing(data, trained, caplog)
     assert before == after
     assert again.training is None
     assert again.evaluation.results == outcome.evaluation.results
-    assert "Nothing to train" in caplog.text and "Best of 3" in caplog.text
+    assert "Nothing to train" in caplog.text and "Best of 2" in caplog.text
+
+
+@pytest.mark.slow
+def test_damage_stops_neither_training_nor_evaluation(data, trained, tmp_path):
+    folder, evaluation = tmp_path / "copy", f"--eval_file={data / 'eval.tf_record'}"
+    shutil.copytree(str(trained[0]), str(folder))
+    damaged_files.damage(folder / "model.ckpt-6")
+    (folder / "checkpoint").write_bytes(damaged_files.STATES["not UTF-8"])
+    outcome = run(data, folder, "--do_eval", evaluation)
+    assert (outcome.training.first_step, outcome.training.last_step) == (3, 6)
+    assert outcome.evaluation.results == trained[1].evaluation.results
+    damaged_files.damage(folder / "model.ckpt-3")
+    for path in folder.glob("model.ckpt-best.*"):
+        path.unlink()
+    (folder / "checkpoint").write_bytes(b"")
+    others = ["--nodo_train", "--do_eval", "--eval_untrained", "--max_eval_steps=1"]
+    outcome = run(data, folder, evaluation, *others)
+    assert [result.step for result in outcome.evaluation.results] == [0, 6]
+    assert outcome.evaluation.best.step == 6
 
 
 @pytest.mark.slow

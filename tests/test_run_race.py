@@ -153,6 +153,12 @@ def test_mistakes_in_the_data_of_a_later_part_are_found_before_training(tmp_path
     assert steps_in(tmp_path / "out") == []
 
 
+def test_without_a_checkpoint_nothing_is_made_for_prediction(folder, tmp_path):
+    with pytest.raises(ValueError, match="--output_dir=.*--do_train.*--checkpoint="):
+        run(folder, tmp_path / "out", "--nodo_train", "--nodo_eval", "--do_predict")
+    assert not (tmp_path / "out").exists()
+
+
 # ---------------------------------------------------------------------------------------------
 # Training, evaluation and prediction.
 
@@ -168,7 +174,7 @@ def test_one_command_trains_evaluates_and_predicts(trained):
     path, outcome = trained
     assert (outcome.training.first_step, outcome.training.last_step) == (0, 4)
     assert steps_in(path) == [0, 2, 4]
-    assert [result.step for result in outcome.evaluation.results] == [0, 2, 4]
+    assert [result.step for result in outcome.evaluation.results] == [2, 4]
     names = {pathlib.Path(file).name for file in outcome.predictions}
     assert names == {"predictions.json", "test_results.tsv", "predict_results.txt"}
     written = set(contents(path))
@@ -336,7 +342,7 @@ def test_what_is_measured_are_the_questions_whose_answer_is_known():
 def test_checkpoints_beyond_the_newest_go_once_they_are_evaluated(folder, tmp_path):
     outcome = run(folder, tmp_path, "--num_keep_checkpoint=1")
     assert steps_in(tmp_path) == [4]
-    assert [result.step for result in outcome.evaluation.results] == [0, 2, 4]
+    assert [result.step for result in outcome.evaluation.results] == [2, 4]
     assert (tmp_path / "model.ckpt-best.index").exists()
 
 

@@ -185,6 +185,13 @@ def test_features_never_replace_what_holds_other_data(folder, tmp_path, name):
     assert mine.read_text() == '{"data": []}'
 
 
+@pytest.mark.parametrize("version", sorted(SCRIPTS))
+def test_without_a_checkpoint_nothing_is_made_for_prediction(folder, tmp_path, version):
+    with pytest.raises(ValueError, match="--output_dir=.*--do_train.*--checkpoint="):
+        run(folder, tmp_path / "out", version, "--do_predict")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_prediction_file_is_read_before_training(folder, tmp_path):
     with pytest.raises(ValueError, match="absent.json"):
         run(
@@ -226,7 +233,7 @@ def test_one_command_trains_evaluates_and_answers(trained):
     version, path, outcome = trained
     last = outcome.training.last_step
     assert steps_in(path) == sorted({*range(0, last + 1, 2), last})
-    assert [item.step for item in outcome.prediction.evaluation.results] == steps_in(path)
+    assert [item.step for item in outcome.prediction.evaluation.results] == steps_in(path)[1:]
     assert {pathlib.Path(name).name for name in outcome.prediction.predictions} == FILES[version]
     assert (path / "model.ckpt-best.index").exists() and (path / "eval_results.txt").exists()
     summary = read_json(path / "run_summary.json")

@@ -119,7 +119,7 @@ def test_truncation_takes_from_the_longer_segment_what_one_piece_at_a_time_would
             label=np.zeros(len(lengths), np.int64),
             key=random_streams.fold(random_streams.seed_key(3), np.arange(len(lengths))),
         )
-        cut = segment_pairs._truncate(pairs, longest)
+        cut = segment_pairs.truncate(pairs, longest)
         for row, (a, b) in enumerate(lengths):
             before = (a, b)
             while a + b > longest:

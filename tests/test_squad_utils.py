@@ -6,8 +6,10 @@ import json
 
 import numpy as np
 import pytest
+import tensorflow.compat.v1 as tf
 
 from albert import squad_utils, tokenization
+from tests import pretrained_models
 from tests.shared import needs_shared, shared_path
 
 N_BEST, LONGEST = 20, 30
@@ -145,3 +147,143 @@ def test_v2_reaches_the_scores_that_its_threshold_was_chosen_for(tmp_path):
     assert scores["f1"] == scores["best_f1"] == pytest.approx(best["best_f1"], abs=1e-9)
     assert scores["total"] == 80
     assert scores["HasAns_total"] + scores["NoAns_total"] == 80
+
+
+# ---------------------------------------------------------------------------------------------
+# The official scores, by the official names.
+
+DATASET = [
+    {
+        "paragraphs": [
+            {
+                "qas": [
+                    {"id": "a", "answers": [{"text": "one two"}, {"text": "the"}]},
+                    {"id": "b", "answers": []},
+                    {"id": "c", "answers": []},
+                    {"id": "d", "answers": [{"text": "four"}]},
+                    {"id": "e", "answers": [{"text": "five"}]},
+                ]
+            }
+        ]
+    }
+]
+PREDICTIONS = {"a": "One!", "b": "", "c": "three", "d": "a four"}
+ODDS = {"c": -1.0, "a": -2.0, "b": 1.0, "d": 2.0}
+HAS_ANSWER = {"a": True, "b": False, "c": False, "d": True, "e": True}
+
+
+def test_answers_are_compared_as_the_official_scripts_compare_them():
+    for normalize in (squad_utils.normalize_answer_v1, squad_utils.normalize_answer_v2):
+        assert normalize("The  old, old Cat!") == "old old cat"
+    assert squad_utils.get_tokens("The old cat") == ["old", "cat"]
+    assert squad_utils.get_tokens(None) == squad_utils.get_tokens("") == []
+    assert squad_utils.exact_match_score("A cat", "cat.") and squad_utils.compute_exact("x", "X")
+    assert squad_utils.f1_score("red red blue", "red green") == pytest.approx(2 / 5)
+    assert squad_utils.f1_score("", "") == 0 and squad_utils.compute_f1("", "the") == 1
+    assert squad_utils.compute_f1("red", "") == 0
+    best = squad_utils.metric_max_over_ground_truths(
+        squad_utils.f1_score, "two", ["one", "one two"]
+    )
+    assert best == pytest.approx(2 / 3)
+
+
+def test_scores_and_thresholds_are_the_hand_computed_ones():
+    exact, f1 = squad_utils.get_raw_scores(DATASET, PREDICTIONS)
+    assert exact == {"a": 0, "b": 1, "c": 0, "d": 1}
+    assert f1 == {"a": pytest.approx(2 / 3), "b": 1, "c": 0, "d": 1}
+    assert squad_utils.make_qid_to_has_ans(DATASET) == HAS_ANSWER
+    # Above 0: b and d get no answer, which is right for b.
+    cut = squad_utils.apply_no_ans_threshold(exact, ODDS, HAS_ANSWER, 0.0)
+    assert cut == {"a": 0, "b": 1.0, "c": 0, "d": 0.0}
+    result = squad_utils.make_eval_dict(exact, f1)
+    assert result == {"exact": 50.0, "f1": pytest.approx(100 * (2 / 3 + 2) / 4), "total": 4}
+    part = squad_utils.make_eval_dict(exact, f1, ["b", "c"])
+    assert part == {"exact": 50.0, "f1": 50.0, "total": 2}
+    squad_utils.merge_eval(result, part, "NoAns")
+    assert (result["NoAns_exact"], result["NoAns_total"], result["total"]) == (50.0, 2, 4)
+
+
+def test_thresholds_are_the_hand_computed_ones():
+    exact, f1 = squad_utils.get_raw_scores(DATASET, PREDICTIONS)
+    # No answers: 2 right. Keeping a: 2 + 2/3; c: -1; b: 0; d: +1.
+    best, threshold = squad_utils.find_best_thresh(PREDICTIONS, f1, ODDS, HAS_ANSWER)
+    assert (best, threshold) == (pytest.approx(100 * (2 + 2 / 3) / 4), -2.0)
+    result = {"total": 4}
+    arguments = (PREDICTIONS, exact, f1, ODDS, HAS_ANSWER)
+    assert squad_utils.find_all_best_thresh(result, *arguments) is None
+    assert result == {
+        "total": 4,
+        "best_exact": 50.0,
+        "best_exact_thresh": 0.0,
+        "best_f1": pytest.approx(100 * (2 + 2 / 3) / 4),
+        "best_f1_thresh": -2.0,
+    }
+
+
+def test_of_equal_null_scores_the_first_of_the_odds_is_kept_first():
+    dataset = [{"paragraphs": [{"qas": [{"id": "y", "answers": [{"text": "y"}]}]}]}]
+    dataset[0]["paragraphs"][0]["qas"].append({"id": "n", "answers": []})
+    predictions, has_answer = {"y": "y", "n": "wrong"}, {"y": True, "n": False}
+    exact, _ = squad_utils.get_raw_scores(dataset, predictions)
+    for odds, best in (({"y": 0.5, "n": 0.5}, 100.0), ({"n": 0.5, "y": 0.5}, 50.0)):
+        assert squad_utils.find_best_thresh(predictions, exact, odds, has_answer)[0] == best
+
+
+def test_without_questions_there_is_no_score():
+    with pytest.raises(ValueError, match="no questions"):
+        squad_utils.make_eval_dict({}, {})
+
+
+@needs_shared
+def test_the_official_functions_give_the_references_scores():
+    dataset = json.loads(shared_path("golden/squad_postprocess/v2_examples.json").read_text())[
+        "data"
+    ]
+    first, final, odds = (
+        json.loads(shared_path(f"golden/squad_postprocess/v2_{name}.json").read_text())
+        for name in ("predictions_no_threshold", "predictions", "null_odds")
+    )
+    summary = _summary("v2")
+    has_answer = squad_utils.make_qid_to_has_ans(dataset)
+    has_answer = {name: has_answer[name] for name in odds}
+    exact, f1 = squad_utils.get_raw_scores(dataset, first)
+    means = squad_utils.make_eval_dict(exact, f1)
+    assert means["exact"] == pytest.approx(summary["mean_exact_raw_first_pass"], abs=1e-9)
+    assert means["f1"] == pytest.approx(summary["mean_f1_raw_first_pass"], abs=1e-9)
+    thresholds = {}
+    squad_utils.find_all_best_thresh(thresholds, first, exact, f1, odds, has_answer)
+    assert thresholds == pytest.approx(summary["first_pass_thresholds"], abs=1e-9)
+    cut = [
+        squad_utils.apply_no_ans_threshold(scores, odds, has_answer, 1.0)
+        for scores in squad_utils.get_raw_scores(dataset, final)
+    ]
+    scores = dict(summary["metrics"])
+    del scores["null_score_diff_threshold"]
+    assert squad_utils.make_eval_dict(*cut) == pytest.approx(scores, abs=1e-9)
+
+
+# ---------------------------------------------------------------------------------------------
+# Model functions.
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_predictions_have_the_names_and_width_that_programs_look_for(version):
+    config = pretrained_models.config()
+    first = (config, None, 5e-5, None, None, False, False)
+    if version == 1:
+        model_fn = squad_utils.v1_model_fn_builder(*first, True, None)
+        expected = {"start_log_prob": [2, 12], "end_log_prob": [2, 12]}
+    else:
+        model_fn = squad_utils.v2_model_fn_builder(*first, 12, 3, 2, 0.1, None)
+        expected = {"start_top_log_probs": [2, 3], "start_top_index": [2, 3], "cls_logits": [2]}
+        expected.update({"end_top_log_probs": [2, 6], "end_top_index": [2, 6]})
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        names = ("input_ids", "input_mask", "segment_ids", "p_mask")
+        features = {name: tf.ones([2, 12], tf.int32) for name in names}
+        features["unique_ids"] = tf.constant([7, 8])
+        spec = model_fn(features, None, tf.estimator.ModeKeys.PREDICT, {})
+        session.run(tf.global_variables_initializer())
+        found = session.run(spec.predictions)
+        assert version == 2 or graph.get_tensor_by_name("start_logits:0") is not None
+    assert found.pop("unique_ids").tolist() == [7, 8]
+    assert {name: list(value.shape) for name, value in found.items()} == expected

@@ -3,6 +3,8 @@
 #
 #   sh tools/environments.sh first    the first supported Python found, 3.7 before the others
 #   sh tools/environments.sh all      one environment for each runtime that a Python is found for
+#   sh tools/environments.sh ready    the one of the complete environments with the faster runtime, if
+#                                     there is one; makes and installs nothing
 #   sh tools/environments.sh huggingface   the one with PyTorch and transformers, which compares
 #                                          converted models with theirs
 #
@@ -78,6 +80,8 @@ find_python() {
 
 checksum() { cat $(requirements_of "$1") | cksum; }
 
+is_complete() { [ "$(cat ".venv/$1/complete" 2>/dev/null)" = "$(checksum "$1")" ]; }
+
 # Makes or completes .venv/$1 with the interpreter $2 (empty: the one found, or the one it has) and
 # prints its interpreter; prints nothing when there is none for it.
 prepare() {
@@ -94,7 +98,7 @@ prepare() {
         say "Making $environment with $python (Python $(version_of "$python"))"
         "$python" -m venv --clear "$environment" >&2 || fail "$python could not make $environment."
     fi
-    if [ "$(cat "$environment/complete" 2>/dev/null)" != "$(checksum "$runtime")" ]; then
+    if ! is_complete "$runtime"; then
         say "Installing $(requirements_of "$runtime") into $environment (a minute or two the first time)"
         install_requirements "$environment" "$(requirements_of "$runtime")"
         checksum "$runtime" >"$environment/complete"
@@ -129,13 +133,22 @@ install_requirements() {
 wanted=${1:-}
 case "$wanted" in
     first | all) ;;
+    ready)
+        for runtime in tf2 tf1; do
+            if is_complete "$runtime" && [ -n "$(version_of ".venv/$runtime/bin/python")" ]; then
+                echo ".venv/$runtime/bin/python"
+                exit
+            fi
+        done
+        exit
+        ;;
     huggingface)
         interpreter=$(prepare huggingface "${PYTHON:-}")
         [ -n "$interpreter" ] || fail "No Python from 3.10 to 3.13 found, which transformers needs."
         echo "$interpreter"
         exit
         ;;
-    *) fail "Unknown choice '$wanted'. Use: sh tools/environments.sh first|all|huggingface" ;;
+    *) fail "Unknown choice '$wanted'. Use: sh tools/environments.sh first|all|ready|huggingface" ;;
 esac
 
 if [ -n "${PYTHON:-}" ]; then

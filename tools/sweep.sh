@@ -3,27 +3,44 @@
 #
 #   sh tools/sweep.sh glue|clue [FLAGS]
 #
-# The interpreter is $PYTHON if it has what is needed; else that of .venv/tf2, the faster runtime, if
-# `make` has made it; else that of the environment which is made now.
+# The interpreter is $PYTHON, or else the active one, if it can import the package; else that of an
+# environment that `make` has completed; else that of the environment which is made now. --help needs
+# none: tests see to it that sweep_help.txt has every flag.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 suite=$1
 shift
 export TF_CPP_MIN_LOG_LEVEL="${TF_CPP_MIN_LOG_LEVEL:-3}"
+export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
 
-is_ready() {
-    "$1" -c 'import importlib.util, sys
-needed = "tensorflow", "tensorflow_hub", "sentencepiece", "sklearn", "matplotlib"
-sys.exit(not all(map(importlib.util.find_spec, needed)))' 2>/dev/null
+for argument in "$@"; do
+    case "$argument" in
+        -h | -\? | -help | --help | -helpshort | --helpshort | -helpfull | --helpfull)
+            echo "sh run_$suite.sh [FLAGS], with --suite=$suite"
+            echo
+            exec cat "$root/tools/sweep_help.txt"
+            ;;
+    esac
+done
+
+# The first of the interpreters that can.
+ready_one() {
+    for candidate in "$@"; do
+        if "$candidate" -c 'import albert.sweep' >/dev/null 2>&1; then
+            echo "$candidate"
+            return
+        fi
+    done
 }
 
-if [ -n "${PYTHON:-}" ] && is_ready "$PYTHON"; then
-    python=$PYTHON
-elif [ -z "${PYTHON:-}" ] && is_ready "$root/.venv/tf2/bin/python"; then
-    python=$root/.venv/tf2/bin/python
+if [ -n "${PYTHON:-}" ]; then
+    python=$(ready_one "$PYTHON")
 else
-    python=$(sh "$root/tools/environments.sh" first)
+    python=$(ready_one python python3)
+fi
+if [ -z "$python" ]; then
+    [ -n "${PYTHON:-}" ] || python=$(sh "$root/tools/environments.sh" ready)
+    [ -n "$python" ] || python=$(sh "$root/tools/environments.sh" first)
     python=$root/$python
 fi
-export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
 exec "$python" -m albert.sweep --suite="$suite" "$@"

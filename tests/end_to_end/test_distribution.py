@@ -124,6 +124,20 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
     assert f"model.ckpt-{FIRST}, step {FIRST}" in said
     assert chief.returncode == 1 and "has gone" in said.splitlines()[-1], said
 
+    # A scheduler ends both: the first saves.
+    remove_checkpoints_after(two, FIRST)
+    with two_workers(data, two, temporary) as (chief, worker):
+        for line in chief.stderr:
+            if f"step {FIRST + 1}/{STEPS}" in line:
+                chief.terminate()
+                worker.terminate()
+                break
+        said = processes.finish(chief)
+        said_by_worker = processes.finish(worker)
+    assert (chief.returncode, worker.returncode) == (143, 143), said + said_by_worker
+    saved = max(int(path.stem.split("-")[1]) for path in two.glob("model.ckpt-*.index"))
+    assert saved > FIRST and not list(temporary.glob("albert_worker_*"))
+
     # Both are started again.
     remove_checkpoints_after(two, FIRST)
     with two_workers(data, two, temporary, "--do_eval", "--max_eval_steps=1") as (chief, worker):

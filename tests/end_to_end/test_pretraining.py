@@ -26,12 +26,28 @@ def data(tmp_path_factory):
     return folder
 
 
-def start(data, output_dir, *arguments):
+# A training that is asked to end when it has made its seventh step.
+ASKED = """
+import os, signal
+from albert import estimator_utils, run_pretraining
+
+report = estimator_utils.ProgressHook.after_run
+
+def after_run(self, *arguments):
+    report(self, *arguments)
+    if self.step == 7:
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+estimator_utils.ProgressHook.after_run = after_run
+run_pretraining.cli()
+"""
+
+
+def start(data, output_dir, *arguments, program=("-m", "albert.run_pretraining")):
     """Starts a training of 12 steps over 51 records, with a checkpoint every three steps."""
     command = [
         sys.executable,
-        "-m",
-        "albert.run_pretraining",
+        *program,
         f"--albert_config_file={data / 'tiny.json'}",
         f"--input_file={data / 'train-*.tf_record'}",
         f"--output_dir={output_dir}",
@@ -116,6 +132,11 @@ def test_a_run_that_is_stopped_again_and_again_ends_in_the_same_bytes(data, tmp_
     assert said.splitlines()[-1] == "Interrupted." and "Traceback" not in said
     assert "model.ckpt-9 cannot be read" in said and "model.ckpt-6, step 6" in said
     assert not (stopped / "model.ckpt-12_temp").exists()
+
+    process = start(data, stopped, program=("-c", ASKED))
+    said = finish(process)
+    assert process.returncode == 143, said
+    assert "SIGUSR1" in said.splitlines()[-1] and (stopped / "model.ckpt-8.index").exists()
 
     process = start(data, stopped, "--do_eval")
     said = finish(process)

@@ -1,0 +1,122 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What may be wrong with the files of checkpoints: damaged ones, and a state that helps nobody.
+
+The index of a checkpoint has a checksum of each value, which TensorFlow compares whenever it reads
+one. The file `checkpoint` beside them, the state, says which one is the newest.
+"""
+
+import contextlib
+import logging
+import os
+from typing import Iterable, Iterator, NamedTuple, Optional
+
+import tensorflow.compat.v1 as tf
+
+_LOGGER = logging.getLogger("albert")
+
+STATE_NAME = "checkpoint"
+# What reading a damaged checkpoint raises. TensorFlow 2.15 has IndexError for a file that is cut.
+_READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
+
+
+# ---------------------------------------------------------------------------------------------
+# Damage.
+
+
+def find_damage(checkpoint: str, names: Optional[Iterable[str]] = None) -> str:
+    """Reads a checkpoint and returns what is wrong with its files, "" if nothing is.
+
+    One value is in memory at a time. It takes about a second for each GB, or what the disk takes;
+    who then restores the checkpoint finds its files in memory.
+
+    Args:
+      checkpoint: its prefix.
+      names: the variables to read, which have to be there; None reads all.
+    """
+    name = None
+    try:
+        reader = tf.train.load_checkpoint(checkpoint)
+        for name in sorted(reader.get_variable_to_shape_map() if names is None else names):
+            reader.get_tensor(name)
+    except _READ_ERRORS as error:
+        place = f"{name} in {_data_file(checkpoint)}" if name else f"{checkpoint}.index"
+        return f"{place}: {' '.join(str(error).split())}"
+    return ""
+
+
+def _data_file(checkpoint: str) -> str:
+    """The path of the data file, or a pattern where there are several."""
+    folder, prefix = os.path.split(checkpoint)
+    found = tf.io.gfile.listdir(folder or ".")
+    names = [name for name in found if name.startswith(f"{prefix}.data-")]
+    return os.path.join(folder, names[0]) if len(names) == 1 else f"{checkpoint}.data-*"
+
+
+def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
+    """Checks that the values of a checkpoint, or those of `names`, are what was written.
+
+    Raises:
+      ValueError: they are not.
+    """
+    damage = find_damage(checkpoint, names)
+    if damage:
+        raise ValueError(
+            f"The checkpoint {checkpoint!r} cannot be read ({damage}). It may be truncated or "
+            "damaged: copy it again, or name another one."
+        )
+
+
+@contextlib.contextmanager
+def explained(checkpoint: str) -> Iterator[None]:
+    """Says which file it is where a damaged checkpoint is read inside; costs nothing otherwise.
+
+    Raises:
+      ValueError: in place of TensorFlow's error, if the checkpoint is damaged.
+    """
+    try:
+        yield
+    except _READ_ERRORS:
+        check_whole(checkpoint)
+        raise
+
+
+# ---------------------------------------------------------------------------------------------
+# The state.
+
+
+class State(NamedTuple):
+    """What the file `checkpoint` of a folder says.
+
+    Attributes:
+      exists: whether there is one.
+      name: of the checkpoint in the folder that it names, e.g. model.ckpt-100; None if it is empty,
+        garbled, or names files of another folder.
+    """
+
+    exists: bool
+    name: Optional[str]
+
+
+def read_state(folder: str) -> State:
+    """Returns what the state of a folder says; the log has a line if that is of no use."""
+    path = os.path.join(folder, STATE_NAME)
+    if not tf.io.gfile.exists(path):
+        return State(False, None)
+    fault = "cannot be read"
+    try:
+        state = tf.train.get_checkpoint_state(folder)
+        if state:
+            paths = [state.model_checkpoint_path, *state.all_model_checkpoint_paths]
+            # Of files elsewhere TensorFlow would restore the newest and delete the oldest.
+            if all(_real(os.path.dirname(item)) == _real(folder) for item in paths):
+                return State(True, os.path.basename(paths[0]))
+            fault = f"names {paths[0]}, in another folder"
+    except ValueError as error:  # it is empty, or no text
+        fault = f"cannot be read ({error})"
+    _LOGGER.warning("%s %s: checkpoints are found by their names.", path, fault)
+    return State(True, None)
+
+
+def _real(folder: str) -> str:
+    return os.path.realpath(folder or ".")

@@ -1,0 +1,43 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Ways in which the files of a checkpoint, and the file `checkpoint` beside them, get damaged."""
+
+import pathlib
+from typing import Any
+
+# Contents of `checkpoint` that help nobody.
+STATES = {
+    "empty": b"",
+    "not UTF-8": b'model_checkpoint_path: "\xff\xfe"',
+    "no protobuf": b"the newest one, please {",
+    "of another machine": b'model_checkpoint_path: "/another/machine/model.ckpt-1"\n',
+}
+
+
+def flip_bit(path: Any, place: int = -1) -> None:
+    """Changes one bit of the byte at a place."""
+    path = pathlib.Path(str(path))
+    content = bytearray(path.read_bytes())
+    content[place] ^= 16
+    path.write_bytes(bytes(content))
+
+
+def _cut(path: pathlib.Path, length: int) -> None:
+    path.write_bytes(path.read_bytes()[:length])
+
+
+# What is done to the index and to the data.
+DAMAGES = {
+    "a bit of the data": lambda index, data: flip_bit(data),
+    "a bit of the index": lambda index, data: flip_bit(index, 40),
+    "data cut": lambda index, data: _cut(data, 3),
+    "no data": lambda index, data: data.unlink(),
+    "empty data": lambda index, data: _cut(data, 0),
+    "empty index": lambda index, data: _cut(index, 0),
+}
+
+
+def damage(prefix: Any, kind: str = "a bit of the data") -> None:
+    """Damages a checkpoint of one data file in one of the ways of DAMAGES."""
+    paths = [pathlib.Path(f"{prefix}{end}") for end in (".index", ".data-00000-of-00001")]
+    DAMAGES[kind](*paths)

@@ -1,0 +1,287 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of the model that programs compose themselves, in the public script's scopes."""
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import modeling
+from tests.shared import needs_shared, shared_path
+
+CASES = ("base", "groups2_inner2", "equal", "relu")
+CONFIG = {
+    "vocab_size": 11,
+    "embedding_size": 4,
+    "hidden_size": 6,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 8,
+    "max_position_embeddings": 7,
+}
+GROUPS = {"num_hidden_layers": 3, "num_hidden_groups": 2, "inner_group_num": 2}
+IDS = [[2, 5, 3, 7, 1], [2, 10, 3, 0, 0]]
+MASK = [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
+TYPES = [[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]]
+
+
+@pytest.fixture
+def session():
+    with tf.Graph().as_default(), tf.Session() as session:
+        yield session
+
+
+def random(*shape):
+    return np.random.RandomState(len(shape)).randn(*shape).astype(np.float32)
+
+
+def computed(session, tensor):
+    session.run(tf.global_variables_initializer())
+    return session.run(tensor)
+
+
+def constant(values):
+    return tf.constant(values, tf.float32)
+
+
+def compose(config, input_ids, input_mask, token_type_ids, *, one_hot=False, einsum=True):
+    """The outputs by name, as a program makes them without AlbertModel."""
+    outputs = {}
+    with tf.variable_scope("bert"):
+        with tf.variable_scope("embeddings"):
+            outputs["word_embedding_output"], _ = modeling.embedding_lookup(
+                input_ids=input_ids,
+                vocab_size=config.vocab_size,
+                embedding_size=config.embedding_size,
+                use_one_hot_embeddings=one_hot,
+            )
+            outputs["embedding_output"] = modeling.embedding_postprocessor(
+                input_tensor=outputs["word_embedding_output"],
+                use_token_type=True,
+                token_type_ids=token_type_ids,
+                token_type_vocab_size=config.type_vocab_size,
+                max_position_embeddings=config.max_position_embeddings,
+                dropout_prob=0.0,
+                use_one_hot_embeddings=one_hot,
+            )
+        with tf.variable_scope("encoder"):
+            layers = modeling.transformer_model(
+                input_tensor=outputs["embedding_output"],
+                attention_mask=input_mask,
+                hidden_size=config.hidden_size,
+                num_hidden_layers=config.num_hidden_layers,
+                num_hidden_groups=config.num_hidden_groups,
+                num_attention_heads=config.num_attention_heads,
+                intermediate_size=config.intermediate_size,
+                inner_group_num=config.inner_group_num,
+                intermediate_act_fn=modeling.get_activation(config.hidden_act),
+                hidden_dropout_prob=0.0,
+                attention_probs_dropout_prob=0.0,
+                do_return_all_layers=True,
+                use_einsum=einsum,
+            )
+        with tf.variable_scope("pooler"):
+            first = modeling.dense_layer_2d(
+                layers[-1][:, :1],
+                config.hidden_size,
+                modeling.create_initializer(),
+                tf.tanh,
+                use_einsum=einsum,
+                name="dense",
+            )
+    outputs.update({f"encoder_layer_{index}": layer for index, layer in enumerate(layers)})
+    outputs.update(sequence_output=layers[-1], pooled_output=tf.squeeze(first, axis=1))
+    return outputs
+
+
+def outputs_of(model):
+    """The same outputs of an AlbertModel, by its attributes."""
+    outputs = {
+        name: getattr(model, name)
+        for name in ("word_embedding_output", "embedding_output", "sequence_output")
+    }
+    layers = {f"encoder_layer_{i}": layer for i, layer in enumerate(model.all_encoder_layers)}
+    return dict(outputs, pooled_output=model.pooled_output, **layers)
+
+
+@pytest.mark.slow
+@needs_shared
+@pytest.mark.parametrize("case", CASES)
+def test_a_composed_model_gives_the_references_outputs(case):
+    folder = shared_path(f"golden/model_tiny/{case}")
+    config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
+    arrays = dict(np.load(str(folder / "io.npz")))
+    inputs = [arrays[name] for name in ("input_ids", "input_mask", "token_type_ids")]
+    with tf.Graph().as_default(), tf.Session() as session:
+        outputs = compose(config, *map(tf.constant, inputs))
+        names = [f"{item.op.name}\t{item.shape.as_list()}" for item in tf.trainable_variables()]
+        tf.train.Saver(tf.trainable_variables()).restore(session, str(folder / "model.ckpt"))
+        values = session.run(outputs)
+    published = (folder / "variables.txt").read_text().splitlines()
+    assert names == [name for name in published if name.startswith("bert/")]
+    assert set(values) <= set(arrays)
+    for name, value in values.items():
+        np.testing.assert_allclose(value, arrays[name], atol=1e-4, err_msg=name)
+
+
+def set_by_formula(session):
+    """Gives every variable numbers that are the same everywhere."""
+    assignments = []
+    for number, item in enumerate(tf.trainable_variables()):
+        shape = item.shape.as_list()
+        values = 0.5 * np.sin(1.7 * np.arange(np.prod(shape)) + number).reshape(shape)
+        assignments.append(item.assign(constant(values + item.op.name.endswith("gamma"))))
+    session.run(assignments)
+
+
+# Of the public script's formulas, in float64 NumPy.
+POOLED = [
+    [-0.429551, -0.95525, 0.737974, 0.928143, -0.878662, -0.859602],
+    [-0.391153, -0.957011, 0.718781, 0.932324, -0.870943, -0.869579],
+]
+
+
+@pytest.mark.parametrize(
+    "changes, options",
+    [({}, {}), pytest.param(GROUPS, {"one_hot": True, "einsum": False}, marks=pytest.mark.slow)],
+)
+def test_a_composed_model_is_an_albert_model(session, changes, options):
+    config = modeling.AlbertConfig.from_dict(dict(CONFIG, **changes))
+    inputs = [tf.constant(values) for values in (IDS, MASK, TYPES)]
+    model = modeling.AlbertModel(config, False, *inputs)
+    variables = tf.trainable_variables()
+    with tf.variable_scope(tf.get_variable_scope(), reuse=True):
+        outputs = compose(config, *inputs, **options)
+    assert tf.trainable_variables() == variables
+    set_by_formula(session)
+    if not changes:
+        np.testing.assert_allclose(session.run(outputs["pooled_output"]), POOLED, atol=1e-5)
+        return
+    weights = constant(np.arange(6) / 6.0)
+    values = []
+    for found in (outputs, outputs_of(model)):
+        loss = tf.reduce_sum(found["sequence_output"] * weights)
+        loss += tf.reduce_sum(found["pooled_output"] * weights)
+        gradients = [tf.convert_to_tensor(item) for item in tf.gradients(loss, variables)]
+        values.append(session.run([found, gradients]))
+    tf.nest.map_structure(
+        lambda mine, theirs: np.testing.assert_allclose(mine, theirs, atol=2e-5), *values
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Each part by itself.
+
+
+@pytest.mark.parametrize("einsum", [True, False])
+def test_dense_layers_are_those_of_einsum(session, einsum):
+    x, heads = random(2, 3, 4), random(2, 3, 2, 5)
+    first, second = random(4, 10), random(10, 4)
+    outputs = [
+        modeling.dense_layer_2d(constant(x), 10, constant_of(first), None, einsum, name="a"),
+        modeling.dense_layer_3d(constant(x), 2, 5, constant_of(first), None, einsum, name="b"),
+        modeling.dense_layer_3d_proj(constant(heads), 4, 5, constant_of(second), tf.tanh, einsum),
+    ]
+    flat, split, projected = computed(session, outputs)
+    np.testing.assert_allclose(flat, np.einsum("bsh,ho->bso", x, first), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(split, flat.reshape(2, 3, 2, 5), atol=1e-6)
+    expected = np.tanh(np.einsum("bsnd,ndh->bsh", heads, second.reshape(2, 5, 4)))
+    np.testing.assert_allclose(projected, expected, rtol=1e-4, atol=1e-5)
+    shapes = {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}
+    assert shapes["a/kernel"] == shapes["b/kernel"] == [4, 10] and shapes["b/bias"] == [10]
+
+
+def constant_of(values):
+    return tf.constant_initializer(values)
+
+
+def test_einsum_by_matrices_takes_any_number_of_dimensions(session):
+    x, w = random(2, 3, 4, 5), random(4, 5, 6, 7)
+    batch = tf.placeholder_with_default(x, [None, None, 4, 5])
+    product = modeling.einsum_via_matmul(batch, constant(w), 2)
+    expected = np.einsum("abij,ijcd->abcd", x, w)
+    np.testing.assert_allclose(session.run(product), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_attention_is_that_of_the_paper(session):
+    q, k, v = random(2, 1, 3, 4), random(2, 1, 5, 4), random(2, 1, 5, 6)
+    mask = np.array([[1, 1, 0, 1, 0], [1, 1, 1, 1, 1]], np.int32)
+    tensors = [constant(item) for item in (q, k, v)]
+    masked = modeling.dot_product_attention(*tensors, tf.reshape(mask, [2, 1, 5, 1]))
+    free = modeling.dot_product_attention(*tensors, None)
+    for value, seen in zip(session.run([masked, free]), (mask, np.ones_like(mask))):
+        weights = np.exp(q @ k.transpose(0, 1, 3, 2) / 2) * seen[:, None, None, :]
+        expected = weights / weights.sum(-1, keepdims=True) @ v
+        np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_attention_between_sequences_of_matrices_is_that_of_the_sequences(session):
+    source, target = constant(random(2, 3, 4)), constant(random(2, 5, 4))
+    mask = tf.constant([[1, 1, 0, 1, 0], [1, 1, 1, 1, 1]])
+    with tf.variable_scope("self", reuse=tf.AUTO_REUSE):
+        expected = modeling.attention_layer(source, target, mask, 2, query_act=tf.nn.relu)
+        flat = [modeling.reshape_to_matrix(tensor) for tensor in (source, target)]
+        sizes = {"batch_size": 2, "from_seq_length": 3, "to_seq_length": 5}
+        found = modeling.attention_layer(*flat, mask, 2, query_act=tf.nn.relu, **sizes)
+        for wrong in ((source, flat[1]), tuple(flat)):
+            with pytest.raises(ValueError):
+                modeling.attention_layer(*wrong, mask, 2)
+    assert expected.shape.as_list() == [2, 3, 2, 2]
+    np.testing.assert_allclose(*computed(session, [found, expected]))
+
+
+def test_several_words_a_place_stand_side_by_side(session):
+    ids = tf.constant([[[0, 1], [2, 0], [1, 1]]])
+    words, table = modeling.embedding_lookup(ids, vocab_size=3, embedding_size=2)
+    words, table = computed(session, [words, table])
+    np.testing.assert_array_equal(words, table[[0, 1, 2, 0, 1, 1]].reshape(1, 3, 4))
+
+
+def test_embeddings_without_types_or_positions_are_normalised_words(session):
+    words = constant(random(2, 3, 4))
+    plain = modeling.embedding_postprocessor(words, use_position_embeddings=False, dropout_prob=0.0)
+    assert [item.op.name for item in tf.trainable_variables()] == [
+        "LayerNorm/beta",
+        "LayerNorm/gamma",
+    ]
+    np.testing.assert_allclose(computed(session, plain).mean(-1), np.zeros([2, 3]), atol=1e-6)
+    with pytest.raises(ValueError):
+        modeling.embedding_postprocessor(words, use_token_type=True)
+    with pytest.raises(ValueError):
+        modeling.embedding_postprocessor(words, max_position_embeddings=2)
+
+
+def test_hidden_sizes_are_multiples_of_the_heads(session):
+    with pytest.raises(ValueError):
+        modeling.transformer_model(constant(random(1, 2, 6)), hidden_size=6, num_attention_heads=4)
+
+
+def test_dropout_of_the_parts_follows_their_probabilities(session):
+    block = modeling.transformer_model(
+        constant(random(2, 3, 6)),
+        hidden_size=6,
+        num_hidden_layers=1,
+        num_hidden_groups=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        hidden_dropout_prob=0.5,
+        attention_probs_dropout_prob=0.0,
+    )
+    first, second = computed(session, block), session.run(block)
+    assert block.shape.as_list() == [2, 3, 6] and np.abs(first - second).max() > 1e-3
+
+
+def test_timing_signals_are_sines_then_cosines(session):
+    position = np.array([[0, 1, 5]])
+    signal = session.run(modeling.get_timing_signal_1d_given_position(5, tf.constant(position)))
+    angles = position[..., None] * np.array([1.0, 1e-4])
+    expected = np.concatenate([np.sin(angles), np.cos(angles), np.zeros([1, 3, 1])], axis=2)
+    np.testing.assert_allclose(signal, expected, atol=1e-6)
+
+
+def test_layer_norms_without_a_name_are_numbered(session):
+    for _ in range(2):
+        modeling.layer_norm(constant(random(2, 3)))
+    modeling.layer_norm(constant(random(2, 3)), name="mine")
+    names = [item.op.name for item in tf.trainable_variables() if "beta" in item.op.name]
+    assert names == ["LayerNorm/beta", "LayerNorm_1/beta", "mine/beta"]

@@ -1,0 +1,225 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Programs as people wrote them for google-research/albert, on TPUEstimator without a TPU."""
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    classifier_utils,
+    fine_tuning_utils,
+    modeling,
+    optimization,
+    race_utils,
+    squad_utils,
+)
+from tests import classification_data as data
+from tests import race_data
+
+LENGTH, BATCH, STEPS = 32, 8, 12
+MODES = tf.estimator.ModeKeys
+
+pytestmark = pytest.mark.slow
+
+
+def own_model_fn(config, num_labels, use_einsum):
+    """A classifier with a head of one's own."""
+
+    def model_fn(features, labels, mode, params):
+        del labels, params
+        pooled, sequence = fine_tuning_utils.create_albert(
+            albert_config=config,
+            is_training=mode == MODES.TRAIN,
+            input_ids=features["input_ids"],
+            input_mask=features["input_mask"],
+            segment_ids=features["segment_ids"],
+            use_one_hot_embeddings=False,
+            use_einsum=use_einsum,
+            hub_module=None,
+        )
+        hidden = tf.concat([pooled, tf.reduce_max(sequence, axis=1)], axis=-1)
+        weights = tf.get_variable(
+            "mine/weights", [num_labels, 2 * config.hidden_size], initializer=tf.zeros_initializer()
+        )
+        logits = tf.matmul(hidden, weights, transpose_b=True)
+        if mode == MODES.PREDICT:
+            outputs = {"probabilities": tf.nn.softmax(logits)}
+            return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=outputs)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=features["label_ids"], logits=logits
+        )
+        loss = tf.reduce_mean(losses)
+        if mode == MODES.TRAIN:
+            train_op = optimization.create_optimizer(loss, 1e-2, STEPS, 2, False, "lamb")
+            return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, train_op=train_op)
+
+        def metric_fn(label_ids, logits):
+            predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
+            return {"eval_accuracy": tf.metrics.accuracy(label_ids, predictions)}
+
+        metrics = (metric_fn, [features["label_ids"], logits])
+        return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=metrics)
+
+    return model_fn
+
+
+def estimator_of(model_fn, folder):
+    return tf.estimator.tpu.TPUEstimator(
+        use_tpu=False,
+        model_fn=model_fn,
+        config=tf.estimator.tpu.RunConfig(model_dir=str(folder), tf_random_seed=1),
+        train_batch_size=BATCH,
+        eval_batch_size=BATCH,
+        predict_batch_size=BATCH,
+    )
+
+
+@pytest.fixture(scope="module")
+def config():
+    return modeling.AlbertConfig.from_dict(data.CONFIG)
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return fine_tuning_utils.create_vocab(
+        vocab_file=None, do_lower_case=True, spm_model_file=str(data.VOCABULARY), hub_module=None
+    )
+
+
+@pytest.fixture(scope="module")
+def mrpc(tmp_path_factory):
+    """The processor and the examples of training and development."""
+    folder = data.write_mrpc(tmp_path_factory.mktemp("glue"))
+    processor = classifier_utils.MrpcProcessor(use_spm=True, do_lower_case=True)
+    return processor, processor.get_train_examples(folder), processor.get_dev_examples(folder)
+
+
+def test_a_model_function_of_ones_own_trains_evaluates_and_predicts(
+    config, tokenizer, mrpc, tmp_path
+):
+    processor, train, dev = mrpc
+    labels = processor.get_labels()
+    estimator = estimator_of(own_model_fn(config, len(labels), use_einsum=False), tmp_path)
+
+    def input_fn(examples, is_training):
+        features = classifier_utils.convert_examples_to_features(
+            examples, labels, LENGTH, tokenizer, "mrpc"
+        )
+        return classifier_utils.input_fn_builder(
+            features=features,
+            seq_length=LENGTH,
+            is_training=is_training,
+            drop_remainder=is_training,
+        )
+
+    estimator.train(input_fn=input_fn(train, True), max_steps=STEPS)
+    result = estimator.evaluate(input_fn=input_fn(dev, False))
+    assert result["global_step"] == STEPS and estimator.get_variable_value("mine/weights").any()
+    rows = [row["probabilities"] for row in estimator.predict(input_fn(dev, False))]
+    right = [labels[np.argmax(row)] == item.label for row, item in zip(rows, dev)]
+    assert len(rows) == len(dev) and np.mean(right) == pytest.approx(result["eval_accuracy"])
+
+
+def test_the_published_builders_train_evaluate_and_predict_from_records(
+    config, tokenizer, mrpc, tmp_path
+):
+    processor, train, dev = mrpc
+    labels, files = processor.get_labels(), {}
+    for name, examples in (("train", train), ("dev", dev)):
+        files[name] = str(tmp_path / name)
+        classifier_utils.file_based_convert_examples_to_features(
+            examples, labels, LENGTH, tokenizer, files[name], "mrpc"
+        )
+
+    def input_fn(name, is_training):
+        return classifier_utils.file_based_input_fn_builder(
+            input_file=files[name],
+            seq_length=LENGTH,
+            is_training=is_training,
+            drop_remainder=is_training,
+            task_name="mrpc",
+            use_tpu=False,
+            bsz=BATCH,
+        )
+
+    model_fn = classifier_utils.model_fn_builder(
+        albert_config=config,
+        num_labels=len(labels),
+        init_checkpoint=None,
+        learning_rate=1e-3,
+        num_train_steps=STEPS,
+        num_warmup_steps=0,
+        use_tpu=False,
+        use_one_hot_embeddings=False,
+        task_name="mrpc",
+    )
+    estimator = estimator_of(model_fn, tmp_path / "model")
+    estimator.train(input_fn=input_fn("train", True), max_steps=STEPS)
+    result = estimator.evaluate(input_fn=input_fn("dev", False))
+    assert result["global_step"] == STEPS and {"eval_accuracy", "eval_loss"} <= set(result)
+    rows = list(estimator.predict(input_fn("dev", False), yield_single_examples=True))
+    assert len(rows) == len(dev) and {"probabilities", "predictions"} <= set(rows[0])
+
+
+def first_batch(input_fn):
+    return tf.data.make_one_shot_iterator(input_fn({})).get_next()
+
+
+def test_questions_of_race_go_the_same_way(config, tokenizer, tmp_path):
+    folder = race_data.write_race(tmp_path / "data", splits=("dev",), passages=2)
+    processor = race_utils.RaceProcessor(
+        use_spm=True, do_lower_case=True, high_only=False, middle_only=True
+    )
+    examples = processor.get_dev_examples(folder)
+    again = processor.read_examples(f"{folder}/RACE/dev")
+    assert examples and [vars(item) for item in again] == [vars(item) for item in examples]
+    labels, file = processor.get_labels(), str(tmp_path / "race.tf_record")
+    race_utils.file_based_convert_examples_to_features(
+        examples, labels, LENGTH, tokenizer, file, 12
+    )
+    features = race_utils.convert_single_example(0, examples[0], 4, LENGTH, tokenizer, 12)
+    input_fn = classifier_utils.file_based_input_fn_builder(
+        file, LENGTH, False, False, "race", False, 3, multiple=len(labels)
+    )
+    model_fn = race_utils.model_fn_builder(
+        config, len(labels), None, 1e-3, STEPS, 0, False, False, LENGTH, 0.1, None
+    )
+    with tf.Graph().as_default(), tf.Session() as session:
+        batch = first_batch(input_fn)
+        predictions = model_fn(batch, None, MODES.PREDICT, {}).predictions
+        session.run(tf.global_variables_initializer())
+        values, found = session.run([batch, predictions])
+    assert values["input_ids"][0].tolist() == sum(features.input_ids, [])
+    assert features.example_id == examples[0].example_id
+    assert found["probabilities"].shape == (3, 4)
+
+
+def test_windows_of_squad_are_predicted_by_the_published_names(config, tmp_path):
+    file = str(tmp_path / "windows")
+    writer = squad_utils.FeatureWriter(file, is_training=False)
+    for unique_id in range(3):
+        item = squad_utils.InputFeatures(
+            unique_id, 0, 0, [0], [0], {}, [], [2, 5, 3, 6, 3, 0], [1] * 5 + [0], [0] * 6, 5
+        )
+        item.p_mask = [0] * 6
+        writer.process_feature(item)
+    writer.close()
+    input_fn = squad_utils.input_fn_builder(
+        input_file=file,
+        seq_length=6,
+        is_training=False,
+        drop_remainder=False,
+        use_tpu=False,
+        bsz=2,
+        is_v2=False,
+    )
+    model_fn = squad_utils.v1_model_fn_builder(
+        config, None, 1e-3, STEPS, 0, False, False, use_einsum=True, hub_module=None
+    )
+    with tf.Graph().as_default(), tf.Session() as session:
+        predictions = model_fn(first_batch(input_fn), None, MODES.PREDICT, {}).predictions
+        session.run(tf.global_variables_initializer())
+        found = session.run(predictions)
+    assert found["unique_ids"].tolist() == [0, 1]
+    assert found["start_log_prob"].shape == found["end_log_prob"].shape == (2, 6)

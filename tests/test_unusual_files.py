@@ -1,0 +1,292 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What is no file, no UTF-8 or no JSON is refused in a sentence; a full disk names the file."""
+
+import contextlib
+import json
+import os
+import resource
+import socket
+import time
+import uuid
+
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import (
+    classifier_tasks,
+    estimator_utils,
+    files,
+    fine_tuned_classifier,
+    fine_tuning_runs,
+    huggingface_files,
+    input_pipeline,
+    labelled_examples,
+    modeling,
+    race_examples,
+    run_summary,
+    squad_examples,
+    tables,
+    text_blocks,
+    text_documents,
+    text_lines,
+    tokenization,
+)
+
+DEEP = b"[" * 100000
+LATIN = '{"name": "Åse"}'.encode("latin-1")
+
+
+@contextlib.contextmanager
+def open_lines(path):
+    with text_lines.open_input(path) as stream:
+        yield list(stream)
+
+
+READERS = {
+    "config": modeling.AlbertConfig.from_json_file,
+    "vocabulary": tokenization.load_vocab,
+    "text": lambda path: list(text_documents.read_file(path)),
+    "tsv": tables.read_tsv,
+    "json lines": tables.read_json_lines,
+    "squad": lambda path: squad_examples.read_dataset(path, is_training=False),
+    "records": files.count_records,
+    "hash": files.file_fingerprint,
+    "pattern": lambda path: files.expand_patterns(path, "input_file"),
+    "lines": lambda path: open_lines(path).__enter__(),
+    "task": classifier_tasks.custom_task,
+    "curve": estimator_utils.read_curve,
+}
+
+
+@pytest.fixture(params=["fifo", "zero", "process substitution", "socket"])
+def no_file(request, tmp_path):
+    """The path of something that would never end."""
+    path = str(tmp_path / "x.json")
+    if request.param == "zero":
+        yield "/dev/zero"
+    elif request.param == "fifo":
+        os.mkfifo(path)
+        yield path
+    elif request.param == "socket":
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path)
+            yield path
+    else:
+        reader, writer = os.pipe()
+        os.write(writer, b"{}\n")
+        os.close(writer)
+        yield f"/dev/fd/{reader}"
+        os.close(reader)
+
+
+@pytest.mark.parametrize("name", sorted(READERS))
+def test_what_is_no_file_is_refused_by_each_reader(no_file, name):
+    with pytest.raises(ValueError, match=no_file):
+        READERS[name](no_file)
+
+
+def test_a_race_folder_with_a_pipe_is_refused(tmp_path):
+    for level in race_examples.LEVELS:
+        (tmp_path / "RACE" / "train" / level).mkdir(parents=True)
+        os.mkfifo(str(tmp_path / "RACE" / "train" / level / "1.txt"))
+    with pytest.raises(ValueError, match="1.txt"):
+        race_examples.read_split(str(tmp_path), "train")
+
+
+# ---------------------------------------------------------------------------------------------
+# Neither UTF-8 nor JSON.
+
+
+@pytest.mark.parametrize("content", [LATIN, DEEP, b"[1]", b"{"], ids=["latin", "deep", "list", "{"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        modeling.AlbertConfig.from_json_file,
+        files.read_json_object,
+        huggingface_files.read_json,
+        classifier_tasks.custom_task,
+        lambda path: squad_examples.read_dataset(path, is_training=False),
+        lambda path: fine_tuned_classifier.read_classifier(os.path.dirname(path)),
+    ],
+    ids=["config", "object", "huggingface", "task", "squad", "classifier"],
+)
+def test_a_garbled_json_file_is_named(tmp_path, content, read):
+    path = tmp_path / "classifier.json"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="classifier.json"):
+        read(str(path))
+
+
+@pytest.mark.parametrize("content", [LATIN, DEEP])
+def test_what_can_be_made_again_is(tmp_path, content):
+    path = tmp_path / "run_summary.json"
+    path.write_bytes(content)
+    assert run_summary.read_document(str(path)) is None
+    (tmp_path / ".a.meta.json").write_bytes(content)
+    assert files.read_sidecar(str(tmp_path / "a")) is None
+
+
+def test_a_line_of_json_that_is_nested_deeply_is_named(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"a": 1}\n' + DEEP + b"\n")
+    with pytest.raises(ValueError, match="a.jsonl:2"):
+        tables.read_json_lines(str(path))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff\xfe\x00",
+        b"step,loss\n1,0.5\n2,x\n",
+        b"step,loss\n1,0.5,7\n",
+        b"what is this?\n",
+        b"step,loss\n\x00\n",
+    ],
+)
+def test_a_damaged_curve_is_put_aside_and_training_goes_on(tmp_path, content, caplog):
+    path = tmp_path / estimator_utils.CURVE_NAME
+    path.write_bytes(content)
+    assert fine_tuning_runs.recent_loss(str(tmp_path), 10) is None
+    caplog.clear()
+    curve = estimator_utils.TrainingCurve(str(tmp_path), 5)
+    curve.add({"step": 6, "loss": "0.25"})
+    assert [dict(row) for row in estimator_utils.read_curve(str(path))] == [
+        {"step": "6", "loss": "0.25"}
+    ]
+    assert len(caplog.messages) == 1
+    assert [one.read_bytes() for one in tmp_path.glob("*.old-*")] == [content]
+
+
+# ---------------------------------------------------------------------------------------------
+# SQuAD.
+
+
+def squad_file(folder, answer, context, start):
+    path = folder / "squad.json"
+    answers = [{"text": answer, "answer_start": start}]
+    questions = [{"id": "q7", "question": "?", "answers": answers}]
+    paragraphs = [{"context": context, "qas": questions}]
+    path.write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("start", [10**30, -(10**30), -1, 1.0, True, "4", None, [4]])
+def test_an_impossible_answer_start_names_file_and_question(tmp_path, start):
+    path = squad_file(tmp_path, "dog", "the cat sat", start)
+    with pytest.raises(ValueError, match="(?s)squad.json.*q7"):
+        squad_examples.read_dataset(path, is_training=True)
+
+
+def test_looking_for_a_long_answer_takes_no_more_than_a_moment(tmp_path):
+    count = 20000
+    path = squad_file(tmp_path, "a " * count + "b", "a " * count * 2, 5)
+    started = time.process_time()
+    with pytest.raises(ValueError, match="squad.json"):
+        squad_examples.read_dataset(path, is_training=True, max_misaligned=1)
+    assert time.process_time() - started < 5
+
+
+# ---------------------------------------------------------------------------------------------
+# Tables and text.
+
+COLUMNS = labelled_examples.Columns("text", None, "label")
+
+
+def test_rows_with_more_columns_than_the_header_are_counted_and_named(tmp_path):
+    rows = ["text\tlabel"] + [f"words {number}\t0" for number in range(50)]
+    rows[7] += "\tmore"
+    rows[8] += "\t"  # nothing is in it
+    (tmp_path / "train.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    split = labelled_examples.Split("train", (labelled_examples.Source("train.tsv", COLUMNS),))
+    labels = labelled_examples.Labels(("0", "1"))
+    data = labelled_examples.read_split(split, [str(tmp_path)], labels)
+    assert len(data.examples) == 50
+    (note,) = data.notes
+    assert note.startswith("1 x") and "train.tsv:8" in note
+    (tmp_path / "train.tsv").write_text(
+        "\n".join(rows[:1] + [row + "\tmore" for row in rows[1:]]) + "\n", encoding="utf-8"
+    )
+    with pytest.raises(ValueError, match="train.tsv"):
+        labelled_examples.read_split(split, [str(tmp_path)], labels)
+
+
+def test_documents_without_text_do_not_heap_up(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": ""}\n' * 20000 + '{"text": "words"}\n', encoding="utf-8")
+    blocks = list(text_blocks.read_blocks([str(path)], window_bytes=1 << 20))
+    assert sum(len(block.documents) for block in blocks) == 20001
+    assert max(len(block.documents) for block in blocks) <= text_blocks.MOST_EMPTY
+
+
+# ---------------------------------------------------------------------------------------------
+# Temporary files, and full disks.
+
+
+def test_a_planted_link_is_not_written_through(tmp_path, monkeypatch):
+    """Even one whose name somebody foresaw."""
+    monkeypatch.setattr(uuid, "uuid4", lambda: uuid.UUID(int=7))
+    monkeypatch.setattr(socket, "gethostname", lambda: "host")
+    victim = tmp_path / "victim"
+    victim.write_text("mine", encoding="utf-8")
+    foreseen = []
+    with files.atomic_path(str(tmp_path / "a")) as temporary:
+        foreseen.append(temporary)
+    os.symlink(str(victim), foreseen[0])
+    with pytest.raises(OSError):
+        files.atomic_write_text(str(tmp_path / "a"), "theirs")
+    assert victim.read_text(encoding="utf-8") == "mine"
+
+
+def test_temporary_names_cannot_be_foreseen(tmp_path):
+    names = set()
+    for _ in range(2):
+        with files.atomic_path(str(tmp_path / "a")) as temporary:
+            names.add(temporary)
+            assert os.path.isfile(temporary) and not os.path.islink(temporary)
+    assert len(names) == 2
+
+
+@pytest.fixture
+def small_disk():
+    """Files of this process hold at most 64 KiB: the system refuses more as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def write_records(path):
+    with input_pipeline.AtomicRecordWriter(path, {}) as writer:
+        for _ in range(100):
+            writer.write(b"x" * 5000)
+
+
+def write_checkpoint(path):
+    with tf.Graph().as_default(), tf.Session() as session, files.naming_full_disk(path):
+        tf.get_variable("v", [50000])
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, path)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: files.atomic_write_text(path, "x" * 500000),
+        write_records,
+        write_checkpoint,
+    ],
+    ids=["text", "records", "checkpoint"],
+)
+def test_a_full_disk_names_the_file_and_leaves_nothing_half(tmp_path, small_disk, write):
+    with pytest.raises(files.DiskFullError, match=r"the_file' cannot be written"):
+        write(str(tmp_path / "the_file"))
+    assert not (tmp_path / "the_file").exists()
+    assert not [name for name in os.listdir(str(tmp_path)) if ".tmp-" in name]
+
+
+def test_python_s_own_error_names_the_file_too(tmp_path):
+    found = pytest.raises(files.DiskFullError, match="the_file")
+    with found, files.naming_full_disk("the_file"), open("/dev/full", "wb") as stream:
+        stream.write(b"x")
+        stream.flush()
