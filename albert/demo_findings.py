@@ -302,8 +302,7 @@ def write_report(
     """Writes the page.
 
     Args:
-      path: of the page.
-      findings: what to tell.
+      path, findings: of the page, and what to tell on it.
       commands: the lines that were run.
       seconds: how long each command took, by name, and "all".
       examples_per_second: of training; None if there was nothing left to train.

@@ -361,8 +361,7 @@ def seeded_batches(
       spec: declaration of the records.
       batch_size: B, examples a batch (of this shard).
       seed: any integer.
-      start_batch: the first batch served. Epochs and groups of eight files before it are skipped
-        by arithmetic; the rest of the way raw records are read past.
+      start_batch: the first batch served; what comes before is skipped by arithmetic or read past.
       shuffle_window: W, records shuffled with each other; they are held in memory unparsed.
       shard_index: which share of every batch this reader serves.
       shard_count: number of readers that share each batch.
