@@ -276,6 +276,12 @@ def test_both_runtimes_draw_the_same_order(paths):
     assert far[0].tolist() == FAR_BATCH
 
 
+def test_a_shard_that_starts_in_the_second_epoch_serves_its_part_of_the_batch(paths):
+    shard = {"batch_size": 4, "shard_index": 1, "shard_count": 2}
+    batch = _numbers(paths, 1, seed=5, start_batch=15, shuffle_window=20, **shard)[0]
+    assert batch.tolist() == BATCH_15[1::2]
+
+
 @pytest.mark.slow
 def test_order_depends_on_the_seed_and_differs_between_epochs_and_windows(paths):
     first = _numbers(paths, 2, batch_size=61, seed=1, shuffle_window=100)
@@ -447,7 +453,6 @@ def _weighted_paths(tmp_path_factory):
     return paths
 
 
-@pytest.mark.slow
 def test_evaluation_serves_each_record_once_in_order_and_pads_with_weight_zero(weighted_paths):
     batches = _run(
         lambda: input_pipeline.evaluation_batches(

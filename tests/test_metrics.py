@@ -31,10 +31,10 @@ def test_metrics_of_labels_are_those_counted_by_hand():
 
 
 def test_metrics_of_scores_are_those_computed_by_hand():
-    found = metrics.compute(OF_SCORES, outcome([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 4.0, 3.0]))
-    assert found["pearson"] == pytest.approx(0.8)
+    found = metrics.compute(OF_SCORES, outcome([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 9.0, 3.0]))
+    assert found["pearson"] == pytest.approx(6.5 / math.sqrt(5 * 38.75))
     assert found["spearman"] == pytest.approx(1 - 6 * 2 / (4 * 15))
-    assert found["MSE"] == pytest.approx(0.5)
+    assert found["MSE"] == pytest.approx((6**2 + 1**2) / 4)
 
 
 @pytest.mark.parametrize("predictions", [[2.0, 2.0, 2.0], [float("inf")] * 3])

@@ -29,9 +29,12 @@ def length_of(number):
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    path = str(tmp_path_factory.mktemp("records") / "records")
+    return write(str(tmp_path_factory.mktemp("records") / "records"), COUNT)
+
+
+def write(path, count):
     with input_pipeline.AtomicRecordWriter(path, {}) as writer:
-        for number in range(COUNT):
+        for number in range(count):
             used = length_of(number)
             ones = [1] * used + [0] * (S - used)
             writer.write(
@@ -207,13 +210,19 @@ def test_evaluation_serves_each_record_once_and_says_which(file, mode, batch_siz
     assert set(index[real == 0]) <= {-1}
 
 
-@pytest.mark.slow
 def test_evaluation_serves_the_longest_first_and_cuts(file):
     batches = evaluation(file, "longest")
     longest = [max(length_of(n) for n in batch["example_index"] if n >= 0) for batch in batches]
     assert longest == sorted(longest, reverse=True)
     shapes = [batch["input_ids"].shape[1] for batch in batches]
     assert shapes == [min(S, -(-length // 16) * 16) for length in longest]
+
+
+def test_records_of_later_pools_are_named_by_their_number_too(tmp_path):
+    batches = evaluation(write(str(tmp_path / "records"), 110), "longest", batch_size=1)
+    index = [batch["example_index"][0] for batch in batches]
+    assert index == [batch["number"][0] for batch in batches]
+    assert sorted(index) == list(range(110))
 
 
 def test_evaluation_in_buckets_serves_more_of_the_shorter_ones_at_once(file):
@@ -231,7 +240,7 @@ def test_evaluation_in_buckets_serves_more_of_the_shorter_ones_at_once(file):
 def test_the_length_is_that_of_the_last_place_in_use(tmp_path):
     path = str(tmp_path / "holes")
     with input_pipeline.AtomicRecordWriter(path, {}) as writer:
-        mask = [1, 0, 1] + [0] * 15 + [1] + [0] * (S - 19)
+        mask = [1, 0, 1] + [0] * 13 + [1] + [0] * (S - 17)
         row = {name: [0] * S for name in ("input_ids", "segment_ids")}
         writer.write(SPEC.encode(dict(row, input_mask=mask, number=0, is_real_example=1)))
     (batch,) = evaluation(path, "longest", 1)

@@ -361,7 +361,7 @@ def test_dropout_depends_on_seed_and_step_alone():
     assert first.losses != train(dataclasses.replace(settings, seed=2), batch_of(8), 3).losses
 
 
-def test_micro_batches_have_dropout_masks_of_their_own():
+def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
     batch = {name: np.concatenate([value] * 2) for name, value in batch_of(1).items()}
     with tf.Graph().as_default(), tf.Session() as session:
         settings = settings_for(tiny_config(), gradient_accumulation_steps=2)
@@ -373,7 +373,9 @@ def test_micro_batches_have_dropout_masks_of_their_own():
         other = dict(tensors, input_ids=tensors["input_ids"] + 1)
         keys += [training_graph.dropout_seed(on_tpu, part, 0) for part in (tensors, other)]
         session.run(tf.global_variables_initializer())
-        assert len(set(map(tuple, session.run(keys)))) == 4
+        first = session.run(keys)
+        session.run(tf.train.get_global_step().assign_add(1))
+        assert len({tuple(key) for key in [*first, *session.run(keys)]}) == 8
 
 
 @pytest.mark.slow
