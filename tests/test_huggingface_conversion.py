@@ -114,7 +114,9 @@ class TestRoundTrip:
         settings = json.loads((tmp_path / "theirs" / "tokenizer_config.json").read_text())
         kind = "BertTokenizer" if wordpiece else "AlbertTokenizer"
         assert (settings["tokenizer_class"], settings["do_lower_case"]) == (kind, False)
-        assert any("--do_lower_case=false" in note for note in converted.report.notes)
+        assert any("cased" in note for note in converted.report.notes)
+        record = json.loads((tmp_path / "back" / "vocabulary.json").read_text(encoding="utf-8"))
+        assert record["do_lower_case"] is False
 
     @pytest.mark.slow
     def test_the_optimisers_variables_stay_behind(self, tmp_path):
@@ -512,7 +514,8 @@ class TestFromHuggingFace:
         assert "tokenizer.json cannot be read here" in converted.report.notes[0]
         flag = f"--spm_model_file={pretrained_models.VOCABULARY}"
         converted = to_ours(theirs, tmp_path / "again", flag)
-        assert converted.other_files == ["30k-clean.model", "albert_config.json"]
+        names = ["30k-clean.model", "albert_config.json", "vocabulary.json"]
+        assert converted.other_files == names
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
