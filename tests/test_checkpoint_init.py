@@ -252,6 +252,14 @@ class TestGroups:
         values, _ = self.start(tmp_path, names, init_from_group0=True)
         np.testing.assert_array_equal(values[names[-1]], value_of(QUERY.format(0, 0)))
 
+    def test_inner_groups_the_checkpoint_has_take_its_own(self, tmp_path):
+        inner = QUERY.format(0, 1)
+        prefix = write_checkpoint(tmp_path / "inner.ckpt", [*BACKBONE, inner])
+        variables = make_variables([*BACKBONE, inner, QUERY.format(1, 1)])
+        checkpoint_init.warm_start(prefix, variables, init_from_group0=True)
+        values = initial_values(variables)
+        np.testing.assert_array_equal(values[QUERY.format(1, 1)], value_of(inner))
+
     def test_further_attention_and_feed_forward_parts_take_the_first(self, tmp_path):
         second = QUERY.format(1, 0).replace("attention_1", "attention_2")
         values, _ = self.start(tmp_path, BACKBONE + [second], init_from_group0=True)
