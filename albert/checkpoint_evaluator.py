@@ -135,6 +135,14 @@ def _identity(path: str) -> Optional[Dict[str, Any]]:
     return {"index_sha256": index["sha256"], "data_bytes": data_bytes}
 
 
+def _written(path: str) -> List[int]:
+    """When the files of a checkpoint were written; a repaired one may be equal in all else."""
+    try:
+        return [tf.io.gfile.stat(path + suffix).mtime_nsec for suffix in _suffixes(path)]
+    except tf.errors.NotFoundError:
+        return []
+
+
 def _copy_checkpoint(source: str, target: str) -> None:
     """Replaces `target`; whoever looks finds the old one, none, or the new one."""
     folder, prefix = os.path.split(target)
@@ -370,22 +378,11 @@ def evaluate_checkpoints(
             evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=untrained_too)
             is_final = final_step is not None and evaluator.last_step() >= final_step
             is_over = wait_seconds <= 0 or checkpoints or is_final
-            if is_over or not _wait_for_checkpoint(output_dir, evaluator.last_step(), wait_seconds):
+            if is_over or not evaluator.wait(wait_seconds):
                 break
         if not evaluator.has_seen_some:
             evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=True)
         return evaluator.summary(evaluated)
-
-
-def _wait_for_checkpoint(output_dir: str, last_step: int, seconds: float) -> bool:
-    """Whether a checkpoint later than `last_step` appears within so many seconds."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        time.sleep(min(_POLL_SECONDS, seconds))
-        if any(checkpoint.step > last_step for checkpoint in list_checkpoints(output_dir)):
-            return True
-    _LOGGER.info("No new checkpoint in %s for %g seconds.", output_dir, seconds)
-    return False
 
 
 class _Evaluator:
@@ -407,6 +404,7 @@ class _Evaluator:
         self._ledger = _Ledger(output_dir)
         self._damaged: Dict[str, int] = {}  # path -> step
         self._whole: Set[str] = set()  # paths of those whose values were compared
+        self._read: Dict[str, List[int]] = {}  # path -> when its files were written
 
     def compare_fingerprint(self, fingerprint: Dict[str, Any]) -> None:
         """Results of other data or settings cannot be compared with new ones."""
@@ -448,8 +446,28 @@ class _Evaluator:
         return bool(self._ledger.metrics or self._damaged)
 
     def last_step(self) -> int:
-        """The last step that was evaluated or could not be; 0 if there was none."""
-        return max([0, *self._ledger.metrics, *self._damaged.values()])
+        """The last step that was evaluated; 0 if there was none."""
+        return max([0, *self._ledger.metrics])
+
+    def wait(self, seconds: float) -> bool:
+        """Whether a later checkpoint appears, or one that was damaged anew, in so many seconds."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(min(_POLL_SECONDS, seconds))
+            self._forget_rewritten()
+            later = [c for c in list_checkpoints(self._output_dir) if c.step > self.last_step()]
+            if any(checkpoint.path not in self._damaged for checkpoint in later):
+                return True
+        _LOGGER.info("No new checkpoint in %s for %g seconds.", self._output_dir, seconds)
+        return False
+
+    def _forget_rewritten(self) -> None:
+        """Training that goes on before a damaged checkpoint comes to write it again."""
+        for path, written in list(self._read.items()):
+            if written != _written(path):
+                del self._read[path]
+                self._damaged.pop(path, None)
+                self._whole.discard(path)
 
     def evaluate(
         self,
@@ -459,6 +477,7 @@ class _Evaluator:
         untrained_too: bool,
     ) -> List[int]:
         """Evaluates what is new among `checkpoints` (None: all there are); returns the steps."""
+        self._forget_rewritten()
         present = self._present(checkpoints)
         damaged = len(self._damaged)
         wanted = {c.path for c in checkpoints or present.values()} | {self._best_path}
@@ -516,6 +535,7 @@ class _Evaluator:
         """Reads all of it, once; one that is damaged is passed over from now on."""
         path = checkpoint.path
         if path not in self._whole and path not in self._damaged:
+            self._read[path] = _written(path)
             damage = checkpoint_files.find_damage(path)
             if damage and _identity(path):  # otherwise it was deleted
                 self._damaged[path] = checkpoint.step

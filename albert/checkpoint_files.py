@@ -9,6 +9,7 @@ one. The file `checkpoint` beside them, the state, says which one is the newest.
 import contextlib
 import logging
 import os
+import re
 from typing import Iterable, Iterator, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
@@ -18,6 +19,21 @@ _LOGGER = logging.getLogger("albert")
 STATE_NAME = "checkpoint"
 # What reading a damaged checkpoint raises. TensorFlow 2.15 has IndexError for a file that is cut.
 _READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
+# What says nothing about the files: they may be whole. TensorFlow 2.15 tells it by words alone.
+_OTHER_ERRORS = (
+    tf.errors.PermissionDeniedError,
+    tf.errors.UnauthenticatedError,
+    tf.errors.UnavailableError,
+    tf.errors.DeadlineExceededError,
+    tf.errors.ResourceExhaustedError,
+    tf.errors.AbortedError,
+    tf.errors.CancelledError,
+)
+_OTHER_WORDS = re.compile(
+    r"permission denied|not authorized|unauthorized|forbidden|unavailable|deadline|timed? ?out"
+    r"|connection|could not resolve|too many open files|input/output error",
+    re.IGNORECASE,
+)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -33,6 +49,9 @@ def find_damage(checkpoint: str, names: Optional[Iterable[str]] = None) -> str:
     Args:
       checkpoint: its prefix.
       names: the variables to read, which have to be there; None reads all.
+
+    Raises:
+      ValueError: the files cannot be reached, which does not mean that they are damaged.
     """
     name = None
     try:
@@ -41,7 +60,12 @@ def find_damage(checkpoint: str, names: Optional[Iterable[str]] = None) -> str:
             reader.get_tensor(name)
     except _READ_ERRORS as error:
         place = f"{name} in {_data_file(checkpoint)}" if name else f"{checkpoint}.index"
-        return f"{place}: {' '.join(str(error).split())}"
+        fault = f"{place}: {' '.join(str(error).split())}"
+        if isinstance(error, _OTHER_ERRORS) or _OTHER_WORDS.search(str(error)):
+            raise ValueError(
+                f"The checkpoint {checkpoint!r} cannot be read now ({fault})."
+            ) from error
+        return fault
     return ""
 
 

@@ -48,14 +48,14 @@ def define_flags(flag_values: flags.FlagValues):
         flag_values,
         "time_limit_minutes",
         usual.seconds / 60,
-        lower_bound=0.0,
+        lower_bound=0.001,
         help="Give up after so long; what has arrived is kept for the next start.",
     )
     flags_lib.floating(
         flag_values,
         "size_limit_gb",
         usual.bytes / 1e9,
-        lower_bound=0.0,
+        lower_bound=0.001,
         help="Refuse an archive of more than this.",
     )
 

@@ -13,7 +13,6 @@ a limit of time and of size, and nothing is written through a link that somebody
 import base64
 import contextlib
 import hashlib
-import json
 import logging
 import os
 import queue
@@ -253,7 +252,7 @@ def _read_origin(path: str) -> Optional[_Origin]:
     if not os.path.exists(path) or not os.path.exists(_sidecar(path)):
         return None
     try:
-        content = json.loads(files.read_text(_sidecar(path)))
+        content = files.read_json_object(_sidecar(path))
         return _Origin(**{field: content[field] for field in _Origin._fields})
     except (ValueError, KeyError, TypeError) as error:
         _LOGGER.warning("%s is unreadable (%r); starting over.", _sidecar(path), error)

@@ -624,6 +624,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self._timed_steps, self._timed_seconds = 0, 0.0
         self.first_step = self.step = 0
         self.loss = None  # of the last step
+        self.is_last_step = False  # although there are steps left
 
     def begin(self):
         """Finds the tensors to fetch; called once the graph is complete."""
@@ -852,9 +853,10 @@ class _StopHook(tf.train.SessionRunHook):
     is in would never end without them.
     """
 
-    def __init__(self, output_dir: str, is_chief: bool):
+    def __init__(self, output_dir: str, is_chief: bool, reporter: "ProgressHook"):
         self._leftovers = [] if is_chief else [output_dir]
         self._is_chief = is_chief
+        self._reporter = reporter
 
     def before_run(self, run_context):
         del run_context
@@ -865,6 +867,7 @@ class _StopHook(tf.train.SessionRunHook):
         if self._is_chief:
             stop_signals.has_news()
             if stop_signals.is_requested():
+                self._reporter.is_last_step = True  # the others leave while this one saves
                 run_context.request_stop()
 
 
@@ -913,11 +916,10 @@ def train(
       estimator: see build_training_estimator.
       input_fn: must begin with the batch of the resumed step.
       settings: has train_batch_size, log_steps, use_tpu, distribution_strategy, when to save.
-      max_steps: the global step at which to stop.
+      max_steps: the last global step.
       model_config: written beside the checkpoints, for later steps to use, unless it is None.
       documents: JSON values by file name, written there too.
-      resumed: what `resume_point` returned for the estimator's folder.
-      hooks: further ones, which begin before anything is written.
+      resumed, hooks: what `resume_point` returned; further ones, which begin before any writing.
       on_progress: called with what was done so far, for each row of the curve.
 
     Raises:
@@ -938,7 +940,8 @@ def train(
     if model_config is not None:
         documents[CONFIG_NAME] = model_config
     folder = estimator.model_dir
-    hooks = [*hooks, _StopHook(folder, is_chief), reporter, _StartHook(folder, documents, resumed)]
+    stop = _StopHook(folder, is_chief, reporter)
+    hooks = [*hooks, stop, reporter, _StartHook(folder, documents, resumed)]
     if is_chief and not settings.use_tpu:
         hooks.append(_SaverHook(folder, _save_timer(settings), resumed.step if resumed else None))
     try:
@@ -985,7 +988,7 @@ def _run_estimator(
         cluster = distribution.read_cluster()
         watch = peer_watch.PeerWatch(
             cluster.peers,
-            is_over=lambda: reporter.step >= max_steps,
+            is_over=lambda: reporter.is_last_step or reporter.step >= max_steps,
             is_stopping=stop_signals.is_requested,
             leftovers=[] if cluster.is_chief else [estimator.model_dir],
         )

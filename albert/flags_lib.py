@@ -728,7 +728,11 @@ def process_settings(
     own = _own_flags(define_flags)
     for name in filter(_is_set, own):
         own[name].value = _heard(own[name])
-        own[name].using_default_value = False
+        declared, flag = _DECLARED.get(name), flags.FLAGS[name]
+        # A default of the program's own flag is nobody's choice.
+        own[name].using_default_value = flag.using_default_value and not (
+            declared and declared.flag is flag
+        )
     try:
         if whole:
             own.validate_all_flags()

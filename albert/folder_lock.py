@@ -192,6 +192,11 @@ class _Lock:
         folder = os.path.abspath(self._folder)
         missing = []
         while not os.path.isdir(folder):
+            if os.path.exists(folder):
+                raise ValueError(
+                    f"--output_dir={self._folder}: {folder} is a file, not a folder. Choose "
+                    "another --output_dir."
+                )
             missing.append(folder)
             folder = os.path.dirname(folder)
         os.makedirs(self._folder, exist_ok=True)

@@ -12,7 +12,6 @@ the cache whole or not at all.
 """
 
 import contextlib
-import json
 import logging
 import os
 import shutil
@@ -138,7 +137,7 @@ def _read_record(places: _Places) -> Dict[str, Any]:
 
 def _parsed_record(path: str) -> Dict[str, Any]:
     try:
-        record = json.loads(files.read_text(path))
+        record = files.read_json_object(path)
         keys = ("format_version", "url", "sha256", "files")
         version, *_ = (record[key] for key in keys)
     except (ValueError, KeyError, TypeError) as error:

@@ -8,7 +8,6 @@ of a fine-tuned one. Beside records lies a hidden copy under the name of its own
 the folder of the records goes, patterns do not match it, and jobs that share a folder do not meet.
 """
 
-import json
 import logging
 import os
 import re
@@ -55,13 +54,21 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):
             try:
-                return dict(json.loads(files.read_text(path))), name
+                return _checked_description(files.read_json_object(path)), name
             except (ValueError, TypeError) as error:
                 raise ValueError(
-                    f"{path} is not a JSON object: {error}. Copy it again, or remove it and name "
-                    "the vocabulary by --spm_model_file or --vocab_file."
+                    f"{path} does not describe a model: {error}. Copy it again, or remove it and "
+                    "name the vocabulary by --spm_model_file or --vocab_file."
                 ) from error
     return {}, ""
+
+
+def _checked_description(description: Dict[str, Any]) -> Dict[str, Any]:
+    for key in KEYS:
+        recorded = description.get(key)
+        if recorded and not (isinstance(recorded, dict) and {"path", "sha256"} <= set(recorded)):
+            raise ValueError(f"{key} holds {recorded!r}, not a path and its sha256")
+    return description
 
 
 def find_recorded(folder: str, description: Mapping[str, Any], key: str) -> Optional[str]:
@@ -143,9 +150,9 @@ def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
     Args:
       folder: made if need be.
       vocabulary: what to copy.
-      name: of the copy, if it is not that of the file.
+      name: of the copy, if it is not that of the file; folders in it do not count.
     """
-    name = name or os.path.basename(vocabulary.path)
+    name = os.path.basename(name or vocabulary.path)
     sha256 = sha256_of(vocabulary.path)
     path = os.path.join(folder, name)
     if tf.io.gfile.exists(path) and sha256_of(path) != sha256:

@@ -95,6 +95,19 @@ class _Requests:
 _requests: Optional[_Requests] = None
 
 
+def _leave_to_parent() -> None:
+    """In a child that was forked: signals to it are none of the parent's."""
+    if _requests is not None:
+        with contextlib.suppress(ValueError):  # a thread has forked
+            signal.set_wakeup_fd(-1)
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_DFL)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
 @contextlib.contextmanager
 def handled(patience_seconds: float = 15.0) -> Iterator[None]:
     """While this lasts, the signals end the block by `Stopped`, whose words are shown.

@@ -631,6 +631,16 @@ def test_the_untrained_and_damaged_checkpoints_do_not_end_the_waiting(tmp_path, 
     assert trainer.now == 60.0
 
 
+def test_a_damaged_checkpoint_that_training_writes_again_is_measured(tmp_path, monkeypatch):
+    _save(tmp_path, 100, 300)
+    damaged_files.damage(tmp_path / "model.ckpt-300")
+    for file in tmp_path.glob("model.ckpt-300*"):
+        os.utime(str(file), (1, 1))
+    Trainer(monkeypatch, tmp_path, [None, 200, 300])
+    _, seen = _evaluate(tmp_path, SCORES, wait_seconds=30, final_step=300)
+    assert seen == ["model.ckpt-100", "model.ckpt-200", "model.ckpt-300"]
+
+
 def test_the_untrained_checkpoint_alone_is_measured_when_the_waiting_is_over(tmp_path, monkeypatch):
     _save(tmp_path, 0)
     trainer = Trainer(monkeypatch, tmp_path, [])

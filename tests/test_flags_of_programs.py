@@ -113,6 +113,9 @@ def test_a_program_may_define_a_flag_of_the_same_name_before_and_after():
         flags.DEFINE_integer("seed", 99, "A program's own.")
         assert FLAGS.seed == 99
         assert heard(run_classifier, "seed") == {"seed": 99}
+        assert (
+            "seed" not in flags_lib.process_settings(run_classifier.define_flags, whole=False).given
+        )
         flags_lib.reads_flags(run_classifier.define_flags)(lambda settings: None)
         assert FLAGS.seed == 99
     finally:

@@ -100,6 +100,19 @@ def test_a_recorded_vocabulary_that_cannot_be_used_is_named(cased, damage):
         completed(f"--albert_dir={cased}")
 
 
+@pytest.mark.parametrize("text", ['{"spm_model_file": "x"}', "[" * 100000])
+def test_a_record_of_another_kind_is_named(cased, text):
+    (cased / "vocabulary.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="vocabulary.json"):
+        completed(f"--albert_dir={cased}")
+
+
+def test_a_copy_stays_within_its_folder(tmp_path):
+    vocabulary = Vocabulary("spm_model_file", str(SPM_MODEL))
+    path = model_vocabulary.put(str(tmp_path / "a" / "b"), vocabulary, "../../x.model")
+    assert path == str(tmp_path / "a" / "b" / "x.model")
+
+
 def test_another_file_of_the_same_name_stays(tmp_path):
     (tmp_path / "tiny.model").write_text("mine", encoding="utf-8")
     for _ in range(2):

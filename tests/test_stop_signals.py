@@ -52,6 +52,15 @@ def test_a_signal_ends_the_block_and_the_handlers_are_as_before(number, capsys):
     assert signal.getsignal(number) is before and not stop_signals.is_requested()
 
 
+def test_a_forked_child_leaves_the_parents_handlers_alone():
+    with stop_signals.handled():
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
+
+
 def test_a_postponed_signal_waits_for_the_end_of_the_step():
     with pytest.raises(stop_signals.Stopped) as stop, stop_signals.handled():
         stop_signals.postpone()

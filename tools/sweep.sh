@@ -23,10 +23,14 @@ for argument in "$@"; do
     esac
 done
 
+can_run='import albert.sweep, importlib.util, sys
+needed = ("tensorflow", "tensorflow_hub", "sentencepiece")
+sys.exit(not all(map(importlib.util.find_spec, needed)))'
+
 # The first of the interpreters that can.
 ready_one() {
     for candidate in "$@"; do
-        if "$candidate" -c 'import albert.sweep' >/dev/null 2>&1; then
+        if "$candidate" -c "$can_run" >/dev/null 2>&1; then
             echo "$candidate"
             return
         fi
