@@ -458,6 +458,8 @@ def chosen_checkpoint(settings: Any) -> str:
     path = _folders_checkpoint(settings)
     if os.path.basename(path) != checkpoint_evaluator.BEST_CHECKPOINT:
         _LOGGER.info("No checkpoint was chosen by evaluation; predicting with the newest.")
+    if os.path.basename(path) == "model.ckpt-0":
+        _LOGGER.warning("%s is untrained: it holds the first weights.", path)
     return path
 
 

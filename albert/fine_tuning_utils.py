@@ -158,6 +158,12 @@ def load_vocabulary(settings: Any, config: Optional[modeling.AlbertConfig]) -> V
     spm_model_file, vocab_file = settings.spm_model_file, settings.vocab_file
     if settings.albert_hub_module_handle and not spm_model_file and not vocab_file:
         info = tokenization.hub_vocabulary(settings.albert_hub_module_handle)
+        is_given = "do_lower_case" in getattr(settings, "given", ())
+        if is_given and do_lower_case != info.do_lower_case:
+            raise ValueError(
+                f"--do_lower_case={str(do_lower_case).lower()} contradicts the module, which has "
+                f"do_lower_case={str(info.do_lower_case).lower()}. Leave the flag out."
+            )
         do_lower_case = info.do_lower_case
         if info.is_sentencepiece:
             spm_model_file = info.vocab_file

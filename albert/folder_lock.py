@@ -17,6 +17,7 @@ import json
 import logging
 import os
 import socket
+import stat
 import sys
 import threading
 import time
@@ -35,6 +36,7 @@ TRAINING, EVALUATION = "training", "evaluation"
 _POLL_SECONDS = 1.0
 _SETTLING_SECONDS = 2.0
 _MOST_BYTES = 4096
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _LOGGER = logging.getLogger("albert")
 _held = set()  # what this process holds
 
@@ -164,9 +166,14 @@ class _Lock:
         while True:
             self._make_folder()
             try:
-                file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+                file = os.open(self._path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o666)
             except FileNotFoundError:  # another process has just removed the folder
                 continue
+            except OSError as error:
+                raise ValueError(f"{self._path} cannot be used as a lock: {error}.") from error
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                os.close(file)
+                raise ValueError(f"{self._path} is no regular file. Remove it.")
             try:
                 # This kind of lock is not inherited by worker processes.
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -232,10 +239,17 @@ class _Lock:
                 text = _read_text(self._path)
             else:  # closing the file, however it was opened, would end the lock
                 text = os.pread(self._file, _MOST_BYTES, 0).decode("utf-8")
-            owner = json.loads(text)
+            owner = files.parse_json(text, self._path)
         except ValueError:
             return None
-        return owner if isinstance(owner, dict) and set(self._content) <= set(owner) else None
+        return owner if self._is_owner(owner) else None
+
+    def _is_owner(self, owner: Any) -> bool:
+        """Whether a value is what another process writes here."""
+        return isinstance(owner, dict) and all(
+            isinstance(owner.get(name), (int, float) if name == "time" else type(value))
+            for name, value in self._content.items()
+        )
 
     def _is_ours(self) -> bool:
         owner = self._read()

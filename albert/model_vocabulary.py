@@ -23,6 +23,7 @@ RECORD_NAME = "vocabulary.json"
 KEYS = ("spm_model_file", "vocab_file")
 # Which of them a folder has tells the task.
 _DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", RECORD_NAME)
+_RECORDED = ("path", "sha256")
 _ENDINGS = {"spm_model_file": ".model", "vocab_file": ".txt"}
 
 
@@ -66,8 +67,9 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
 def _checked_description(description: Dict[str, Any]) -> Dict[str, Any]:
     for key in KEYS:
         recorded = description.get(key)
-        if recorded and not (isinstance(recorded, dict) and {"path", "sha256"} <= set(recorded)):
-            raise ValueError(f"{key} holds {recorded!r}, not a path and its sha256")
+        texts = [recorded.get(name) for name in _RECORDED] if isinstance(recorded, dict) else [None]
+        if recorded is not None and not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{key} holds {str(recorded)[:60]}, not a path and its sha256")
     return description
 
 

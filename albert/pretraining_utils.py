@@ -183,8 +183,12 @@ def vocabulary_of_records(
     """
     known = {(one.sha256, one.do_lower_case): one for one in told if one.sha256}
     if len(known) > 1:
-        names = ", ".join(sorted({f"{one.name} ({one.file})" for one in known.values()}))
-        _LOGGER.warning("The records are of several vocabularies: %s. %s", names, _NOT_KEPT)
+        casings = {True: ", lower case", False: ", cased", None: ""}
+        names = {f"{one.name} ({one.file}{casings[one.do_lower_case]})" for one in known.values()}
+        _LOGGER.warning(
+            "The records are of several vocabularies or casings: %s. None is kept with the model.",
+            "; ".join(sorted(names)),
+        )
         return None
     if not known:
         if named is None:

@@ -353,19 +353,24 @@ def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
         label = f"--albert_dir={folder}"
         vocabulary = "required" if has_tokenizer else "unused"
         found = find_files(folder, named, label=label, vocabulary=vocabulary)
-    elif named.init_checkpoint and not (
-        named.albert_config_file and (named.has_vocabulary or not has_tokenizer)
-    ):
+    elif named.init_checkpoint and named.albert_config_file and named.has_vocabulary:
+        # Nothing is lacking. The checkpoint may be gone since a training has begun from it.
+        folder, found = named.init_checkpoint, named
+        if not tf.io.gfile.isdir(folder):
+            folder = os.path.dirname(folder) or "."
+        label = f"The folder of --init_checkpoint={named.init_checkpoint}"
+    elif named.init_checkpoint and (has_tokenizer or not named.albert_config_file):
         folder = os.path.dirname(checkpoint_init.resolve_checkpoint(named.init_checkpoint)) or "."
         label = f"The folder of --init_checkpoint={named.init_checkpoint}"
         vocabulary = "optional" if has_tokenizer else "unused"
         found = find_files(folder, named, label=label, vocabulary=vocabulary)
     else:
         return settings
-    changes = found._asdict()
+    changes = {name: value for name, value in found._asdict().items() if value}
     if has_tokenizer and found.has_vocabulary and "do_lower_case" in flags:
         vocabulary = vocabulary_of(found, folder, settings, label=label)
         changes["do_lower_case"] = vocabulary.do_lower_case
     if settings.albert_dir:
         changes["albert_dir"] = folder
-    return settings.replace(**{name: value for name, value in changes.items() if name in flags})
+    new = {name: value for name, value in changes.items() if flags.get(name, value) != value}
+    return settings.replace(**new) if new else settings

@@ -69,6 +69,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if answer.location:
             self.send_response(302)
             self.send_header("Location", answer.location)
+            self.send_header("Content-Length", "0")
             self.end_headers()
             return
         if answer.status or content is None:

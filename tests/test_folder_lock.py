@@ -69,6 +69,24 @@ def names_in(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_lock_that_is_no_file_is_refused_and_what_it_leads_to_stays(tmp_path, kind):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    path = tmp_path / folder_lock.lock_name()
+    os.symlink(str(victim), str(path)) if kind == "link" else os.mkfifo(str(path))
+    with pytest.raises(ValueError, match=path.name), folder_lock.held(str(tmp_path)):
+        raise AssertionError("held")
+    assert victim.read_text() == "mine"
+
+
+@pytest.mark.parametrize("text", ["[" * 100000, '{"time": "abc"}', ""], ids=len)
+def test_a_lock_that_nobody_wrote_is_nobodys(tmp_path, text):
+    (tmp_path / folder_lock.lock_name()).write_text(text)
+    with folder_lock.held(str(tmp_path), **QUICK):
+        assert names_in(tmp_path) == [folder_lock.lock_name()]
+
+
 def test_a_second_process_is_told_who_has_the_folder_and_a_dead_one_has_it_no_more(start, tmp_path):
     folder = tmp_path / "new" / "out"
     process = start(folder)

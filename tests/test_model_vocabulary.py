@@ -59,7 +59,9 @@ def completed(*arguments):
 def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
     settings = completed(f"--albert_dir={cased}")
     assert settings.spm_model_file == str(cased / "my.v1") and settings.do_lower_case is False
-    assert completed(f"--init_checkpoint={cased}").do_lower_case is False
+    named = [f"--init_checkpoint={cased}", f"--albert_config_file={cased}/albert_config.json"]
+    assert completed(named[0]).do_lower_case is False
+    assert completed(*named, f"--spm_model_file={cased}/my.v1").do_lower_case is False
     named = completed(f"--albert_dir={cased}", f"--spm_model_file={SPM_MODEL}")
     assert (named.spm_model_file, named.do_lower_case) == (str(SPM_MODEL), False)  # the same one
     other = completed(f"--albert_dir={cased}", f"--vocab_file={WORDPIECES}")
@@ -100,7 +102,16 @@ def test_a_recorded_vocabulary_that_cannot_be_used_is_named(cased, damage):
         completed(f"--albert_dir={cased}")
 
 
-@pytest.mark.parametrize("text", ['{"spm_model_file": "x"}', "[" * 100000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"spm_model_file": "x"}',
+        '{"spm_model_file": {"path": 3, "sha256": ""}}',
+        "[]",
+        "[" * 100000,
+    ],
+    ids=len,
+)
 def test_a_record_of_another_kind_is_named(cased, text):
     (cased / "vocabulary.json").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="vocabulary.json"):

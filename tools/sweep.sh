@@ -43,8 +43,8 @@ else
     python=$(ready_one python python3)
 fi
 if [ -z "$python" ]; then
-    [ -n "${PYTHON:-}" ] || python=$(sh "$root/tools/environments.sh" ready)
-    [ -n "$python" ] || python=$(sh "$root/tools/environments.sh" first)
-    python=$root/$python
+    [ -n "${PYTHON:-}" ] || ready=$(sh "$root/tools/environments.sh" ready)
+    [ -z "${ready:-}" ] || python=$(ready_one "$root/$ready")
+    [ -n "$python" ] || python=$root/$(sh "$root/tools/environments.sh" first)
 fi
 exec "$python" -m albert.sweep --suite="$suite" "$@"
