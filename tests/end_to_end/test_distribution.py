@@ -124,8 +124,10 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
     assert f"model.ckpt-{FIRST}, step {FIRST}" in said
     assert chief.returncode == 1 and "has gone" in said.splitlines()[-1], said
 
-    # A scheduler ends both: the first saves.
+    # A scheduler ends both: the first saves, the other tidies up (which a kill leaves undone).
     remove_checkpoints_after(two, FIRST)
+    shutil.rmtree(str(temporary))
+    temporary.mkdir()
     with two_workers(data, two, temporary) as (chief, worker):
         for line in chief.stderr:
             if f"step {FIRST + 1}/{STEPS}" in line:
