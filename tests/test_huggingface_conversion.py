@@ -504,7 +504,7 @@ class TestFromHuggingFace:
     def test_a_configuration_that_is_no_json_is_named(self, theirs, tmp_path):
         for text in ("{", "[1, 2]"):
             (theirs / "config.json").write_text(text)
-            with pytest.raises(ValueError, match="config.json is not a JSON object"):
+            with pytest.raises(ValueError, match="config.json"):
                 to_ours(theirs, tmp_path / "ours")
 
     @pytest.mark.slow
