@@ -784,7 +784,7 @@ class _SaveTimer:
 
 
 def _save_timer(settings: Any) -> _SaveTimer:
-    minutes = getattr(settings, "save_checkpoints_minutes", 0.0)
+    minutes = settings.save_checkpoints_minutes
     return _SaveTimer(settings.save_checkpoints_steps, minutes)
 
 
