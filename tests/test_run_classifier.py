@@ -317,7 +317,7 @@ def test_results_of_ours_that_are_damaged_are_written_anew(
         (copy / name).write_text(content, encoding="utf-8")
     run(folder, copy, "--do_eval")
     for name in before:
-        assert f"{name} is not" in caplog.text
+        assert name in caplog.text
     assert "written anew" in caplog.text
     assert read_json(copy / "confusion_matrix.json") == before["confusion_matrix.json"]
     summary = read_json(copy / "run_summary.json")
