@@ -329,7 +329,7 @@ def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_e
     for number, seed in enumerate((1, 2)):
         flags = ["--masked_lm_budget=0.25", f"--seed={seed}", "--max_predictions_per_seq=4"]
         if number:  # of the first run's weights
-            flags.append(f"--init_checkpoint={tmp_path / '0' / 'model.ckpt-3'}")
+            flags += [f"--init_checkpoint={tmp_path / '0' / 'model.ckpt-3'}", "--eval_untrained"]
         with caplog.at_level(logging.INFO, logger="albert"):
             outcomes.append(run_without_masks(data, without_masks, tmp_path / str(number), *flags))
     first, second = (outcome.evaluation.results for outcome in outcomes)
