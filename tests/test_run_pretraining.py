@@ -350,6 +350,7 @@ def test_evaluation_keeps_the_masks_of_records_that_have_some(data, without_mask
     both = f"--eval_file={data / 'eval.tf_record'},{without_masks / 'eval.tf_record'}"
     own = run_without_masks(data, without_masks, tmp_path / "a", "--masked_lm_budget=0.25")
     start = [f"--init_checkpoint={tmp_path / 'a' / 'model.ckpt-3'}", "--masked_lm_budget=0.25"]
+    start.append("--eval_untrained")
 
     def loss(name, *flags):
         outcome = run_without_masks(data, without_masks, tmp_path / name, *start, *flags)

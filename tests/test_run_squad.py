@@ -362,7 +362,8 @@ def test_other_answers_are_scored_anew(folder, tmp_path):
         question["answers"] = [{"text": answers[question["id"]], "answer_start": 0}]
     file.write_text(json.dumps(content))
     again = run(folder, tmp_path / "out", "v1", *arguments)
-    assert len(again.prediction.evaluation.evaluated_steps) == len(steps_in(tmp_path / "out"))
+    trained_steps = [step for step in steps_in(tmp_path / "out") if step]
+    assert len(again.prediction.evaluation.evaluated_steps) == len(trained_steps) > 0
     assert again.prediction.scores["exact_match"] == 100 != first.prediction.scores["exact_match"]
 
 
