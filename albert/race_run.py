@@ -45,9 +45,8 @@ PROBABILITIES_NAME = "test_results.tsv"
 BEST_METRIC = "eval_accuracy"
 
 _FORMAT_VERSION = 1
-# A split's cache is named by its use; the flag that names another file, if there is one.
+# A split's cache is named by its use, and so is the flag that names another file.
 _USES = {"train": "train", "dev": "eval", "test": "predict"}
-_NAMED_FILES = {"train": "train_file", "dev": "eval_file"}
 
 
 class SplitFeatures(NamedTuple):
@@ -75,7 +74,7 @@ class Run(NamedTuple):
         )
         name = f"{settings.task_name} {split}"
         _LOGGER.info("%s", found.line(name))
-        named = getattr(settings, _NAMED_FILES.get(split, ""), None)
+        named = getattr(settings, f"{_USES[split]}_file")
         records = race_features.write_features(
             found,
             output_file=named or self._cache_path(split),

@@ -15,7 +15,7 @@ which prediction uses. The folder gets eval_results.txt, best_trial.txt, run_sum
 """
 
 import time
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from absl import flags
 
@@ -88,12 +88,13 @@ def _define_race_flags(flag_values: flags.FlagValues):
             False,
             help=f"Train, evaluate and predict without RACE's {other}-school part.",
         )
-    for use in ("train", "eval"):
+    for use, split in (("train", "train"), ("eval", "dev"), ("predict", "test")):
         flags_lib.path(
             flag_values,
             f"{use}_file",
-            help=f"File of the features for do_{use}, made if it is not there or was made from "
-            "other data or settings; by default it is in --cached_dir.",
+            help=f"Record file for the features of the {split} data, which --do_{use} uses; made "
+            "if it is not there or was made from other data or settings. By default it is in "
+            "--cached_dir.",
         )
     flags_lib.integer(
         flag_values,
@@ -166,11 +167,14 @@ def check_flags(settings: Any):
     if not (settings.do_train or settings.do_eval or settings.do_predict):
         raise ValueError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")
     race_examples.levels_of(settings.high_only, settings.middle_only)
-    if settings.train_file and settings.train_file == settings.eval_file:
-        raise ValueError(
-            f"--train_file and --eval_file are both {settings.train_file}: they hold the features "
-            "of different data. Give each a name of its own."
-        )
+    uses: Dict[str, str] = {}
+    for name in ("train_file", "eval_file", "predict_file"):
+        path = getattr(settings, name)
+        if path and uses.setdefault(path, name) != name:
+            raise ValueError(
+                f"--{uses[path]} and --{name} are both {path}: they hold the features of "
+                "different data. Give each a name of its own."
+            )
     estimator_utils.check_batch_sizes(settings)
 
 

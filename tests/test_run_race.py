@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 
-from albert import checkpoint_evaluator, flags_lib, race_examples, race_run, run_race
+from albert import checkpoint_evaluator, files, flags_lib, race_examples, race_run, run_race
 from tests import classification_data, race_data
 
 
@@ -77,6 +77,7 @@ PUBLISHED_DEFAULTS = {
     "vocab_file": None,
     "train_file": None,
     "eval_file": None,
+    "predict_file": None,
     "task_name": "race",
     "init_checkpoint": None,
     "do_lower_case": True,
@@ -119,6 +120,7 @@ def test_the_published_flags_have_their_published_defaults():
         (["--data_dir=/absent"], "train data was not found"),
         (["--high_only", "--middle_only"], "exclude each other"),
         (["--train_file=a", "--eval_file=a"], "hold the features of different data"),
+        (["--eval_file=a", "--predict_file=a"], "hold the features of different data"),
         (["--gradient_accumulation_steps=3"], "must be a multiple of 3"),
         (["--max_qa_length=45"], "leave room for the article in --max_seq_length=48"),
         (["--max_seq_length=65"], "max_position_embeddings, 64"),
@@ -283,6 +285,21 @@ def test_files_of_features_have_the_names_they_are_given(folder, tmp_path, caplo
         run(folder, tmp_path / "other", *arguments, "--max_qa_length=12")
     assert "max_qa_length was 20 and is 12" in caplog.text
     assert train.read_bytes() != before
+
+
+@pytest.mark.slow
+def test_the_features_of_the_test_data_have_the_name_they_are_given(folder, trained, tmp_path):
+    named = tmp_path / "features" / "test.tf_record"
+    alone = ["--nodo_train", "--nodo_eval", "--do_predict", f"--predict_file={named}"]
+    alone.append(f"--checkpoint={trained[0] / 'model.ckpt-4'}")
+    run(folder, tmp_path / "out", *alone)
+    assert files.count_records(str(named)) == 16
+    assert not list((tmp_path / "out").glob("*.tf_record"))
+    own = tmp_path / "mine.txt"
+    own.write_text("Which of these?")
+    with pytest.raises(ValueError, match="mine.txt"):
+        run(folder, tmp_path / "out", *alone, f"--predict_file={own}")
+    assert own.read_text() == "Which of these?"
 
 
 @pytest.mark.slow
