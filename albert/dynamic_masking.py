@@ -14,7 +14,7 @@ Columns number the pieces of both segments, without [CLS] and [SEP], from 0.
 """
 
 import collections
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -83,7 +83,7 @@ def vocabulary_of_records(examples: Sequence[tf.train.Example], vocab_size: int)
     return Vocabulary(mask_id, np.arange(first, vocab_size, dtype=np.int32))
 
 
-def check_boundaries(file: str, examples: Sequence[tf.train.Example]):
+def check_boundaries(file: str, examples: Iterable[tf.train.Example]):
     """Checks that the records of a file say where words begin.
 
     Raises:

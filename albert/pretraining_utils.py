@@ -9,12 +9,25 @@ Dimensions: B batch, S sequence, H hidden, E embedding, V vocabulary, P predicti
 n micro-batches, b examples of one (B = n * b).
 """
 
+import collections
 import dataclasses
 import itertools
 import logging
 import math
 import os
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -24,6 +37,7 @@ from albert import (
     dynamic_masking,
     estimator_utils,
     input_pipeline,
+    many_files,
     model_vocabulary,
     modeling,
     ngram_masking,
@@ -122,8 +136,9 @@ def check_records(
         "masked_lm_ids": ("vocab_size", config.vocab_size),
         "segment_ids": ("type_vocab_size", config.type_vocab_size),
     }
-    for file in files:
-        examples = _first_examples(file, records_per_file)
+
+    def look_at(file: str) -> Optional[RecordsVocabulary]:
+        examples = list(_examples(file, records_per_file))
         if not examples:
             raise ValueError(f"{file} holds no records. Create the pretraining data again.")
         for example in examples:
@@ -133,7 +148,9 @@ def check_records(
                 _check_ids(file, example, name=name, key=key, limit=limit)
         if not masks_on_the_fly:
             _check_masks(file, examples)
-    told = [one for one in (_compare_vocabulary(file, config) for file in files) if one]
+        return _compare_vocabulary(file, config)
+
+    told = [one for one in many_files.each(look_at, files, "Looking at the records") if one]
     different = [one for one in told if one.pieces not in (None, config.vocab_size)]
     if different:
         _LOGGER.warning(
@@ -211,12 +228,14 @@ def vocabulary_of_records(
     return None
 
 
-def _first_examples(file: str, count: int) -> List[tf.train.Example]:
-    records = list(itertools.islice(input_pipeline.records(file), count))
-    try:
-        return [tf.train.Example.FromString(record) for record in records]
-    except Exception as error:  # protobuf's error class differs between its versions
-        raise ValueError(f"{file} does not hold tf.train.Example records: {error}") from error
+def _examples(file: str, count: int) -> Iterator[tf.train.Example]:
+    """The first ones, read one at a time."""
+    for record in itertools.islice(input_pipeline.records(file), count):
+        try:
+            example = tf.train.Example.FromString(record)
+        except Exception as error:  # protobuf's error class differs between its versions
+            raise ValueError(f"{file} does not hold tf.train.Example records: {error}") from error
+        yield example
 
 
 def _values(example: tf.train.Example, name: str) -> Sequence[int]:
@@ -317,13 +336,10 @@ def _masking(settings: InputSettings) -> Callable:
     """Returns the map that draws masks on the fly."""
     made_with = _made_with(settings.files)
     masks = _mask_settings(settings, made_with.get("settings", {}))
-    examples = []
-    for file in settings.files:
-        found = _first_examples(file, _RECORDS_TO_LEARN_FROM)
-        if masks.do_whole_word_mask:
-            dynamic_masking.check_boundaries(file, found)
-        examples += found
-    vocabulary = _vocabulary(settings, made_with, examples)
+    if masks.do_whole_word_mask:
+        check = _check_boundaries
+        collections.deque(many_files.each(check, settings.files, "Looking for words"), maxlen=0)
+    vocabulary = _vocabulary(settings, made_with)
     _LOGGER.info(
         "Masks are drawn on the fly%s: %.1f%% of the pieces and at most %d, in n-grams of up to %d "
         "%s.",
@@ -337,6 +353,22 @@ def _masking(settings: InputSettings) -> Callable:
     return dynamic_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
 
 
+def _check_boundaries(file: str) -> None:
+    dynamic_masking.check_boundaries(file, _examples(file, _RECORDS_TO_LEARN_FROM))
+
+
+def _examples_to_learn_from(files: Sequence[str]) -> List[tf.train.Example]:
+    """Some of the masked records of all files together: of 10,000 files they fill no memory."""
+    share = -(-_RECORDS_TO_LEARN_FROM // max(1, len(files)))
+
+    def masked(file: str) -> List[tf.train.Example]:
+        return [example for example in _examples(file, share) if holds_masks([example])]
+
+    found = many_files.each(masked, files, "Looking for masks")
+    examples = itertools.chain.from_iterable(found)
+    return list(itertools.islice(examples, _RECORDS_TO_LEARN_FROM))
+
+
 def _made_with(files: Sequence[str]) -> Dict[str, Any]:
     """What the sidecars of record files say about masks and vocabulary; {} where none tells.
 
@@ -344,8 +376,8 @@ def _made_with(files: Sequence[str]) -> Dict[str, Any]:
       ValueError: two files were made for other masks, or with other vocabularies.
     """
     known: Dict[str, Any] = {}
-    for file in files:
-        sidecar = input_pipeline.read_sidecar(file)
+    sidecars = many_files.each(input_pipeline.read_sidecar, files, "Looking for masks' settings")
+    for file, sidecar in zip(files, sidecars):
         if sidecar is None or not {"settings", "vocabulary"} & set(sidecar.fingerprint):
             continue  # nothing is known of it
         made = sidecar.fingerprint.get("settings", {})
@@ -364,7 +396,7 @@ def _made_with(files: Sequence[str]) -> Dict[str, Any]:
 
 
 def _vocabulary(
-    settings: InputSettings, made_with: Mapping[str, Any], examples: Sequence[tf.train.Example]
+    settings: InputSettings, made_with: Mapping[str, Any]
 ) -> dynamic_masking.Vocabulary:
     """What the user named, else what the sidecars tell, else what the records show.
 
@@ -382,6 +414,7 @@ def _vocabulary(
             )
         vocabulary = recorded
     if vocabulary is None:
+        examples = _examples_to_learn_from(settings.files)
         return dynamic_masking.vocabulary_of_records(examples, settings.vocab_size)
     largest = max(vocabulary.mask_id, int(vocabulary.ordinary.max()))
     if settings.vocab_size is not None and largest >= settings.vocab_size:
@@ -408,7 +441,7 @@ def _mask_settings(
     )
 
 
-def holds_masks(examples: Sequence[tf.train.Example]) -> bool:
+def holds_masks(examples: Iterable[tf.train.Example]) -> bool:
     """Returns whether any piece of the records is masked."""
     return any(
         any(example.features.feature["masked_lm_weights"].float_list.value)
@@ -419,7 +452,11 @@ def holds_masks(examples: Sequence[tf.train.Example]) -> bool:
 
 def lack_masks(files: Sequence[str]) -> bool:
     """Returns whether any of the record files holds no masks."""
-    return not all(holds_masks(_first_examples(file, _RECORDS_TO_CHECK)) for file in files)
+
+    def has_some(file: str) -> bool:
+        return holds_masks(_examples(file, _RECORDS_TO_CHECK))
+
+    return not all(many_files.each(has_some, files, "Looking for masks"))
 
 
 def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:

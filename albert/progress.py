@@ -28,8 +28,11 @@ def format_seconds(seconds: float) -> str:
 class Progress:
     """Counts the units of a job and says how far it is, how fast, and how long it will take."""
 
-    def __init__(self, name: str, total: Optional[float], *, unit: str):
-        """`unit`: what `total` counts, for example "MB" or "instances"; None: nobody knows."""
+    def __init__(self, name: str, total: Optional[float], *, unit: str, has_bar: bool = True):
+        """`unit`: what `total` counts, for example "MB" or "instances"; None: nobody knows.
+
+        Without a bar a terminal gets the log's lines, and of what is short nothing.
+        """
         self._name, self._unit = name, unit
         self._total = None if total is None else max(total, 1e-9)
         self._digits = 0 if total is None or total >= 100 or total == int(total) else 1
@@ -37,7 +40,7 @@ class Progress:
         self._started = self._last_line = time.time()
         self._resumed = 0.0
         self._bar = None
-        if sys.stderr.isatty():
+        if has_bar and sys.stderr.isatty():
             counts = f"{{n:.{self._digits}f}}/{{total:.{self._digits}f}} {unit}"
             known = (
                 "{desc}: {percentage:3.0f}%|{bar}| " + counts + " [{elapsed}<{remaining}{postfix}]"

@@ -21,7 +21,7 @@ LAYERS = (
         "foundation",
         "archives checkpoint_files checkpoint_names configs distribution downloads example_batches"
         " files fused_ops huggingface_process huggingface_tokenizer lamb_optimizer layers metrics"
-        " modeling optimization"
+        " many_files modeling optimization"
         " peer_watch precision progress random_streams report squad_metrics sweep_table tables"
         " sentence_splitting text_blocks text_documents text_lines text_ranges tokenization"
         " folder_lock machine_rates model_size stop_signals training_plan"

@@ -12,6 +12,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import (
+    dynamic_masking,
     input_pipeline,
     modeling,
     precision,
@@ -143,9 +144,13 @@ def record_file(tmp_path_factory):
     return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 21)
 
 
-def check(file, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
+def check(file, *arguments, **config):
+    check_all([file], *arguments, **config)
+
+
+def check_all(files, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
     pretraining_utils.check_records(
-        [file],
+        files,
         max_seq_length=length,
         max_predictions_per_seq=predictions,
         config=tiny_config(**config),
@@ -158,11 +163,11 @@ def test_records_that_fit_are_accepted(record_file):
 
 def test_records_of_another_length_are_refused_with_both_lengths(record_file):
     with pytest.raises(ValueError) as error:
-        check(record_file, length=12)
+        check(record_file, 12)
     for part in (record_file, "length 16", "--max_seq_length=12", "--max_seq_length=16"):
         assert part in str(error.value)
     with pytest.raises(ValueError, match="--max_predictions_per_seq=3"):
-        check(record_file, predictions=5)
+        check(record_file, records.LENGTH, 5)
 
 
 def test_ids_the_model_does_not_know_are_refused_with_the_file(record_file):
@@ -193,6 +198,61 @@ def test_other_files_are_refused_by_name(tmp_path):
         writer.write(b"\xff\xff\xff")
     with pytest.raises(ValueError, match="garbage.tf_record does not hold tf.train.Example"):
         check(garbage)
+
+
+@pytest.fixture
+def read_records(monkeypatch):
+    """The files of the records that were read, one name for each."""
+    found, original = [], input_pipeline.records
+
+    def counted(path, *arguments):
+        for record in original(path, *arguments):
+            found.append(path)
+            yield record
+
+    monkeypatch.setattr(input_pipeline, "records", counted)
+    return found
+
+
+MASKED_ON_THE_FLY = pretraining_utils.InputSettings(
+    files=(),
+    max_seq_length=records.LENGTH,
+    max_predictions_per_seq=records.PREDICTIONS,
+    is_training=True,
+    masked_lm_budget=0.2,
+    vocab_size=records.VOCAB_SIZE,
+)
+
+
+def test_records_of_all_files_together_show_the_vocabulary(tmp_path, read_records, monkeypatch):
+    files = [records.write_records(tmp_path / f"{n}.tf_record", 9, seed=n) for n in range(45)]
+    looked_at, original = [], dynamic_masking.vocabulary_of_records
+
+    def recorded(examples, vocab_size):
+        looked_at.append(len(examples))
+        return original(examples, vocab_size)
+
+    monkeypatch.setattr(dynamic_masking, "vocabulary_of_records", recorded)
+    pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
+    assert looked_at == [200]
+    # One that says where words begin, and five that are to show the vocabulary.
+    assert max(map(read_records.count, files)) <= 6
+
+
+def test_of_each_file_no_more_is_read_than_tells_of_words(tmp_path, read_records):
+    files = [records.write_records(tmp_path / f"{n}.tf_record", 9, seed=n) for n in range(3)]
+    known = dynamic_masking.Vocabulary(records.MASK, np.arange(records.FIRST_PIECE, 30))
+    pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files, vocabulary=known))
+    assert sorted(read_records) == files
+
+
+def test_the_first_file_in_order_that_does_not_fit_is_named(tmp_path):
+    files = [records.write_records(tmp_path / f"{n:02d}.tf_record", 40) for n in range(40)]
+    for number in (39, 21, 12):
+        with open(files[number], "wb"):
+            pass
+    with pytest.raises(ValueError, match="12.tf_record holds no records"):
+        check_all(files)
 
 
 def read(settings, params, count):
