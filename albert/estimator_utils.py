@@ -479,11 +479,14 @@ def tpu_host_call(
 def read_curve(path: str) -> List[Dict[str, str]]:
     """Returns the rows of a training curve as text: numbers, or "" where there is none.
 
+    A last line that was not written to its end is none.
+
     Raises:
       ValueError: the file is damaged, or something else.
     """
     try:
-        reader = csv.DictReader(io.StringIO(files.read_text(path)))
+        text = files.read_text(path)
+        reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1] or text))
         rows = [dict(row) for row in reader]
         for row in rows:
             int(row["step"])
@@ -499,34 +502,50 @@ def read_curve(path: str) -> List[Dict[str, str]]:
 class TrainingCurve:
     """The table `training_curve.csv`: one row for each interval of the log.
 
-    The file is replaced as a whole by each row, so that a reader always finds complete lines.
+    A row is added at the end in one write, so that a reader, and who goes on after a kill, finds
+    complete lines. Where a row has another column than those before it, the file is replaced.
     """
 
     def __init__(self, output_dir: str, first_step: int):
-        """Reads the rows of earlier runs, and drops those past `first_step`: they come again.
+        """Drops the rows of earlier runs that are past `first_step`: they come again.
 
         A damaged curve is no reason not to train: it is put aside.
         """
         self._path = os.path.join(output_dir, CURVE_NAME)
-        self._rows = []
+        self._columns: List[str] = []  # of the file; none: the next row begins a new one
         if not tf.io.gfile.exists(self._path):
             return
         try:
-            self._rows = [row for row in read_curve(self._path) if int(row["step"]) <= first_step]
+            rows = read_curve(self._path)
         except ValueError as error:
             aside = files.unused_name(self._path)
             tf.io.gfile.rename(self._path, aside)
             _LOGGER.warning("%s It is kept as %s; a new one begins.", error, aside)
+            return
+        kept = [row for row in rows if int(row["step"]) <= first_step]
+        if kept:
+            self._write(kept)  # also where none is dropped: the last line may be unfinished
 
     def add(self, row: Mapping[str, Any]):
-        """Adds a row and writes the file."""
-        self._rows.append(dict(row))
-        columns = list(dict.fromkeys(name for row in self._rows for name in row))
+        """Adds a row to the file."""
+        if not self._columns or not tf.io.gfile.exists(self._path):
+            self._write([row])
+        elif not set(row) <= set(self._columns):
+            self._write([*read_curve(self._path), row])
+        else:
+            with files.naming_full_disk(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
+                stream.write(self._text([row]))
+
+    def _write(self, rows: Sequence[Mapping[str, Any]]):
+        """Replaces the file."""
+        self._columns = list(dict.fromkeys(name for row in rows for name in row))
+        header = dict(zip(self._columns, self._columns))
+        files.atomic_write_text(self._path, self._text([header, *rows]))
+
+    def _text(self, rows: Sequence[Mapping[str, Any]]) -> str:
         text = io.StringIO()
-        writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self._rows)
-        files.atomic_write_text(self._path, text.getvalue())
+        csv.DictWriter(text, self._columns, restval="", lineterminator="\n").writerows(rows)
+        return text.getvalue()
 
 
 class TrainingSummary(NamedTuple):

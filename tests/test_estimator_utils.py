@@ -414,6 +414,30 @@ def test_a_curve_of_other_columns_is_continued(tmp_path):
     assert pathlib.Path(str(tmp_path / "training_curve.csv")).exists()
 
 
+def test_a_row_is_added_to_the_curve_without_writing_the_others_again(tmp_path):
+    path = tmp_path / "training_curve.csv"
+    curve = estimator_utils.TrainingCurve(str(tmp_path), 0)
+    curve.add({"step": 1, "loss": 0.5})
+    for step in range(2, 6):
+        file = path.stat().st_ino
+        curve.add({"step": step, "loss": 0.5})
+        assert path.stat().st_ino == file  # a replaced file is another one
+    assert path.read_text() == "step,loss\n" + "".join(f"{n},0.5\n" for n in range(1, 6))
+    path.unlink()
+    curve.add({"step": 6, "loss": 0.5})
+    assert path.read_text() == "step,loss\n6,0.5\n"
+
+
+@pytest.mark.parametrize("unfinished", ["4", "40,0.5", "40,0.5,7"])
+def test_a_curve_goes_on_after_a_line_that_a_crash_cut_off(tmp_path, unfinished):
+    path = tmp_path / "training_curve.csv"
+    path.write_text("step,loss\n10,0.5\n20,0.4\n30,0.3\n" + unfinished)
+    curve = estimator_utils.TrainingCurve(str(tmp_path), 20)
+    assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n"
+    curve.add({"step": 30, "loss": 0.2})
+    assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n30,0.2\n"
+
+
 def test_the_host_of_a_tpu_writes_the_means_over_its_cores(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         tf.train.get_or_create_global_step()
