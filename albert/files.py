@@ -24,6 +24,7 @@ import struct
 import uuid
 from typing import (
     Any,
+    Callable,
     Dict,
     Iterable,
     Iterator,
@@ -352,8 +353,13 @@ def unused_name(path: str) -> str:
     return f"{path}.old-{number}"
 
 
-def file_fingerprint(path: str) -> Dict[str, Any]:
-    """Returns {"name", "size", "sha256"} of a file: equal exactly if name and content are equal."""
+def file_fingerprint(path: str, on_bytes: Optional[Callable[[int], None]] = None) -> Dict[str, Any]:
+    """Returns {"name", "size", "sha256"} of a file: equal exactly if name and content are equal.
+
+    Args:
+      path: of the file. `many_files.fingerprints` hashes many, or large ones.
+      on_bytes: called with the number of bytes that were just read.
+    """
     digest = hashlib.sha256()
     size = 0
     with open_to_read(path) as stream:
@@ -363,6 +369,8 @@ def file_fingerprint(path: str) -> Dict[str, Any]:
                 break
             digest.update(chunk)
             size += len(chunk)
+            if on_bytes is not None:
+                on_bytes(len(chunk))
     return {"name": os.path.basename(str(path)), "size": size, "sha256": digest.hexdigest()}
 
 
@@ -435,9 +443,14 @@ def content_identity(path: str) -> Dict[str, Any]:
     Where a sidecar fits the file it is what the records were made from, which costs no reading;
     otherwise it is the file's SHA-256.
     """
+    return made_from_identity(path) or file_fingerprint(path)
+
+
+def made_from_identity(path: str) -> Optional[Dict[str, Any]]:
+    """Returns the identity of a record file that a sidecar fits; None for any other."""
     sidecar = read_sidecar(path)
     if sidecar is None or sidecar.bytes != _gfile().stat(str(path)).length:
-        return file_fingerprint(path)
+        return None
     made_from = json.dumps([sidecar.format_version, sidecar.fingerprint], sort_keys=True)
     return {
         "name": os.path.basename(str(path)),

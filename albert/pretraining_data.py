@@ -54,6 +54,7 @@ from albert import (
     example_batches,
     files,
     input_pipeline,
+    many_files,
     model_vocabulary,
     ngram_masking,
     progress,
@@ -441,7 +442,7 @@ def create_pretraining_data(
         raise ValueError(f"--num_processes is {num_processes}; it must be at least 1.")
     _check_outputs(input_files, output_files)
     maker = InstanceMaker(tokenizer, settings)
-    fingerprint = _fingerprint(input_files, tokenizer_file, maker)
+    fingerprint = _fingerprint(input_files, output_files, maker.fingerprint(tokenizer_file))
     outputs = _Outputs(output_files, fingerprint)
     vocabulary = vocabulary_of(tokenizer, tokenizer_file)
     if outputs.all_current():
@@ -521,14 +522,13 @@ def _number(count: int, noun: str) -> str:
 
 
 def _fingerprint(
-    input_files: Sequence[str], tokenizer_file: str, maker: InstanceMaker
+    input_files: Sequence[str], output_files: Sequence[str], made_from: Mapping[str, Any]
 ) -> Dict[str, Any]:
     """What the records are made from, for the sidecars."""
-    return dict(
-        maker.fingerprint(tokenizer_file),
-        maker=_MAKER,
-        text=[files.file_fingerprint(path) for path in input_files],
-    )
+    folder, name = os.path.split(output_files[0])
+    kept_in = os.path.join(folder, f".{name}.hashes.json")
+    text = many_files.fingerprints(input_files, kept_in, "Hashing the text")
+    return dict(made_from, maker=_MAKER, text=text)
 
 
 def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> None:

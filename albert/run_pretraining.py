@@ -13,6 +13,7 @@ Progress is shown on the terminal, recorded for TensorBoard, and kept in trainin
 """
 
 import logging
+import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
@@ -26,6 +27,7 @@ from albert import (
     estimator_utils,
     flags_lib,
     input_pipeline,
+    many_files,
     model_vocabulary,
     modeling,
     ngram_masking,
@@ -35,9 +37,10 @@ from albert import (
     released_models,
     tokenization,
 )
-from albert import files as file_utils
 
 _LOGGER = logging.getLogger("albert")
+
+_HASHES_NAME = ".record_hashes.json"  # of records without metadata, in the output folder
 
 # Names under which existing programs know these.
 get_masked_lm_output = modeling.get_masked_lm_output
@@ -434,7 +437,9 @@ def evaluate(
         evaluate_checkpoint,
         best_metric="masked_lm_accuracy",
         fingerprint={
-            "files": [file_utils.content_identity(file) for file in files],
+            "files": many_files.content_identities(
+                files, os.path.join(settings.output_dir, _HASHES_NAME)
+            ),
             "batches": steps,
             "batch_size": settings.eval_batch_size,
             "precision": settings.precision,

@@ -340,6 +340,20 @@ def test_our_own_file_that_was_changed_since_is_not_replaced_silently(
         create(text_file, outputs, vocab_file)
 
 
+def test_a_large_text_is_not_read_again_when_all_is_done(
+    tmp_path, text_file, vocab_file, monkeypatch
+):
+    with open(text_file, "a", encoding="utf-8") as stream:
+        stream.write(("\n" + " " * ((1 << 20) - 2)) * 18)
+    os.utime(text_file, (1e9, 1e9))
+    outputs = outputs_in(tmp_path / "out", 1)
+    create(text_file, outputs, vocab_file)
+    opened, original = [], files.open_to_read
+    monkeypatch.setattr(files, "open_to_read", lambda path: opened.append(path) or original(path))
+    assert create(text_file, outputs, vocab_file).was_current
+    assert opened and text_file not in opened
+
+
 def test_nothing_but_the_output_and_its_sidecars_remains(tmp_path, text_file, vocab_file):
     folder = tmp_path / "out"
     create(text_file, outputs_in(folder, 2), vocab_file)
