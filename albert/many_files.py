@@ -56,6 +56,7 @@ def each(
       Exception: as raised by `function`.
     """
     bar = progress.Progress(name, len(items), unit="files", has_bar=False)
+    count = bar.update if name else lambda *_: None
     with futures.ThreadPoolExecutor(max(1, min(_THREADS, len(items)))) as pool:
         tasks = (pool.submit(function, item) for item in items)
         waiting = collections.deque(itertools.islice(tasks, 2 * _THREADS))
@@ -63,8 +64,7 @@ def each(
             while waiting:
                 result = waiting.popleft().result()
                 waiting.extend(itertools.islice(tasks, 1))
-                if name:
-                    bar.update(1, "")
+                count(1, "")
                 yield result
         finally:
             for task in waiting:

@@ -474,8 +474,8 @@ def vocabulary_of(
 
 def _check_text(input_files: Sequence[str], counts: Counts, *, sizes: Sequence[int]) -> None:
     """Refuses text that was no text, or that is not what the fingerprint says."""
-    for path, size in zip(input_files, sizes):
-        if tf.io.gfile.stat(path).length != size:
+    for path, size, length in zip(input_files, sizes, many_files.each(_size, input_files)):
+        if length != size:
             raise ValueError(f"--input_file: '{path}' was changed while it was read. Start again.")
     check_counts(counts)
 
@@ -539,10 +539,11 @@ def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> N
     if twice:
         raise ValueError(f"--output_file names '{twice[0]}' more than once.")
     both = {os.path.abspath(path) for path in input_files}
-    for path in output_files:
+    folders = many_files.each(text_documents.is_folder, output_files)
+    for path, is_folder in zip(output_files, folders):
         if os.path.abspath(path) in both:
             raise ValueError(f"--output_file: '{path}' is also an input file; choose another name.")
-        if tf.io.gfile.exists(path) and tf.io.gfile.isdir(path):
+        if is_folder:
             raise ValueError(f"--output_file: '{path}' is a folder; name a file in it.")
     for folder in sorted({os.path.dirname(path) for path in output_files}):
         _check_folder(folder)
@@ -719,7 +720,11 @@ def _megabytes_of_text(input_files: Sequence[str]) -> Optional[float]:
     """How much there is to read; None where compressed files do not tell."""
     if any(map(text_documents.is_compressed, input_files)):
         return None
-    return sum(tf.io.gfile.stat(path).length for path in input_files) / 1e6
+    return sum(many_files.each(_size, input_files)) / 1e6
+
+
+def _size(path: str) -> int:
+    return tf.io.gfile.stat(path).length
 
 
 def _total(made: _MadeParts) -> Counts:
@@ -754,7 +759,11 @@ class _Outputs:
 
     def all_current(self) -> bool:
         """Returns whether there is nothing to do."""
-        return not any(self._why_stale(number) for number in range(len(self.paths)))
+        return not any(self._reasons())
+
+    def _reasons(self) -> Iterator[str]:
+        """Why each file is stale, or ""."""
+        return many_files.each(self._why_stale, range(len(self.paths)), "Looking at the output")
 
     def put_beside(self, vocabulary: model_vocabulary.Vocabulary) -> None:
         """Copies the vocabulary into each folder of output, where training finds it."""
@@ -763,7 +772,7 @@ class _Outputs:
 
     def count_records(self) -> int:
         """Returns the number of instances in files that are current."""
-        return sum(files.read_sidecar(path).count for path in self.paths)
+        return sum(sidecar.count for sidecar in many_files.each(files.read_sidecar, self.paths))
 
     def make_way(self, *, overwrite: bool) -> None:
         """Says what will be replaced.
@@ -771,10 +780,9 @@ class _Outputs:
         Raises:
           ValueError: a file is there that was not made here, or was changed since.
         """
-        for number, path in enumerate(self.paths):
-            if not tf.io.gfile.exists(path):
+        for path, reason in zip(self.paths, self._reasons()):
+            if reason == files.NOT_THERE:
                 continue
-            reason = self._why_stale(number)
             sidecar = files.read_sidecar(path)
             is_ours = sidecar is not None and sidecar.fingerprint.get("maker") == _MAKER
             is_whole = sidecar is not None and sidecar.bytes == tf.io.gfile.stat(path).length

@@ -41,6 +41,7 @@ from albert import (
     beam_files,
     example_batches,
     files,
+    many_files,
     model_vocabulary,
     ngram_masking,
     pretraining_data,
@@ -116,7 +117,7 @@ def make_job(
     outputs = sharded_outputs.names(output_file, 1 if num_shards is None else num_shards)
     but = [tokenizer_file, *filter(None, [settings.user_dictionary])]
     paths = [path for path in find_input(input_file, but=but) if not outputs.is_one(path)]
-    states = [beam_files.state(path) for path in paths]
+    states = list(many_files.each(beam_files.state, paths, "Looking at the text"))
     if not sum(state.size for state in states):
         raise ValueError(f"--input_file: there is no text in {', '.join(paths[:3])}.")
     if num_shards is None:

@@ -10,10 +10,9 @@ import glob
 import logging
 import os
 import re
-from concurrent import futures
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
-from albert import beam_files, files
+from albert import beam_files, files, many_files
 
 MOST_SHARDS = 99999
 
@@ -157,8 +156,8 @@ class ShardedOutputs:
         if beam_files.exists(counts) and self._read_report() is None:
             raise ValueError(_not_ours(counts, "it is not a file of counts"))
         numbers = [int(_numbers(path, self.names).group(1)) for path in paths]
-        for path, number, reason in zip(paths, numbers, self._reasons(numbers)):
-            sidecar = beam_files.read_sidecar(path)
+        sidecars = many_files.each(beam_files.read_sidecar, paths)
+        for path, number, reason, sidecar in zip(paths, numbers, self._reasons(numbers), sidecars):
             is_ours = sidecar and sidecar.fingerprint.get("maker") == self._fingerprint["maker"]
             if not is_ours or sidecar.bytes != beam_files.size(path):
                 raise ValueError(_not_ours(path, reason))
@@ -172,13 +171,12 @@ class ShardedOutputs:
                 _LOGGER.info("The output will be made again: of %s, %s.", path, reason)
 
     def _reasons(self, numbers: Any) -> List[str]:
-        """Why each shard is stale, or "". Remote file systems answer slowly."""
+        """Why each shard is stale, or ""."""
 
         def why(number: int) -> str:
             return beam_files.why_stale(self.names.shard(number), self.fingerprint_of(number))
 
-        with futures.ThreadPoolExecutor(max_workers=16) as pool:
-            return list(pool.map(why, numbers))
+        return list(many_files.each(why, numbers, "Looking at the output"))
 
     def _read_report(self) -> Optional[Dict[str, Any]]:
         """The content of the file of counts; None if there is none or it is no such file."""

@@ -36,7 +36,7 @@ from typing import (
 
 import tensorflow.compat.v1 as tf
 
-from albert import files
+from albert import files, many_files
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
 TEXT_FIELD = "text"
@@ -334,16 +334,17 @@ def find_files(
     parts = [part.strip() for text in texts for part in str(text).split(",") if part.strip()]
     for pattern in parts:
         folder = os.path.expanduser(pattern)
-        named = [folder] if _is_folder(folder) else files.expand_patterns(pattern, flag_name)
-        for path in named:
-            found.update(_below(path, flag_name, excluded) if _is_folder(path) else [path])
+        named = [folder] if is_folder(folder) else files.expand_patterns(pattern, flag_name)
+        for path, is_one in zip(named, many_files.each(is_folder, named, "Looking at the text")):
+            found.update(_below(path, flag_name, excluded) if is_one else [path])
     spellings: Dict[str, str] = {}
     for path in sorted(found):
         spellings.setdefault(path if "://" in path else os.path.abspath(path), path)
     return sorted(spellings.values()) or files.expand_patterns(parts, flag_name)
 
 
-def _is_folder(path: str) -> bool:
+def is_folder(path: str) -> bool:
+    """Returns whether a path is that of a folder that is there."""
     return tf.io.gfile.exists(path) and tf.io.gfile.isdir(path)
 
 
@@ -360,8 +361,10 @@ def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
                 "there. Remove the link or mend it."
             )
         found += [path for path in paths if os.path.abspath(path) not in excluded]
-    hidden = [path for path in found if "/." in path[len(folder) :]]  # gfile's walk goes there too
-    found = [path for path in found if path not in hidden and files.read_sidecar(path) is None]
+    hidden = {path for path in found if "/." in path[len(folder) :]}  # gfile's walk goes there too
+    found = [path for path in found if path not in hidden]
+    sidecars = many_files.each(files.read_sidecar, found, "Looking at the text")
+    found = [path for path, sidecar in zip(found, sidecars) if sidecar is None]
     if not found:
         raise ValueError(
             f"--{flag_name}: no text file lies in the folder '{folder}' or below it. What is "

@@ -4,13 +4,25 @@
 
 import collections
 import os
+import pathlib
 import threading
 import time
 
 import pytest
 
-from albert import files, many_files
+from albert import (
+    files,
+    input_pipeline,
+    many_files,
+    modeling,
+    pretraining_data,
+    pretraining_utils,
+    text_documents,
+    tokenization,
+)
+from tests import pretraining_records
 
+FIXTURES = pathlib.Path(__file__).resolve().parent / "fixtures"
 LARGE = 17 << 20  # bytes, of which hashes are worth keeping
 
 
@@ -51,6 +63,58 @@ def test_few_results_wait_and_none_is_made_that_nobody_wants():
     assert not stopped.is_set()
     results.close()
     assert stopped.is_set() and len(started) < 200
+
+
+def write_texts(folder):
+    text = "".join(f"Sentence {number}, and so on.\n" for number in range(10))
+    for number in range(8):
+        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+def test_texts_in_a_folder_are_looked_at_together(tmp_path, meet):
+    folder = write_texts(tmp_path)
+    has_met = meet(files, "read_sidecar")
+    assert len(text_documents.find_files(folder, "input_file")) == 8
+    assert has_met()
+
+
+def test_texts_of_a_pattern_are_looked_at_together(tmp_path, meet):
+    folder = write_texts(tmp_path)
+    has_met = meet(text_documents, "is_folder", after=1)  # the pattern
+    assert len(text_documents.find_files(folder + "/*.txt", "input_file")) == 8
+    assert has_met()
+
+
+@pytest.mark.parametrize("name", ["read_records", "read_sidecar"])
+def test_records_are_looked_at_together(tmp_path, meet, name):
+    paths = [pretraining_records.write_records(tmp_path / f"{n}.tf", 2) for n in range(8)]
+    has_met = meet(input_pipeline, {"read_records": "records"}.get(name, name))
+    pretraining_utils.check_records(
+        paths,
+        max_seq_length=pretraining_records.LENGTH,
+        max_predictions_per_seq=pretraining_records.PREDICTIONS,
+        config=modeling.AlbertConfig.from_dict(pretraining_records.CONFIG),
+    )
+    assert has_met()
+
+
+def test_finished_output_is_looked_at_together(tmp_path, meet):
+    vocabulary = str(FIXTURES / "tiny.model")
+
+    def create():
+        return pretraining_data.create_pretraining_data(
+            [str(FIXTURES / "corpus.txt")],
+            [str(tmp_path / f"{number}.tf_record") for number in range(8)],
+            tokenizer=tokenization.FullTokenizer(None, spm_model_file=vocabulary),
+            tokenizer_file=vocabulary,
+            settings=pretraining_data.DataSettings(max_seq_length=32),
+            num_processes=1,
+        )
+
+    create()
+    has_met = meet(files, "why_stale")
+    assert create().was_current and has_met()
 
 
 # ---------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import (
+    beam_files,
     beam_runs,
     files,
     pretraining_data,
@@ -318,6 +319,14 @@ def test_mistakes_are_found_before_the_work_begins(
     }
     with pytest.raises(ValueError, match=message):
         make_job(vocab_file=vocab_file, **given)
+
+
+def test_the_files_of_text_are_looked_at_together(tmp_path, vocab_file, meet):
+    for number in range(8):
+        (tmp_path / f"{number}.txt").write_text(make_text(2), "utf-8")
+    has_met = meet(beam_files, "state")
+    make_job(tmp_path / "*.txt", tmp_path / "out", vocab_file)
+    assert has_met()
 
 
 def test_text_that_gives_no_instance_is_an_error_of_the_whole_job(tmp_path, vocab_file):
