@@ -245,7 +245,8 @@ def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.
     """Returns the estimator's configuration for the training, TPU and runtime flags.
 
     With use_tpu, input is read by each host on its own (PER_HOST_V2) and the TPU is found by
-    tpu_name, tpu_zone and gcp_project, or by master. The seed becomes the graph's seed.
+    tpu_name, tpu_zone and gcp_project, or by master. A TPU's loop is no longer than the steps
+    between checkpoints, which are written between two loops. The seed becomes the graph's seed.
 
     Args:
       settings: has output_dir, save_checkpoints_steps, seed and the TPU flags.
@@ -269,11 +270,16 @@ def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.
             save_summary_steps=0,
             log_step_count_steps=None,
             tpu_config=tf.estimator.tpu.TPUConfig(
-                iterations_per_loop=settings.iterations_per_loop,
+                iterations_per_loop=_steps_per_loop(settings),
                 num_shards=settings.num_tpu_cores,
                 per_host_input_for_training=tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2,
             ),
         )
+
+
+def _steps_per_loop(settings: Any) -> int:
+    """The updates a TPU makes between two looks of the host, which is when it can save."""
+    return min(settings.iterations_per_loop, settings.save_checkpoints_steps)
 
 
 def build_estimator(

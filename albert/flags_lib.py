@@ -552,7 +552,7 @@ def define_tpu_flags(flag_values: flags.FlagValues, *, iterations_per_loop: int 
         "iterations_per_loop",
         iterations_per_loop,
         lower_bound=1,
-        help="Updates a TPU makes for each call from the host.",
+        help="Updates a TPU makes for each call from the host; at most --save_checkpoints_steps.",
     )
 
 

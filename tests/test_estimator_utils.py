@@ -491,6 +491,7 @@ def test_the_tpu_flags_become_the_configuration(tmp_path):
         "--tpu_name=grpc://10.0.0.2:8470",
         "--num_tpu_cores=16",
         "--iterations_per_loop=50",
+        "--save_checkpoints_steps=100",
     )
     config = estimator_utils.run_config(settings, keep_checkpoint_max=5)
     assert config.master == "grpc://10.0.0.2:8470"
@@ -501,6 +502,15 @@ def test_the_tpu_flags_become_the_configuration(tmp_path):
         model_fn, config, use_tpu=True, train_batch_size=32, eval_batch_size=16
     )
     assert estimator.params["model_dir"] == str(tmp_path)
+
+
+@pytest.mark.parametrize("saved, loop", [(100, 100), (2000, 1000)])
+def test_a_tpu_makes_no_more_steps_at_a_time_than_lie_between_checkpoints(tmp_path, saved, loop):
+    """The host saves between two loops, so that a longer one would leave checkpoints out."""
+    settings = settings_for(tmp_path, "--use_tpu", f"--save_checkpoints_steps={saved}")
+    config = estimator_utils.run_config(settings, keep_checkpoint_max=5)
+    assert config.tpu_config.iterations_per_loop == loop
+    assert config.save_checkpoints_steps == saved
 
 
 def test_a_master_is_used_where_no_tpu_is_named(tmp_path):
