@@ -119,10 +119,10 @@ def resume_point(
 ) -> Optional[checkpoint_evaluator.Checkpoint]:
     """Returns the checkpoint from which training goes on, if there is one.
 
-    It is the one that the file `checkpoint` names, or else the newest, whose values all equal their
-    checksums. Every process of a run finds the same. What was left half-written is removed, and the
-    file `checkpoint`, by which TensorFlow finds what to restore, is mended if need be. Damaged
-    checkpoints stay where they are.
+    It is the one that the file `checkpoint` names, or else the newest, whose values are all finite
+    and equal their checksums. Every process of a run finds the same. What was left half-written is
+    removed, and the file `checkpoint`, by which TensorFlow finds what to restore, is mended if need
+    be. Checkpoints that are passed over stay where they are.
 
     Args:
       output_dir: where they are.
@@ -147,10 +147,12 @@ def resume_point(
         if not damage:
             resumed = checkpoint
             break
-        faults.append(f"Checkpoint {checkpoint.path} cannot be read ({damage})")
+        faults.append(
+            f"Checkpoint {checkpoint.path}, step {checkpoint.step}, is of no use ({damage})"
+        )
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise ValueError(
-            f"--output_dir={output_dir} has no whole checkpoint, and to train from the first step "
+            f"--output_dir={output_dir} has no checkpoint of use, and to train from the first step "
             f"on would overwrite them. {faults[0]}. Put whole ones there, or choose another "
             "--output_dir."
         )
@@ -164,9 +166,8 @@ def resume_point(
 
 def _damage(checkpoint: str) -> str:
     """What is wrong with it; a step is what training cannot do without."""
-    return checkpoint_files.find_damage(checkpoint) or checkpoint_files.find_damage(
-        checkpoint, ["global_step"]
-    )
+    damage = checkpoint_files.find_damage(checkpoint, must_be_finite=True)
+    return damage or checkpoint_files.find_damage(checkpoint, ["global_step"])
 
 
 def _mend_state(
@@ -617,7 +618,9 @@ class ProgressHook(tf.train.SessionRunHook):
         log_steps: int,
         on_progress: Optional[Callable[["TrainingSummary"], None]] = None,
         has_bar: bool = True,
+        steps_per_loop: Optional[int] = None,
     ):
+        self._steps_per_loop = steps_per_loop  # of a TPU
         self._has_bar = has_bar and sys.stderr.isatty()
         self._output_dir = output_dir
         self._on_progress = on_progress
@@ -674,10 +677,11 @@ class ProgressHook(tf.train.SessionRunHook):
         else:
             self._timed_steps += steps
             self._timed_seconds += seconds
+        self._check_updates(previous, step)
         loss = float(run_values.results["loss"])
         if not math.isfinite(loss):
             # Before the hook that saves checkpoints comes to know of the step.
-            raise _diverged(step, f"the loss is {loss}")
+            raise _diverged(f"in step {step}", f"the loss is {loss}")
         self.loss = loss
         self._interval.add(run_values.results, steps, seconds)
         is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
@@ -692,6 +696,15 @@ class ProgressHook(tf.train.SessionRunHook):
             _LOGGER.info("%s", ", ".join([f"step {step}/{self._max_steps}", brief, self._left()]))
         if is_due:
             self._record()
+
+    def _check_updates(self, previous: int, step: int):
+        """Finds the updates that a TPU, which cannot stop in its loop, has refused in silence."""
+        if self._steps_per_loop is None:
+            return
+        wanted = min(previous + self._steps_per_loop, self._max_steps)
+        if step < wanted:
+            reason = f"in {wanted - step} of them the gradient norm is not finite"
+            raise _diverged(f"within steps {previous + 1} to {wanted}", reason)
 
     def _left(self) -> str:
         """Time left by the clock, which counts the writing of checkpoints in."""
@@ -893,12 +906,12 @@ def _explained(reporter: ProgressHook, folder: str) -> Iterator[None]:
         reason = f"the gradient norm is {refused.group(1).lstrip('-')}"
         if reporter.loss is not None:
             reason += f" (the loss was {reporter.loss:.4g} in the step before)"
-        raise _diverged(reporter.step + 1, reason) from error
+        raise _diverged(f"in step {reporter.step + 1}", reason) from error
 
 
-def _diverged(step: int, reason: str) -> TrainingDivergedError:
+def _diverged(place: str, reason: str) -> TrainingDivergedError:
     return TrainingDivergedError(
-        f"Training diverged in step {step}: {reason}. No checkpoint holds it. Try a lower "
+        f"Training diverged {place}: {reason}. No checkpoint holds it. Try a lower "
         "--learning_rate, a longer warm-up, --precision=float32, or look at the data; the same "
         "command goes on from the last checkpoint."
     )
@@ -941,6 +954,7 @@ def train(
         log_steps=settings.log_steps,
         on_progress=on_progress,
         has_bar=is_chief,
+        steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
     )
     documents = dict(documents or {})
     if model_config is not None:
