@@ -58,6 +58,8 @@ CURVE_NAME = "training_curve.csv"
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
+# How long a worker may be silent before the others end.
+_WORKER_PATIENCE_SECONDS = 60.0
 # Under this name the tensors to report lie in their graph.
 _SCALARS = "training_scalars"
 _RATE = "learning_rate"
@@ -161,6 +163,32 @@ def resume_point(
         _LOGGER.warning("%s; passed over: training %s.", fault, goes_on)
     if is_ours:
         _mend_state(output_dir, state, resumed, present=present)
+    return resumed
+
+
+def agreed_resume_point(settings: Any) -> Optional[checkpoint_evaluator.Checkpoint]:
+    """Returns what `resume_point` finds, where several workers train once all are there.
+
+    Args:
+      settings: has output_dir and distribution_strategy.
+
+    Raises:
+      ValueError: workers begin at different steps, for which they would wait for ever; and what
+        `resume_point` raises.
+    """
+    resumed = resume_point(settings.output_dir)
+    if settings.distribution_strategy != distribution.MULTI_WORKER:
+        return resumed
+    addresses, index = distribution.read_cluster()
+    steps = peer_watch.roll_call(addresses, index, resumed.step if resumed else 0)
+    others = [at for at, step in enumerate(steps) if step != steps[0]]
+    if others:
+        raise ValueError(
+            f"The worker at {addresses[0]} would begin after step {steps[0]}, the one at "
+            f"{addresses[others[0]]} after step {steps[others[0]]}. Each takes the newest "
+            "checkpoint of --output_dir, which has to be the same folder for all: on a file system "
+            "that they share, or gs://."
+        )
     return resumed
 
 
@@ -403,6 +431,12 @@ def _check_strategy(settings: Any):
         raise ValueError(
             f"--save_checkpoints_minutes={minutes:g} does not work with --use_tpu, where the host "
             "hears of a step each --iterations_per_loop. Give --save_checkpoints_steps alone."
+        )
+    patience = getattr(settings, "worker_patience_seconds", None)
+    if patience is not None and not is_multi_worker:
+        raise ValueError(
+            f"--worker_patience_seconds={patience:g} is for "
+            f"--distribution_strategy={distribution.MULTI_WORKER}: there is no other worker."
         )
     module = getattr(settings, "albert_hub_module_handle", None)
     if module and settings.distribution_strategy != distribution.NONE:
@@ -848,7 +882,7 @@ def _make_meta_graph_plain(path: str) -> None:
 
 
 class _StartHook(tf.train.SessionRunHook):
-    """What is due once the graph stands and before anything is written or restored."""
+    """What is due before anything is written or restored, and what is not needed afterwards."""
 
     def __init__(self, output_dir: str, documents: Mapping[str, Any], resumed: Any):
         self._output_dir = output_dir
@@ -863,6 +897,15 @@ class _StartHook(tf.train.SessionRunHook):
         # must not claim the folder.
         for name, content in self._documents.items():
             files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
+
+    def after_create_session(self, session, coord):
+        del session, coord
+        folder = os.path.basename(self._output_dir)
+        if self._resumed and folder.startswith(distribution.WORKERS_FOLDER):
+            # A copy, which nobody would remove if this process were killed; and what names it.
+            state = os.path.join(self._output_dir, checkpoint_files.STATE_NAME)
+            for path in [state, *tf.io.gfile.glob(self._resumed.path + ".*")]:
+                tf.io.gfile.remove(path)
 
 
 class _StopHook(tf.train.SessionRunHook):
@@ -936,8 +979,8 @@ def train(
       input_fn: must begin with the batch of the resumed step.
       settings: has train_batch_size, log_steps, use_tpu, distribution_strategy, when to save.
       max_steps: the last global step.
-      model_config: written beside the checkpoints, for later steps to use, unless it is None.
-      documents: JSON values by file name, written there too.
+      model_config, documents: written beside the checkpoints, for later steps to use: the
+        configuration unless it is None, and JSON values by file name.
       resumed, hooks: what `resume_point` returned; further ones, which begin before any writing.
       on_progress: called with what was done so far, for each row of the curve.
 
@@ -956,9 +999,8 @@ def train(
         has_bar=is_chief,
         steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
     )
-    documents = dict(documents or {})
-    if model_config is not None:
-        documents[CONFIG_NAME] = model_config
+    configuration = {} if model_config is None else {CONFIG_NAME: model_config}
+    documents = dict(documents or {}, **configuration)
     folder = estimator.model_dir
     stop = _StopHook(folder, is_chief, reporter)
     hooks = [*hooks, stop, reporter, _StartHook(folder, documents, resumed)]
@@ -1010,6 +1052,7 @@ def _run_estimator(
             cluster.peers,
             is_over=lambda: reporter.is_last_step or reporter.step >= max_steps,
             is_stopping=stop_signals.is_requested,
+            patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
             leftovers=[] if cluster.is_chief else [estimator.model_dir],
         )
         with watch, tf.Graph().as_default(), distribution.server_of_this_process():

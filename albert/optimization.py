@@ -440,8 +440,7 @@ def build_train_step(
     With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
     gradients are averaged over the replicas and then clipped, so N replicas of batch b train as
     one of batch N * b. Estimator is told to report the mean of the replicas' losses.
-    Where the gradient norm is not finite no variable changes, the global step included; off TPU
-    that ends the step with an error.
+    Where the gradient norm is not finite no variable changes, and off TPU the step fails.
 
     Args:
       loss: scalar; not used when `gradients` are given.
