@@ -8,6 +8,7 @@ import json
 import logging
 import pathlib
 import socket
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -377,29 +378,33 @@ def free_addresses(count):
         return [f"localhost:{item.getsockname()[1]}" for item in sockets]
 
 
-@contextlib.contextmanager
 def others_call(addresses, numbers):
-    """The other processes' part of a roll-call, in threads: index -> number."""
-    with concurrent.futures.ThreadPoolExecutor(len(numbers)) as pool:
-        yield [
-            pool.submit(peer_watch.roll_call, addresses, index, number)
-            for index, number in numbers.items()
-        ]
+    """The other processes' part of a roll-call, in threads that end with the tests."""
+    calls = []
+    for index, number in numbers.items():
+        call = concurrent.futures.Future()
+
+        def take_part(call=call, index=index, number=number):
+            call.set_result(peer_watch.roll_call(addresses, index, number))
+
+        threading.Thread(target=take_part, daemon=True).start()
+        calls.append(call)
+    return calls
 
 
 def test_every_process_learns_what_all_have_to_say():
     addresses = free_addresses(3)
     host, port = addresses[0].split(":")
-    with others_call(addresses, {0: 7}) as chief:
-        for noise in (b"", b"PRI * HTTP/2.0\r\n\r\n", b"[1, 2]\n", b'{"index": 9}\n'):
-            while not peer_watch.is_reachable(addresses[0]):
-                assert not chief[0].done()
-            with socket.create_connection((host, int(port))) as stranger:
-                stranger.sendall(noise)
-        with socket.create_connection((host, int(port))) as killed:
-            killed.sendall(b'{"index": 2, "number": 1}\n')
-        with others_call(addresses, {2: 9, 1: 8}) as workers:
-            assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
+    chief = others_call(addresses, {0: 7})
+    for noise in (b"", b"PRI * HTTP/2.0\r\n\r\n", b"[1, 2]\n", b'{"index": 9}\n'):
+        while not peer_watch.is_reachable(addresses[0]):
+            assert not chief[0].done()
+        with socket.create_connection((host, int(port))) as stranger:
+            stranger.sendall(noise)
+    with socket.create_connection((host, int(port))) as killed:
+        killed.sendall(b'{"index": 2, "number": 1}\n')
+    workers = others_call(addresses, {2: 9, 1: 8})
+    assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
 
 
 def train_pretraining(settings):
@@ -424,13 +429,13 @@ def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, train
     settings = settings_for(
         "--distribution_strategy=multi_worker", f"--output_dir={tmp_path}", "--num_train_steps=300"
     )
-    with others_call(addresses, {other: 0}) as calls:
-        with pytest.raises(ValueError, match="--output_dir") as error:
-            train(settings)
-        assert "300" in str(error.value) and all(name in str(error.value) for name in addresses)
-        assert sorted(calls[0].result(60)) == [0, 300]
-    with others_call(addresses, {other: 300}):
-        assert estimator_utils.agreed_resume_point(settings).step == 300
+    calls = others_call(addresses, {other: 0})
+    with pytest.raises(ValueError, match="--output_dir") as error:
+        train(settings)
+    assert "300" in str(error.value) and all(name in str(error.value) for name in addresses)
+    assert sorted(calls[0].result(60)) == [0, 300]
+    others_call(addresses, {other: 300})
+    assert estimator_utils.agreed_resume_point(settings).step == 300
 
 
 def test_a_port_that_is_taken_is_named(tmp_path):
