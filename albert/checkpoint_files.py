@@ -12,6 +12,7 @@ import os
 import re
 from typing import Iterable, Iterator, NamedTuple, Optional
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 _LOGGER = logging.getLogger("albert")
@@ -40,7 +41,9 @@ _OTHER_WORDS = re.compile(
 # Damage.
 
 
-def find_damage(checkpoint: str, names: Optional[Iterable[str]] = None) -> str:
+def find_damage(
+    checkpoint: str, names: Optional[Iterable[str]] = None, *, must_be_finite: bool = False
+) -> str:
     """Reads a checkpoint and returns what is wrong with its files, "" if nothing is.
 
     One value is in memory at a time. It takes about a second for each GB, or what the disk takes;
@@ -49,6 +52,7 @@ def find_damage(checkpoint: str, names: Optional[Iterable[str]] = None) -> str:
     Args:
       checkpoint: its prefix.
       names: the variables to read, which have to be there; None reads all.
+      must_be_finite: whether NaN and infinity, from which no training goes on, are wrong too.
 
     Raises:
       ValueError: the files cannot be reached, which does not mean that they are damaged.
@@ -57,7 +61,9 @@ def find_damage(checkpoint: str, names: Optional[Iterable[str]] = None) -> str:
     try:
         reader = tf.train.load_checkpoint(checkpoint)
         for name in sorted(reader.get_variable_to_shape_map() if names is None else names):
-            reader.get_tensor(name)
+            value = reader.get_tensor(name)
+            if must_be_finite and value.dtype.kind == "f" and not np.isfinite(value).all():
+                return f"{name} in {_data_file(checkpoint)} has numbers that are not finite"
     except _READ_ERRORS as error:
         place = f"{name} in {_data_file(checkpoint)}" if name else f"{checkpoint}.index"
         fault = f"{place}: {' '.join(str(error).split())}"

@@ -56,7 +56,7 @@ def run(
         return
     _LOGGER.info("%s: the log, checkpoints and results are the first one's.", name)
     level = _LOGGER.level
-    folder = tempfile.mkdtemp(prefix="albert_worker_")
+    folder = tempfile.mkdtemp(prefix=distribution.WORKERS_FOLDER)
     try:
         copy_resume_point(settings.output_dir, folder)
         _LOGGER.setLevel(logging.WARNING)
@@ -80,7 +80,8 @@ def workers_settings(
 def copy_resume_point(output_dir: str, folder: str) -> None:
     """Copies the checkpoint that the chief goes on from, and what describes its model.
 
-    Which one that is does not change before all workers have made a step.
+    Which one that is does not change before all workers have made a step. Where links can be made
+    the checkpoint is not copied: a process that is killed would leave it behind.
     """
     if not tf.io.gfile.isdir(output_dir):
         return
@@ -89,4 +90,8 @@ def copy_resume_point(output_dir: str, folder: str) -> None:
     resumed = estimator_utils.resume_point(output_dir, is_ours=False)
     if resumed:
         for path in tf.io.gfile.glob(resumed.path + ".*"):
-            tf.io.gfile.copy(path, os.path.join(folder, os.path.basename(path)))
+            copy = os.path.join(folder, os.path.basename(path))
+            if "://" in path:
+                tf.io.gfile.copy(path, copy)
+            else:
+                os.symlink(os.path.abspath(path), copy)

@@ -24,6 +24,8 @@ from albert import precision
 _LOGGER = logging.getLogger("albert")
 
 NONE, MIRRORED, MULTI_WORKER = "none", "mirrored", "multi_worker"
+# How the names of the temporary folders begin in which all but the chief train.
+WORKERS_FOLDER = "albert_worker_"
 
 _VARIABLE = "TF_CONFIG"
 _EXAMPLE = (

@@ -58,6 +58,8 @@ CURVE_NAME = "training_curve.csv"
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
+# How long a worker may be silent before the others end.
+_WORKER_PATIENCE_SECONDS = 60.0
 # Under this name the tensors to report lie in their graph.
 _SCALARS = "training_scalars"
 _RATE = "learning_rate"
@@ -119,10 +121,10 @@ def resume_point(
 ) -> Optional[checkpoint_evaluator.Checkpoint]:
     """Returns the checkpoint from which training goes on, if there is one.
 
-    It is the one that the file `checkpoint` names, or else the newest, whose values all equal their
-    checksums. Every process of a run finds the same. What was left half-written is removed, and the
-    file `checkpoint`, by which TensorFlow finds what to restore, is mended if need be. Damaged
-    checkpoints stay where they are.
+    It is the one that the file `checkpoint` names, or else the newest, whose values are all finite
+    and equal their checksums. Every process of a run finds the same. What was left half-written is
+    removed, and the file `checkpoint`, by which TensorFlow finds what to restore, is mended if need
+    be. Checkpoints that are passed over stay where they are.
 
     Args:
       output_dir: where they are.
@@ -147,10 +149,12 @@ def resume_point(
         if not damage:
             resumed = checkpoint
             break
-        faults.append(f"Checkpoint {checkpoint.path} cannot be read ({damage})")
+        faults.append(
+            f"Checkpoint {checkpoint.path}, step {checkpoint.step}, is of no use ({damage})"
+        )
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise ValueError(
-            f"--output_dir={output_dir} has no whole checkpoint, and to train from the first step "
+            f"--output_dir={output_dir} has no checkpoint of use, and to train from the first step "
             f"on would overwrite them. {faults[0]}. Put whole ones there, or choose another "
             "--output_dir."
         )
@@ -162,11 +166,36 @@ def resume_point(
     return resumed
 
 
+def agreed_resume_point(settings: Any) -> Optional[checkpoint_evaluator.Checkpoint]:
+    """Returns what `resume_point` finds, where several workers train once all are there.
+
+    Args:
+      settings: has output_dir and distribution_strategy.
+
+    Raises:
+      ValueError: workers begin at different steps, for which they would wait for ever; and what
+        `resume_point` raises.
+    """
+    resumed = resume_point(settings.output_dir)
+    if settings.distribution_strategy != distribution.MULTI_WORKER:
+        return resumed
+    addresses, index = distribution.read_cluster()
+    steps = peer_watch.roll_call(addresses, index, resumed.step if resumed else 0)
+    others = [at for at, step in enumerate(steps) if step != steps[0]]
+    if others:
+        raise ValueError(
+            f"The worker at {addresses[0]} would begin after step {steps[0]}, the one at "
+            f"{addresses[others[0]]} after step {steps[others[0]]}. Each takes the newest "
+            "checkpoint of --output_dir, which has to be the same folder for all: on a file system "
+            "that they share, or gs://."
+        )
+    return resumed
+
+
 def _damage(checkpoint: str) -> str:
     """What is wrong with it; a step is what training cannot do without."""
-    return checkpoint_files.find_damage(checkpoint) or checkpoint_files.find_damage(
-        checkpoint, ["global_step"]
-    )
+    damage = checkpoint_files.find_damage(checkpoint, must_be_finite=True)
+    return damage or checkpoint_files.find_damage(checkpoint, ["global_step"])
 
 
 def _mend_state(
@@ -245,7 +274,8 @@ def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.
     """Returns the estimator's configuration for the training, TPU and runtime flags.
 
     With use_tpu, input is read by each host on its own (PER_HOST_V2) and the TPU is found by
-    tpu_name, tpu_zone and gcp_project, or by master. The seed becomes the graph's seed.
+    tpu_name, tpu_zone and gcp_project, or by master. A TPU's loop is no longer than the steps
+    between checkpoints, which are written between two loops. The seed becomes the graph's seed.
 
     Args:
       settings: has output_dir, save_checkpoints_steps, seed and the TPU flags.
@@ -269,11 +299,16 @@ def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.
             save_summary_steps=0,
             log_step_count_steps=None,
             tpu_config=tf.estimator.tpu.TPUConfig(
-                iterations_per_loop=settings.iterations_per_loop,
+                iterations_per_loop=_steps_per_loop(settings),
                 num_shards=settings.num_tpu_cores,
                 per_host_input_for_training=tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2,
             ),
         )
+
+
+def _steps_per_loop(settings: Any) -> int:
+    """The updates a TPU makes between two looks of the host, which is when it can save."""
+    return min(settings.iterations_per_loop, settings.save_checkpoints_steps)
 
 
 def build_estimator(
@@ -396,6 +431,12 @@ def _check_strategy(settings: Any):
         raise ValueError(
             f"--save_checkpoints_minutes={minutes:g} does not work with --use_tpu, where the host "
             "hears of a step each --iterations_per_loop. Give --save_checkpoints_steps alone."
+        )
+    patience = getattr(settings, "worker_patience_seconds", None)
+    if patience is not None and not is_multi_worker:
+        raise ValueError(
+            f"--worker_patience_seconds={patience:g} is for "
+            f"--distribution_strategy={distribution.MULTI_WORKER}: there is no other worker."
         )
     module = getattr(settings, "albert_hub_module_handle", None)
     if module and settings.distribution_strategy != distribution.NONE:
@@ -630,7 +671,9 @@ class ProgressHook(tf.train.SessionRunHook):
         log_steps: int,
         on_progress: Optional[Callable[["TrainingSummary"], None]] = None,
         has_bar: bool = True,
+        steps_per_loop: Optional[int] = None,
     ):
+        self._steps_per_loop = steps_per_loop  # of a TPU
         self._has_bar = has_bar and sys.stderr.isatty()
         self._output_dir = output_dir
         self._on_progress = on_progress
@@ -687,10 +730,11 @@ class ProgressHook(tf.train.SessionRunHook):
         else:
             self._timed_steps += steps
             self._timed_seconds += seconds
+        self._check_updates(previous, step)
         loss = float(run_values.results["loss"])
         if not math.isfinite(loss):
             # Before the hook that saves checkpoints comes to know of the step.
-            raise _diverged(step, f"the loss is {loss}")
+            raise _diverged(f"in step {step}", f"the loss is {loss}")
         self.loss = loss
         self._interval.add(run_values.results, steps, seconds)
         is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
@@ -705,6 +749,15 @@ class ProgressHook(tf.train.SessionRunHook):
             _LOGGER.info("%s", ", ".join([f"step {step}/{self._max_steps}", brief, self._left()]))
         if is_due:
             self._record()
+
+    def _check_updates(self, previous: int, step: int):
+        """Finds the updates that a TPU, which cannot stop in its loop, has refused in silence."""
+        if self._steps_per_loop is None:
+            return
+        wanted = min(previous + self._steps_per_loop, self._max_steps)
+        if step < wanted:
+            reason = f"in {wanted - step} of them the gradient norm is not finite"
+            raise _diverged(f"within steps {previous + 1} to {wanted}", reason)
 
     def _left(self) -> str:
         """Time left by the clock, which counts the writing of checkpoints in."""
@@ -848,7 +901,7 @@ def _make_meta_graph_plain(path: str) -> None:
 
 
 class _StartHook(tf.train.SessionRunHook):
-    """What is due once the graph stands and before anything is written or restored."""
+    """What is due before anything is written or restored, and what is not needed afterwards."""
 
     def __init__(self, output_dir: str, documents: Mapping[str, Any], resumed: Any):
         self._output_dir = output_dir
@@ -863,6 +916,15 @@ class _StartHook(tf.train.SessionRunHook):
         # must not claim the folder.
         for name, content in self._documents.items():
             files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
+
+    def after_create_session(self, session, coord):
+        del session, coord
+        folder = os.path.basename(self._output_dir)
+        if self._resumed and folder.startswith(distribution.WORKERS_FOLDER):
+            # A copy, which nobody would remove if this process were killed; and what names it.
+            state = os.path.join(self._output_dir, checkpoint_files.STATE_NAME)
+            for path in [state, *tf.io.gfile.glob(self._resumed.path + ".*")]:
+                tf.io.gfile.remove(path)
 
 
 class _StopHook(tf.train.SessionRunHook):
@@ -906,12 +968,12 @@ def _explained(reporter: ProgressHook, folder: str) -> Iterator[None]:
         reason = f"the gradient norm is {refused.group(1).lstrip('-')}"
         if reporter.loss is not None:
             reason += f" (the loss was {reporter.loss:.4g} in the step before)"
-        raise _diverged(reporter.step + 1, reason) from error
+        raise _diverged(f"in step {reporter.step + 1}", reason) from error
 
 
-def _diverged(step: int, reason: str) -> TrainingDivergedError:
+def _diverged(place: str, reason: str) -> TrainingDivergedError:
     return TrainingDivergedError(
-        f"Training diverged in step {step}: {reason}. No checkpoint holds it. Try a lower "
+        f"Training diverged {place}: {reason}. No checkpoint holds it. Try a lower "
         "--learning_rate, a longer warm-up, --precision=float32, or look at the data; the same "
         "command goes on from the last checkpoint."
     )
@@ -936,8 +998,8 @@ def train(
       input_fn: must begin with the batch of the resumed step.
       settings: has train_batch_size, log_steps, use_tpu, distribution_strategy, when to save.
       max_steps: the last global step.
-      model_config: written beside the checkpoints, for later steps to use, unless it is None.
-      documents: JSON values by file name, written there too.
+      model_config, documents: written beside the checkpoints, for later steps to use: the
+        configuration unless it is None, and JSON values by file name.
       resumed, hooks: what `resume_point` returned; further ones, which begin before any writing.
       on_progress: called with what was done so far, for each row of the curve.
 
@@ -954,10 +1016,10 @@ def train(
         log_steps=settings.log_steps,
         on_progress=on_progress,
         has_bar=is_chief,
+        steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
     )
-    documents = dict(documents or {})
-    if model_config is not None:
-        documents[CONFIG_NAME] = model_config
+    configuration = {} if model_config is None else {CONFIG_NAME: model_config}
+    documents = dict(documents or {}, **configuration)
     folder = estimator.model_dir
     stop = _StopHook(folder, is_chief, reporter)
     hooks = [*hooks, stop, reporter, _StartHook(folder, documents, resumed)]
@@ -1009,6 +1071,7 @@ def _run_estimator(
             cluster.peers,
             is_over=lambda: reporter.is_last_step or reporter.step >= max_steps,
             is_stopping=stop_signals.is_requested,
+            patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
             leftovers=[] if cluster.is_chief else [estimator.model_dir],
         )
         with watch, tf.Graph().as_default(), distribution.server_of_this_process():

@@ -120,7 +120,7 @@ def train(
       ValueError: checkpoints that do not fit the model, or the disk.
       estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
-    resumed = estimator_utils.resume_point(settings.output_dir)
+    resumed = estimator_utils.agreed_resume_point(settings)
     if resumed and resumed.step >= num_train_steps:
         _LOGGER.info(_NOTHING_TO_TRAIN, resumed.path, resumed.step, num_train_steps)
         return None

@@ -375,6 +375,14 @@ _RUNTIME_FLAGS = {
             "Without a GPU, so many parts of the CPU, to try it.",
         },
     ),
+    "worker_patience_seconds": (
+        floating,
+        {
+            "lower_bound": 1.0,
+            "help": "With --distribution_strategy=multi_worker: how long a worker may be out of "
+            "reach before the others end; by default 60.",
+        },
+    ),
     "seed": (
         integer,
         {
@@ -396,6 +404,7 @@ _RUNTIME_DEFAULTS = {
     "gradient_accumulation_steps": 1,
     "distribution_strategy": "none",
     "num_devices": None,
+    "worker_patience_seconds": None,
     "seed": 12345,
     "log_steps": 100,
 }
@@ -552,7 +561,7 @@ def define_tpu_flags(flag_values: flags.FlagValues, *, iterations_per_loop: int 
         "iterations_per_loop",
         iterations_per_loop,
         lower_bound=1,
-        help="Updates a TPU makes for each call from the host.",
+        help="Updates a TPU makes for each call from the host; at most --save_checkpoints_steps.",
     )
 
 

@@ -13,7 +13,7 @@ import difflib
 import json
 import re
 import zlib
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import six
@@ -341,6 +341,12 @@ class _Dropout(NamedTuple):
         return self.ops.dropout(tensor, uniform >= rate, rate)
 
 
+def _never(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
+    """False (bool []) whatever the tensors hold, but no compiler knows before they are there."""
+    firsts = [tf.cast(tf.reshape(tensor, [-1])[0], tf.float32) for tensor in tensors]
+    return tf.sin(tf.clip_by_value(tf.add_n(firsts), -1.0, 1.0)) > 2.0
+
+
 class _Encoder:
     """The stack of layers, on activations of shape [T, H]."""
 
@@ -422,11 +428,19 @@ class _Encoder:
         @tf.custom_gradient
         def recomputed(*tensors):
             def gradient(upstream):
-                # The control dependency holds the second forward pass back until its gradient is
-                # due, and keeps the graph optimizer from merging it with the first.
+                # The control dependencies hold the second forward pass back until its gradient is
+                # due, and keep the graph optimizer from merging it with the first. XLA drops them,
+                # and needs a reason in the numbers: what is chosen here never comes to be.
                 with tf.control_dependencies([upstream]):
                     again = [tf.identity(tensor) for tensor in tensors]
-                return tf.gradients(run(again), again, grad_ys=upstream)
+                never = _never([upstream])
+                again[0] = tf.where(never, upstream, again[0])
+                if seed:
+                    again[-1] = tf.where(never, -again[-1], again[-1])
+                below, *others = tf.gradients(run(again), again, grad_ys=upstream)
+                # Or else XLA leaves the weights' gradients to the end, and keeps what they need.
+                never = _never([item for item in others if item is not None])
+                return [tf.where(never, upstream, below), *others]
 
             return run(list(tensors)), gradient
 

@@ -198,6 +198,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.exclude_from_weight_decay = tuple(exclude_from_weight_decay or ())
         self.use_xla = use_xla
         self.rate_factor: Optional[Callable[[str], float]] = None  # of a variable's name
+        self.condition: Optional[tf.Tensor] = None  # bool []; where it is false nothing changes
         self._learning_rate_tensor = None
 
     def _create_slots(self, var_list):
@@ -296,11 +297,16 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
         if self.rate_factor:
             rate = rate * self.rate_factor(name)
-        rate = rate * self._trust_ratio(name, weight, adam.direction)
+        change = rate * self._trust_ratio(name, weight, adam.direction) * adam.direction
+        new_m, new_v = adam.m, adam.v
+        if self.condition is not None:
+            change = tf.where_v2(self.condition, change, tf.zeros_like(change))
+            new_m = tf.where_v2(self.condition, new_m, tf.convert_to_tensor(m))
+            new_v = tf.where_v2(self.condition, new_v, tf.convert_to_tensor(v))
         return tf.group(
-            variable.assign_sub(rate * adam.direction, read_value=False),
-            m.assign(adam.m, read_value=False),
-            v.assign(adam.v, read_value=False),
+            variable.assign_sub(change, read_value=False),
+            m.assign(new_m, read_value=False),
+            v.assign(new_v, read_value=False),
         )
 
     def _adam(self, *tensors: tf.Tensor) -> _Adam:
@@ -434,7 +440,7 @@ def build_train_step(
     With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
     gradients are averaged over the replicas and then clipped, so N replicas of batch b train as
     one of batch N * b. Estimator is told to report the mean of the replicas' losses.
-    Off TPU a gradient norm that is not finite stops the step before any variable has changed.
+    Where the gradient norm is not finite no variable changes, and off TPU the step fails.
 
     Args:
       loss: scalar; not used when `gradients` are given.
@@ -634,10 +640,10 @@ def _update_on_one_device(
     return _Applied(_counted(rule.apply_gradients(clipped), global_step), norm)
 
 
-def _counted(update: tf.Operation, global_step: tf.Variable) -> tf.Operation:
-    """The update, after which the global step grows by one."""
+def _counted(update: tf.Operation, global_step: tf.Variable, count: Any = 1) -> tf.Operation:
+    """The update, after which the global step grows by one, or by `count`."""
     with tf.control_dependencies([update]):
-        return tf.group(global_step.assign_add(1, read_value=False))
+        return tf.group(global_step.assign_add(count, read_value=False))
 
 
 def _update_on_shards(
@@ -648,6 +654,8 @@ def _update_on_shards(
     CrossShardOptimizer sums over the shards what it is given. The clipped average is the same on
     each of them, so each gives its share. That second sum is the price of clipping after
     aggregation; ALBERT's shared layers keep it small.
+
+    What is compiled cannot fail: an update whose norm is not finite is none, and is not counted.
     """
     total = tf.tpu.cross_replica_sum
     share = 1.0 / total(tf.ones([]))
@@ -662,8 +670,10 @@ def _update_on_shards(
     norm = _global_norm(summed) * share
     scale = _clip_scale(norm) * share * share
     clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in summed]
-    sharded = tf.tpu.CrossShardOptimizer(rule)
-    return _Applied(_counted(sharded.apply_gradients(clipped), global_step), norm)
+    rule.condition = tf.math.is_finite(norm)
+    update = tf.tpu.CrossShardOptimizer(rule).apply_gradients(clipped)
+    count = tf.cast(rule.condition, global_step.dtype.base_dtype)
+    return _Applied(_counted(update, global_step, count), norm)
 
 
 class _Replica(NamedTuple):

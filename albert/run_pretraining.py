@@ -354,7 +354,7 @@ def train(
     settings: Any, config: modeling.AlbertConfig, files: List[str]
 ) -> Optional[estimator_utils.TrainingSummary]:
     """Trains to --num_train_steps, from the newest checkpoint if there is one."""
-    resumed = estimator_utils.resume_point(settings.output_dir)
+    resumed = estimator_utils.agreed_resume_point(settings)
     if resumed and resumed.step >= settings.num_train_steps:
         _LOGGER.info(
             "Nothing to train: %s has reached --num_train_steps=%d.",

@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who takes part in a training, what each of them reads and writes, and means over all of them."""
 
+import concurrent.futures
+import contextlib
 import json
 import logging
+import pathlib
 import socket
+import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +20,7 @@ from albert import (
     distributed_run,
     distribution,
     estimator_utils,
+    fine_tuning_runs,
     flags_lib,
     peer_watch,
     precision,
@@ -125,6 +130,7 @@ def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
         (["--num_devices=2"], "--num_devices=2 is for --distribution_strategy=mirrored"),
         (["--num_devices=2", "--distribution_strategy=multi_worker"], "CUDA_VISIBLE_DEVICES"),
         (["--use_tpu", "--distribution_strategy=mirrored"], "exclude each other"),
+        (["--worker_patience_seconds=90"], "--worker_patience_seconds=90 is for"),
     ],
 )
 def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, words):
@@ -331,6 +337,9 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
         seen.append(settings)
         resumed = estimator_utils.resume_point(settings.output_dir)
         assert resumed == checkpoint_evaluator.Checkpoint(0, f"{settings.output_dir}/model.ckpt-0")
+        # If this process is killed now, no copy of the checkpoint stays.
+        parts = list(pathlib.Path(settings.output_dir).glob("model.ckpt-0.*"))
+        assert len(parts) == 3 and all(path.is_symlink() for path in parts)
         assert tf.io.gfile.exists(f"{settings.output_dir}/albert_config.json")
 
     settings = settings_for(
@@ -361,6 +370,83 @@ def test_workers_take_the_checkpoint_that_the_chief_takes(tmp_path):
     assert [checkpoint.step for checkpoint in found] == [6, 6, 6]
 
 
+def free_addresses(count):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for item in sockets:
+            item.bind(("localhost", 0))
+        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
+
+
+def others_call(addresses, numbers):
+    """The other processes' part of a roll-call, in threads that end with the tests."""
+    calls = []
+    for index, number in numbers.items():
+        call = concurrent.futures.Future()
+
+        def take_part(call=call, index=index, number=number):
+            call.set_result(peer_watch.roll_call(addresses, index, number))
+
+        threading.Thread(target=take_part, daemon=True).start()
+        calls.append(call)
+    return calls
+
+
+def test_every_process_learns_what_all_have_to_say():
+    addresses = free_addresses(3)
+    host, port = addresses[0].split(":")
+    chief = others_call(addresses, {0: 7})
+    for noise in (b"", b"PRI * HTTP/2.0\r\n\r\n", b"[1, 2]\n", b'{"index": 9}\n'):
+        while not peer_watch.is_reachable(addresses[0]):
+            assert not chief[0].done()
+        with socket.create_connection((host, int(port))) as stranger:
+            stranger.sendall(noise)
+    with socket.create_connection((host, int(port))) as killed:
+        killed.sendall(b'{"index": 2, "number": 1}\n')
+    workers = others_call(addresses, {2: 9, 1: 8})
+    assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
+
+
+def train_pretraining(settings):
+    run_pretraining.train(settings, None, [])
+
+
+def train_fine_tuning(settings):
+    fine_tuning_runs.train(settings, None, None, num_train_steps=9, model_config=None, documents={})
+
+
+@pytest.mark.parametrize("train", [train_pretraining, train_fine_tuning])
+@pytest.mark.parametrize("index, other", [(0, 1), (1, 0)])
+def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, train, index, other):
+    """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
+    addresses = free_addresses(2)
+    set_cluster(monkeypatch, {"worker": addresses}, {"type": "worker", "index": index})
+    with tf.Graph().as_default(), tf.Session() as session:
+        step = tf.train.get_or_create_global_step()
+        session.run(step.initializer)
+        session.run(step.assign(300))
+        tf.train.Saver([step]).save(session, str(tmp_path / "model.ckpt"), 300)
+    settings = settings_for(
+        "--distribution_strategy=multi_worker", f"--output_dir={tmp_path}", "--num_train_steps=300"
+    )
+    calls = others_call(addresses, {other: 0})
+    with pytest.raises(ValueError, match="--output_dir") as error:
+        train(settings)
+    assert "300" in str(error.value) and all(name in str(error.value) for name in addresses)
+    assert sorted(calls[0].result(60)) == [0, 300]
+    others_call(addresses, {other: 300})
+    assert estimator_utils.agreed_resume_point(settings).step == 300
+
+
+def test_a_port_that_is_taken_is_named(tmp_path):
+    with socket.socket() as server:
+        server.bind(("localhost", 0))
+        server.listen(1)
+        address = f"localhost:{server.getsockname()[1]}"
+        with pytest.raises(ValueError, match=address):
+            peer_watch.roll_call([address, "localhost:1"], 0, 3)
+
+
 def test_the_chief_does_what_the_flags_say(monkeypatch):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
     seen = []
@@ -369,17 +455,22 @@ def test_the_chief_does_what_the_flags_say(monkeypatch):
     assert seen == [settings]
 
 
-def test_a_worker_that_was_there_and_is_gone_is_noticed(monkeypatch):
+def test_a_worker_that_was_there_and_is_gone_is_noticed():
     never = "localhost:1"
     with socket.socket() as server:
         server.bind(("localhost", 0))
         server.listen(1)
         there = f"localhost:{server.getsockname()[1]}"
-        watch = peer_watch.PeerWatch([never, there], is_over=lambda: False, leftovers=[])
-        monkeypatch.setattr(peer_watch, "_PATIENCE_SECONDS", 1e9)
-        assert watch.look() == ""
-    monkeypatch.setattr(peer_watch, "_PATIENCE_SECONDS", 0.0)
-    assert [watch.look() for _ in range(3)] == ["", "", there], "one miss proves nothing"
+        watches = [
+            peer_watch.PeerWatch(
+                [never, there], is_over=lambda: False, patience_seconds=seconds, leftovers=[]
+            )
+            for seconds in (0.0, 1e9)
+        ]
+        assert [watch.look() for watch in watches] == ["", ""]
+    hasty, patient = watches
+    assert [hasty.look() for _ in range(3)] == ["", "", there], "one miss proves nothing"
+    assert [patient.look() for _ in range(3)] == ["", "", ""]
 
 
 def test_processes_of_a_cluster_do_not_train_alone_unasked(monkeypatch):
@@ -395,7 +486,9 @@ def test_processes_of_a_cluster_do_not_train_alone_unasked(monkeypatch):
 
 def test_who_waits_for_workers_says_so(monkeypatch, caplog):
     monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_REMINDERS", -1.0)
-    watch = peer_watch.PeerWatch(["localhost:1"], is_over=lambda: False, leftovers=[])
+    watch = peer_watch.PeerWatch(
+        ["localhost:1"], is_over=lambda: False, patience_seconds=60.0, leftovers=[]
+    )
     assert watch.look() == ""
     assert "Waiting for the workers at localhost:1." in caplog.text
 

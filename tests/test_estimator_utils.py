@@ -218,10 +218,10 @@ def test_checkpoints_without_the_file_that_lists_them_are_found(tmp_path):
     assert train(tmp_path, max_steps=9).first_step == 8
 
 
-def save(folder, *steps):
+def save(folder, *steps, weight=0.0):
     """Writes checkpoints as training does."""
     with tf.Graph().as_default(), tf.Session() as session:
-        tf.get_variable("weight", initializer=np.zeros([3], np.float32))
+        tf.get_variable("weight", initializer=np.full([3], weight, np.float32))
         step = tf.train.get_or_create_global_step()
         session.run(tf.global_variables_initializer())
         saver = tf.train.Saver(max_to_keep=None)
@@ -251,6 +251,17 @@ def test_training_goes_on_from_the_newest_whole_checkpoint(tmp_path, caplog, kin
     lines = [line for line in caplog.messages if "model.ckpt" in line]
     assert len(lines) == 2 and "model.ckpt-12" in lines[0] and "step 4" in lines[0]
     assert {path.name: path.read_bytes() for path in tmp_path.glob("model.*")} == before
+
+
+@pytest.mark.parametrize("fault", [np.nan, np.inf])
+def test_a_checkpoint_with_numbers_that_are_not_finite_is_passed_over(tmp_path, caplog, fault):
+    save(tmp_path, 4)
+    save(tmp_path, 8, weight=fault)
+    assert estimator_utils.resume_point(str(tmp_path)).step == 4
+    assert restored_by_tensorflow(tmp_path) == "model.ckpt-4"
+    (line,) = [line for line in caplog.messages if "model.ckpt-8" in line]
+    for part in ("weight in ", str(tmp_path / "model.ckpt-8.data-00000-of-00001"), "step 8"):
+        assert part in line
 
 
 def test_where_no_checkpoint_is_whole_training_does_not_begin_anew(tmp_path):
@@ -311,6 +322,14 @@ def test_training_survives_a_flipped_bit_and_a_garbled_state(tmp_path):
     (tmp_path / "checkpoint").write_bytes(damaged_files.STATES["not UTF-8"])
     assert train(tmp_path, max_steps=9).first_step == 4
     assert variable(tmp_path, "weight") == 4.5
+
+
+def test_a_worker_needs_its_copy_of_the_checkpoint_only_until_it_is_restored(tmp_path):
+    """Whoever kills a worker does not leave it behind."""
+    folder = tmp_path / "albert_worker_x"
+    train(folder, max_steps=3)
+    assert train(folder, max_steps=4).first_step == 3
+    assert steps_in(folder) == [0, 4] and not list(folder.glob("model.ckpt-3.*"))
 
 
 def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path):
@@ -486,6 +505,37 @@ def test_a_loss_that_is_not_a_number_stops_before_a_checkpoint(tmp_path):
     assert steps_in(tmp_path) == [0]
 
 
+@pytest.mark.parametrize("made, loss", [((4, 3), 1.0), ((4, 0), np.nan), ((4, 4), np.nan)])
+def test_updates_that_a_tpu_refused_in_its_loop_stop_the_training_after_it(tmp_path, made, loss):
+    with tf.Graph().as_default():
+        step = tf.train.get_or_create_global_step()
+        count, value = tf.placeholder(tf.int64, []), tf.placeholder(tf.float32, [])
+        tf.losses.add_loss(value)
+        update = step.assign_add(count)
+        hook = estimator_utils.ProgressHook(
+            str(tmp_path), max_steps=10, batch_size=1, log_steps=1, steps_per_loop=4
+        )
+        with tf.train.MonitoredSession(hooks=[hook]) as session:
+            session.run(update, {count: made[0], value: 1.0})
+            with pytest.raises(estimator_utils.TrainingDivergedError) as error:
+                session.run(update, {count: made[1], value: loss})
+        assert "8" in str(error.value) and "--learning_rate" in str(error.value)
+
+
+def test_the_last_loop_of_a_tpu_may_be_shorter(tmp_path):
+    with tf.Graph().as_default():
+        count = tf.placeholder(tf.int64, [])
+        update = tf.train.get_or_create_global_step().assign_add(count)
+        tf.losses.add_loss(tf.constant(1.0))
+        hook = estimator_utils.ProgressHook(
+            str(tmp_path), max_steps=6, batch_size=1, log_steps=9, steps_per_loop=4
+        )
+        with tf.train.MonitoredSession(hooks=[hook]) as session:
+            for steps in (4, 2):
+                session.run(update, {count: steps})
+        assert hook.step == 6
+
+
 def test_other_errors_are_passed_on(tmp_path):
     def broken(features, labels, mode, params):
         spec = model_fn(features, labels, mode, params)
@@ -515,6 +565,7 @@ def test_the_tpu_flags_become_the_configuration(tmp_path):
         "--tpu_name=grpc://10.0.0.2:8470",
         "--num_tpu_cores=16",
         "--iterations_per_loop=50",
+        "--save_checkpoints_steps=100",
     )
     config = estimator_utils.run_config(settings, keep_checkpoint_max=5)
     assert config.master == "grpc://10.0.0.2:8470"
@@ -525,6 +576,15 @@ def test_the_tpu_flags_become_the_configuration(tmp_path):
         model_fn, config, use_tpu=True, train_batch_size=32, eval_batch_size=16
     )
     assert estimator.params["model_dir"] == str(tmp_path)
+
+
+@pytest.mark.parametrize("saved, loop", [(100, 100), (2000, 1000)])
+def test_a_tpu_makes_no_more_steps_at_a_time_than_lie_between_checkpoints(tmp_path, saved, loop):
+    """The host saves between two loops, so that a longer one would leave checkpoints out."""
+    settings = settings_for(tmp_path, "--use_tpu", f"--save_checkpoints_steps={saved}")
+    config = estimator_utils.run_config(settings, keep_checkpoint_max=5)
+    assert config.tpu_config.iterations_per_loop == loop
+    assert config.save_checkpoints_steps == saved
 
 
 def test_a_master_is_used_where_no_tpu_is_named(tmp_path):

@@ -441,6 +441,27 @@ def test_recomputation_changes_nothing(use_xla, dropout):
     assert_same_training(recomputed, kept, 1e-5)
 
 
+@pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan, 3e38, 0.0])
+def test_recomputation_takes_a_gradient_as_it_is(number):
+    """It is made to depend on the gradient's first number, which may not show."""
+    found = []
+    for recompute in (False, True):
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.set_random_seed(3)
+            model, _ = build(tiny_config(num_hidden_layers=1), training=True, recompute=recompute)
+            output = model.get_sequence_output()
+            upstream = np.ones(output.shape.as_list(), np.float32)
+            upstream[0, 0, 0] = number
+            norms = [v for v in tf.trainable_variables() if "LayerNorm_1/" in v.name]
+            gradients = tf.gradients(output, norms, grad_ys=tf.constant(upstream))
+            session.run(tf.global_variables_initializer())
+            found.append(session.run(gradients))
+    kept, recomputed = found
+    assert len(kept) == 2 and all(np.isfinite(value).any() for value in kept)
+    for value, expected in zip(recomputed, kept):
+        np.testing.assert_array_equal(value, expected)
+
+
 def test_recomputation_refuses_stateful_dropout():
     config = tiny_config(hidden_dropout_prob=0.1)
     with pytest.raises(ValueError, match="needs `dropout_seed`"):

@@ -634,13 +634,17 @@ class TestTpu:
         operations = [item.type for item in tf.get_default_graph().get_operations()]
         assert operations.count("CrossReplicaSum") == 3
 
-    def test_two_equal_shards_train_as_one_replica(self, monkeypatch):
-        def sum_over_two_equal_shards(tensor, *_):
+    @pytest.fixture
+    def two_equal_shards(self, monkeypatch):
+        def total(tensor, *_):
             return 2.0 * tf.convert_to_tensor(tensor)
 
         wrapper_module = sys.modules[tf.tpu.CrossShardOptimizer.__module__]
-        monkeypatch.setattr(tf.tpu, "cross_replica_sum", sum_over_two_equal_shards)
-        monkeypatch.setattr(wrapper_module.tpu_ops, "cross_replica_sum", sum_over_two_equal_shards)
+        monkeypatch.setattr(tf.tpu, "cross_replica_sum", total)
+        monkeypatch.setattr(wrapper_module.tpu_ops, "cross_replica_sum", total)
+
+    @pytest.mark.usefixtures("two_equal_shards")
+    def test_two_equal_shards_train_as_one_replica(self):
         batches = [examples(8, seed) for seed in range(3)]
         shards = [
             {name: np.tile(value[:4], [2, 1]) for name, value in batch.items()} for batch in batches
@@ -656,6 +660,43 @@ class TestTpu:
             for values in halves:
                 session.run(step.train_op, {fed[name]: values[name] for name in fed})
             assert_same_values(values_of_variables(session), expected)
+
+    @pytest.mark.usefixtures("two_equal_shards")
+    @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
+    @pytest.mark.parametrize(
+        "compiled", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["plain", "compiled"]
+    )
+    def test_an_update_of_shards_that_is_not_finite_changes_nothing(self, optimizer, compiled):
+        batch = examples(4)
+        with tf.variable_scope("", use_resource=True):
+            tf.train.get_or_create_global_step()
+            fed = placeholders(batch)
+
+            def one_update(ids, targets):
+                loss = model_loss({"ids": ids, "targets": targets}, 4.0)
+                with tf.control_dependencies(
+                    [train_step(loss, use_tpu=True, optimizer=optimizer).train_op]
+                ):
+                    return tf.identity(loss)
+
+            inputs = [fed["ids"], fed["targets"]]
+            if compiled:
+                update = tf.xla.experimental.compile(one_update, inputs)[0]
+            else:
+                update = one_update(*inputs)
+            with new_session() as session:
+                seen = []
+                for poison in (0.0, np.nan, np.inf, 1e30, 0.0):
+                    session.run(
+                        update,
+                        {fed["ids"]: batch["ids"], fed["targets"]: batch["targets"] + poison},
+                    )
+                    seen.append(values_of_variables(session))
+        first, *refused, last = seen
+        for values in refused:
+            assert all(np.array_equal(values[name], first[name]) for name in first)
+        assert (first["global_step"], last["global_step"]) == (1, 2)
+        assert not np.array_equal(last[KERNEL], first[KERNEL]) and np.isfinite(last[KERNEL]).all()
 
     @pytest.mark.slow
     def test_the_whole_step_compiles_under_xla_with_the_same_result(self):

@@ -71,7 +71,8 @@ def two_workers(data, output_dir, temporary, *arguments):
             processes.start(
                 "albert.run_pretraining",
                 arguments_for(data, output_dir)
-                + ["--distribution_strategy=multi_worker", *arguments],
+                + ["--distribution_strategy=multi_worker", "--worker_patience_seconds=8"]
+                + [*arguments],
                 TF_CONFIG=json.dumps(task),
                 TMPDIR=str(temporary),
             )
@@ -123,6 +124,7 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
         said = "".join(heard) + processes.finish(chief)
     assert f"model.ckpt-{FIRST}, step {FIRST}" in said
     assert chief.returncode == 1 and "has gone" in said.splitlines()[-1], said
+    assert not list(temporary.glob("albert_worker_*/model.ckpt*"))
 
     # A scheduler ends both: the first saves, the other tidies up (which a kill leaves undone).
     remove_checkpoints_after(two, FIRST)
