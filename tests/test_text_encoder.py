@@ -130,6 +130,12 @@ def test_what_there_is_not_is_refused(archive, options, words):
         text_encoder.Embedder(source_of(archive), **options)
 
 
+def test_a_hub_module_has_float32_alone(archive):
+    from_module = source_of(archive, config=None, checkpoint=None, hub_module="m")
+    with pytest.raises(ValueError, match="--precision=bfloat16"):
+        text_encoder.Embedder(from_module, precision_name="bfloat16")
+
+
 # ---------------------------------------------------------------------------------------------
 # Gaps.
 
