@@ -369,7 +369,7 @@ class MaskFiller(_Model):
         if sequence.is_cut:
             raise ValueError(
                 f"{text[:60]!r} has {len(ids)} pieces; the model takes "
-                f"{self.source.max_seq_length - 2}. Shorten the text."
+                f"{self.source.max_seq_length - 2}. Shorten the text, or raise max_seq_length."
             )
         return sequence, [place for place, item in enumerate(sequence.ids) if item == self._mask]
 

@@ -20,7 +20,7 @@ from unittest import mock
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import flags_lib
+from albert import flags_lib, text_lines
 
 # What a clock says, names drawn by lot, and names that TensorFlow numbers through the process.
 _TIMES = re.compile(r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?|: +[\d,.]+$")
@@ -86,7 +86,16 @@ class _LogLines(logging.Handler):
 
 @contextlib.contextmanager
 def _watched(seen: Dict[str, Any], may_open: bool):
-    with _sessions(seen["sessions"], may_open), _hooks(seen["hooks"]), _no_tpu(seen["TPU"]):
+    read = text_lines.read_lines
+
+    def read_together(*arguments):
+        """Elsewhere the lines that have come are answered together, which is a matter of time."""
+        return iter([[line for lines in read(*arguments) for line in lines]])
+
+    together = mock.patch.object(text_lines, "read_lines", read_together)
+    with together, _sessions(seen["sessions"], may_open), _hooks(seen["hooks"]), _no_tpu(
+        seen["TPU"]
+    ):
         yield
 
 
@@ -103,8 +112,7 @@ def _sessions(found: List[Any], may_open: bool):
     run = tf.Session.run
 
     def running(self, fetches, feed_dict=None, **options):
-        if any(np.ndim(value) and len(value) > 1 for value in (feed_dict or {}).values()):
-            found[:] = ["several at once"]  # how many came together, is a matter of time
+        found.append([len(value) for value in (feed_dict or {}).values() if np.ndim(value)])
         return run(self, fetches, feed_dict, **options)
 
     name, instead = ("run", running) if may_open else ("__init__", opening)

@@ -454,7 +454,7 @@ def pretraining(folder):
 
 def answers(folder):
     model = fine_tuned_models.write_classifier(folder / "model")
-    (folder / "texts.tsv").write_text("the king\tan old bird\n" * 40, encoding="utf-8")
+    (folder / "texts.tsv").write_text("the king\tan old bird\n" * 2, encoding="utf-8")
     texts = [f"--model_dir={model}", f"--input_file={folder}/texts.tsv"]
     return {
         "texts": [*texts, "--output_file={work}/answers"],
