@@ -43,9 +43,12 @@ CONFIG_NAME = "albert_config.json"
 RESULTS_NAME = "eval_results.json"
 
 # Examples times layers times width from which on compiled clusters pay on TensorFlow 1.15. A length
-# takes 1.3 s to compile, and one of 16 pieces in max_seq_length; a piece of a layer is faster by
-# 1.8e-8 s for each unit of width: docs/results.md. Twice the number where both are the same.
-_WORTH_COMPILING = 2e7
+# takes 1.3 s to compile, half of those there may be (one in 16 pieces) occur, and a piece in a layer
+# is faster by 1.8e-8 s for each unit of its width: docs/results.md.
+_WORTH_COMPILING = 5e6
+# Pieces of an update times layers times width for which TensorFlow's own gradients, which keep more
+# than those of the clusters, fit into about a gigabyte.
+_SMALL_UPDATE = 1e7
 
 
 # ---------------------------------------------------------------------------------------------
@@ -59,8 +62,8 @@ def compiles(
 ) -> bool:
     """Returns whether training compiles the element-wise parts (--use_xla).
 
-    Each length of a batch is compiled for itself. On TensorFlow 1.15, where less is gained by it, a
-    short training of a small model would lose; there --use_xla has to be given.
+    Each length of a batch is compiled for itself. On TensorFlow 1.15 a short training of small
+    batches or a small model would lose by it; there --use_xla has to be given.
 
     Args:
       settings, config, length: as of `model_settings`.
@@ -69,10 +72,11 @@ def compiles(
         return False
     if precision.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
         return True
-    if settings.padding == "max":
+    size = config.num_hidden_layers * config.hidden_size
+    batch, longest = settings.train_batch_size, settings.max_seq_length
+    if settings.padding == "max" or batch * longest * size > _SMALL_UPDATE:
         return True
-    examples = length.num_train_steps * settings.train_batch_size
-    return examples * config.num_hidden_layers * config.hidden_size > _WORTH_COMPILING
+    return length.num_train_steps * batch * size > _WORTH_COMPILING
 
 
 def model_settings(

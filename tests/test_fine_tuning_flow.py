@@ -102,13 +102,15 @@ def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkey
     short = fine_tuning_runs.TrainingLength(10, 0)
 
     def compiles(length=short, **changes):
-        values = {"use_tpu": False, "use_xla": True, "padding": None, "train_batch_size": 32}
+        values = {"use_tpu": False, "use_xla": True, "padding": None}
+        values.update(train_batch_size=8, max_seq_length=128)
         asked = types.SimpleNamespace(**dict(values, **changes))
         return fine_tuning_flow.compiles(asked, config, length)
 
     assert compiles() == is_tf2
     assert compiles(fine_tuning_runs.TrainingLength(800, 0))
     assert compiles(given=["use_xla"]) and compiles(padding="max")
+    assert compiles(max_seq_length=512)  # for the sake of memory
     assert not compiles(use_xla=False, given=["use_xla"]) and not compiles(use_tpu=True)
 
 
