@@ -312,13 +312,23 @@ def _column(value: Any) -> Any:
 
 
 def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
-    """A split of the user's task, read as its file's extension says."""
+    """A split of the user's task, read as its file's extension says.
+
+    Raises:
+      ValueError: columns with names, in files without a header row.
+    """
     file = values[f"{name}_file"]
     keys = ("text_a", "text_b", "label", "guid")
     if file.endswith(_JSON_EXTENSIONS):
         names = [None if values[key] is None else str(values[key]) for key in keys]
         return Split(name, (Source(file, Fields(*names)),))
     columns = Columns(*(_column(values[key]) for key in keys), header=values["header"])
+    named = [column for column in columns[:4] if isinstance(column, str)]
+    if named and columns.header is False:
+        raise ValueError(
+            f"header is false, but {', '.join(named)} would be found in the header row of {file}. "
+            "Leave header out, or give the columns' numbers, from 0."
+        )
     return Split(name, (Source(file, columns),))
 
 

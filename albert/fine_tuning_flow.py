@@ -42,9 +42,41 @@ _LOGGER = logging.getLogger("albert")
 CONFIG_NAME = "albert_config.json"
 RESULTS_NAME = "eval_results.json"
 
+# Examples times layers times width from which on compiled clusters pay on TensorFlow 1.15. A length
+# takes 1.3 s to compile, half of those there may be (one in 16 pieces) occur, and a piece in a
+# layer is faster by 1.8e-8 s for each unit of its width: docs/results.md.
+_WORTH_COMPILING = 5e6
+# Pieces of an update times layers times width for which TensorFlow's own gradients, which keep more
+# than those of the clusters, fit into about a gigabyte.
+_SMALL_UPDATE = 1e7
+
 
 # ---------------------------------------------------------------------------------------------
 # The model and its input, as the flags want them.
+
+
+def compiles(
+    settings: Any,
+    config: Optional[modeling.AlbertConfig],
+    length: fine_tuning_runs.TrainingLength,
+) -> bool:
+    """Returns whether training compiles the element-wise parts (--use_xla).
+
+    Each length of a batch is compiled for itself. On TensorFlow 1.15 a short training of small
+    batches or a small model would lose by it; there --use_xla has to be given.
+
+    Args:
+      settings, config, length: as of `model_settings`.
+    """
+    if settings.use_tpu or not settings.use_xla:
+        return False
+    if precision.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
+        return True
+    size = config.num_hidden_layers * config.hidden_size
+    batch, longest = settings.train_batch_size, settings.max_seq_length
+    if settings.padding == "max" or batch * longest * size > _SMALL_UPDATE:
+        return True
+    return length.num_train_steps * batch * size > _WORTH_COMPILING
 
 
 def model_settings(
@@ -75,7 +107,7 @@ def model_settings(
         optimizer=settings.optimizer,
         compute_dtype=precision.compute_dtype(settings.precision),
         recompute=settings.recompute,
-        use_xla=settings.use_xla and not settings.use_tpu,
+        use_xla=compiles(settings, config, length),
         gradient_accumulation_steps=settings.gradient_accumulation_steps,
         seed=settings.seed,
         layerwise_lr_decay=settings.layerwise_lr_decay,
@@ -332,9 +364,15 @@ def train(
     Returns:
       What was done; None if that had been done before. Errors are those of fine_tuning_runs.train.
     """
+
+    def announced_model_fn(checkpoint: Optional[str]) -> Callable:
+        """Called if there is something to train."""
+        _announce_compilation(settings, config, length)
+        return model_fn(checkpoint)
+
     summary = fine_tuning_runs.train(
         settings,
-        model_fn,
+        announced_model_fn,
         input_fn,
         num_train_steps=length.num_train_steps,
         model_config=config and config.to_dict(),
@@ -346,6 +384,27 @@ def train(
     if loss is not None and constant_loss is not None:
         fine_tuning_runs.warn_of_collapse(loss, constant_loss)
     return summary
+
+
+def _announce_compilation(
+    settings: Any,
+    config: Optional[modeling.AlbertConfig],
+    length: fine_tuning_runs.TrainingLength,
+) -> None:
+    if compiles(settings, config, length):
+        lengths = 1
+        if settings.padding != "max":
+            lengths = -(-settings.max_seq_length // padded_batches.LENGTH_MULTIPLE)
+        _LOGGER.info(
+            "Element-wise parts are compiled (--use_xla): a step takes some seconds longer where a "
+            "batch is the first of its length, of which there may be %d.",
+            lengths,
+        )
+    elif settings.use_xla and not settings.use_tpu:
+        _LOGGER.info(
+            "Element-wise parts are not compiled: so short a training gains less than each length "
+            "of a batch takes to compile. --use_xla compiles them all the same."
+        )
 
 
 # ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ Dimensions: B batch, S sequence, H hidden.
 """
 
 import dataclasses
+import logging
 import os
 import re
 import types
@@ -22,7 +23,9 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
-from albert import files, modeling, tokenization, training_graph
+from albert import files, modeling, precision, tokenization, training_graph
+
+_LOGGER = logging.getLogger("albert")
 
 # Of the head's kernels; the published scripts use it whatever the configuration says.
 HEAD_INITIALIZER_RANGE = 0.02
@@ -177,16 +180,30 @@ def load_vocabulary(settings: Any, config: Optional[modeling.AlbertConfig]) -> V
     return Vocabulary(tokenizer, "vocab_file", vocab_file)
 
 
+def check_module(handle: Optional[str], compute_dtype: tf.DType, *, recompute: bool = False):
+    """Checks that nothing is asked of a hub module, if there is one, that its graph cannot do.
+
+    Raises:
+      ValueError: another dtype than float32, or recomputation.
+    """
+    if handle and (recompute or compute_dtype != tf.float32):
+        refused = "--recompute" if recompute else f"--precision={compute_dtype.name}"
+        raise ValueError(
+            f"{refused} cannot be had with the hub module {handle}, whose graph is finished. Leave "
+            "the flag out, or start from a checkpoint (--albert_dir)."
+        )
+
+
 def load_config(settings: Any) -> Optional[modeling.AlbertConfig]:
     """Returns the model's configuration; None for a hub module that does not bring it along.
 
     Args:
       settings: has albert_config_file, init_checkpoint, albert_hub_module_handle and
-        max_seq_length.
+        max_seq_length, and perhaps precision, recompute and use_xla.
 
     Raises:
-      ValueError: neither or both of configuration and module, a checkpoint beside a module, or
-        sequences that are too long for the model.
+      ValueError: neither or both of configuration and module, a checkpoint beside a module, what a
+        module cannot do, or sequences that are too long for the model.
     """
     handle = settings.albert_hub_module_handle
     if bool(handle) == bool(settings.albert_config_file):
@@ -201,6 +218,12 @@ def load_config(settings: Any) -> Optional[modeling.AlbertConfig]:
         )
     path = settings.albert_config_file
     if handle:
+        dtype = precision.compute_dtype(getattr(settings, "precision", "float32"))
+        check_module(handle, dtype, recompute=getattr(settings, "recompute", False))
+        if "use_xla" in getattr(settings, "given", ()) and settings.use_xla:
+            _LOGGER.warning(
+                "--use_xla compiles the optimiser alone: the hub module %s is run as it is.", handle
+            )
         path = os.path.join(handle, "assets", "albert_config.json")
         if "://" in handle or not tf.io.gfile.exists(path):
             return None
@@ -311,9 +334,10 @@ def build_model_fn(
         names is a keyword.
 
     Raises:
-      ValueError: a hub module under gradient accumulation; when the model function is called: the
+      ValueError: a hub module with what it cannot do; when the model function is called: the
         checkpoint to start from does not fit.
     """
+    check_module(settings.hub_module, settings.compute_dtype, recompute=settings.recompute)
     if settings.hub_module and settings.gradient_accumulation_steps > 1:
         raise ValueError(
             f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} does not work "

@@ -251,8 +251,6 @@ def _dropout_cluster(rate: float):
     def drop(tensor, keep):
         return layers.dropout(tensor, keep, rate)
 
-    # TensorFlow 1.15 tells the functions of a graph apart by their names.
-    drop.__name__ = f"drop_{rate:.9f}".replace(".", "_")
     return precision.xla_cluster(drop)
 
 

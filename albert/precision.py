@@ -98,8 +98,14 @@ class _CompiledFunction:
         results = list(results) if isinstance(results, (list, tuple)) else [results]
         key = tuple(types)
         if key not in self._defined:
-            name = "_".join([self._function.__name__.strip("_")] + [dtype.name for dtype in types])
-            self._defined[key] = graph_function.Defun(*types, func_name=name)(self._function)
+
+            def body(*arguments):
+                return self._function(*arguments)
+
+            # To the name, a hash of the body is added: functions that differ in a constant alone
+            # (the rate of a dropout, the beta of an optimiser) may be in one graph.
+            body.__name__ = self._function.__name__.strip("_")
+            self._defined[key] = graph_function.Defun(*types)(body)
         return self._defined[key], results
 
 

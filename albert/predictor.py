@@ -21,6 +21,7 @@ from albert import (
     checkpoint_init,
     classifier_features,
     fine_tuned_classifier,
+    fine_tuning_utils,
     labelled_examples,
     precision,
 )
@@ -70,11 +71,14 @@ class Predictor:
           batch_size: most sequences to run together.
 
         Raises:
-          ValueError: no such model, a vocabulary that is gone or changed, or an unknown precision.
+          ValueError: no such model, a vocabulary that is gone or changed, or a precision that is
+            unknown or not a hub module's.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}; it must be at least 1.")
         self.classifier = fine_tuned_classifier.read_classifier(model_dir, checkpoint)
+        dtype = precision.compute_dtype(precision_name)
+        fine_tuning_utils.check_module(self.classifier.hub_module, dtype)
         self._tokenizer = fine_tuned_classifier.make_tokenizer(self.classifier)
         self._batch_size = batch_size
         self._lock = threading.Lock()
@@ -84,9 +88,7 @@ class Predictor:
                 *(tf.placeholder(tf.int32, [None, None], name) for name in _FEATURES)
             )
             outputs = fine_tuned_classifier.build_outputs(
-                self.classifier,
-                self._inputs,
-                compute_dtype=precision.compute_dtype(precision_name),
+                self.classifier, self._inputs, compute_dtype=dtype
             )
             # One number a label: probabilities, or the score of a regressor.
             self._output = outputs.probabilities  # [B, labels]

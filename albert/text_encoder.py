@@ -19,7 +19,14 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_init, hub_export, modeling, precision, tokenization
+from albert import (
+    checkpoint_init,
+    fine_tuning_utils,
+    hub_export,
+    modeling,
+    precision,
+    tokenization,
+)
 
 POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
@@ -65,6 +72,7 @@ class _Model:
             raise ValueError(f"batch_size is {batch_size}; it must be at least 1.")
         self.source = source
         self._dtype = precision.compute_dtype(precision_name)
+        fine_tuning_utils.check_module(source.hub_module, self._dtype)
         self._batch_size = batch_size
         self._lock = threading.Lock()
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
@@ -361,7 +369,7 @@ class MaskFiller(_Model):
         if sequence.is_cut:
             raise ValueError(
                 f"{text[:60]!r} has {len(ids)} pieces; the model takes "
-                f"{self.source.max_seq_length - 2}. Shorten the text."
+                f"{self.source.max_seq_length - 2}. Shorten the text, or raise max_seq_length."
             )
         return sequence, [place for place, item in enumerate(sequence.ids) if item == self._mask]
 

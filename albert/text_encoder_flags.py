@@ -56,7 +56,7 @@ def define_flags(flag_values: flags.FlagValues) -> None:
         "precision",
         "float32",
         choices=flags_lib.PRECISIONS,
-        help="Type of the products and activations; a hub module has its own.",
+        help="Type of the products and activations; a hub module has float32 alone.",
     )
 
 

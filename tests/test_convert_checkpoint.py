@@ -26,7 +26,6 @@ from tests import (
     huggingface_models,
     other_runtime,
     pretrained_models,
-    recording_settings,
     released_archives,
 )
 
@@ -333,21 +332,6 @@ class TestFlags:
     def test_a_flag_of_another_direction_is_refused(self, direction, flag, tmp_path):
         with pytest.raises(ValueError, match=f"has no meaning in {direction}"):
             convert(direction, tmp_path, tmp_path / "new", flag)
-
-    @pytest.mark.slow
-    def test_every_flag_is_read(self, tmp_path):
-        source = albert_zh_models.write(tmp_path / "zh")
-        ours = pretrained_models.write_archive(tmp_path / "ours")
-        commands = [
-            ["--direction=from_albert_zh", f"--input_dir={source}", f"--output_dir={tmp_path}/a"],
-            ["--direction=to_huggingface", f"--input_dir={ours}", f"--output_dir={tmp_path}/b"],
-            ["--direction=from_huggingface", f"--input_dir={tmp_path}/b"]
-            + [f"--output_dir={tmp_path}/c"],
-        ]
-        unread = recording_settings.unread_flags(
-            convert_checkpoint.define_flags, commands, convert_checkpoint.main
-        )
-        assert unread == []
 
     @pytest.mark.slow
     def test_the_command_takes_the_direction_as_its_first_word(self, tmp_path):

@@ -13,7 +13,7 @@ import pytest
 from absl import flags
 
 from albert import create_pretraining_data, files, flags_lib, run_pretraining
-from tests import recording_settings, script_process
+from tests import script_process
 from tests.shared import needs_shared, shared_path
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -63,18 +63,6 @@ def test_flags_of_the_reference_are_there_with_its_defaults():
         "short_seq_prob": 0.1,
     }
     assert {name: settings[name] for name in reference} == reference
-
-
-def test_every_flag_is_read(tmp_path):
-    files_of_run = [
-        f"--input_file={CORPUS}",
-        f"--output_file={tmp_path}/a",
-        f"--vocab_file={VOCAB}",
-    ]
-    unread = recording_settings.unread_flags(
-        create_pretraining_data.define_flags, [files_of_run + SMALL], create_pretraining_data.main
-    )
-    assert unread == []
 
 
 @pytest.mark.slow

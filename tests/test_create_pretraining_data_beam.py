@@ -18,7 +18,7 @@ from albert import (
     flags_lib,
     sharded_outputs,
 )
-from tests import recording_settings, script_process
+from tests import script_process
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -133,21 +133,6 @@ def test_options_of_a_job_server_are_left_to_it_with_a_warning(caplog):
     options = beam_runs.parse_options(arguments, program="p", own_flags=[])
     assert options.get_all_options(retain_unknown_options=True)["checkpointing_interval"] == "1000"
     assert "The job server is given --checkpointing_interval=1000" in caplog.text
-
-
-@pytest.mark.slow
-def test_every_flag_is_read(tmp_path):
-    command = [f"--input_file={CORPUS}", f"--output_file={tmp_path}/a", VOCAB, *SMALL]
-
-    def main(settings):
-        create_pretraining_data_beam.main(settings.replace(pipeline_options=()))
-
-    recorded = {}
-    settings = parse(*command)
-    create_pretraining_data_beam.main(
-        recording_settings.RecordingSettings(recorded, **settings.to_dict())
-    )
-    assert sorted(set(settings.to_dict()) - set(recorded)) == []
 
 
 @pytest.mark.parametrize(

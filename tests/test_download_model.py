@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from albert import download_model, flags_lib
-from tests import file_server, recording_settings, released_archives
+from tests import file_server, released_archives
 
 
 @pytest.fixture(scope="module")
@@ -87,15 +87,8 @@ def test_defaults_are_the_public_bucket_and_the_users_cache():
     assert settings.cache_dir == os.path.expanduser("~/.cache/albert")
 
 
-def test_every_flag_is_read(arguments):
-    commands = [["--list"], ["--name=base_v2", *arguments]]
-    unread = recording_settings.unread_flags(
-        download_model.define_flags, commands, download_model.main
-    )
-    assert unread == []
-
-
 def test_limits_and_the_hash_are_those_of_the_flags(arguments):
-    for flag in ("--size_limit_gb=0.000001", f"--sha256={'0' * 64}"):
+    limits = ["--size_limit_gb=0.000001", "--time_limit_minutes=1e-9"]
+    for flag in [*limits, f"--sha256={'0' * 64}"]:
         with pytest.raises(ValueError):
             download_model.main(parsed("--name=base_v2", flag, *arguments))

@@ -13,7 +13,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import checkpoint_init, export_checkpoints, flags_lib, modeling, released_models
-from tests import recording_settings, released_archives
+from tests import released_archives
 from tests.shared import needs_shared, shared_path
 
 
@@ -209,14 +209,6 @@ def test_a_configuration_of_another_model_is_refused(trained, tmp_path, damage, 
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(ValueError, match="--albert_directory=/nowhere is not a folder"):
         export_checkpoints.export(settings_of("/nowhere", tmp_path / "new"))
-
-
-def test_every_flag_is_read(trained, tmp_path):
-    command = [f"--albert_directory={trained}", f"--export_path={tmp_path}/new/"]
-    unread = recording_settings.unread_flags(
-        export_checkpoints.define_flags, [command], export_checkpoints.main
-    )
-    assert unread == []
 
 
 @pytest.mark.slow

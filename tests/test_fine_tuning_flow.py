@@ -8,7 +8,7 @@ import types
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_flow, fine_tuning_runs, precision
+from albert import fine_tuning_flow, fine_tuning_runs, modeling, precision
 
 VOCABULARY = {"path": "/a/model", "sha256": "1"}
 DESCRIPTION = {"task": "t", "max_seq_length": 8, "spm_model_file": VOCABULARY}
@@ -93,6 +93,25 @@ def test_settings_of_the_model_are_those_of_the_flags(tmp_path):
         types.SimpleNamespace(**dict(vars(flags), use_tpu=True)), None, length
     )
     assert on_tpu.use_one_hot_embeddings and not on_tpu.use_xla
+
+
+@pytest.mark.parametrize("is_tf2", [False, True])
+def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkeypatch, is_tf2):
+    monkeypatch.setattr(precision, "is_tf2", lambda: is_tf2)
+    config = modeling.AlbertConfig(30000, hidden_size=768, num_hidden_layers=12)
+    short = fine_tuning_runs.TrainingLength(10, 0)
+
+    def compiles(length=short, **changes):
+        values = {"use_tpu": False, "use_xla": True, "padding": None}
+        values.update(train_batch_size=8, max_seq_length=128)
+        asked = types.SimpleNamespace(**dict(values, **changes))
+        return fine_tuning_flow.compiles(asked, config, length)
+
+    assert compiles() == is_tf2
+    assert compiles(fine_tuning_runs.TrainingLength(800, 0))
+    assert compiles(given=["use_xla"]) and compiles(padding="max")
+    assert compiles(max_seq_length=512)  # for the sake of memory
+    assert not compiles(use_xla=False, given=["use_xla"]) and not compiles(use_tpu=True)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -234,6 +234,19 @@ def test_a_hub_module_in_micro_batches_is_refused():
         train(batch_of(), config=None, hub_module="m", gradient_accumulation_steps=2)
 
 
+@pytest.mark.parametrize("options", [{"recompute": True}, {"compute_dtype": tf.bfloat16}])
+def test_a_hub_module_is_not_asked_for_what_its_graph_cannot_do(options):
+    with pytest.raises(ValueError, match="hub module m"):
+        train(batch_of(), config=None, hub_module="m", **options)
+
+
+def test_it_is_said_what_is_compiled_of_a_hub_module(caplog):
+    for given in ((), ("use_xla",)):
+        asked = settings(albert_hub_module_handle="b", use_xla=True, given=given)
+        fine_tuning_utils.load_config(asked)
+        assert ("--use_xla" in caplog.text) == bool(given)
+
+
 def test_an_encoder_needs_a_configuration_or_a_module():
     with pytest.raises(ValueError, match="needs a configuration or the handle"):
         fine_tuning_utils.Encoder(None, False)
@@ -282,6 +295,8 @@ def test_a_vocabulary_is_described_by_its_absolute_path_and_content(tmp_path):
         ({}, "Give either --albert_config_file"),
         ({"albert_config_file": "a", "albert_hub_module_handle": "b"}, "not both"),
         ({"albert_hub_module_handle": "b", "init_checkpoint": "c"}, "module brings its weights"),
+        ({"albert_hub_module_handle": "b", "precision": "bfloat16"}, "--precision=bfloat16"),
+        ({"albert_hub_module_handle": "b", "recompute": True}, "--recompute"),
     ],
 )
 def test_a_model_comes_from_one_place(changes, words):

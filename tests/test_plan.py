@@ -8,7 +8,6 @@ import shutil
 import pytest
 
 from albert import configs, flags_lib, machine_rates, modeling, plan, training_plan
-from tests import recording_settings
 
 
 def rates(products):
@@ -145,9 +144,3 @@ def test_measured_rates_are_of_the_order_of_machines():
 def test_mistakes_are_told(arguments, message):
     with pytest.raises(ValueError, match=message):
         run(*arguments)
-
-
-def test_every_flag_is_read(monkeypatch):
-    monkeypatch.setattr(machine_rates, "measure", lambda dtype: rates(1e11))
-    commands = [["--list"], ["--name=base_v2"], ["--name=base_v2", "--measure"]]
-    assert recording_settings.unread_flags(plan.define_flags, commands, plan.main) == []

@@ -40,3 +40,16 @@ def test_cluster_is_one_compiled_operation_of_the_graph():
         types = {operation.type for operation in graph.get_operations()}
     assert types & {"XlaLaunch", "PartitionedCall", "StatefulPartitionedCall"}
     assert "AddV2" not in types and "Mul" not in types
+
+
+def test_clusters_that_differ_in_a_constant_alone_go_into_one_graph():
+    def scaled_by(factor):
+        def scaled(x):
+            return x * factor
+
+        return precision.xla_cluster(scaled)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        ones = tf.ones([2])
+        results = [scaled_by(factor)(ones) for factor in (2.0, 3.0, 2.0)]
+        np.testing.assert_array_equal(session.run(results), [[2, 2], [3, 3], [2, 2]])

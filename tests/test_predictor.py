@@ -211,6 +211,13 @@ def test_bad_settings_are_refused(model_dir):
         predictor.Predictor(model_dir, precision_name="float8")
 
 
+def test_a_hub_module_has_float32_alone(tmp_path):
+    models.write_classifier(tmp_path, description={"hub_module": "m"})
+    (tmp_path / "albert_config.json").unlink()
+    with pytest.raises(ValueError, match="--precision=bfloat16"):
+        predictor.Predictor(str(tmp_path), precision_name="bfloat16")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "is_pair, text, words",

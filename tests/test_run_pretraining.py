@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script run_pretraining: flags, training, evaluation, and what it says to mistakes."""
 
-import ast
-import importlib
 import json
 import logging
 import pathlib
@@ -110,31 +108,6 @@ def test_the_published_required_flags_are_required(missing):
     names = {"albert_config_file", "input_file", "output_dir"} - {missing}
     with pytest.raises(ValueError, match=f"--{missing} must be given"):
         flags_lib.parse(run_pretraining.define_flags, [f"--{name}=x" for name in sorted(names)])
-
-
-def scripts_with_flags():
-    paths = sorted(ALBERT.glob("*.py"))
-    return [path for path in paths if "\ndef define_flags(" in path.read_text(encoding="utf-8")]
-
-
-def parameters_of(tree):
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    return {item.arg for node in functions for item in node.args.args + node.args.kwonlyargs}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", scripts_with_flags(), ids=lambda path: path.stem)
-def test_every_flag_of_a_script_is_read_somewhere(path):
-    """Either as settings.<name>, or by a function that is called with **settings.to_dict()."""
-    flag_values = flags_lib.flags.FlagValues()
-    importlib.import_module(f"albert.{path.stem}").define_flags(flag_values)
-    source = path.read_text(encoding="utf-8")
-    read = parameters_of(ast.parse(source)) if "**settings.to_dict()" in source else set()
-    for module in ALBERT.glob("*.py"):
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and "settings" in ast.dump(node.value):
-                read.add(node.attr)
-    assert sorted(set(flag_values) - read) == []
 
 
 def test_the_scripts_can_be_used_in_one_program():

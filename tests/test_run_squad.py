@@ -350,6 +350,18 @@ def test_a_named_threshold_decides_and_empty_answers_are_noticed(folder, trained
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("version", VERSIONS)
+def test_answers_and_checkpoints_are_as_many_as_the_flags_say(folder, tmp_path, version):
+    flags = ["--n_best_size=2", "--max_answer_length=3", "--keep_checkpoint_max=1"]
+    run(folder, tmp_path, version, "--do_train", "--do_predict", "--num_train_epochs=2", *flags)
+    found = read_json(tmp_path / "nbest_predictions.json").values()
+    texts = [best["text"] for answers in found for best in answers]
+    assert texts and max(map(len, found)) <= 2
+    assert max(len(text.split()) for text in texts) <= 3
+    assert [step for step in steps_in(tmp_path) if step] == steps_in(tmp_path)[-1:]
+
+
+@pytest.mark.slow
 def test_other_answers_are_scored_anew(folder, tmp_path):
     """The same questions, whose features are the same, with other answers."""
     file = tmp_path / "mine.json"

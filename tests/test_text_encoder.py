@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Vectors of texts and words for gaps, by the classes and by the scripts embed and fill_mask."""
 
-import io
 import json
 import re
 
@@ -19,7 +18,7 @@ from albert import (
     text_encoder,
     tokenization,
 )
-from tests import pretrained_models, recording_settings
+from tests import pretrained_models
 
 TEXTS = ["the old man went home .", "a bird", ("the king", "his friend and a dog")]
 LENGTH = 24
@@ -128,6 +127,12 @@ def test_long_texts_are_cut_and_no_text_has_no_vector(archive):
 def test_what_there_is_not_is_refused(archive, options, words):
     with pytest.raises(ValueError, match=re.escape(words)):
         text_encoder.Embedder(source_of(archive), **options)
+
+
+def test_a_hub_module_has_float32_alone(archive):
+    from_module = source_of(archive, config=None, checkpoint=None, hub_module="m")
+    with pytest.raises(ValueError, match="--precision=bfloat16"):
+        text_encoder.Embedder(from_module, precision_name="bfloat16")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -269,12 +274,3 @@ def test_weights_are_needed(archive, texts):
     ]
     with pytest.raises(ValueError, match="No weights: give --init_checkpoint or --albert_dir"):
         embed.embed(flags_lib.parse(embed.define_flags, arguments))
-
-
-@pytest.mark.parametrize("script", [embed, fill_mask])
-def test_every_flag_is_read(script, archive, tmp_path, monkeypatch):
-    run = embed.embed if script is embed else fill_mask.fill_mask
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a [MASK]\n")))
-    command = [f"--albert_dir={archive}", f"--max_seq_length={LENGTH}"]
-    command += [f"--output_file={tmp_path / 'out'}"]
-    assert recording_settings.unread_flags(script.define_flags, [command], run) == []

@@ -1,0 +1,669 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Every flag of every script is heard: it changes a result, a file or the log, or is refused.
+
+HEARD has an entry for each flag of each script, which is one of
+
+    "=value"               the script is probed with the flag and without it, see flag_probes
+    ("mode", "=value")     the same with the arguments of another mode of the script
+    Number("0.0123")       the number is found in the graph or its hooks; one probe for a script
+    "tests/x.py::test_y"   a test that fails if the flag has no effect
+    "run_squad_v1"         the other script has the flag too, and the same function reads it
+
+In values and modes {work} is the folder that is looked at.
+"""
+
+import importlib
+import json
+import pathlib
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+from absl import flags
+
+from tests import (
+    albert_zh_models,
+    classification_data,
+    fine_tuned_models,
+    flag_probes,
+    pretrained_models,
+    pretraining_records,
+    race_data,
+    released_archives,
+    squad_data,
+)
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FIXTURES = ROOT / "tests" / "fixtures"
+
+
+class Number(NamedTuple):
+    value: str
+
+
+NOWHERE = "=/nowhere"
+MODEL = dict.fromkeys(["albert_dir", "albert_config_file", "init_checkpoint"], NOWHERE)
+MODULE = {"albert_hub_module_handle": NOWHERE}
+TEXT = {
+    "spm_model_file": NOWHERE,
+    "vocab_file": ("no vocabulary", NOWHERE),
+    "do_lower_case": "=false",
+}
+TRAINING = {
+    **MODEL,
+    "do_train": "=false",
+    "max_seq_length": "=31",
+    "train_batch_size": "=4",
+    "optimizer": "=lamb",
+    "learning_rate": Number("0.0123"),
+    "precision": "=bfloat16",
+    "recompute": "=true",
+    "use_xla": "=true",
+    "gradient_accumulation_steps": "=2",
+    "seed": Number("4711"),
+    "log_steps": Number("73"),
+    "save_checkpoints_steps": Number("59"),
+    "save_checkpoints_minutes": "=7",
+    "wait_for_checkpoints_minutes": ("waiting", "=1e-9"),
+    "distribution_strategy": "=multi_worker",
+    "num_devices": "=2",
+    "output_dir": "={work}/elsewhere",
+    "use_tpu": ("named TPU", "=false"),
+    "tpu_name": ("TPU", "=cloud"),
+    "tpu_zone": ("named TPU", "=here"),
+    "gcp_project": ("named TPU", "=mine"),
+    "num_tpu_cores": ("named TPU", "=3"),
+    "iterations_per_loop": ("TPU", "=77"),
+    "master": "=grpc://nowhere:1",
+}
+FINE_TUNING = {
+    **TRAINING,
+    **MODULE,
+    **TEXT,
+    "do_predict": ("predict", "=false"),
+    "predict_batch_size": ("predict", "=3"),
+    "num_train_epochs": "=2",
+    "warmup_proportion": "=0.2",
+    "layerwise_lr_decay": Number("0.87"),
+    "padding": "=max",
+    "cached_dir": "={work}/cache",
+    "checkpoint": ("predict", NOWHERE),
+}
+STEPS = {
+    "train_step": Number("7321"),
+    "warmup_step": Number("137"),
+    "data_dir": NOWHERE,
+    "do_eval": ("eval", "=false"),
+    "eval_batch_size": ("eval", "=3"),
+}
+OF_WHOLE_RUNS = "tests/test_run_squad.py::test_answers_and_checkpoints_are_as_many_as_the_flags_say"
+SQUAD = {
+    **FINE_TUNING,
+    "train_file": NOWHERE,
+    "predict_file": ("predict", NOWHERE),
+    "train_feature_file": "={work}/features",
+    "predict_feature_file": ("predict", "={work}/features"),
+    "predict_feature_left_file": ("predict", "={work}/left"),
+    "doc_stride": "=3",
+    "max_query_length": "=3",
+    "max_misaligned_answers": ("moved", "=1"),
+    "export_dir": ("idle", "={work}/export"),
+    **dict.fromkeys(["n_best_size", "max_answer_length", "keep_checkpoint_max"], OF_WHOLE_RUNS),
+}
+DATA = {
+    **TEXT,
+    "input_file": NOWHERE,
+    "input_file_mode": ("bad", "=rb"),
+    "text_field": ("json", "=other"),
+    "split_sentences": "=true",
+    "language": "=zh",
+    "user_dictionary": ("Chinese", NOWHERE),
+    "output_file": "={work}/elsewhere",
+    "masked_lm_prob": "=0.3",
+    "max_predictions_per_seq": "=2",
+    "ngram": "=1",
+    "favor_shorter_ngram": "=false",
+    "do_whole_word_mask": "=false",
+    "word_start": "=underline",
+    "do_permutation": "=true",
+    "max_seq_length": "=24",
+    "short_seq_prob": "=0.9",
+    "dupe_factor": "=2",
+    "random_next_sentence": "=true",
+    "random_seed": "=5",
+    "overwrite": ("foreign", "=true"),
+}
+TEXTS = {
+    **MODEL,
+    **MODULE,
+    **TEXT,
+    "max_seq_length": "=5",
+    "input_file": NOWHERE,
+    "columns": "=3",
+    "predict_batch_size": "=1",
+    "precision": "=bfloat16",
+    "output_file": "={work}/elsewhere",
+}
+RACE, PRETRAINING = "tests/test_run_race.py::", "tests/test_run_pretraining.py::"
+
+HEARD = {
+    "convert_checkpoint": {
+        "direction": "=nothere",
+        "input_dir": NOWHERE,
+        "output_dir": "={work}/other",
+        "albert_config_file": NOWHERE,
+        "init_checkpoint": NOWHERE,
+        "layout": "=google",
+        "head": "=encoder",
+        "approximate_gelu": "=true",
+        "pytorch_model_bin": "=true",
+        "huggingface_python": NOWHERE,
+        "verify": "=true",
+        **TEXT,
+        "vocab_file": NOWHERE,
+    },
+    "create_pretraining_data": {
+        **DATA,
+        "num_processes": "=0",
+        "shuffle_window_mb": "=0",
+        "work_dir": "=/dev/null/work",
+    },
+    "create_pretraining_data_beam": {**DATA, "num_shards": "=2"},
+    "download_model": {
+        "name": "=nothere",
+        "list": "=true",
+        **dict.fromkeys(
+            ["base_url", "cache_dir"],
+            "tests/test_download_model.py::"
+            "test_the_command_prints_the_folder_and_the_flag_that_takes_it",
+        ),
+        **dict.fromkeys(
+            ["sha256", "size_limit_gb", "time_limit_minutes"],
+            "tests/test_download_model.py::test_limits_and_the_hash_are_those_of_the_flags",
+        ),
+    },
+    "embed": {**TEXTS, "pooling": "=mean", "layer": ("tokens", "=1")},
+    "export_checkpoints": {
+        "albert_directory": NOWHERE,
+        "checkpoint_name": "=nothere",
+        "export_path": "={work}/other/",
+        **TEXT,
+        "vocab_file": NOWHERE,
+    },
+    "export_to_tfhub": {
+        "albert_directory": NOWHERE,
+        "export_path": "={work}/other",
+        "checkpoint_name": "=nothere",
+        "config_name": "=nothere",
+        "spm_model_name": "=nothere",
+        "spm_vocab_name": "=nothere",
+        "vocab_file": "=nothere",
+        "do_lower_case": "=false",
+        "use_einsum": "=false",
+        "format": "=tf2",
+    },
+    "fill_mask": {**TEXTS, "text": ("one", "=a [MASK]"), "count": "=2"},
+    "plan": {
+        "name": "=large_v2",
+        "albert_config_file": NOWHERE,
+        "albert_dir": NOWHERE,
+        "list": "=true",
+        "json": "=true",
+        "task": "=race",
+        "max_seq_length": "=12",
+        "batch": "=2",
+        "max_predictions_per_seq": "=2",
+        "num_labels": ("labels", "=7000"),
+        "num_train_steps": "=7",
+        "num_examples": "=7",
+        "precision": "=bfloat16",
+        "recompute": "=true",
+        "gradient_accumulation_steps": "=2",
+        "memory_gb": "=3",
+        "runtime_gb": "=1",
+        "gflops": "=3",
+        "measure": "=true",
+        "utilisation": "=0.1",
+    },
+    "predict": {
+        "model_dir": NOWHERE,
+        "checkpoint": NOWHERE,
+        "input_file": NOWHERE,
+        "text_a": ("one", "=the bird"),
+        "text_b": ("one", "=the bird"),
+        "columns": "=1",
+        "output_file": "={work}/elsewhere",
+        "output_format": "=tsv",
+        "predict_batch_size": "=1",
+        "precision": "=bfloat16",
+    },
+    "run_classifier": {
+        **FINE_TUNING,
+        **STEPS,
+        "task_name": "=nothere",
+        "predict_file": ("predict", NOWHERE),
+        "export_dir": ("idle", "={work}/export"),
+        "threshold_to_export": ("export", "=0.3"),
+        "keep_checkpoint_max": "tests/test_run_classifier.py::"
+        "test_pruning_waits_for_evaluation_and_spares_what_another_process_trained",
+        **dict.fromkeys(["text_a_column", "text_b_column", "label_column"], ("own", "=nothere")),
+        **dict.fromkeys(["task_file", "guid_column", "train_file"], ("own", "=nothere")),
+        **dict.fromkeys(["labels", "metric", "metrics"], ("own", "=nothere")),
+        "header": ("own", "=false"),
+        "dev_file": ("own eval", "=nothere"),
+        "test_file": ("own predict", "=nothere"),
+    },
+    "run_pretraining": {
+        **TRAINING,
+        "optimizer": "=adamw",
+        "input_file": NOWHERE,
+        "eval_file": ("eval", NOWHERE),
+        "do_eval": ("eval", "=false"),
+        "eval_batch_size": ("eval", "=3"),
+        "eval_untrained": PRETRAINING + "test_damage_stops_neither_training_nor_evaluation",
+        "max_eval_steps": PRETRAINING + "test_without_an_evaluation_file_the_input_is_evaluated",
+        "max_predictions_per_seq": "=2",
+        "num_train_steps": Number("7321"),
+        "num_warmup_steps": Number("137"),
+        "start_warmup_step": Number("11"),
+        "poly_power": Number("1.7"),
+        "masked_lm_budget": "=0.3",
+        "init_from_group0": PRETRAINING + "test_every_group_can_start_from_the_one_group",
+        "spm_model_file": NOWHERE,
+        "vocab_file": NOWHERE,
+        "keep_checkpoint_max": "=9",
+    },
+    "run_race": {
+        **FINE_TUNING,
+        **STEPS,
+        "task_name": "=other",
+        "max_qa_length": "=9",
+        "dropout_prob": Number("0.37"),
+        "high_only": "=true",
+        "middle_only": "=true",
+        "train_file": "={work}/features",
+        "eval_file": ("eval", "={work}/features"),
+        "num_keep_checkpoint": RACE
+        + "test_checkpoints_beyond_the_newest_go_once_they_are_evaluated",
+    },
+    "run_squad_v1": {**SQUAD, "use_einsum": "=false"},
+    "run_squad_v2": {
+        **dict.fromkeys(SQUAD, "run_squad_v1"),
+        "dropout_prob": Number("0.37"),
+        "start_n_top": ("predict", "=3"),
+        "end_n_top": ("predict", "=3"),
+        "null_score_diff_threshold": "tests/test_run_squad.py::"
+        "test_a_named_threshold_decides_and_empty_answers_are_noticed",
+    },
+    "sweep": {
+        **MODEL,
+        **MODULE,
+        **TEXT,
+        "vocab_file": NOWHERE,
+        "model_dir": NOWHERE,
+        "data_dir": NOWHERE,
+        "output_dir": "={work}/other",
+        "suite": "=clue",
+        "tasks": "=cola",
+        "seeds": "=3",
+        "do_predict": "=false",
+        "dry_run": "tests/test_sweep.py::test_a_dry_run_shows_the_commands_and_starts_none",
+        "max_seq_length": "=31",
+        "train_batch_size": "=4",
+        "train_step": "=9",
+        "warmup_step": "=2",
+        "warmup_proportion": "=0.5",
+        "num_train_epochs": "=2",
+        "learning_rate": "=0.1",
+        "save_checkpoints_steps": "=7",
+        "precision": "=bfloat16",
+        "padding": "=max",
+        "run_flags": "=--recompute",
+    },
+    "train_vocab": {
+        "input_file": NOWHERE,
+        "model_prefix": "={work}/other",
+        "vocab_size": "=201",
+        "do_lower_case": "=false",
+        "input_sentence_size": "=40",
+        "character_coverage": "=0.98",
+        "seed": "=1",
+        "overwrite": ("foreign", "=true"),
+        "text_field": ("json", "=other"),
+    },
+}
+
+# ---------------------------------------------------------------------------------------------
+# How each script is probed: where it reads, and the arguments of its modes.
+
+
+def training_modes(base, train, **modes):
+    """The modes of a script that trains, of which the first is that of entries without one."""
+    train = [*base, *train, "--nouse_xla"]
+    named = [*train, "--use_tpu", "--tpu_name=t"]
+    return {
+        "train": train,
+        "no vocabulary": [*train, "--spm_model_file="],
+        "TPU": [*train, "--use_tpu"],
+        "named TPU": named,
+        **modes,
+    }
+
+
+def with_checkpoint(work):
+    """Leaves a checkpoint in work/done."""
+    (work / "done").mkdir(parents=True)
+    with tf.Graph().as_default(), tf.Session() as session:
+        step = tf.Variable(1, name="global_step")
+        session.run(step.initializer)
+        tf.train.Saver([step]).save(session, str(work / "done" / "model.ckpt-1"))
+
+
+def encoder_flags(folder):
+    return [
+        f"--albert_config_file={classification_data.write_config(folder)}",
+        f"--spm_model_file={classification_data.VOCABULARY}",
+        "--output_dir={work}/out",
+        "--train_batch_size=8",
+    ]
+
+
+def classifier(folder):
+    classification_data.write_mrpc(folder)
+    classification_data.write_own(folder)
+    base = [*encoder_flags(folder), f"--data_dir={folder}", "--max_seq_length=32"]
+    mrpc = [*base, "--task_name=mrpc"]
+    done = [*mrpc, "--output_dir={work}/done"]
+    own = [
+        "--task_name=custom",
+        "--text_a_column=words",
+        "--label_column=answer",
+        "--labels=bird,king",
+    ]
+    return training_modes(
+        mrpc,
+        ["--do_train", "--train_step=40"],
+        eval=[*done, "--do_eval"],
+        predict=[*done, "--do_predict"],
+        waiting=[*mrpc, "--do_eval"],
+        idle=done,
+        export=[*done, "--export_dir={work}/export"],
+        own=[*base, *own, "--do_train", "--nouse_xla"],
+        **{"own eval": [*base, *own, "--do_eval", "--output_dir={work}/done"]},
+        **{"own predict": [*base, *own, "--do_predict", "--output_dir={work}/done"]},
+    )
+
+
+def race(folder):
+    race_data.write_race(folder, passages=1)
+    base = [*encoder_flags(folder), f"--data_dir={folder}", "--max_seq_length=32"]
+    base += ["--max_qa_length=16"]
+    done = [*base, "--output_dir={work}/done", "--nodo_train"]
+    return training_modes(
+        base,
+        ["--train_step=40", "--warmup_step=3", "--nodo_eval"],
+        eval=done,
+        predict=[*done, "--do_predict", "--nodo_eval"],
+        waiting=[*base, "--nodo_train"],
+    )
+
+
+def squad(folder):
+    context = "the king saw a small bird over the old town and the river . the bird sang ."
+    answers = [
+        squad_data.answered(word, context, word) for word in ("king", "bird", "town", "river")
+    ]
+    squad_data.write_squad(folder, [squad_data.paragraph(context, *answers)])
+    base = [*encoder_flags(folder), "--max_seq_length=32", "--max_query_length=8"]
+    base += [f"--train_file={folder}/squad.json", f"--predict_file={folder}/squad.json"]
+    moved = json.loads((folder / "squad.json").read_text(encoding="utf-8"))
+    moved["data"][0]["paragraphs"][0]["qas"][0]["answers"][0]["answer_start"] = 5
+    (folder / "moved.json").write_text(json.dumps(moved), encoding="utf-8")
+    train = ["--do_train", "--num_train_epochs=20", "--doc_stride=8"]
+    done = [*base, "--output_dir={work}/done"]
+    return training_modes(
+        base,
+        train,
+        predict=[*done, "--do_predict"],
+        waiting=[*base, "--do_predict"],
+        idle=done,
+        moved=[*base, *train, f"--train_file={folder}/moved.json"],
+    )
+
+
+def pretraining(folder):
+    records = pretraining_records.write_records(folder / "records", 24)
+    base = [
+        f"--albert_config_file={pretraining_records.write_config(folder / 'config.json')}",
+        f"--input_file={records}",
+        "--output_dir={work}/out",
+        f"--max_seq_length={pretraining_records.LENGTH}",
+        f"--max_predictions_per_seq={pretraining_records.PREDICTIONS}",
+        "--train_batch_size=8",
+    ]
+    done = [*base, "--output_dir={work}/done", "--nodo_train", "--do_eval"]
+    return training_modes(
+        base,
+        ["--num_train_steps=40", "--num_warmup_steps=3"],
+        eval=done,
+        waiting=[*base, "--nodo_train", "--do_eval"],
+    )
+
+
+def answers(folder):
+    model = fine_tuned_models.write_classifier(folder / "model")
+    (folder / "texts.tsv").write_text("the king\tan old bird\n" * 2, encoding="utf-8")
+    texts = [f"--model_dir={model}", f"--input_file={folder}/texts.tsv"]
+    return {
+        "texts": [*texts, "--output_file={work}/answers"],
+        "one": [f"--model_dir={model}", "--output_file={work}/answers", "--text_a=the king"],
+    }
+
+
+def texts(folder):
+    model = pretrained_models.write_archive(folder / "model")
+    (folder / "texts.tsv").write_text(
+        "The old [MASK] went home\nA [MASK] Bird sang\n", encoding="utf-8"
+    )
+    place = [f"--input_file={folder}/texts.tsv", "--output_file={work}/out"]
+    named = [f"--albert_config_file={model}/albert_config.json", "--max_seq_length=32"]
+    named += [f"--init_checkpoint={model}/model.ckpt-best"]
+    files = [*place, *named, f"--spm_model_file={model}/30k-clean.model"]
+    return {
+        "texts": files,
+        "no vocabulary": [*place, *named],
+        "tokens": [*files, "--pooling=first"],
+        "one": [*named, f"--spm_model_file={model}/30k-clean.model", "--output_file={work}/out"],
+    }
+
+
+def sweeping(folder):
+    classification_data.write_mrpc(folder)
+    model = pretrained_models.write_archive(folder / "model")
+    base = ["--dry_run", f"--data_dir={folder}", "--output_dir={work}/out", "--max_seq_length=32"]
+    return {"plan": [*base, f"--model_dir={model}"], "no model": base}
+
+
+def planning(folder):
+    return {
+        "plan": ["--name=base_v2", "--gflops=100"],
+        "labels": ["--name=base_v2", "--json", "--task=classification"],
+    }
+
+
+def downloading(folder):
+    return {"download": []}
+
+
+def corpus(folder):
+    (folder / "a.txt").write_bytes((FIXTURES / "corpus.txt").read_bytes())
+    lines = [json.dumps({"text": f"one {n} two", "other": f"three {n} four"}) for n in range(40)]
+    (folder / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
+
+def vocabulary(folder):
+    corpus(folder)
+    base = ["--vocab_size=200", f"--input_file={folder}/a.txt", "--input_sentence_size=50"]
+    return {
+        "text": [*base, "--model_prefix={work}/out"],
+        "foreign": [*base, "--model_prefix={work}/foreign"],
+        "json": ["--model_prefix={work}/out", f"--input_file={folder}/a.jsonl"],
+    }
+
+
+def records(folder):
+    corpus(folder)
+    lines = [f"The caf\u00e9 number {n}. \u6a21\u578b! So Mr. Brown the Second." for n in range(40)]
+    (folder / "b.txt").write_text("\n".join(lines[:20] + [""] + lines[20:]), encoding="utf-8")
+    (folder / "bad.txt").write_bytes(b"a \xff b\n" + "\n".join(lines).encode())
+    base = ["--max_seq_length=32", "--max_predictions_per_seq=5", "--dupe_factor=1"]
+    base += ["--output_file={work}/out", f"--input_file={folder}/b.txt"]
+    spm = [*base, f"--spm_model_file={classification_data.VOCABULARY}"]
+    return {
+        "text": spm,
+        "no vocabulary": base,
+        "json": [*spm, f"--input_file={folder}/a.jsonl"],
+        "bad": [*spm, f"--input_file={folder}/bad.txt"],
+        "Chinese": [*spm, "--language=zh"],
+        "foreign": [*spm, "--output_file={work}/foreign"],
+    }
+
+
+def with_foreign_files(work):
+    work.mkdir(parents=True)
+    for name in ("foreign", "foreign-00000-of-00001", "foreign.model"):
+        (work / name).write_text("mine", encoding="utf-8")
+
+
+def exporting(folder):
+    model = released_archives.write_model(folder / "model")
+    base = [f"--albert_directory={model}", "--export_path={work}/new/"]
+    return {"export": base}
+
+
+def converting(folder):
+    zh = albert_zh_models.write(folder / "zh")
+    new = "--output_dir={work}/new"
+    return {"from_albert_zh": ["--direction=from_albert_zh", f"--input_dir={zh}", new]}
+
+
+# ---------------------------------------------------------------------------------------------
+# The tests.
+
+# How a script's probes are laid out, what lies there before each, and whether it runs to its end.
+PROBES = {
+    "convert_checkpoint": (converting, with_foreign_files, True),
+    "create_pretraining_data": (records, with_foreign_files, True),
+    "create_pretraining_data_beam": (records, with_foreign_files, True),
+    "download_model": (downloading, with_foreign_files, True),
+    "embed": (texts, with_foreign_files, True),
+    "export_checkpoints": (exporting, with_foreign_files, True),
+    "export_to_tfhub": (exporting, with_foreign_files, True),
+    "fill_mask": (texts, with_foreign_files, True),
+    "plan": (planning, with_foreign_files, True),
+    "predict": (answers, with_foreign_files, True),
+    "run_classifier": (classifier, with_checkpoint, False),
+    "run_pretraining": (pretraining, with_checkpoint, False),
+    "run_race": (race, with_checkpoint, False),
+    "run_squad_v1": (squad, with_checkpoint, False),
+    "run_squad_v2": (squad, with_checkpoint, False),
+    "sweep": (sweeping, with_foreign_files, True),
+    "train_vocab": (vocabulary, with_foreign_files, True),
+}
+
+
+def scripts():
+    """The modules that are started by flags, by name."""
+    sources = sorted((ROOT / "albert").glob("*.py"))
+    started = [path.stem for path in sources if "    flags_lib.run(main" in path.read_text("utf-8")]
+    return [name for name in started if name != "flags_lib"]
+
+
+def module_of(script):
+    return importlib.import_module(f"albert.{script}")
+
+
+@pytest.mark.parametrize("script", scripts())
+def test_every_flag_has_its_entry(script):
+    defined = flags.FlagValues()
+    module_of(script).define_flags(defined)
+    assert sorted(HEARD[script]) == sorted(defined)
+
+
+def test_the_tests_that_entries_name_are_there():
+    entries = [(name, entry) for table in HEARD.values() for name, entry in table.items()]
+    for flag, entry in {item for item in entries if is_elsewhere(item[1])}:
+        file, _, name = entry.partition("::")
+        if name:
+            assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), entry
+        else:
+            assert flag in HEARD[entry]
+
+
+def is_elsewhere(entry):
+    return isinstance(entry, str) and not entry.startswith("=")
+
+
+class Probed:
+    """A script, and what is seen of it in each mode."""
+
+    def __init__(self, script, folder):
+        lay_out, prepare, runs_through = PROBES[script]
+        self._work = folder / "work"
+        modes = lay_out(folder)
+        others = "pipeline_options" if script == "create_pretraining_data_beam" else None
+        self._script = flag_probes.Script(
+            module_of(script), self._work, prepare, runs_through=runs_through, others=others
+        )
+        self._modes = {name: [self._filled(a) for a in given] for name, given in modes.items()}
+        self._first = next(iter(modes))
+        self._seen = {}
+
+    def _filled(self, argument):
+        return argument.replace("{work}", str(self._work))
+
+    def without(self, mode=None):
+        """What is seen in a mode, which is the same twice: nothing but flags makes a difference."""
+        mode = mode or self._first
+        if mode not in self._seen:
+            self._seen[mode] = self._script.outcome(self._modes[mode])
+            if mode == self._first:
+                assert self._script.outcome(self._modes[mode]) == self._seen[mode]
+        return self._seen[mode]
+
+    def hears(self, name, entry):
+        mode, value = entry if isinstance(entry, tuple) else (self._first, entry)
+        flag = f"--{name}{self._filled(value)}"
+        without = self.without(mode)
+        with_it = self._script.outcome([*self._modes[mode], flag])
+        return flag_probes.is_heard(flag, without, with_it)
+
+    def found(self, values):
+        """Those of the numbers, by flag, that show when all flags are given at once."""
+        given = [f"--{name}={value}" for name, value in values.items()]
+        seen = self._script.outcome([*self._modes[self._first], *given])
+        numbers = flag_probes.numbers(seen)
+        assert not np.isin(
+            np.float32(list(values.values())), flag_probes.numbers(self.without())
+        ).any()
+        return [name for name, value in values.items() if np.float32(value) in numbers]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", scripts())
+def test_every_flag_is_heard(script, tmp_path):
+    if script == "create_pretraining_data_beam":
+        pytest.importorskip("apache_beam")
+    probed = Probed(script, tmp_path)
+    table = {name: entry for name, entry in HEARD[script].items() if not is_elsewhere(entry)}
+    values = {name: entry.value for name, entry in table.items() if isinstance(entry, Number)}
+    if values:
+        assert probed.found(values) == list(values)
+    unheard = [
+        name
+        for name, entry in table.items()
+        if name not in values and not probed.hears(name, entry)
+    ]
+    assert unheard == []
