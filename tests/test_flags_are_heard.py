@@ -68,6 +68,7 @@ TRAINING = {
     "save_checkpoints_minutes": "=7",
     "wait_for_checkpoints_minutes": ("waiting", "=1e-9"),
     "distribution_strategy": "=multi_worker",
+    "worker_patience_seconds": "=7",
     "num_devices": "=2",
     "output_dir": "={work}/elsewhere",
     "use_tpu": ("named TPU", "=false"),
