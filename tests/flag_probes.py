@@ -193,7 +193,8 @@ def _is_own(node: Any, name: str) -> bool:
 
 
 def _bytes(value: Any) -> bytes:
-    return _DRAWN.sub(b"", value.SerializeToString(deterministic=True))
+    content = value.SerializeToString(deterministic=True)
+    return _DRAWN.sub(lambda drawn: b"_" * len(drawn.group()), content)
 
 
 def _contents(folder: pathlib.Path) -> Dict[str, Any]:

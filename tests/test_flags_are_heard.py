@@ -359,7 +359,9 @@ def with_checkpoint(work):
     with tf.Graph().as_default(), tf.Session() as session:
         step = tf.Variable(1, name="global_step")
         session.run(step.initializer)
-        tf.train.Saver([step]).save(session, str(work / "done" / "model.ckpt-1"))
+        tf.train.Saver([step]).save(
+            session, str(work / "done" / "model.ckpt-1"), write_meta_graph=False
+        )
 
 
 def encoder_flags(folder):
