@@ -285,6 +285,7 @@ HEARD = {
         "high_only": "=true",
         "middle_only": "=true",
         "train_file": "={work}/features",
+        "predict_file": ("predict", "={work}/features"),
         "eval_file": ("eval", "={work}/features"),
         "num_keep_checkpoint": RACE
         + "test_checkpoints_beyond_the_newest_go_once_they_are_evaluated",
