@@ -156,9 +156,9 @@ def read_sidecar(path: str) -> Optional[files.Sidecar]:
         return files.parse_sidecar(stream.read(), sidecar)
 
 
-def write_sidecar(path: str, count: int, fingerprint: Mapping[str, Any]) -> None:
+def write_sidecar(path: str, blocks: files.BlockOffsets, fingerprint: Mapping[str, Any]) -> None:
     """Writes the sidecar of the finished record file `path`."""
-    write_text(files.sidecar_path(path), files.sidecar_text(count, size(path), fingerprint))
+    write_text(files.sidecar_path(path), files.sidecar_text(blocks, size(path), fingerprint))
 
 
 def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:

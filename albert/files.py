@@ -33,6 +33,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Tuple,
     Union,
 )
 
@@ -42,6 +43,8 @@ NOT_THERE = "it does not exist"
 _CHUNK_BYTES = 1 << 22
 _HEADER_BYTES = 12  # of a TFRecord: length (8) and its checksum (4)
 _FOOTER_BYTES = 4  # checksum of the data
+_LENGTH = struct.Struct("<Q")
+_MOST_OFFSETS = 4096  # that the metadata of a file keeps
 
 # Errors that mean that no more fits, and the system's words, by which TensorFlow tells of them.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -384,6 +387,32 @@ class Sidecar(NamedTuple):
     count: int  # records
     bytes: int  # size of the record file
     fingerprint: Dict[str, Any]
+    blocks: Optional[Dict[str, Any]] = None  # BlockOffsets.as_json; files of before have none
+
+
+class BlockOffsets:
+    """Where every so many-th record of a TFRecord file begins: few numbers, however large it is."""
+
+    def __init__(self):
+        """Begins with an empty file."""
+        self.count = 0
+        self.block_records = 64
+        self.offsets: List[int] = []
+        self._end = 0
+
+    def add(self, length: int) -> None:
+        """Counts one more record, of `length` bytes."""
+        if len(self.offsets) == _MOST_OFFSETS and self.count % self.block_records == 0:
+            self.offsets = self.offsets[::2]
+            self.block_records *= 2
+        if self.count % self.block_records == 0:
+            self.offsets.append(self._end)
+        self.count += 1
+        self._end += _HEADER_BYTES + length + _FOOTER_BYTES
+
+    def as_json(self) -> Dict[str, Any]:
+        """Returns what the metadata of the file keeps; the offsets on one line."""
+        return {"records": self.block_records, "offsets": " ".join(map(str, self.offsets))}
 
 
 def sidecar_path(path: str) -> str:
@@ -397,22 +426,23 @@ def normalized_fingerprint(fingerprint: Mapping[str, Any]) -> Dict[str, Any]:
     return json.loads(json.dumps(dict(fingerprint), sort_keys=True))
 
 
-def sidecar_text(count: int, size: int, fingerprint: Mapping[str, Any]) -> str:
-    """Returns the content of the sidecar of a record file with `count` records in `size` bytes."""
+def sidecar_text(blocks: BlockOffsets, size: int, fingerprint: Mapping[str, Any]) -> str:
+    """Returns the content of the sidecar of a record file of `size` bytes with these blocks."""
     return json_text(
         {
             "format_version": FORMAT_VERSION,
-            "count": count,
+            "count": blocks.count,
             "bytes": size,
             "fingerprint": normalized_fingerprint(fingerprint),
+            "blocks": blocks.as_json(),
         }
     )
 
 
-def write_sidecar(path: str, count: int, fingerprint: Mapping[str, Any]) -> None:
+def write_sidecar(path: str, blocks: BlockOffsets, fingerprint: Mapping[str, Any]) -> None:
     """Writes the sidecar of the finished record file `path`."""
     size = _gfile().stat(str(path)).length
-    atomic_write_text(sidecar_path(path), sidecar_text(count, size, fingerprint))
+    atomic_write_text(sidecar_path(path), sidecar_text(blocks, size, fingerprint))
 
 
 def remove_sidecar(path: str) -> None:
@@ -431,7 +461,8 @@ def parse_sidecar(content: bytes, sidecar: str) -> Optional[Sidecar]:
     """Returns what the file `sidecar` says; None, with a warning, if it is none."""
     try:
         values = parse_json(decode(content, sidecar), f"'{sidecar}'")
-        return Sidecar(**{field: values[field] for field in Sidecar._fields})
+        told = {name: values[name] for name in Sidecar._fields if name != "blocks"}
+        return Sidecar(blocks=values.get("blocks"), **told)
     except (ValueError, KeyError, TypeError) as error:
         _LOGGER.warning("%s is not a sidecar (%r); it is ignored.", sidecar, error)
         return None
@@ -534,52 +565,69 @@ def is_current(path: str, fingerprint: Mapping[str, Any]) -> bool:
 def count_records(path: str) -> int:
     """Returns the number of records in a TFRecord file.
 
-    The sidecar answers if it fits the file's size; otherwise the record lengths are walked, which
-    reads the file once (several hundred MB/s) without looking at the content.
+    The sidecar answers if it fits the file's size; otherwise the file is walked, from the header of
+    one record to that of the next.
 
     Raises:
       ValueError: the file is shorter than what was written or ends inside a record, is no TFRecord
         file, or is not there.
     """
     path = str(path)
+    sidecar, size = fitting_sidecar(path)
+    return sidecar.count if sidecar else walk_records(path, size).count
+
+
+def fitting_sidecar(path: str) -> Tuple[Optional[Sidecar], int]:
+    """Returns the sidecar of a TFRecord file, None if none fits the file's size, and this size.
+
+    Raises:
+      ValueError: the file is shorter than what was written, or is not there.
+    """
     if not _gfile().exists(path):
         raise ValueError(f"Record file '{path}' does not exist.")
     check_is_file(path)
     size = _gfile().stat(path).length
     sidecar = read_sidecar(path)
-    if sidecar is not None and sidecar.bytes == size:
-        return sidecar.count
     if sidecar is not None and size < sidecar.bytes:
-        # It may end between two records, where a scan would not notice.
+        # It may end between two records, where a walk would not notice.
         raise ValueError(
             f"Record file '{path}' holds {size} bytes where {sidecar.bytes} were written: it was "
             f"cut off. Create it again (or, if it was replaced on purpose, remove "
             f"'{sidecar_path(path)}')."
         )
-    return _scan_records(path, size)
+    return (sidecar if sidecar and sidecar.bytes == size else None), size
 
 
-def _scan_records(path: str, size: int) -> int:
-    """Walks from record header to record header."""
-    count = 0
+def walk_records(path: str, size: int) -> BlockOffsets:
+    """Returns where the blocks of a TFRecord file begin, by its record headers alone.
+
+    A local file is read twelve bytes a record; where each read is a request, in large pieces.
+
+    Raises:
+      ValueError: the file ends inside a record, or is no TFRecord file.
+    """
+    blocks = BlockOffsets()
     position = 0  # of the next header
+    is_local = "://" not in path
     buffer, buffer_start = b"", 0
-    with open_to_read(path) as stream:
+    check_is_file(path)
+    with open(path, "rb", buffering=0) if is_local else open_to_read(path) as stream:
         while position < size:
             offset = position - buffer_start
-            if offset + _HEADER_BYTES > len(buffer):
+            if is_local or offset + _HEADER_BYTES > len(buffer):
                 stream.seek(position)
-                buffer, buffer_start, offset = stream.read(_CHUNK_BYTES), position, 0
+                buffer = stream.read(_HEADER_BYTES if is_local else _CHUNK_BYTES)
+                buffer_start, offset = position, 0
             if len(buffer) - offset < _HEADER_BYTES:
-                raise ValueError(_damaged(path, count, position))
-            (length,) = struct.unpack_from("<Q", buffer, offset)
-            if count == 0:
+                raise ValueError(_damaged(path, blocks.count, position))
+            (length,) = _LENGTH.unpack_from(buffer, offset)
+            if not blocks.count:
                 _check_first_header(path, buffer[offset : offset + _HEADER_BYTES])
             position += _HEADER_BYTES + length + _FOOTER_BYTES
             if position > size:
-                raise ValueError(_damaged(path, count, size))
-            count += 1
-    return count
+                raise ValueError(_damaged(path, blocks.count, size))
+            blocks.add(length)
+    return blocks
 
 
 def records(path: str, what: str = "Record file") -> Iterator[bytes]:

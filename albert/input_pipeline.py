@@ -11,12 +11,11 @@
 Batch n of a training run is a function of (seed, n) alone, on every runtime, so that a run that was
 stopped goes on with exactly the batches it would have seen.
 
-Legend: B batch, F files, W records of a shuffle window, R records of an epoch.
+Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
 """
 
 import operator
 import struct
-from concurrent import futures
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -24,7 +23,7 @@ import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
 from albert import files as file_utils
-from albert import record_damage
+from albert import many_files, record_damage, record_index
 
 # The file functions belong to `albert.files`; whoever works with records finds them here too.
 Sidecar = file_utils.Sidecar
@@ -247,10 +246,15 @@ class AtomicRecordWriter:
     def __init__(self, path: str, fingerprint: Mapping[str, Any]):
         """`fingerprint`: JSON values that say what the records were made from."""
         self.path = str(path)
-        self.count = 0
+        self._blocks = file_utils.BlockOffsets()
         self._fingerprint = file_utils.normalized_fingerprint(fingerprint)
         self._replacement = file_utils.atomic_path(self.path)
         self._writer = None
+
+    @property
+    def count(self) -> int:
+        """The records written so far."""
+        return self._blocks.count
 
     def __enter__(self) -> "AtomicRecordWriter":
         self._writer = tf.io.TFRecordWriter(self._replacement.__enter__())
@@ -259,7 +263,7 @@ class AtomicRecordWriter:
     def write(self, serialized: bytes) -> None:
         """Appends one serialised record."""
         self._writer.write(serialized)
-        self.count += 1
+        self._blocks.add(len(serialized))
 
     def __exit__(self, kind, error, trace) -> None:
         try:
@@ -273,28 +277,30 @@ class AtomicRecordWriter:
             raise
         self._replacement.__exit__(kind, error, trace)
         if kind is None:
-            file_utils.write_sidecar(self.path, self.count, self._fingerprint)
+            file_utils.write_sidecar(self.path, self._blocks, self._fingerprint)
 
 
 # ------------------------------------------------------------------------------ reading: in common
 
-_FILES_READ_TOGETHER = 8
+_RUNS_READ_TOGETHER = 64
 _BLOCK_RECORDS = 64  # taken from each of them in turn
+_RUNS_OF_AN_EPOCH = 256  # of data that is more than a window, where it has fewer files
 _READ_BUFFER_BYTES = 1 << 20
 _AUTOTUNE = tf.data.experimental.AUTOTUNE
 _MAX_INT64 = np.iinfo(np.int64).max
 
 
-def _checked_counts(files: Sequence[str], spec: FeatureSpec) -> List[int]:
-    """Counts the records of each file and checks its first one, before anything is built."""
+def _checked_index(
+    files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: Optional[int] = None
+) -> List[record_index.FileBlocks]:
+    """Finds the records of each file and checks its first one, before anything is built."""
     if not files:
         raise ValueError("No record file was given; at least one is needed.")
-    with futures.ThreadPoolExecutor(max_workers=16) as pool:  # remote files answer slowly
-        counts = list(pool.map(count_records, files))
-        list(pool.map(spec.check_file, files))
-    if not sum(counts):
+    found = record_index.load(files, folder=folder, enough=enough)
+    list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
+    if not any(one.count for one in found):
         raise ValueError(f"There is not a single record in {list(files)}.")
-    return counts
+    return found
 
 
 def _read(path: tf.Tensor) -> tf.data.Dataset:
@@ -344,30 +350,31 @@ def seeded_batches(
     shard_count: int = 1,
     transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
     drop_remainder: bool = True,
+    index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
 
-    In each epoch the files are put in a random order and read eight at a time, 64 records from
-    each in turn; this stream is cut into windows of `shuffle_window` records, each of which is put
-    in a random order. The random numbers are stateless functions of the seed and the epoch or
-    window. Every record is served once an epoch; a batch may straddle two epochs.
+    Each epoch puts the data's runs (see `_runs`) in a random order that spreads each stretch of the
+    data over the whole epoch, and reads 64 at a time, 64 records from each in turn. This stream is
+    cut into windows, each of which is put in a random order. The random numbers are stateless
+    functions of the seed and the epoch or window. Every record is served once an epoch.
 
-    The stream has positions 0, 1, 2, ... over all epochs. Shard i of n takes the positions
-    p with p % n == i: together, batch k of n shards with b examples each holds the same examples
-    as batch k of one shard with n*b.
+    The stream has positions 0, 1, 2, ... over all epochs. Shard i of n takes the positions p with
+    p % n == i: batch k of n shards with b examples each is together batch k of one shard with n*b.
 
     Args:
       files: record files; they are sorted by name, so it does not matter how they were listed.
       spec: declaration of the records.
       batch_size: B, examples a batch (of this shard).
       seed: any integer.
-      start_batch: the first batch served; what comes before is skipped by arithmetic or read past.
+      start_batch: the first batch served; what is before is skipped by arithmetic or read past.
       shuffle_window: W, records shuffled with each other; they are held in memory unparsed.
       shard_index: which share of every batch this reader serves.
       shard_count: number of readers that share each batch.
       transform: (features of a batch, the records' positions int64 [B]) -> features. Batches stay
         functions of (seed, n) if its random numbers are functions of the positions.
       drop_remainder: True makes B a static dimension (an endless stream has no remainder).
+      index_folder: see record_index.load.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32.
@@ -380,9 +387,9 @@ def seeded_batches(
     _check_at_least("start_batch", start_batch, 0)
     _check_at_least("shuffle_window", shuffle_window, 1)
     files = sorted(str(name) for name in files)
-    counts = _checked_counts(files, spec)
+    found = _checked_index(files, spec, folder=index_folder)
     start = start_batch * batch_size * shard_count
-    stream = _Stream(files, counts, seed=seed, window=shuffle_window, start=start, shard=shard)
+    stream = _Stream(found, seed=seed, window=shuffle_window, start=start, shard=shard)
     record_damage.note(files, lambda n: stream.files_from(start + n * batch_size * shard_count))
 
     def parsed(texts: tf.Tensor, positions: tf.Tensor) -> Features:
@@ -408,14 +415,40 @@ def _checked_shard(index: int, count: int) -> _Shard:
     return _Shard(index, count)
 
 
+class _Runs(NamedTuple):
+    """The records of all files in runs, arrays [U]: what is put in a random order and read."""
+
+    paths: np.ndarray
+    offsets: np.ndarray  # first byte
+    firsts: np.ndarray  # number of the first record, in its file
+    counts: np.ndarray  # records
+
+
+def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
+    """Each file is a run; where few files hold more than a window, about 256 pieces of them are.
+
+    TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there.
+    """
+    total = sum(one.count for one in found)
+    rows = []
+    for one in found:
+        wanted = _RUNS_OF_AN_EPOCH * one.count // total if total > window else 1
+        step = max(1, -(-len(one.offsets) // max(wanted, 1)))  # blocks of a run
+        offsets = one.offsets[::step] or [0]
+        firsts = np.arange(len(offsets)) * step * one.block_records
+        counts = np.diff(np.append(firsts, one.count))
+        rows += zip([one.path] * len(offsets), offsets, firsts, counts)
+    paths, *numbers = zip(*rows)
+    return _Runs(np.array(paths), *(np.array(column, np.int64) for column in numbers))
+
+
 class _Stream:
     """The endless stream of serialised records in the order that the seed gives."""
 
-    def __init__(self, files, counts, *, seed: int, window: int, start: int, shard: _Shard):
+    def __init__(self, found, *, seed: int, window: int, start: int, shard: _Shard):
         """`start`: the position, counted over all shards, to begin with."""
-        self._files = np.array(files)
-        self._counts = np.array(counts, np.int64)
-        self._epoch_size = int(sum(counts))  # R
+        self._runs = runs = _runs(found, window)
+        self._epoch_size = int(sum(runs.counts))  # R
         self._window = window
         self._windows_per_epoch = -(-self._epoch_size // window)
         self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
@@ -434,15 +467,14 @@ class _Stream:
         epoch, in_epoch = divmod(position, self._epoch_size)
         with tf.Graph().as_default(), tf.device("/cpu:0"), tf.Session() as session:
             orders = [
-                session.run(self._permutation(np.int64(-1 - number), np.int64(len(self._files))))
-                for number in (epoch, epoch + 1)
+                session.run(self._run_order(np.int64(number))) for number in (epoch, epoch + 1)
             ]
         window = in_epoch // self._window * self._window
-        ends = np.cumsum(self._counts[orders[0]])
+        ends = np.cumsum(self._runs.counts[orders[0]])
         first = int(np.searchsorted(ends, window, side="right"))
-        first -= first % _FILES_READ_TOGETHER
+        first -= first % _RUNS_READ_TOGETHER
         names = np.concatenate([orders[0][first:], orders[1]])
-        return [str(name) for name in dict.fromkeys(self._files[names].tolist())]
+        return [str(name) for name in dict.fromkeys(self._runs.paths[names].tolist())]
 
     def _windows(self, epoch: tf.Tensor) -> tf.data.Dataset:
         """(serialised string [<= W], positions int64 [<= W]) of one epoch."""
@@ -467,40 +499,74 @@ class _Stream:
 
     def _permutation(self, key: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
         """A random order, int32 [size], that is a function of the seed and the key."""
-        numbers = tf.random.stateless_uniform(
-            [size], seed=[self._seed, key], minval=0, maxval=_MAX_INT64, dtype=tf.int64
+        return tf.argsort(self._draws(key, [size]))
+
+    def _draws(self, key: tf.Tensor, shape: Sequence[Any]) -> tf.Tensor:
+        """Random numbers from 0 to 2^63 - 1, a function of the seed and the key."""
+        return tf.random.stateless_uniform(
+            shape, seed=[self._seed, key], minval=0, maxval=_MAX_INT64, dtype=tf.int64
         )
-        return tf.argsort(numbers)
+
+    def _run_order(self, epoch: tf.Tensor) -> tf.Tensor:
+        """The order of the runs in an epoch, int32 [U].
+
+        The data is cut into stretches. The runs of each come in a random order, and at random
+        places of as many equal parts of the epoch: so each part of the epoch has some of each.
+        """
+        size = len(self._runs.paths)  # U
+        stretch = np.arange(size) * min(_RUNS_READ_TOGETHER, -(-size // 4)) // size  # [U]
+        length = np.bincount(stretch)[stretch]
+        rank = np.arange(size) - np.searchsorted(stretch, stretch)
+        # Windows take the keys 0, 1, ...; the runs of epoch e take -1 - e.
+        draws = self._draws(-1 - epoch, [2, size])
+        shuffled = tf.argsort((stretch.astype(np.int64) << 56) + draws[0] // 256)
+        times = (rank + tf.cast(draws[1], tf.float64) * 2.0**-63) / length
+        return tf.gather(shuffled, tf.argsort(times))
 
     def _raw_records(self, epoch: tf.Tensor, skipped: tf.Tensor) -> tf.data.Dataset:
         """The records of one epoch before they are shuffled, from number `skipped` on."""
-        # Windows take the keys 0, 1, ...; the files of epoch e take -1 - e.
-        order = self._permutation(-1 - epoch, np.int64(len(self._files)))  # [F]
-        groups = -(-len(self._files) // _FILES_READ_TOGETHER)
-        padding = groups * _FILES_READ_TOGETHER - len(self._files)
-        counts = tf.pad(tf.gather(self._counts, order), [[0, padding]])
-        counts = tf.reduce_sum(tf.reshape(counts, [groups, _FILES_READ_TOGETHER]), axis=1)
+        order = self._run_order(epoch)  # [U]
+        size = len(self._runs.paths)
+        groups = -(-size // _RUNS_READ_TOGETHER)
+        padding = groups * _RUNS_READ_TOGETHER - size
+        counts = tf.pad(tf.gather(self._runs.counts, order), [[0, padding]])
+        counts = tf.reduce_sum(tf.reshape(counts, [groups, _RUNS_READ_TOGETHER]), axis=1)
         ends = tf.cumsum(counts)  # [groups]
         passed = tf.reduce_sum(tf.cast(ends <= skipped, tf.int64))  # groups that are skipped whole
         before = tf.concat([[np.int64(0)], ends], axis=0)[passed]
-
-        names = tf.gather(self._files, order)
         raw = tf.data.Dataset.range(passed, groups).flat_map(
-            as_written(lambda number: _read_together(names, number * _FILES_READ_TOGETHER))
+            as_written(lambda number: self._read_together(order, number * _RUNS_READ_TOGETHER))
         )
         return raw.unbatch().skip(skipped - before)
 
+    def _read_together(self, order: tf.Tensor, begin: tf.Tensor) -> tf.data.Dataset:
+        """Blocks of raw records (string [<= 64]) of the group of runs that starts at `begin`."""
+        group = tf.data.Dataset.from_tensor_slices(order[begin : begin + _RUNS_READ_TOGETHER])
+        return group.interleave(
+            # Each run prefetches a block: so they are read at the same time, and unlike that of a
+            # parallel interleave the order cannot depend on the runtime.
+            as_written(lambda run: self._read_run(run).batch(_BLOCK_RECORDS).prefetch(1)),
+            cycle_length=_RUNS_READ_TOGETHER,
+            block_length=1,
+        )
 
-def _read_together(names: tf.Tensor, begin: tf.Tensor) -> tf.data.Dataset:
-    """Blocks of raw records (string [<= 64]) of the group of files that starts at `begin`."""
-    group = tf.data.Dataset.from_tensor_slices(names[begin : begin + _FILES_READ_TOGETHER])
-    return group.interleave(
-        # Each file prefetches a block: so they are read at the same time, and unlike that of a
-        # parallel interleave the order cannot depend on the runtime.
-        as_written(lambda name: _read(name).batch(_BLOCK_RECORDS).prefetch(1)),
-        cycle_length=_FILES_READ_TOGETHER,
-        block_length=1,
-    )
+    def _read_run(self, run: tf.Tensor) -> tf.data.Dataset:
+        """The raw records of a run, from its first byte on where the runtime can begin there."""
+        path, count = tf.gather(self._runs.paths, run), tf.gather(self._runs.counts, run)
+        if not _READS_FROM_OFFSETS:
+            return _read(path).skip(tf.gather(self._runs.firsts, run)).take(count)
+        from_offset = tf.raw_ops.TFRecordDatasetV2(
+            filenames=[path],
+            compression_type="",
+            buffer_size=np.int64(_READ_BUFFER_BYTES),
+            byte_offsets=[tf.gather(self._runs.offsets, run)],
+        )
+        records = tf.data.experimental.from_variant(from_offset, tf.TensorSpec([], tf.string))
+        return records.take(count)
+
+
+# TF 1.15 reads a file from its beginning only.
+_READS_FROM_OFFSETS = hasattr(tf.raw_ops, "TFRecordDatasetV2")
 
 
 # ---------------------------------------------------------------------------- reading: evaluation
@@ -516,6 +582,7 @@ def evaluation_batches(
     weight_features: Sequence[str] = (),
     shard_index: int = 0,
     shard_count: int = 1,
+    index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
     """Returns a dataset that serves each record once, in the order of the files given.
 
@@ -523,29 +590,28 @@ def evaluation_batches(
       files: record files.
       spec: declaration of the records.
       batch_size: B, examples a batch.
-      max_batches: stops after so many batches; None or 0 serves everything.
-      pad_final_batch: fills the last batch to B with copies of its first record whose weights are
-        zero, so that B is static; otherwise the last batch is smaller.
+      max_batches: stops after so many; None or 0 serves everything.
+      pad_final_batch: fills the last batch to B with copies of its first record of weight zero, so
+        that B is static; otherwise the last batch is smaller.
       weight_features: names of features that are set to zero in the copies.
       shard_index: which share of the records this reader serves; a share may be empty.
       shard_count: number of readers; shard i has each record whose number modulo it is i.
+      index_folder: see record_index.load.
 
     Returns:
-      A dataset of {name: [B] + declared shape}, int64 as int32, and `is_real_example` int32 [B]:
-      1 for a record, 0 for a copy that only fills the batch.
+      A dataset of {name: [B] + declared shape}, int64 as int32, and `is_real_example` int32 [B], 0
+      for copies that only fill the batch.
 
     Raises:
-      ValueError: a number out of its range, a weight feature that is not declared, a damaged file,
-        a record of another format, no record.
+      ValueError: as of seeded_batches, or a weight feature that is not declared.
     """
     shard = _checked_shard(shard_index, shard_count)
     _check_at_least("batch_size", batch_size, 1)
     _check_at_least("max_batches", max_batches or 0, 0)
-    unknown = sorted(set(weight_features) - set(spec.names))
-    if unknown:
-        raise ValueError(f"weight_features {unknown} are not among the features {spec.names}.")
+    _check_declared(weight_features, spec)
+    enough = max_batches * batch_size * shard_count if max_batches else None
     files = [str(name) for name in files]
-    _checked_counts(files, spec)
+    files = [one.path for one in _checked_index(files, spec, folder=index_folder, enough=enough)]
     record_damage.note(files, lambda batches: files)
 
     def parsed(texts: tf.Tensor) -> Features:
@@ -566,6 +632,12 @@ def evaluation_batches(
     records = _read(files).shard(shard.count, shard.index)
     batches = records.batch(batch_size).take(max_batches or -1)
     return _deterministic(batches.map(as_written(parsed), _AUTOTUNE).prefetch(_AUTOTUNE))
+
+
+def _check_declared(weight_features: Sequence[str], spec: FeatureSpec) -> None:
+    unknown = sorted(set(weight_features) - set(spec.names))
+    if unknown:
+        raise ValueError(f"weight_features {unknown} are not among the features {spec.names}.")
 
 
 def _zero_rows(values: tf.Tensor, is_real: tf.Tensor) -> tf.Tensor:

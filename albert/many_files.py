@@ -92,7 +92,7 @@ def fingerprints(
     Raises:
       ValueError: see `files.check_is_file`.
     """
-    states = dict(zip(paths, each(_state, paths)))
+    states = dict(zip(paths, each(state_of, paths)))
     if sum(state[0] for state in states.values() if state) < _WORTH_KEEPING_BYTES:
         return list(each(files.file_fingerprint, paths))
     hashing = _Hashing(states, kept_in, name)
@@ -109,8 +109,8 @@ def content_identities(paths: Sequence[str], kept_in: str) -> List[Dict[str, Any
     return [one or next(hashed) for one in known]
 
 
-def _state(path: str) -> Optional[List[int]]:
-    """Size and times; None where there is no file, which whoever opens it will say."""
+def state_of(path: str) -> Optional[List[int]]:
+    """Returns size and times of a file, by which a change is noticed; None where there is none."""
     try:
         if "://" in path:
             found = tf.io.gfile.stat(path)
@@ -141,7 +141,7 @@ class _Hashing:
             size = self._states[path][0]
             return {"name": os.path.basename(path), "size": size, "sha256": self._known[path]}
         found = files.file_fingerprint(path, self._count)
-        state = _state(path)
+        state = state_of(path)
         is_settled = state and 0 < state[1] < (time.time() - _SETTLED_SECONDS) * 1e9
         if is_settled and state == self._states[path]:
             with self._lock:

@@ -409,15 +409,15 @@ class _WriteShard(beam.DoFn):
         if not beam_files.why_stale(path, made_from):
             yield beam_files.read_sidecar(path).count
             return
-        count = 0
+        blocks = files.BlockOffsets()
         # The old sidecar must never describe the new file.
         beam_files.remove(files.sidecar_path(path))
         with beam_files.replacement(path) as temporary, tf.io.TFRecordWriter(temporary) as writer:
             for record in sorted_records(batches):
                 writer.write(record)
-                count += 1
-        beam_files.write_sidecar(path, count, made_from)
-        yield count
+                blocks.add(len(record))
+        beam_files.write_sidecar(path, blocks, made_from)
+        yield blocks.count
 
 
 def sorted_records(batches: Iterable[_Batch]) -> Iterator[bytes]:

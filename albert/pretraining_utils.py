@@ -41,6 +41,7 @@ from albert import (
     model_vocabulary,
     modeling,
     ngram_masking,
+    record_index,
     training_graph,
 )
 
@@ -293,6 +294,7 @@ class InputSettings(NamedTuple):
     start_step: int = 0  # training goes on with the batch of this step
     max_batches: Optional[int] = None  # of evaluation
     shuffle_window: int = 10000  # records that are shuffled together
+    index_folder: Optional[str] = None  # where to keep where the records of files are
     masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
     vocab_size: Optional[int] = None  # needed for that, if the records alone tell the vocabulary
     # What the vocabulary is, where neither the records nor their sidecars tell it.
@@ -327,6 +329,7 @@ def build_input_fn(settings: InputSettings) -> Callable:
             shard_index=shard.index,
             shard_count=shard.count,
             transform=transform,
+            index_folder=settings.index_folder,
         )
 
     return input_fn
@@ -505,7 +508,12 @@ def _evaluation_batches(
 
     def batches(max_batches: Optional[int], **share: int) -> tf.data.Dataset:
         served = input_pipeline.evaluation_batches(
-            settings.files, spec, batch_size=size, max_batches=max_batches, **share
+            settings.files,
+            spec,
+            batch_size=size,
+            max_batches=max_batches,
+            index_folder=settings.index_folder,
+            **share,
         )
         return _masked_evaluation(served, transform, size, shard=shard)
 
@@ -522,9 +530,13 @@ def _evaluation_batches(
     return served.concatenate(filler.repeat())
 
 
-def evaluation_steps(files: Sequence[str], batch_size: int, max_steps: int) -> int:
+def evaluation_steps(
+    files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
+) -> int:
     """Returns how many batches hold all records of `files`, at most `max_steps`."""
-    records = sum(input_pipeline.count_records(file) for file in files)
+    enough = batch_size * max_steps
+    found = record_index.load(files, folder=index_folder, enough=enough)
+    records = sum(one.count for one in found)
     return min(max_steps, int(math.ceil(records / batch_size)))
 
 

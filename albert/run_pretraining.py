@@ -370,6 +370,7 @@ def train(
         True,
         seed=settings.seed,
         start_step=resumed.step if resumed else 0,
+        index_folder=settings.output_dir,
         **_masks_on_the_fly(settings, config),
     )
     estimator = estimator_utils.build_training_estimator(
@@ -408,10 +409,10 @@ def evaluate(
 ) -> checkpoint_evaluator.EvaluationSummary:
     """Evaluates each checkpoint once and keeps the best."""
     estimator = build_estimator(settings, config)
-    budget = settings.masked_lm_budget
+    budget, folder = settings.masked_lm_budget, settings.output_dir
     draws_masks = budget and pretraining_utils.lack_masks(files)
     steps = pretraining_utils.evaluation_steps(
-        files, settings.eval_batch_size, settings.max_eval_steps
+        files, settings.eval_batch_size, settings.max_eval_steps, index_folder=folder
     )
     input_fn = input_fn_builder(
         files,
@@ -419,6 +420,7 @@ def evaluate(
         settings.max_predictions_per_seq,
         False,
         max_batches=steps,
+        index_folder=folder,
         **_masks_on_the_fly(settings, config),
     )
 
@@ -437,9 +439,7 @@ def evaluate(
         evaluate_checkpoint,
         best_metric="masked_lm_accuracy",
         fingerprint={
-            "files": many_files.content_identities(
-                files, os.path.join(settings.output_dir, _HASHES_NAME)
-            ),
+            "files": many_files.content_identities(files, os.path.join(folder, _HASHES_NAME)),
             "batches": steps,
             "batch_size": settings.eval_batch_size,
             "precision": settings.precision,

@@ -859,7 +859,12 @@ PARTS: Dict[str, Part] = {
         ),
     ),
     "input": Part(
-        ("test_input_pipeline.py", "test_padded_batches.py", "test_record_shuffle.py"),
+        (
+            "test_input_pipeline.py",
+            "test_record_index.py",
+            "test_padded_batches.py",
+            "test_record_shuffle.py",
+        ),
         (
             Fault(
                 "the same order in each epoch",
@@ -888,8 +893,20 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "files always in one order",
                 "input_pipeline.py",
-                "order = self._permutation(-1 - epoch, np.int64(len(self._files)))  # [F]",
-                "order = tf.range(len(self._files))",
+                "order = self._run_order(epoch)  # [U]",
+                "order = tf.range(len(self._runs.paths))",
+            ),
+            Fault(
+                "one file is one run",
+                "input_pipeline.py",
+                "if total > window else 1",
+                "if total > 1 << 60 else 1",
+            ),
+            Fault(
+                "an index is never renewed",
+                "record_index.py",
+                'kept.get("state") != many_files.state_of(path)',
+                "False",
             ),
             Fault(
                 "copies that fill a batch count",

@@ -14,6 +14,14 @@ from albert import feature_cache, files, input_pipeline
 SPEC = input_pipeline.FeatureSpec([input_pipeline.Feature("value", (2,))])
 
 
+def blocks_of(count):
+    """What a writer of `count` records knows of them."""
+    blocks = files.BlockOffsets()
+    for _ in range(count):
+        blocks.add(1)
+    return blocks
+
+
 def _convert(chunk):
     records = [{"value": [item, item * item]} for item in chunk if item != 13]
     return feature_cache.Conversion(records, {"unlucky": sum(item == 13 for item in chunk)})
@@ -99,7 +107,7 @@ def test_the_digits_stand_before_the_extension_and_are_the_same_everywhere():
 
 def test_a_file_of_the_name_that_was_made_from_something_else_is_made_anew(tmp_path):
     built = _build(tmp_path / "a.tf_record").path
-    files.write_sidecar(built, 19, {"length": 7})
+    files.write_sidecar(built, blocks_of(19), {"length": 7})
     assert not _build(tmp_path / "a.tf_record").was_current
 
 

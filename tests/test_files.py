@@ -15,6 +15,14 @@ import tensorflow.compat.v1 as tf
 from albert import files
 
 
+def blocks_of(count):
+    """What a writer of `count` records knows of them."""
+    blocks = files.BlockOffsets()
+    for _ in range(count):
+        blocks.add(1)
+    return blocks
+
+
 def _write_records(path, records):
     with tf.io.TFRecordWriter(str(path)) as writer:
         for record in records:
@@ -102,9 +110,12 @@ def test_a_file_fingerprint_is_name_size_and_sha256(tmp_path):
 def test_a_sidecar_survives_the_trip_and_its_fingerprint_compares_as_json(tmp_path):
     path = tmp_path / "a.tfrecord"
     _write_records(path, [b"one", b"two"])
-    files.write_sidecar(str(path), 2, {"lengths": (1, 2), "lower": True})
+    blocks = files.walk_records(str(path), os.path.getsize(str(path)))
+    files.write_sidecar(str(path), blocks, {"lengths": (1, 2), "lower": True})
     size = os.path.getsize(str(path))
-    expected = files.Sidecar(1, 2, size, {"lengths": [1, 2], "lower": True})
+    expected = files.Sidecar(
+        1, 2, size, {"lengths": [1, 2], "lower": True}, {"records": 64, "offsets": "0"}
+    )
     assert files.read_sidecar(str(path)) == expected
     assert files.is_current(str(path), {"lower": True, "lengths": (1, 2)})
     assert json.loads((tmp_path / ".a.tfrecord.meta.json").read_text())["count"] == 2
@@ -115,7 +126,7 @@ def test_why_stale_says_what_changed(tmp_path):
     assert files.why_stale(str(path), {}) == "it does not exist"
     _write_records(path, [b"one"])
     assert "no sidecar" in files.why_stale(str(path), {})
-    files.write_sidecar(str(path), 1, {"max_seq_length": 128, "old": "x" * 100})
+    files.write_sidecar(str(path), blocks_of(1), {"max_seq_length": 128, "old": "x" * 100})
     reason = files.why_stale(str(path), {"max_seq_length": 512, "new": 1})
     assert "max_seq_length was 128 and is 512" in reason
     assert "new was absent and is 1" in reason
@@ -129,7 +140,7 @@ def test_why_stale_says_what_changed(tmp_path):
 def test_a_sidecar_of_another_format_version_is_stale(tmp_path):
     path = tmp_path / "a.tfrecord"
     _write_records(path, [b"one"])
-    files.write_sidecar(str(path), 1, {})
+    files.write_sidecar(str(path), blocks_of(1), {})
     sidecar = tmp_path / ".a.tfrecord.meta.json"
     sidecar.write_text(sidecar.read_text().replace('"format_version": 1', '"format_version": 0'))
     assert files.why_stale(str(path), {}) == "its format version was 0 and is 1"
@@ -157,7 +168,7 @@ def test_records_are_counted_without_a_sidecar(tmp_path, monkeypatch, chunk_byte
 def test_a_sidecar_that_fits_answers_for_the_file(tmp_path):
     path = tmp_path / "a.tfrecord"
     _write_records(path, [b"one"])
-    files.write_sidecar(str(path), 77, {})
+    files.write_sidecar(str(path), blocks_of(77), {})
     assert files.count_records(str(path)) == 77
     _write_records(path, [b"one", b"two"])  # by another program: longer than the sidecar says
     assert files.count_records(str(path)) == 2
@@ -176,7 +187,7 @@ def test_a_file_that_ends_inside_a_record_is_an_error_that_names_it(tmp_path, mi
 def test_a_file_cut_between_two_records_is_noticed_by_its_sidecar(tmp_path):
     path = tmp_path / "a.tfrecord"
     _write_records(path, [b"one", b"two"])
-    files.write_sidecar(str(path), 2, {})
+    files.write_sidecar(str(path), blocks_of(2), {})
     _write_records(path, [b"one"])
     with pytest.raises(ValueError, match=r"holds 19 bytes where 38 were written.*\.meta\.json"):
         files.count_records(str(path))
@@ -203,9 +214,9 @@ def test_content_of_a_record_file_is_told_by_its_sidecar_or_else_by_its_bytes(tm
     path = tmp_path / "eval.tf_record"
     path.write_bytes(b"abc")
     assert files.content_identity(str(path)) == files.file_fingerprint(str(path))
-    files.write_sidecar(str(path), 1, {"seed": 1})
+    files.write_sidecar(str(path), blocks_of(1), {"seed": 1})
     one = files.content_identity(str(path))
-    files.write_sidecar(str(path), 1, {"seed": 2})
+    files.write_sidecar(str(path), blocks_of(1), {"seed": 2})
     two = files.content_identity(str(path))
     assert set(one) == {"name", "size", "made_from"}
     assert one["made_from"] != two["made_from"]

@@ -33,7 +33,7 @@ LAYERS = (
         " distributed_run estimator_utils feature_cache fine_tuning_flow fine_tuning_runs"
         " fine_tuning_utils"
         " huggingface_files input_pipeline model_cache model_vocabulary padded_batches"
-        " pretrained_model record_damage record_shuffle released_models run_summary"
+        " pretrained_model record_damage record_index record_shuffle released_models run_summary"
         " sharded_outputs training_graph",
     ),
     (

@@ -51,7 +51,7 @@ def _numbers(paths, steps, **settings):
     return np.array([element["number"] for element in elements])
 
 
-# 61 records in 11 files (two groups of files read together), one of them empty.
+# 61 records in 11 files, one of them empty.
 SIZES = [7, 0, 3, 11, 5, 1, 2, 9, 4, 6, 13]
 
 
@@ -216,7 +216,7 @@ def test_every_record_is_served_exactly_once_an_epoch(paths, window):
 
 
 # Batch 15 holds the end of the first epoch and the beginning of the second; batch 61 begins the
-# fifth; batch 13 begins in the second group of files.
+# fifth.
 @pytest.mark.slow
 @pytest.mark.parametrize("window", [1, 7, 1000])
 def test_a_run_that_starts_at_batch_k_gets_the_batches_of_an_uninterrupted_one(paths, window):
@@ -251,20 +251,17 @@ def test_shards_split_every_batch_of_the_whole_without_overlap(paths, shards, wi
 
 # Computed once, on TF 1.15.5: resuming a run on the other runtime must not change its data.
 FIRST_BATCHES = [
-    [36, 12, 15, 18, 34, 11, 29, 13],
-    [19, 31, 32, 16, 30, 35, 14, 10],
-    [20, 17, 37, 33, 24, 39, 46, 42],
+    [24, 31, 34, 37, 22, 30, 44, 32],
+    [42, 46, 47, 35, 45, 23, 33, 29],
+    [43, 36, 25, 21, 16, 9, 41, 20],
 ]
-BATCH_15 = [24, 47, 59, 56, 53, 55, 57, 50]
-# fmt: off
-UNSHUFFLED_EPOCH = [
-    10, 11, 29, 30, 7, 8, 21, 22, 27, 28, 42, 43, 38, 39, 12, 13, 31, 32, 9, 23,
-    24, 44, 45, 40, 41, 14, 15, 33, 34, 25, 46, 47, 16, 17, 35, 36, 18, 19, 37, 20,
-    48, 49, 0, 1, 26, 50, 51, 2, 3, 52, 53, 4, 5, 54, 55, 6, 56, 57, 58, 59,
-    60,
+BATCH_15 = [18, 25, 5, 2, 60, 1, 3, 57]
+FAR_BATCH = [26, 50, 30, 52, 32, 27, 29, 51]
+LARGE_ORDER = [
+    [38411, 44750, 29332, 24076, 22554, 14017],
+    [16935, 42170, 11647, 17924, 25010, 30291],
+    [22227, 31029, 38480, 105, 31032, 31348],
 ]
-# fmt: on
-FAR_BATCH = [47, 31, 53, 33, 55, 27, 52, 32]
 
 
 @pytest.mark.slow
@@ -299,7 +296,54 @@ def test_a_window_larger_than_the_data_moves_records_everywhere(tmp_path):
     # Positions of a random permutation are uncorrelated with the numbers (deviation 1/sqrt(1000)).
     assert abs(np.corrcoef(order, np.arange(1000))[0, 1]) < 0.12
     windowed = _numbers(paths, 1, batch_size=1000, seed=3, shuffle_window=10)[0]
-    assert np.all(np.abs(windowed - np.arange(1000)) < 10)
+    assert sorted(windowed) == list(range(1000))
+    assert set(windowed[:10] // 64) != set(windowed[500:510] // 64)  # it is cut into 16 runs
+
+
+LARGE = {"one": [45000], "eight": [7000, 7000, 7000, 4000, 5000, 8000, 3000, 4000]}
+
+
+@pytest.fixture(name="large", scope="module")
+def _large(tmp_path_factory):
+    """Record files of more than a window: name -> paths."""
+    folders = {name: tmp_path_factory.mktemp(name) for name in LARGE}
+    return {name: _number_files(folders[name], sizes) for name, sizes in LARGE.items()}
+
+
+@pytest.mark.parametrize("name", list(LARGE))
+def test_large_data_is_shuffled_as_a_whole_and_anew_each_epoch(large, name):
+    epochs = _numbers(large[name], 2, batch_size=45000, seed=7)
+    places = np.arange(45000)
+    for order in epochs:
+        assert sorted(order) == list(range(45000))
+        assert abs(np.corrcoef(order, places)[0, 1]) < 0.05
+        # Were the records sorted by label, no batch would hold mostly one of two labels.
+        halves = (order[: 45000 // 32 * 32].reshape(-1, 32) >= 22500).mean(axis=1)
+        assert halves.min() > 0.1 and halves.max() < 0.9
+    assert abs(np.corrcoef(epochs[0], epochs[1])[0, 1]) < 0.1
+    assert np.mean(epochs[0] == epochs[1]) < 0.01
+
+
+@pytest.mark.slow
+def test_large_data_comes_in_the_same_order_on_both_runtimes_and_after_a_restart(large):
+    whole = _numbers(large["eight"], 360, batch_size=128, seed=5)  # into the second epoch
+    assert whole[[0, 100, 352], :6].tolist() == LARGE_ORDER
+    for start in (200, 351):
+        resumed = _numbers(large["eight"], 5, batch_size=128, seed=5, start_batch=start)
+        assert resumed.tolist() == whole[start : start + 5].tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shards", [3, 64])
+def test_shards_of_large_data_split_every_batch(large, shards):
+    size = 2 * shards
+    steps = 45000 // size + 20
+    start = steps - 40
+    whole = _numbers(large["eight"], 40, batch_size=size, seed=5, start_batch=start)
+    for index in {0, 1, shards - 1}:
+        shard = {"shard_index": index, "shard_count": shards}
+        part = _numbers(large["eight"], 40, batch_size=2, seed=5, start_batch=start, **shard)
+        assert part.tolist() == whole[:, index::shards].tolist()
 
 
 @pytest.mark.slow
@@ -307,12 +351,6 @@ def test_the_order_in_which_files_are_named_does_not_matter(paths):
     settings = {"batch_size": 8, "seed": 5, "shuffle_window": 20}
     forward = _numbers(paths, 5, **settings)
     assert forward.tolist() == _numbers(paths[::-1], 5, **settings).tolist()
-
-
-def test_files_of_unequal_length_take_turns_in_the_same_order_on_both_runtimes(paths, monkeypatch):
-    monkeypatch.setattr(input_pipeline, "_BLOCK_RECORDS", 2)
-    order = _numbers(paths, 1, batch_size=61, seed=5, shuffle_window=1)[0]
-    assert order.tolist() == UNSHUFFLED_EPOCH
 
 
 def test_large_files_are_mixed_block_by_block(tmp_path):

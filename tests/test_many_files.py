@@ -215,7 +215,7 @@ def test_of_files_that_are_read_in_a_moment_nothing_is_kept(tmp_path):
 
 def test_records_with_metadata_are_not_read_for_their_identity(tmp_path, read_bytes):
     paths = [write(tmp_path / "a", LARGE), write(tmp_path / "b", LARGE)]
-    files.write_sidecar(paths[0], 1, {"text": "a"})
+    files.write_sidecar(paths[0], files.BlockOffsets(), {"text": "a"})
     expected = [files.content_identity(path) for path in paths]
     for _ in range(2):
         found = many_files.content_identities(paths, str(tmp_path / "kept.json"))

@@ -14,6 +14,14 @@ TEXT = "One h\u00e9.\nTwo.\n\n\u4e2d\u6587\u3002\n"
 DOCUMENTS = ["One h\u00e9.\nTwo.", "\u4e2d\u6587\u3002"]
 
 
+def blocks_of(count):
+    """What a writer of `count` records knows of them."""
+    blocks = files.BlockOffsets()
+    for _ in range(count):
+        blocks.add(1)
+    return blocks
+
+
 def as_json(*values):
     return "".join(json.dumps(value) + "\n" for value in values).encode("utf-8")
 
@@ -188,7 +196,7 @@ def folder(tmp_path):
         "0.tf_record",
     ):
         write(tmp_path, name, "x\n")
-    files.write_sidecar(str(tmp_path / "records.txt"), 1, {})
+    files.write_sidecar(str(tmp_path / "records.txt"), blocks_of(1), {})
     return tmp_path
 
 
