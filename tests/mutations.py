@@ -869,14 +869,14 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "the same order in each epoch",
                 "input_pipeline.py",
-                "self._permutation(epoch * self._windows_per_epoch + number, size)",
-                "self._permutation(number, size)",
+                "key = (epoch * self._lanes + lane) * self._windows_of_lane + number",
+                "key = lane * self._windows_of_lane + number",
             ),
             Fault(
                 "all shards the same records",
                 "input_pipeline.py",
-                "first += tf.math.floormod(self._shard.index - first, self._shard.count)",
-                "first += tf.math.floormod(-first, self._shard.count)",
+                "tf.math.floormod(self._shard.index - begin, self._stride), self._lanes, self._stride",
+                "tf.math.floormod(-begin, self._stride), self._lanes, self._stride",
             ),
             Fault(
                 "a restart one batch late",
@@ -887,8 +887,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "passed records passed twice",
                 "input_pipeline.py",
-                "return raw.unbatch().skip(skipped - before)",
-                "return raw.unbatch().skip(skipped)",
+                "texts = texts.skip(begin - before).take(end - begin)",
+                "texts = texts.skip(begin).take(end - begin)",
             ),
             Fault(
                 "files always in one order",
