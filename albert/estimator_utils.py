@@ -903,10 +903,14 @@ def _make_meta_graph_plain(path: str) -> None:
 class _StartHook(tf.train.SessionRunHook):
     """What is due before anything is written or restored, and what is not needed afterwards."""
 
-    def __init__(self, output_dir: str, documents: Mapping[str, Any], resumed: Any):
+    def __init__(
+        self, output_dir: str, documents: Mapping[str, Any], resumed: Any, *, is_copy: bool
+    ):
+        """`is_copy`: whether `resumed` is a worker's own, in a folder that was made for it."""
         self._output_dir = output_dir
         self._documents = documents
         self._resumed = resumed
+        self._is_copy = is_copy
 
     def begin(self):
         if self._resumed:
@@ -919,12 +923,13 @@ class _StartHook(tf.train.SessionRunHook):
 
     def after_create_session(self, session, coord):
         del session, coord
-        folder = os.path.basename(self._output_dir)
-        if self._resumed and folder.startswith(distribution.WORKERS_FOLDER):
-            # A copy, which nobody would remove if this process were killed; and what names it.
+        if self._resumed and self._is_copy:
+            # Nobody would remove it if this process were killed; and what names it.
             state = os.path.join(self._output_dir, checkpoint_files.STATE_NAME)
             for path in [state, *tf.io.gfile.glob(self._resumed.path + ".*")]:
-                tf.io.gfile.remove(path)
+                if tf.io.gfile.exists(path):
+                    tf.io.gfile.remove(path)
+            self._is_copy = False
 
 
 class _StopHook(tf.train.SessionRunHook):
@@ -1018,11 +1023,11 @@ def train(
         has_bar=is_chief,
         steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
     )
-    configuration = {} if model_config is None else {CONFIG_NAME: model_config}
-    documents = dict(documents or {}, **configuration)
+    documents = dict(documents or {}, **({CONFIG_NAME: model_config} if model_config else {}))
     folder = estimator.model_dir
     stop = _StopHook(folder, is_chief, reporter)
-    hooks = [*hooks, stop, reporter, _StartHook(folder, documents, resumed)]
+    is_copy = not is_chief and os.path.basename(folder).startswith(distribution.WORKERS_FOLDER)
+    hooks = [*hooks, stop, reporter, _StartHook(folder, documents, resumed, is_copy=is_copy)]
     if is_chief and not settings.use_tpu:
         hooks.append(_SaverHook(folder, _save_timer(settings), resumed.step if resumed else None))
     try:

@@ -391,6 +391,8 @@ def _announce_compilation(
     config: Optional[modeling.AlbertConfig],
     length: fine_tuning_runs.TrainingLength,
 ) -> None:
+    if settings.albert_hub_module_handle:
+        return  # a module is run as it is
     if compiles(settings, config, length):
         lengths = 1
         if settings.padding != "max":

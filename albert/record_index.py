@@ -11,7 +11,7 @@ A file's metadata tells it. Files without metadata are walked once, from header 
 import json
 import logging
 import time
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -87,8 +87,9 @@ class _Index:
     def look_up(self, path: str) -> Optional[FileBlocks]:
         """Returns the blocks of a file; None if it has to be walked."""
         sidecar, size = files.fitting_sidecar(path)
-        if sidecar is not None:
-            return _from_json(path, size, sidecar._asdict())
+        told = sidecar and _from_json(path, size, sidecar._asdict())
+        if told:
+            return told
         kept = self._kept.get(path)
         if not isinstance(kept, dict) or kept.get("state") != many_files.state_of(path):
             return None
@@ -98,12 +99,12 @@ class _Index:
         """Returns the blocks of files, and keeps them as it goes."""
         found = {}
         saved = time.time()
-        for blocks in many_files.each(_walked, paths, "Counting the records"):
+        for blocks, state in many_files.each(_walked, paths, "Counting the records"):
             found[blocks.path] = blocks
-            state = many_files.state_of(blocks.path)
             offsets = " ".join(map(str, blocks.offsets))
             as_json = {"records": blocks.block_records, "offsets": offsets}
-            self._kept[blocks.path] = {"state": state, "count": blocks.count, "blocks": as_json}
+            if state == many_files.state_of(blocks.path):
+                self._kept[blocks.path] = {"state": state, "count": blocks.count, "blocks": as_json}
             if time.time() - saved > _SECONDS_BETWEEN_SAVES:
                 self._save()
                 saved = time.time()
@@ -117,10 +118,12 @@ class _Index:
             files.atomic_write_text(self._path, json.dumps(self._kept))
 
 
-def _walked(path: str) -> FileBlocks:
+def _walked(path: str) -> Tuple[FileBlocks, Optional[List[int]]]:
+    """The blocks of a file, and its state before they were looked for."""
+    state = many_files.state_of(path)
     size = tf.io.gfile.stat(path).length
     blocks = files.walk_records(path, size)
-    return FileBlocks(path, size, blocks.count, blocks.block_records, blocks.offsets)
+    return FileBlocks(path, size, blocks.count, blocks.block_records, blocks.offsets), state
 
 
 def _from_json(path: str, size: int, known: Mapping[str, Any]) -> Optional[FileBlocks]:

@@ -52,6 +52,38 @@ def test_files_without_metadata_are_walked_once(tmp_path, monkeypatch):
     assert walked[3:] == [paths[2]]
 
 
+def test_metadata_without_blocks_is_added_to_once(tmp_path, monkeypatch):
+    """As versions before wrote it."""
+    paths = random_files(tmp_path, [[5] * 70])
+    size = os.path.getsize(paths[0])
+    files.write_sidecar(paths[0], files.walk_records(paths[0], size), {})
+    sidecar = files.read_json(files.sidecar_path(paths[0]))
+    del sidecar["blocks"]
+    files.atomic_write_json(files.sidecar_path(paths[0]), sidecar)
+    walks = []
+    walk = files.walk_records
+    monkeypatch.setattr(files, "walk_records", lambda *file: walks.append(file) or walk(*file))
+    for _ in range(2):
+        (found,) = record_index.load(paths, folder=str(tmp_path / "out"))
+        assert (found.count, list(found.offsets)) == (70, [0, 64 * 21])
+    assert len(walks) == 1
+
+
+def test_a_file_that_changes_while_it_is_walked_is_not_kept(tmp_path, monkeypatch):
+    paths = random_files(tmp_path, [[5] * 3])
+    walk = files.walk_records
+
+    def walk_slowly(path, size):
+        found = walk(path, size)
+        random_files(tmp_path, [[5] * 4])
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "walk_records", walk_slowly)
+        record_index.load(paths, folder=str(tmp_path))
+    assert record_index.load(paths, folder=str(tmp_path))[0].count == 4
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"r": 1}'])
 def test_a_kept_index_that_is_of_no_use_is_made_again(tmp_path, content):
     paths = random_files(tmp_path, [[5] * 3])

@@ -522,4 +522,4 @@ def test_the_tpu_flags_configure_the_estimator(data, tmp_path):
     estimator = run_pretraining.build_estimator(settings, config)
     tpu_config = estimator.config.tpu_config
     assert estimator.config.master == "grpc://10.0.0.2:8470"
-    assert (tpu_config.iterations_per_loop, tpu_config.num_shards) == (1000, 8)
+    assert (tpu_config.iterations_per_loop, tpu_config.num_shards) == (3, 8)  # saves each 3 steps
