@@ -284,7 +284,10 @@ class AtomicRecordWriter:
 # ------------------------------------------------------------------------------ reading: in common
 
 _LANES = 64
-_RUNS_OF_AN_EPOCH = 256  # of data that is more than a window, where it has fewer files
+_RUNS_OF_A_STRETCH = 4
+# Of data of more than a window: pieces of files that are put in a random order, at least.
+_RUNS_OF_AN_EPOCH = 256
+_RUNS_OF_A_FILE = 8
 _READ_BUFFER_BYTES = 1 << 20
 _AUTOTUNE = tf.data.experimental.AUTOTUNE
 _MAX_INT64 = np.iinfo(np.int64).max
@@ -422,15 +425,17 @@ class _Runs(NamedTuple):
 
 
 def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
-    """Each file is a run; where few files hold more than a window, about 256 pieces of them are.
+    """Each file is a run; of data of more than a window, some pieces of each file are.
 
     TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there.
     """
     total = sum(one.count for one in found)
     rows = []
     for one in found:
-        wanted = _RUNS_OF_AN_EPOCH * one.count // total if total > window else 1
-        step = max(1, -(-len(one.offsets) // max(wanted, 1)))  # blocks of a run
+        wanted = 1
+        if total > window:
+            wanted = max(_RUNS_OF_AN_EPOCH * one.count // total, _RUNS_OF_A_FILE)
+        step = max(1, -(-len(one.offsets) // wanted))  # blocks of a run
         offsets = one.offsets[::step] or [0]
         firsts = np.arange(len(offsets)) * step * one.block_records
         sizes, counts = np.diff([*offsets, one.size]), np.diff([*firsts, one.count])
@@ -514,12 +519,12 @@ class _Stream:
         places of as many equal parts of the epoch: so each part of the epoch has some of each.
         """
         size = len(self._runs.paths)  # U
-        stretch = np.arange(size) * min(_LANES, -(-size // 4)) // size  # [U]
+        stretch = np.arange(size) // _RUNS_OF_A_STRETCH  # [U]
         length = np.bincount(stretch)[stretch]
         rank = np.arange(size) - np.searchsorted(stretch, stretch)
         # Windows take the keys 0, 1, ...; the runs of epoch e take -1 - e.
         draws = self._draws(-1 - epoch, [2, size])
-        shuffled = tf.argsort((stretch.astype(np.int64) << 56) + draws[0] // 256)
+        shuffled = tf.argsort((stretch << 40) + draws[0] // (1 << 23))
         times = (rank + tf.cast(draws[1], tf.float64) * 2.0**-63) / length
         in_time = tf.gather(shuffled, tf.argsort(times))
         turns = np.arange(size)
@@ -545,11 +550,13 @@ class _Stream:
         )
         texts = texts.skip(begin - before).take(end - begin).batch(self._window)
         numbers = tf.data.Dataset.range(window, _MAX_INT64)
-        shuffled = as_written(lambda batch, number: self._shuffle(batch, epoch, lane, number))
+        shuffled = as_written(
+            lambda batch, number: self._shuffle(batch, epoch, lane=lane, number=number)
+        )
         # Each lane reads the window after the one that is served: so they read at the same time.
         return tf.data.Dataset.zip((texts, numbers)).map(shuffled).prefetch(1).unbatch()
 
-    def _shuffle(self, texts, epoch, lane, number) -> Tuple[tf.Tensor, tf.Tensor]:
+    def _shuffle(self, texts, epoch, *, lane, number) -> Tuple[tf.Tensor, tf.Tensor]:
         """Puts a window of a lane in a random order, and gives the records their positions."""
         key = (epoch * self._lanes + lane) * self._windows_of_lane + number
         size = tf.shape(texts, out_type=tf.int64)[0]
@@ -611,8 +618,8 @@ def evaluation_batches(
         that B is static; otherwise the last batch is smaller.
       weight_features: names of features that are set to zero in the copies.
       shard_index: which share of the records this reader serves; a share may be empty.
-      shard_count: number of readers. Each reads a stretch of what a single one with batches as large
-        as all of theirs would serve; the stretches differ by one record at most.
+      shard_count: number of readers. Each has a stretch of what one with batches as large as all of
+        theirs would serve; the stretches differ by one record at most.
       transform: (features of a batch, the records' numbers int64 [B]) -> features.
       index_folder: see record_index.load.
 
@@ -656,7 +663,7 @@ def _in_order(found: Sequence[record_index.FileBlocks], begin: int, end: int) ->
     rows = []
     before = skipped = 0  # records of the files so far; those that are read before `begin`
     for one in found:
-        if before + one.count > begin and before < end:
+        if one.count and before + one.count > begin and before < end:
             block = max(begin - before, 0) // one.block_records
             first, offset = block * one.block_records, one.offsets[block]
             rows.append((one.path, offset, one.size - offset, first, one.count - first))

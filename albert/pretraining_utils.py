@@ -29,7 +29,6 @@ from typing import (
     Tuple,
 )
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import (

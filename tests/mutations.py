@@ -875,8 +875,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "all shards the same records",
                 "input_pipeline.py",
-                "tf.math.floormod(self._shard.index - begin, self._stride), self._lanes, self._stride",
-                "tf.math.floormod(-begin, self._stride), self._lanes, self._stride",
+                "lambda _, place: tf.equal(place % count, index)",
+                "lambda _, place: tf.equal(place % count, 0)",
             ),
             Fault(
                 "a restart one batch late",
@@ -911,7 +911,7 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "copies that fill a batch count",
                 "input_pipeline.py",
-                "is_real = tf.sequence_mask(count, batch_size, tf.int32)  # [B]",
+                "is_real = tf.sequence_mask(tf.size(texts), batch_size, tf.int32)  # [B]",
                 "is_real = tf.ones([batch_size], tf.int32)",
             ),
             Fault(
