@@ -687,9 +687,7 @@ def read_first_record(path: str) -> Optional[bytes]:
         header = stream.read(_HEADER_BYTES)
         if not header:
             return None
-        whole = len(header) == _HEADER_BYTES and _checksum(header[:8]) == header[8:]
-        if not whole:
-            raise ValueError(damaged_record(str(path), 0))
+        _check_first_header(str(path), header)
         (length,) = _LENGTH.unpack_from(header)
         record, stored = stream.read(length), stream.read(_FOOTER_BYTES)
         if _checksum(record) != stored:

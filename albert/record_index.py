@@ -99,12 +99,12 @@ class _Index:
         """Returns the blocks of files, and keeps them as it goes."""
         found = {}
         saved = time.time()
-        for blocks, state in many_files.each(_walked, paths, "Counting the records"):
-            found[blocks.path] = blocks
-            offsets = " ".join(map(str, blocks.offsets))
-            as_json = {"records": blocks.block_records, "offsets": offsets}
-            if state == many_files.state_of(blocks.path):
-                self._kept[blocks.path] = {"state": state, "count": blocks.count, "blocks": as_json}
+        walks = many_files.each(_walk, paths, "Counting the records")
+        for path, (size, state, blocks) in zip(paths, walks):
+            found[path] = FileBlocks(path, size, blocks.count, blocks.block_records, blocks.offsets)
+            known = {"state": state, "count": blocks.count, "blocks": blocks.as_json()}
+            if state == many_files.state_of(path):
+                self._kept[path] = known
             if time.time() - saved > _SECONDS_BETWEEN_SAVES:
                 self._save()
                 saved = time.time()
@@ -118,12 +118,10 @@ class _Index:
             files.atomic_write_text(self._path, json.dumps(self._kept))
 
 
-def _walked(path: str) -> Tuple[FileBlocks, Optional[List[int]]]:
-    """The blocks of a file, and its state before they were looked for."""
-    state = many_files.state_of(path)
-    size = tf.io.gfile.stat(path).length
-    blocks = files.walk_records(path, size)
-    return FileBlocks(path, size, blocks.count, blocks.block_records, blocks.offsets), state
+def _walk(path: str) -> Tuple[int, Optional[List[int]], files.BlockOffsets]:
+    """The size of a file and its state before it is walked, and its blocks."""
+    size, state = tf.io.gfile.stat(path).length, many_files.state_of(path)
+    return size, state, files.walk_records(path, size)
 
 
 def _from_json(path: str, size: int, known: Mapping[str, Any]) -> Optional[FileBlocks]:
