@@ -284,9 +284,9 @@ class AtomicRecordWriter:
 # ------------------------------------------------------------------------------ reading: in common
 
 _LANES = 64
-_RUNS_OF_A_STRETCH = 4
+_RUNS_OF_A_STRETCH = 8
 # Of data of more than a window: pieces of files that are put in a random order, at least.
-_RUNS_OF_AN_EPOCH = 256
+_RUNS_OF_AN_EPOCH = 384
 _RUNS_OF_A_FILE = 8
 _READ_BUFFER_BYTES = 1 << 20
 _AUTOTUNE = tf.data.experimental.AUTOTUNE
@@ -357,9 +357,9 @@ def seeded_batches(
     turn. A lane is cut into windows, each of which is put in a random order. The random numbers are
     stateless functions of seed, epoch and window. Every record is served once an epoch.
 
-    The stream has positions 0, 1, 2, ... over all epochs. Shard i of n takes the positions p with
-    p % n == i: batch k of n shards with b examples each is together batch k of one shard with n*b.
-    It reads its share of large data if n divides 64, and n / gcd(n, 64) times as much elsewhere.
+    Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b
+    examples each is together batch k of one with n*b. It reads its share of large data if n divides
+    64, and n / gcd(n, 64) times as much elsewhere.
 
     Args:
       files: record files; they are sorted by name, so it does not matter how they were listed.
@@ -370,10 +370,9 @@ def seeded_batches(
       shuffle_window: W, records shuffled at a time; a reader holds two windows, or its share.
       shard_index: which share of every batch this reader serves.
       shard_count: number of readers that share each batch.
-      transform: (features of a batch, the records' positions int64 [B]) -> features. Batches stay
-        functions of (seed, n) if its random numbers are functions of the positions.
-      drop_remainder: True makes B a static dimension (an endless stream has no remainder).
-      index_folder: see record_index.load.
+      transform: (features, the records' positions int64 [B]) -> features; with random numbers that
+        are functions of the positions, batches stay functions of (seed, n).
+      drop_remainder: makes B static; index_folder: see record_index.load.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32.
@@ -444,12 +443,25 @@ def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
     return _Runs(np.array(paths), *(np.array(column, np.int64) for column in numbers))
 
 
+class _Dealt(NamedTuple):
+    """The runs of an epoch in their lanes, one lane after another: tensors [U] and [lanes].
+
+    A lane has `own` records of each of its runs. Where that is more than its part, the `spare` ones
+    at the end are for lanes that have less than theirs.
+    """
+
+    order: tf.Tensor  # the runs
+    in_lane: tf.Tensor  # the number of the first record, in its lane
+    own: tf.Tensor
+    spare: tf.Tensor
+    own_of_lane: tf.Tensor
+
+
 class _Stream:
     """The endless stream of serialised records in the order that the seed gives.
 
-    The records of an epoch, in the order in which its runs are put, are cut into as many lanes as
-    there are. Epoch e has the positions from e * R on, and the one that is s further is in lane
-    s % lanes. A reader needs the lanes alone that its positions are in.
+    Epoch e has the positions from e * R on. The one that is s further is in lane s % lanes. All
+    lanes have equal parts of an epoch. A reader reads those lanes that its positions are in.
     """
 
     def __init__(self, found, *, seed: int, window: int, start: int, shard: _Shard):
@@ -457,6 +469,12 @@ class _Stream:
         self._runs = runs = _runs(found, window)
         self._epoch_size = int(sum(runs.counts))  # R
         self._lanes = _LANES if self._epoch_size > window and len(runs.paths) >= _LANES else 1
+        lanes = np.arange(self._lanes)
+        self._sizes = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes  # of the lanes
+        # The runs are dealt like cards.
+        turns = np.arange(len(runs.paths))
+        self._turns = np.lexsort((turns, turns % self._lanes))
+        self._lane_of = self._turns % self._lanes
         self._window = max(1, window // self._lanes)  # of a lane
         self._windows_of_lane = -(-self._epoch_size // (self._lanes * self._window))
         self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
@@ -479,22 +497,18 @@ class _Stream:
         """Returns all files, those first that are read from the window of a position on."""
         epoch, in_epoch = divmod(position, self._epoch_size)
         with tf.Graph().as_default(), tf.device("/cpu:0"), tf.Session() as session:
-            orders = [
-                session.run(self._run_order(np.int64(number))) for number in (epoch, epoch + 1)
-            ]
-        ends = np.cumsum(self._runs.counts[orders[0]])
-        share = self._epoch_size / self._lanes
+            now, later = session.run(
+                [self._deal(self._run_order(np.int64(number))) for number in (epoch, epoch + 1)]
+            )
         passed = in_epoch // (self._lanes * self._window) * self._window
-        # How far each run is behind what its lane has passed.
-        ahead = (ends - 1) % share - passed
-        nearest = np.lexsort((ahead, ahead < 0))
-        names = np.concatenate([orders[0][nearest], orders[1]])
+        # How far the end of each run is behind what its lane has passed.
+        ahead = now.in_lane + now.own + now.spare - 1 - passed
+        names = np.concatenate([now.order[np.lexsort((ahead, ahead < 0))], later.order])
         return [str(name) for name in dict.fromkeys(self._runs.paths[names].tolist())]
 
     def _epoch(self, epoch: tf.Tensor) -> tf.data.Dataset:
         """The records of one epoch that are in our lanes, from the start on."""
-        order = self._run_order(epoch)  # [U]
-        ends = tf.cumsum(tf.gather(self._runs.counts, order))  # [U]
+        dealt = self._deal(self._run_order(epoch))
         is_first = tf.cast(tf.equal(epoch, self._first_epoch), tf.int64)
         window = is_first * self._first_window
         begin = epoch * self._epoch_size
@@ -502,7 +516,7 @@ class _Stream:
             tf.math.floormod(self._shard.index - begin, self._stride), self._lanes, self._stride
         )
         records = lanes.interleave(
-            as_written(lambda lane: self._lane(epoch, lane, window, order=order, ends=ends)),
+            as_written(lambda lane: self._lane(dealt, epoch, lane, window=window)),
             cycle_length=self._lanes // self._stride,
             block_length=1,
         )
@@ -513,7 +527,7 @@ class _Stream:
         return records.skip(is_first * tf.maximum(passed, np.int64(0)))
 
     def _run_order(self, epoch: tf.Tensor) -> tf.Tensor:
-        """The runs in the order of an epoch, those of a lane after those of another; int32 [U].
+        """The runs in the order of an epoch, int32 [U].
 
         The data is cut into stretches. The runs of each come in a random order, and at random
         places of as many equal parts of the epoch: so each part of the epoch has some of each.
@@ -526,35 +540,55 @@ class _Stream:
         draws = self._draws(-1 - epoch, [2, size])
         shuffled = tf.argsort((stretch << 40) + draws[0] // (1 << 23))
         times = (rank + tf.cast(draws[1], tf.float64) * 2.0**-63) / length
-        in_time = tf.gather(shuffled, tf.argsort(times))
-        turns = np.arange(size)
-        return tf.gather(in_time, np.lexsort((turns, turns % self._lanes)))
+        return tf.gather(shuffled, tf.argsort(times))
 
-    def _lane(
-        self, epoch: tf.Tensor, lane: tf.Tensor, window: tf.Tensor, *, order, ends
-    ) -> tf.data.Dataset:
+    def _deal(self, run_order: tf.Tensor) -> _Dealt:
+        """Deals the runs to the lanes, and evens out what some have more than others."""
+        order = tf.gather(run_order, self._turns)
+        counts = tf.gather(self._runs.counts, order)
+        starts = tf.cumsum(counts, exclusive=True)
+        of_lanes = tf.gather(starts, np.searchsorted(self._lane_of, np.arange(self._lanes)))
+        in_lane = starts - tf.gather(of_lanes, self._lane_of)
+        own = tf.clip_by_value(self._sizes[self._lane_of] - in_lane, np.int64(0), counts)
+        return _Dealt(order, in_lane, own, counts - own, tf.math.segment_sum(own, self._lane_of))
+
+    def _lane(self, dealt: _Dealt, epoch, lane, *, window) -> tf.data.Dataset:
         """(serialised string [], position int64 []) of a lane, from one of its windows on."""
-        # Lanes are equally long, to a record, and may share a run between them.
-        share, more = divmod(self._epoch_size, self._lanes)
-        end = (lane + 1) * share + tf.minimum(lane + 1, more)
-        begin = lane * share + tf.minimum(lane, more) + window * self._window
-        begin = tf.minimum(begin, end)
-        first, last = (
-            tf.searchsorted(ends, [place], side="left", out_type=tf.int64)[0]
-            for place in (begin + 1, end)
+        has_own, size = dealt.own_of_lane[lane], tf.gather(self._sizes, lane)
+        passed = tf.minimum(window * self._window, size)
+        own_begin = tf.cumsum(dealt.own_of_lane, exclusive=True)[lane]
+        own = self._part(
+            dealt, dealt.own, begin=own_begin + tf.minimum(passed, has_own), end=own_begin + has_own
         )
-        first = tf.minimum(first, last)
-        before = ends[first] - tf.gather(self._runs.counts, order[first])
-        texts = tf.data.Dataset.range(first, last + 1).flat_map(
-            as_written(lambda number: _read_run(self._runs, order[number]))
+        lent_begin = tf.cumsum(self._sizes - dealt.own_of_lane, exclusive=True)[lane]
+        lent = self._part(
+            dealt,
+            dealt.spare,
+            begin=lent_begin + tf.maximum(passed - has_own, 0),
+            end=lent_begin + size - has_own,
         )
-        texts = texts.skip(begin - before).take(end - begin).batch(self._window)
+        texts = own.concatenate(lent).batch(self._window)
         numbers = tf.data.Dataset.range(window, _MAX_INT64)
         shuffled = as_written(
             lambda batch, number: self._shuffle(batch, epoch, lane=lane, number=number)
         )
         # Each lane reads the window after the one that is served: so they read at the same time.
         return tf.data.Dataset.zip((texts, numbers)).map(shuffled).prefetch(1).unbatch()
+
+    def _part(self, dealt: _Dealt, counts, *, begin, end) -> tf.data.Dataset:
+        """The raw records `begin` to before `end` of all that are own, or of all that are spare."""
+        ends = tf.cumsum(counts)
+        first = tf.searchsorted(ends, [begin], side="right", out_type=tf.int64)[0]
+        last = tf.searchsorted(ends, [end], side="left", out_type=tf.int64)[0]
+        passed = tf.zeros_like(counts) if counts is dealt.own else dealt.own
+
+        def read(number: tf.Tensor) -> tf.data.Dataset:
+            skipped = passed[number] + tf.maximum(begin - (ends[number] - counts[number]), 0)
+            left = passed[number] + counts[number] - skipped
+            return _read_run(self._runs, dealt.order[number]).skip(skipped).take(left)
+
+        numbers = tf.data.Dataset.range(first, tf.where(begin < end, last + 1, first))
+        return numbers.flat_map(as_written(read)).take(end - begin)
 
     def _shuffle(self, texts, epoch, *, lane, number) -> Tuple[tf.Tensor, tf.Tensor]:
         """Puts a window of a lane in a random order, and gives the records their positions."""
@@ -614,13 +648,11 @@ def evaluation_batches(
       spec: declaration of the records.
       batch_size: B, examples a batch.
       max_batches: stops after so many; None or 0 serves everything.
-      pad_final_batch: fills the last batch to B with copies of its first record of weight zero, so
-        that B is static; otherwise the last batch is smaller.
+      pad_final_batch: fills the last batch to B, so that B is static, with copies of weight zero.
       weight_features: names of features that are set to zero in the copies.
       shard_index: which share of the records this reader serves; a share may be empty.
-      shard_count: number of readers. Each has a stretch of what one with batches as large as all of
-        theirs would serve; the stretches differ by one record at most.
-      transform: (features of a batch, the records' numbers int64 [B]) -> features.
+      shard_count: number of readers; each has a stretch of the records, equal to one record.
+      transform: (features, the records' numbers int64 [B]) -> features.
       index_folder: see record_index.load.
 
     Returns:

@@ -899,8 +899,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "one file is one run",
                 "input_pipeline.py",
-                "if total > window else 1",
-                "if total > 1 << 60 else 1",
+                "if total > window:",
+                "if total > 1 << 60:",
             ),
             Fault(
                 "an index is never renewed",
