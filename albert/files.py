@@ -610,8 +610,7 @@ def walk_records(path: str, size: int) -> BlockOffsets:
     position = 0  # of the next header
     is_local = "://" not in path
     buffer, buffer_start = b"", 0
-    check_is_file(path)
-    with open(path, "rb", buffering=0) if is_local else open_to_read(path) as stream:
+    with _open_records(path) as stream:
         while position < size:
             offset = position - buffer_start
             if is_local or offset + _HEADER_BYTES > len(buffer):
@@ -675,15 +674,23 @@ def find_damaged_record(path: str, *, offset: Optional[int] = None) -> Optional[
     return None
 
 
+def _open_records(path: str) -> Any:
+    """Of a local file what is asked for is read, and no more."""
+    if "://" in path:
+        return open_to_read(path)
+    check_is_file(path)
+    return open(path, "rb", buffering=0)
+
+
 def read_first_record(path: str) -> Optional[bytes]:
     """Returns the first record of a whole TFRecord file; None if the file is empty.
 
-    (TensorFlow's iterator reads sixteen megabytes ahead.)
+    (TensorFlow's iterator reads sixteen megabytes ahead, its files half a megabyte.)
 
     Raises:
       ValueError: the record is damaged.
     """
-    with open_to_read(path) as stream:
+    with _open_records(path) as stream:
         header = stream.read(_HEADER_BYTES)
         if not header:
             return None

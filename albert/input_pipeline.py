@@ -14,6 +14,7 @@ stopped goes on with exactly the batches it would have seen.
 Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
 """
 
+import math
 import operator
 import struct
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -282,9 +283,11 @@ class AtomicRecordWriter:
 
 # ------------------------------------------------------------------------------ reading: in common
 
-_RUNS_READ_TOGETHER = 64
-_BLOCK_RECORDS = 64  # taken from each of them in turn
-_RUNS_OF_AN_EPOCH = 256  # of data that is more than a window, where it has fewer files
+_LANES = 64
+_RUNS_OF_A_STRETCH = 8
+# Of data of more than a window: pieces of files that are put in a random order, at least.
+_RUNS_OF_AN_EPOCH = 384
+_RUNS_OF_A_FILE = 8
 _READ_BUFFER_BYTES = 1 << 20
 _AUTOTUNE = tf.data.experimental.AUTOTUNE
 _MAX_INT64 = np.iinfo(np.int64).max
@@ -301,11 +304,6 @@ def _checked_index(
     if not any(one.count for one in found):
         raise ValueError(f"There is not a single record in {list(files)}.")
     return found
-
-
-def _read(path: tf.Tensor) -> tf.data.Dataset:
-    """The raw records of one file."""
-    return tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
 
 
 def _deterministic(dataset: tf.data.Dataset) -> tf.data.Dataset:
@@ -355,12 +353,13 @@ def seeded_batches(
     """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
 
     Each epoch puts the data's runs (see `_runs`) in a random order that spreads each stretch of the
-    data over the whole epoch, and reads 64 at a time, 64 records from each in turn. This stream is
-    cut into windows, each of which is put in a random order. The random numbers are stateless
-    functions of the seed and the epoch or window. Every record is served once an epoch.
+    data over the whole epoch, and deals those of large data to 64 lanes, from which records come in
+    turn. A lane is cut into windows, each of which is put in a random order. The random numbers are
+    stateless functions of seed, epoch and window. Every record is served once an epoch.
 
-    The stream has positions 0, 1, 2, ... over all epochs. Shard i of n takes the positions p with
-    p % n == i: batch k of n shards with b examples each is together batch k of one shard with n*b.
+    Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b
+    examples each is together batch k of one with n*b. It reads its share of large data if n divides
+    64, and n / gcd(n, 64) times as much elsewhere.
 
     Args:
       files: record files; they are sorted by name, so it does not matter how they were listed.
@@ -368,13 +367,12 @@ def seeded_batches(
       batch_size: B, examples a batch (of this shard).
       seed: any integer.
       start_batch: the first batch served; what is before is skipped by arithmetic or read past.
-      shuffle_window: W, records shuffled with each other; they are held in memory unparsed.
+      shuffle_window: W, records shuffled at a time; a reader holds two windows, or its share.
       shard_index: which share of every batch this reader serves.
       shard_count: number of readers that share each batch.
-      transform: (features of a batch, the records' positions int64 [B]) -> features. Batches stay
-        functions of (seed, n) if its random numbers are functions of the positions.
-      drop_remainder: True makes B a static dimension (an endless stream has no remainder).
-      index_folder: see record_index.load.
+      transform: (features, the records' positions int64 [B]) -> features; with random numbers that
+        are functions of the positions, batches stay functions of (seed, n).
+      drop_remainder: makes B static; index_folder: see record_index.load.
 
     Returns:
       A dataset of {name: [B] + declared shape}, int64 as int32.
@@ -420,86 +418,185 @@ class _Runs(NamedTuple):
 
     paths: np.ndarray
     offsets: np.ndarray  # first byte
+    sizes: np.ndarray  # bytes
     firsts: np.ndarray  # number of the first record, in its file
     counts: np.ndarray  # records
 
 
 def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
-    """Each file is a run; where few files hold more than a window, about 256 pieces of them are.
+    """Each file is a run; of data of more than a window, some pieces of each file are.
 
     TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there.
     """
     total = sum(one.count for one in found)
     rows = []
     for one in found:
-        wanted = _RUNS_OF_AN_EPOCH * one.count // total if total > window else 1
-        step = max(1, -(-len(one.offsets) // max(wanted, 1)))  # blocks of a run
+        wanted = 1
+        if total > window:
+            wanted = max(_RUNS_OF_AN_EPOCH * one.count // total, _RUNS_OF_A_FILE)
+        step = max(1, -(-len(one.offsets) // wanted))  # blocks of a run
         offsets = one.offsets[::step] or [0]
         firsts = np.arange(len(offsets)) * step * one.block_records
-        counts = np.diff(np.append(firsts, one.count))
-        rows += zip([one.path] * len(offsets), offsets, firsts, counts)
+        sizes, counts = np.diff([*offsets, one.size]), np.diff([*firsts, one.count])
+        rows += zip([one.path] * len(offsets), offsets, sizes, firsts, counts)
     paths, *numbers = zip(*rows)
     return _Runs(np.array(paths), *(np.array(column, np.int64) for column in numbers))
 
 
+class _Dealt(NamedTuple):
+    """The runs of an epoch in their lanes, one lane after another: tensors [U] and [lanes].
+
+    A lane has `own` records of each of its runs. Where that is more than its part, the `spare` ones
+    at the end are for lanes that have less than theirs.
+    """
+
+    order: tf.Tensor  # the runs
+    in_lane: tf.Tensor  # the number of the first record, in its lane
+    own: tf.Tensor
+    spare: tf.Tensor
+    own_of_lane: tf.Tensor
+
+
 class _Stream:
-    """The endless stream of serialised records in the order that the seed gives."""
+    """The endless stream of serialised records in the order that the seed gives.
+
+    Epoch e has the positions from e * R on. The one that is s further is in lane s % lanes. All
+    lanes have equal parts of an epoch. A reader reads those lanes that its positions are in.
+    """
 
     def __init__(self, found, *, seed: int, window: int, start: int, shard: _Shard):
         """`start`: the position, counted over all shards, to begin with."""
         self._runs = runs = _runs(found, window)
         self._epoch_size = int(sum(runs.counts))  # R
-        self._window = window
-        self._windows_per_epoch = -(-self._epoch_size // window)
+        self._lanes = _LANES if self._epoch_size > window and len(runs.paths) >= _LANES else 1
+        lanes = np.arange(self._lanes)
+        self._sizes = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes  # of the lanes
+        # The runs are dealt like cards.
+        turns = np.arange(len(runs.paths))
+        self._turns = np.lexsort((turns, turns % self._lanes))
+        self._lane_of = self._turns % self._lanes
+        self._window = max(1, window // self._lanes)  # of a lane
+        self._windows_of_lane = -(-self._epoch_size // (self._lanes * self._window))
         self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
-        self._start = start
-        self._first_epoch, start_in_epoch = divmod(start, self._epoch_size)
-        self._first_window = start_in_epoch // window
         self._shard = shard
+        self._stride = math.gcd(shard.count, self._lanes)  # from one of our lanes to the next
+        self._start = start
+        self._first_epoch, in_epoch = divmod(start, self._epoch_size)
+        self._first_window = in_epoch // (self._lanes * self._window)
 
     def records(self) -> tf.data.Dataset:
         """(serialised string [], position int64 []) of this shard from `start` on."""
         epochs = tf.data.Dataset.range(self._first_epoch, _MAX_INT64)
-        return epochs.flat_map(as_written(self._windows)).unbatch()
+        records = epochs.flat_map(as_written(self._epoch))
+        if self._stride == self._shard.count:
+            return records
+        count, index = self._shard.count, self._shard.index
+        return records.filter(as_written(lambda _, place: tf.equal(place % count, index)))
 
     def files_from(self, position: int) -> List[str]:
-        """Returns all files in the order in which they are read from the window of a position."""
+        """Returns all files, those first that are read from the window of a position on."""
         epoch, in_epoch = divmod(position, self._epoch_size)
         with tf.Graph().as_default(), tf.device("/cpu:0"), tf.Session() as session:
-            orders = [
-                session.run(self._run_order(np.int64(number))) for number in (epoch, epoch + 1)
-            ]
-        window = in_epoch // self._window * self._window
-        ends = np.cumsum(self._runs.counts[orders[0]])
-        first = int(np.searchsorted(ends, window, side="right"))
-        first -= first % _RUNS_READ_TOGETHER
-        names = np.concatenate([orders[0][first:], orders[1]])
+            now, later = session.run(
+                [self._deal(self._run_order(np.int64(number))) for number in (epoch, epoch + 1)]
+            )
+        passed = in_epoch // (self._lanes * self._window) * self._window
+        # How far the end of each run is behind what its lane has passed.
+        ahead = now.in_lane + now.own + now.spare - 1 - passed
+        names = np.concatenate([now.order[np.lexsort((ahead, ahead < 0))], later.order])
         return [str(name) for name in dict.fromkeys(self._runs.paths[names].tolist())]
 
-    def _windows(self, epoch: tf.Tensor) -> tf.data.Dataset:
-        """(serialised string [<= W], positions int64 [<= W]) of one epoch."""
+    def _epoch(self, epoch: tf.Tensor) -> tf.data.Dataset:
+        """The records of one epoch that are in our lanes, from the start on."""
+        dealt = self._deal(self._run_order(epoch))
         is_first = tf.cast(tf.equal(epoch, self._first_epoch), tf.int64)
-        skipped = is_first * self._first_window
-        raw = self._raw_records(epoch, skipped * self._window).batch(self._window)
-        numbers = tf.data.Dataset.range(skipped, self._windows_per_epoch)
-        return tf.data.Dataset.zip((raw, numbers)).map(
-            as_written(lambda texts, number: self._shuffle(texts, epoch, number))
+        window = is_first * self._first_window
+        begin = epoch * self._epoch_size
+        lanes = tf.data.Dataset.range(
+            tf.math.floormod(self._shard.index - begin, self._stride), self._lanes, self._stride
         )
+        records = lanes.interleave(
+            as_written(lambda lane: self._lane(dealt, epoch, lane, window=window)),
+            cycle_length=self._lanes // self._stride,
+            block_length=1,
+        )
+        # Our positions from the beginning of the window to the start.
+        first = begin + self._lanes * self._window * window
+        first += tf.math.floormod(self._shard.index - first, self._stride)
+        passed = (self._start - first + self._stride - 1) // self._stride
+        return records.skip(is_first * tf.maximum(passed, np.int64(0)))
 
-    def _shuffle(self, texts, epoch, number) -> Tuple[tf.Tensor, tf.Tensor]:
-        """Permutes a window and takes from it what is our shard's and not before the start."""
+    def _run_order(self, epoch: tf.Tensor) -> tf.Tensor:
+        """The runs in the order of an epoch, int32 [U].
+
+        The data is cut into stretches. The runs of each come in a random order, and at random
+        places of as many equal parts of the epoch: so each part of the epoch has some of each.
+        """
+        size = len(self._runs.paths)  # U
+        stretch = np.arange(size) // _RUNS_OF_A_STRETCH  # [U]
+        length = np.bincount(stretch)[stretch]
+        rank = np.arange(size) - np.searchsorted(stretch, stretch)
+        # Windows take the keys 0, 1, ...; the runs of epoch e take -1 - e.
+        draws = self._draws(-1 - epoch, [2, size])
+        shuffled = tf.argsort((stretch << 40) + draws[0] // (1 << 23))
+        times = (rank + tf.cast(draws[1], tf.float64) * 2.0**-63) / length
+        return tf.gather(shuffled, tf.argsort(times))
+
+    def _deal(self, run_order: tf.Tensor) -> _Dealt:
+        """Deals the runs to the lanes, and evens out what some have more than others."""
+        order = tf.gather(run_order, self._turns)
+        counts = tf.gather(self._runs.counts, order)
+        starts = tf.cumsum(counts, exclusive=True)
+        of_lanes = tf.gather(starts, np.searchsorted(self._lane_of, np.arange(self._lanes)))
+        in_lane = starts - tf.gather(of_lanes, self._lane_of)
+        own = tf.clip_by_value(self._sizes[self._lane_of] - in_lane, np.int64(0), counts)
+        return _Dealt(order, in_lane, own, counts - own, tf.math.segment_sum(own, self._lane_of))
+
+    def _lane(self, dealt: _Dealt, epoch, lane, *, window) -> tf.data.Dataset:
+        """(serialised string [], position int64 []) of a lane, from one of its windows on."""
+        has_own, size = dealt.own_of_lane[lane], tf.gather(self._sizes, lane)
+        passed = tf.minimum(window * self._window, size)
+        own_begin = tf.cumsum(dealt.own_of_lane, exclusive=True)[lane]
+        own = self._part(
+            dealt, dealt.own, begin=own_begin + tf.minimum(passed, has_own), end=own_begin + has_own
+        )
+        lent_begin = tf.cumsum(self._sizes - dealt.own_of_lane, exclusive=True)[lane]
+        lent = self._part(
+            dealt,
+            dealt.spare,
+            begin=lent_begin + tf.maximum(passed - has_own, 0),
+            end=lent_begin + size - has_own,
+        )
+        texts = own.concatenate(lent).batch(self._window)
+        numbers = tf.data.Dataset.range(window, _MAX_INT64)
+        shuffled = as_written(
+            lambda batch, number: self._shuffle(batch, epoch, lane=lane, number=number)
+        )
+        # Each lane reads the window after the one that is served: so they read at the same time.
+        return tf.data.Dataset.zip((texts, numbers)).map(shuffled).prefetch(1).unbatch()
+
+    def _part(self, dealt: _Dealt, counts, *, begin, end) -> tf.data.Dataset:
+        """The raw records `begin` to before `end` of all that are own, or of all that are spare."""
+        ends = tf.cumsum(counts)
+        first = tf.searchsorted(ends, [begin], side="right", out_type=tf.int64)[0]
+        last = tf.searchsorted(ends, [end], side="left", out_type=tf.int64)[0]
+        passed = tf.zeros_like(counts) if counts is dealt.own else dealt.own
+
+        def read(number: tf.Tensor) -> tf.data.Dataset:
+            skipped = passed[number] + tf.maximum(begin - (ends[number] - counts[number]), 0)
+            left = passed[number] + counts[number] - skipped
+            return _read_run(self._runs, dealt.order[number]).skip(skipped).take(left)
+
+        numbers = tf.data.Dataset.range(first, tf.where(begin < end, last + 1, first))
+        return numbers.flat_map(as_written(read)).take(end - begin)
+
+    def _shuffle(self, texts, epoch, *, lane, number) -> Tuple[tf.Tensor, tf.Tensor]:
+        """Puts a window of a lane in a random order, and gives the records their positions."""
+        key = (epoch * self._lanes + lane) * self._windows_of_lane + number
         size = tf.shape(texts, out_type=tf.int64)[0]
-        order = self._permutation(epoch * self._windows_per_epoch + number, size)
-        begin = epoch * self._epoch_size + number * self._window
-        first = tf.maximum(begin, np.int64(self._start))
-        first += tf.math.floormod(self._shard.index - first, self._shard.count)
-        end = tf.maximum(first, begin + size)  # an empty range if nothing is ours
-        positions = tf.range(first, end, self._shard.count)
-        return tf.gather(texts, tf.gather(order, positions - begin)), positions
-
-    def _permutation(self, key: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
-        """A random order, int32 [size], that is a function of the seed and the key."""
-        return tf.argsort(self._draws(key, [size]))
+        turns = number * self._window + tf.range(size)
+        positions = epoch * self._epoch_size + turns * self._lanes + lane
+        return tf.gather(texts, tf.argsort(self._draws(key, [size]))), positions
 
     def _draws(self, key: tf.Tensor, shape: Sequence[Any]) -> tf.Tensor:
         """Random numbers from 0 to 2^63 - 1, a function of the seed and the key."""
@@ -507,62 +604,21 @@ class _Stream:
             shape, seed=[self._seed, key], minval=0, maxval=_MAX_INT64, dtype=tf.int64
         )
 
-    def _run_order(self, epoch: tf.Tensor) -> tf.Tensor:
-        """The order of the runs in an epoch, int32 [U].
 
-        The data is cut into stretches. The runs of each come in a random order, and at random
-        places of as many equal parts of the epoch: so each part of the epoch has some of each.
-        """
-        size = len(self._runs.paths)  # U
-        stretch = np.arange(size) * min(_RUNS_READ_TOGETHER, -(-size // 4)) // size  # [U]
-        length = np.bincount(stretch)[stretch]
-        rank = np.arange(size) - np.searchsorted(stretch, stretch)
-        # Windows take the keys 0, 1, ...; the runs of epoch e take -1 - e.
-        draws = self._draws(-1 - epoch, [2, size])
-        shuffled = tf.argsort((stretch.astype(np.int64) << 56) + draws[0] // 256)
-        times = (rank + tf.cast(draws[1], tf.float64) * 2.0**-63) / length
-        return tf.gather(shuffled, tf.argsort(times))
-
-    def _raw_records(self, epoch: tf.Tensor, skipped: tf.Tensor) -> tf.data.Dataset:
-        """The records of one epoch before they are shuffled, from number `skipped` on."""
-        order = self._run_order(epoch)  # [U]
-        size = len(self._runs.paths)
-        groups = -(-size // _RUNS_READ_TOGETHER)
-        padding = groups * _RUNS_READ_TOGETHER - size
-        counts = tf.pad(tf.gather(self._runs.counts, order), [[0, padding]])
-        counts = tf.reduce_sum(tf.reshape(counts, [groups, _RUNS_READ_TOGETHER]), axis=1)
-        ends = tf.cumsum(counts)  # [groups]
-        passed = tf.reduce_sum(tf.cast(ends <= skipped, tf.int64))  # groups that are skipped whole
-        before = tf.concat([[np.int64(0)], ends], axis=0)[passed]
-        raw = tf.data.Dataset.range(passed, groups).flat_map(
-            as_written(lambda number: self._read_together(order, number * _RUNS_READ_TOGETHER))
-        )
-        return raw.unbatch().skip(skipped - before)
-
-    def _read_together(self, order: tf.Tensor, begin: tf.Tensor) -> tf.data.Dataset:
-        """Blocks of raw records (string [<= 64]) of the group of runs that starts at `begin`."""
-        group = tf.data.Dataset.from_tensor_slices(order[begin : begin + _RUNS_READ_TOGETHER])
-        return group.interleave(
-            # Each run prefetches a block: so they are read at the same time, and unlike that of a
-            # parallel interleave the order cannot depend on the runtime.
-            as_written(lambda run: self._read_run(run).batch(_BLOCK_RECORDS).prefetch(1)),
-            cycle_length=_RUNS_READ_TOGETHER,
-            block_length=1,
-        )
-
-    def _read_run(self, run: tf.Tensor) -> tf.data.Dataset:
-        """The raw records of a run, from its first byte on where the runtime can begin there."""
-        path, count = tf.gather(self._runs.paths, run), tf.gather(self._runs.counts, run)
-        if not _READS_FROM_OFFSETS:
-            return _read(path).skip(tf.gather(self._runs.firsts, run)).take(count)
-        from_offset = tf.raw_ops.TFRecordDatasetV2(
-            filenames=[path],
-            compression_type="",
-            buffer_size=np.int64(_READ_BUFFER_BYTES),
-            byte_offsets=[tf.gather(self._runs.offsets, run)],
-        )
-        records = tf.data.experimental.from_variant(from_offset, tf.TensorSpec([], tf.string))
-        return records.take(count)
+def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
+    """The raw records of a run, from its first byte on where the runtime can begin there."""
+    path, count = tf.gather(runs.paths, run), tf.gather(runs.counts, run)
+    if not _READS_FROM_OFFSETS:
+        records = tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
+        return records.skip(tf.gather(runs.firsts, run)).take(count)
+    from_offset = tf.raw_ops.TFRecordDatasetV2(
+        filenames=[path],
+        compression_type="",
+        buffer_size=tf.minimum(tf.gather(runs.sizes, run), _READ_BUFFER_BYTES),
+        byte_offsets=[tf.gather(runs.offsets, run)],
+    )
+    records = tf.data.experimental.from_variant(from_offset, tf.TensorSpec([], tf.string))
+    return records.take(count)
 
 
 # TF 1.15 reads a file from its beginning only.
@@ -582,6 +638,7 @@ def evaluation_batches(
     weight_features: Sequence[str] = (),
     shard_index: int = 0,
     shard_count: int = 1,
+    transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
     index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
     """Returns a dataset that serves each record once, in the order of the files given.
@@ -591,11 +648,11 @@ def evaluation_batches(
       spec: declaration of the records.
       batch_size: B, examples a batch.
       max_batches: stops after so many; None or 0 serves everything.
-      pad_final_batch: fills the last batch to B with copies of its first record of weight zero, so
-        that B is static; otherwise the last batch is smaller.
+      pad_final_batch: fills the last batch to B, so that B is static, with copies of weight zero.
       weight_features: names of features that are set to zero in the copies.
       shard_index: which share of the records this reader serves; a share may be empty.
-      shard_count: number of readers; shard i has each record whose number modulo it is i.
+      shard_count: number of readers; each has a stretch of the records, equal to one record.
+      transform: (features, the records' numbers int64 [B]) -> features.
       index_folder: see record_index.load.
 
     Returns:
@@ -610,28 +667,53 @@ def evaluation_batches(
     _check_at_least("max_batches", max_batches or 0, 0)
     _check_declared(weight_features, spec)
     enough = max_batches * batch_size * shard_count if max_batches else None
-    files = [str(name) for name in files]
-    files = [one.path for one in _checked_index(files, spec, folder=index_folder, enough=enough)]
-    record_damage.note(files, lambda batches: files)
+    found = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
+    record_damage.note([one.path for one in found], lambda _: [one.path for one in found])
+    total = min(sum(one.count for one in found), enough or _MAX_INT64)
+    begin, end = (total * number // shard.count for number in (shard.index, shard.index + 1))
 
-    def parsed(texts: tf.Tensor) -> Features:
-        count = tf.size(texts)
-        is_real = tf.ones([count], tf.int32)
+    def parsed(texts: tf.Tensor, numbers: tf.Tensor) -> Features:
+        is_real = tf.ones([tf.size(texts)], tf.int32)
         if pad_final_batch:
-            padding = batch_size - count
-            texts = tf.concat([texts, tf.fill([padding], texts[0])], axis=0)
-            texts.set_shape([batch_size])  # [B]
-            is_real = tf.sequence_mask(count, batch_size, tf.int32)  # [B]
+            is_real = tf.sequence_mask(tf.size(texts), batch_size, tf.int32)  # [B]
+            texts, numbers = _filled(texts, batch_size), _filled(numbers, batch_size)
         features = spec.parse_batch(texts)
+        if transform:
+            features = transform(features, numbers)
         for name in weight_features:
             features[name] = _zero_rows(features[name], is_real)
         if "is_real_example" in features:  # the records themselves may fill a batch
             is_real *= tf.reshape(features["is_real_example"], [-1])
         return dict(features, is_real_example=is_real)
 
-    records = _read(files).shard(shard.count, shard.index)
-    batches = records.batch(batch_size).take(max_batches or -1)
+    batches = _in_order(found, begin, end).batch(batch_size)
     return _deterministic(batches.map(as_written(parsed), _AUTOTUNE).prefetch(_AUTOTUNE))
+
+
+def _in_order(found: Sequence[record_index.FileBlocks], begin: int, end: int) -> tf.data.Dataset:
+    """(serialised string [], number int64 []) of the records from `begin` to before `end`."""
+    rows = []
+    before = skipped = 0  # records of the files so far; those that are read before `begin`
+    for one in found:
+        if one.count and before + one.count > begin and before < end:
+            block = max(begin - before, 0) // one.block_records
+            first, offset = block * one.block_records, one.offsets[block]
+            rows.append((one.path, offset, one.size - offset, first, one.count - first))
+            skipped += max(begin - before - first, 0)
+        before += one.count
+    if not rows:
+        return tf.data.Dataset.zip((tf.data.Dataset.from_tensors(""), tf.data.Dataset.range(0)))
+    paths, *numbers = zip(*rows)
+    runs = _Runs(np.array(paths), *(np.array(column, np.int64) for column in numbers))
+    texts = tf.data.Dataset.range(len(rows)).flat_map(as_written(lambda run: _read_run(runs, run)))
+    texts = texts.skip(skipped).take(end - begin)
+    return tf.data.Dataset.zip((texts, tf.data.Dataset.range(begin, end)))
+
+
+def _filled(rows: tf.Tensor, size: int) -> tf.Tensor:
+    """Rows [<= size] and copies of the first one; [size]."""
+    copies = tf.fill([size - tf.size(rows)], rows[0])
+    return tf.reshape(tf.concat([rows, copies], axis=0), [size])
 
 
 def _check_declared(weight_features: Sequence[str], spec: FeatureSpec) -> None:

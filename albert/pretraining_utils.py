@@ -29,7 +29,6 @@ from typing import (
     Tuple,
 )
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import (
@@ -466,29 +465,15 @@ def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:
     """Evaluation keeps the records' masks, and draws the same ones each time if there are none."""
     if not settings.masked_lm_budget or not lack_masks(settings.files):
         return None
-    return _masking(settings)
+    draw = _masking(settings)
 
+    def transform(features: Mapping[str, tf.Tensor], numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
+        """Masks the records that have no masks."""
+        drawn = draw(features, numbers)
+        has_own = tf.reduce_any(features["masked_lm_weights"] > 0, axis=1)  # [B]
+        return {name: tf.where(has_own, features[name], drawn[name]) for name in features}
 
-def _masked_evaluation(
-    dataset: tf.data.Dataset,
-    transform: Optional[Callable],
-    batch_size: int,
-    *,
-    shard: estimator_utils.InputShard,
-) -> tf.data.Dataset:
-    """Masks batches by the records' places in the files."""
-    if transform is None:
-        return dataset
-    rows = np.arange(batch_size, dtype=np.int64)
-
-    def masked(batch: Mapping[str, tf.Tensor], number: tf.Tensor) -> Mapping[str, tf.Tensor]:
-        places = (number * batch_size + rows) * shard.count + shard.index
-        drawn = transform(batch, places)
-        has_own = tf.reduce_any(batch["masked_lm_weights"] > 0, axis=1)  # [B]
-        return {name: tf.where(has_own, batch[name], drawn[name]) for name in batch}
-
-    numbered = tf.data.Dataset.zip((dataset, tf.data.Dataset.range(1 << 62)))
-    return numbered.map(input_pipeline.as_written(masked))
+    return transform
 
 
 def _evaluation_batches(
@@ -504,18 +489,16 @@ def _evaluation_batches(
     All cores of a TPU want a batch in each step, also when there is none any more.
     """
 
-    size = params["batch_size"]
-
     def batches(max_batches: Optional[int], **share: int) -> tf.data.Dataset:
-        served = input_pipeline.evaluation_batches(
+        return input_pipeline.evaluation_batches(
             settings.files,
             spec,
-            batch_size=size,
+            batch_size=params["batch_size"],
             max_batches=max_batches,
+            transform=transform,
             index_folder=settings.index_folder,
             **share,
         )
-        return _masked_evaluation(served, transform, size, shard=shard)
 
     # A TPU's host serves a batch to each of its cores in one step of evaluation.
     most = settings.max_batches and settings.max_batches * shard.batches_per_step

@@ -869,14 +869,14 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "the same order in each epoch",
                 "input_pipeline.py",
-                "self._permutation(epoch * self._windows_per_epoch + number, size)",
-                "self._permutation(number, size)",
+                "key = (epoch * self._lanes + lane) * self._windows_of_lane + number",
+                "key = lane * self._windows_of_lane + number",
             ),
             Fault(
                 "all shards the same records",
                 "input_pipeline.py",
-                "first += tf.math.floormod(self._shard.index - first, self._shard.count)",
-                "first += tf.math.floormod(-first, self._shard.count)",
+                "lambda _, place: tf.equal(place % count, index)",
+                "lambda _, place: tf.equal(place % count, 0)",
             ),
             Fault(
                 "a restart one batch late",
@@ -887,8 +887,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "passed records passed twice",
                 "input_pipeline.py",
-                "return raw.unbatch().skip(skipped - before)",
-                "return raw.unbatch().skip(skipped)",
+                "texts = texts.skip(begin - before).take(end - begin)",
+                "texts = texts.skip(begin).take(end - begin)",
             ),
             Fault(
                 "files always in one order",
@@ -899,8 +899,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "one file is one run",
                 "input_pipeline.py",
-                "if total > window else 1",
-                "if total > 1 << 60 else 1",
+                "if total > window:",
+                "if total > 1 << 60:",
             ),
             Fault(
                 "an index is never renewed",
@@ -911,7 +911,7 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "copies that fill a batch count",
                 "input_pipeline.py",
-                "is_real = tf.sequence_mask(count, batch_size, tf.int32)  # [B]",
+                "is_real = tf.sequence_mask(tf.size(texts), batch_size, tf.int32)  # [B]",
                 "is_real = tf.ones([batch_size], tf.int32)",
             ),
             Fault(

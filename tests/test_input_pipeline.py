@@ -37,7 +37,7 @@ def _number_files(folder, sizes):
     """Files whose records hold 0, 1, 2, ... in file order."""
     paths, number = [], 0
     for index, size in enumerate(sizes):
-        paths.append(str(folder / f"{index:02d}.tfrecord"))
+        paths.append(str(folder / f"{index:04d}.tfrecord"))
         with AtomicRecordWriter(paths[-1], {}) as writer:
             for _ in range(size):
                 writer.write(NUMBER.encode({"number": number}))
@@ -251,16 +251,16 @@ def test_shards_split_every_batch_of_the_whole_without_overlap(paths, shards, wi
 
 # Computed once, on TF 1.15.5: resuming a run on the other runtime must not change its data.
 FIRST_BATCHES = [
-    [24, 31, 34, 37, 22, 30, 44, 32],
-    [42, 46, 47, 35, 45, 23, 33, 29],
-    [43, 36, 25, 21, 16, 9, 41, 20],
+    [30, 12, 15, 18, 47, 11, 42, 13],
+    [19, 44, 45, 16, 43, 29, 14, 10],
+    [20, 17, 31, 46, 7, 25, 22, 39],
 ]
 BATCH_15 = [18, 25, 5, 2, 60, 1, 3, 57]
-FAR_BATCH = [26, 50, 30, 52, 32, 27, 29, 51]
+FAR_BATCH = [47, 50, 30, 52, 32, 27, 29, 51]
 LARGE_ORDER = [
-    [38411, 44750, 29332, 24076, 22554, 14017],
-    [16935, 42170, 11647, 17924, 25010, 30291],
-    [22227, 31029, 38480, 105, 31032, 31348],
+    [37348, 37797, 7904, 1888, 21801, 31677],
+    [9893, 37446, 37911, 43731, 39603, 5921],
+    [22678, 795, 35133, 44911, 43750, 18912],
 ]
 
 
@@ -300,7 +300,11 @@ def test_a_window_larger_than_the_data_moves_records_everywhere(tmp_path):
     assert set(windowed[:10] // 64) != set(windowed[500:510] // 64)  # it is cut into 16 runs
 
 
-LARGE = {"one": [45000], "eight": [7000, 7000, 7000, 4000, 5000, 8000, 3000, 4000]}
+LARGE = {
+    "one": [45000],
+    "eight": [7000, 7000, 7000, 4000, 5000, 8000, 3000, 4000],
+    "many": [225] * 200,
+}
 
 
 @pytest.fixture(name="large", scope="module")
@@ -344,6 +348,46 @@ def test_shards_of_large_data_split_every_batch(large, shards):
         shard = {"shard_index": index, "shard_count": shards}
         part = _numbers(large["eight"], 40, batch_size=2, seed=5, start_batch=start, **shard)
         assert part.tolist() == whole[:, index::shards].tolist()
+
+
+def _bytes_read(run):
+    """What this process has read from files while it ran."""
+
+    def count():
+        with open("/proc/self/io", encoding="ascii") as stream:
+            return int(stream.readline().split()[1])
+
+    before = count()
+    run()
+    return count() - before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="no account of bytes read")
+@pytest.mark.parametrize("shards", [1, 2, 8, 64])
+def test_a_shard_reads_its_share_of_the_data(tmp_path, shards):
+    """In many files; a runtime that can begin anywhere reads no more of a single one."""
+    spec = FeatureSpec([Feature("number", (), tf.int64), Feature("more", (900,), tf.int64)])
+    files = 1 if hasattr(tf.raw_ops, "TFRecordDatasetV2") else 400
+    paths = [str(tmp_path / f"{number}.tfrecord") for number in range(files)]
+    for path in paths:
+        with AtomicRecordWriter(path, {}) as writer:
+            for number in range(25600 // files):
+                writer.write(spec.encode({"number": number, "more": [0] * 900}))
+    size = sum(map(os.path.getsize, paths))
+
+    def read(serve, batches, **settings):
+        share = {"shard_index": shards - 1, "shard_count": shards}
+        return len(_run(lambda: serve(paths, spec, batch_size=50, **share, **settings), batches))
+
+    # Half an epoch of training, which reads a window ahead; all of evaluation.
+    read(input_pipeline.seeded_batches, 1, seed=1)  # what is read once, of the program and indices
+    training = _bytes_read(
+        lambda: read(input_pipeline.seeded_batches, 25600 // shards // 100, seed=1)
+    )
+    assert training < (0.5 + 2.5 * 10000 / 25600) * size / shards + 2e6
+    evaluation = _bytes_read(lambda: read(input_pipeline.evaluation_batches, None))
+    assert evaluation < 1.2 * size / shards + 2e6
 
 
 @pytest.mark.slow
@@ -523,6 +567,44 @@ def test_evaluation_stops_after_max_batches(weighted_paths, limit, served):
         )
     )
     assert len(batches) == served
+
+
+@pytest.mark.parametrize("shards", [2, 3, 80])
+@pytest.mark.parametrize("limit", [None, 4])
+def test_evaluation_shards_serve_together_what_one_serves(paths, shards, limit):
+    def numbers(batch_size, **settings):
+        batches = _run(
+            lambda: input_pipeline.evaluation_batches(
+                paths, NUMBER, batch_size=batch_size, max_batches=limit, **settings
+            )
+        )
+        real = [batch["number"][batch["is_real_example"] > 0].tolist() for batch in batches]
+        return [number for batch in real for number in batch]
+
+    shares = sorted({0, 1, shards // 2, shards - 1})
+    parts = {i: numbers(3, shard_index=i, shard_count=shards) for i in shares}
+    whole = numbers(3 * shards)
+    for index, part in parts.items():
+        begin, end = (len(whole) * number // shards for number in (index, index + 1))
+        assert part == whole[begin:end]
+
+
+def test_evaluation_begins_within_a_file(tmp_path):
+    paths = _number_files(tmp_path, [500, 0, 300, 7])
+    share = {"shard_index": 1, "shard_count": 3}
+    batches = _run(
+        lambda: input_pipeline.evaluation_batches(
+            paths,
+            NUMBER,
+            batch_size=64,
+            transform=lambda features, numbers: dict(features, place=numbers),
+            **share,
+        )
+    )
+    real = [batch["is_real_example"] > 0 for batch in batches]
+    for name in ("number", "place"):
+        found = np.concatenate([batch[name][rows] for batch, rows in zip(batches, real)])
+        assert found.tolist() == list(range(269, 538))
 
 
 def test_padded_evaluation_batches_have_a_static_shape(weighted_paths):
