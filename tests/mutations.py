@@ -887,14 +887,20 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "passed records passed twice",
                 "input_pipeline.py",
-                "texts = texts.skip(begin - before).take(end - begin)",
-                "texts = texts.skip(begin).take(end - begin)",
+                "tf.maximum(begin - (ends[number] - counts[number]), 0)",
+                "tf.maximum(begin, 0)",
+            ),
+            Fault(
+                "what a lane has too much served twice",
+                "input_pipeline.py",
+                "passed = tf.zeros_like(counts) if counts is dealt.own else dealt.own",
+                "passed = tf.zeros_like(counts)",
             ),
             Fault(
                 "files always in one order",
                 "input_pipeline.py",
-                "order = self._run_order(epoch)  # [U]",
-                "order = tf.range(len(self._runs.paths))",
+                "dealt = self._deal(self._run_order(epoch))",
+                "dealt = self._deal(tf.range(len(self._runs.paths)))",
             ),
             Fault(
                 "one file is one run",
