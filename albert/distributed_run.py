@@ -78,10 +78,11 @@ def workers_settings(
 
 
 def copy_resume_point(output_dir: str, folder: str) -> None:
-    """Copies the checkpoint that the chief goes on from, and what describes its model.
+    """Gives a worker's folder the checkpoint that the chief goes on from, and its description.
 
-    Which one that is does not change before all workers have made a step. Where links can be made
-    the checkpoint is not copied: a process that is killed would leave it behind.
+    Which one that is does not change before all workers have made a step. Of a local checkpoint the
+    folder gets symbolic links, so that a process that is killed leaves no weights behind; one far
+    away, as in gs://, is copied.
     """
     if not tf.io.gfile.isdir(output_dir):
         return

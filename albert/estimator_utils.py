@@ -58,6 +58,8 @@ CURVE_NAME = "training_curve.csv"
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
+# Rows of the curve are gathered for so long where a file is not on this machine.
+_SECONDS_BETWEEN_FAR_WRITES = 60.0
 # How long a worker may be silent before the others end.
 _WORKER_PATIENCE_SECONDS = 60.0
 # Under this name the tensors to report lie in their graph.
@@ -544,38 +546,64 @@ class TrainingCurve:
     """The table `training_curve.csv`: one row for each interval of the log.
 
     A row is added at the end in one write, so that a reader, and who goes on after a kill, finds
-    complete lines. Where a row has another column than those before it, the file is replaced.
+    complete lines. Where a row has another column than those before it, the file is replaced. Far
+    away, where adding to a file is to write it again, rows are gathered for a minute.
+
+    A curve that is damaged, or cannot be written but for a full disk, stops no training.
     """
 
     def __init__(self, output_dir: str, first_step: int):
-        """Drops the rows of earlier runs that are past `first_step`: they come again.
-
-        A damaged curve is no reason not to train: it is put aside.
-        """
+        """Drops the rows of earlier runs that are past `first_step`: they come again."""
         self._path = os.path.join(output_dir, CURVE_NAME)
         self._columns: List[str] = []  # of the file; none: the next row begins a new one
+        self._waiting: List[Mapping[str, Any]] = []
+        self._last_write = time.time()
+        self._has_warned = False
         if not tf.io.gfile.exists(self._path):
             return
-        try:
-            rows = read_curve(self._path)
-        except ValueError as error:
-            aside = files.unused_name(self._path)
-            tf.io.gfile.rename(self._path, aside)
-            _LOGGER.warning("%s It is kept as %s; a new one begins.", error, aside)
-            return
-        kept = [row for row in rows if int(row["step"]) <= first_step]
+        kept = [row for row in self._rows() if int(row["step"]) <= first_step]
         if kept:
             self._write(kept)  # also where none is dropped: the last line may be unfinished
 
     def add(self, row: Mapping[str, Any]):
-        """Adds a row to the file."""
+        """Adds a row to the file, at once or with later ones."""
+        self._waiting.append(row)
+        is_far = "://" in self._path
+        if not is_far or time.time() - self._last_write > _SECONDS_BETWEEN_FAR_WRITES:
+            self.flush()
+
+    def flush(self):
+        """Writes the rows that wait."""
+        rows, self._waiting, self._last_write = self._waiting, [], time.time()
+        try:
+            if rows:
+                self._add(rows)
+        except files.DiskFullError:
+            raise
+        except (OSError, tf.errors.OpError) as error:
+            if not self._has_warned:
+                _LOGGER.warning("%s cannot be written (%s); rows are missing.", self._path, error)
+            self._has_warned = True
+
+    def _add(self, rows: Sequence[Mapping[str, Any]]):
+        """In one write."""
         if not self._columns or not tf.io.gfile.exists(self._path):
-            self._write([row])
-        elif not set(row) <= set(self._columns):
-            self._write([*read_curve(self._path), row])
+            self._write(rows)
+        elif not set().union(*rows) <= set(self._columns):
+            self._write([*self._rows(), *rows])
         else:
             with files.naming_full_disk(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
-                stream.write(self._text([row]))
+                stream.write(self._text(rows))
+
+    def _rows(self) -> List[Dict[str, str]]:
+        """Those of the file; a damaged one is put aside."""
+        try:
+            return read_curve(self._path)
+        except ValueError as error:
+            aside = files.unused_name(self._path)
+            tf.io.gfile.rename(self._path, aside)
+            _LOGGER.warning("%s It is kept as %s; a new one begins.", error, aside)
+            return []
 
     def _write(self, rows: Sequence[Mapping[str, Any]]):
         """Replaces the file."""
@@ -681,6 +709,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self._batch_size = batch_size
         self._log_steps = log_steps
         self._bar = None
+        self._curve = None
         self._interval = _Interval(batch_size)
         self._latest = {}
         self._timed_steps, self._timed_seconds = 0, 0.0
@@ -784,9 +813,11 @@ class ProgressHook(tf.train.SessionRunHook):
             self._on_progress(self.summary())
 
     def close(self):
-        """Leaves the terminal as it was, whether training ended well or not."""
+        """Leaves terminal and curve as they should be, whether training ended well or not."""
         if self._bar is not None:
             self._bar.close()
+        if self._curve is not None:
+            self._curve.flush()
 
     def summary(self) -> TrainingSummary:
         """Returns what was done since the session was created."""

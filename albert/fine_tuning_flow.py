@@ -42,10 +42,11 @@ _LOGGER = logging.getLogger("albert")
 CONFIG_NAME = "albert_config.json"
 RESULTS_NAME = "eval_results.json"
 
-# Examples times layers times width from which on compiled clusters pay on TensorFlow 1.15. A length
-# takes 1.3 s to compile, half of those there may be (one in 16 pieces) occur, and a piece in a
-# layer is faster by 1.8e-8 s for each unit of its width: docs/results.md.
-_WORTH_COMPILING = 5e6
+# Compiled clusters pay on TensorFlow 1.15 from so many examples times width on for each length that
+# there may be (one in 16 pieces), but the first few, whose time the larger graph without clusters
+# takes too. Fitted to processor seconds of whole runs: docs/results.md.
+_WORTH_COMPILING = 8.5e3
+_LENGTHS_FOR_NOTHING = 5
 # Pieces of an update times layers times width for which TensorFlow's own gradients, which keep more
 # than those of the clusters, fit into about a gigabyte.
 _SMALL_UPDATE = 1e7
@@ -76,7 +77,9 @@ def compiles(
     batch, longest = settings.train_batch_size, settings.max_seq_length
     if settings.padding == "max" or batch * longest * size > _SMALL_UPDATE:
         return True
-    return length.num_train_steps * batch * size > _WORTH_COMPILING
+    lengths = longest / padded_batches.LENGTH_MULTIPLE - _LENGTHS_FOR_NOTHING
+    width = length.num_train_steps * batch * config.hidden_size
+    return width > _WORTH_COMPILING * lengths
 
 
 def model_settings(

@@ -73,7 +73,7 @@ def training_batches(
       padding: how to pad.
       batch_size: B.
       seed: any integer.
-      start_batch: the first batch served; with several a step, the first one of a step.
+      start_batch: number of this reader's first batch, from 0; a multiple of batches_per_step.
       shard_index: which share of every update this reader serves.
       shard_count: number of readers.
       batches_per_step: batches of this reader that make up its share of an update.

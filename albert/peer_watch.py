@@ -220,22 +220,45 @@ def _call(address: str, content: Dict[str, int]) -> Any:
 
 def _listener(address: str, count: int) -> socket.socket:
     """Listens where TensorFlow's server will, which is everywhere unless the address is local."""
-    host, port = _host_and_port(address)
-    is_local = host in ("localhost", "::1") or host.startswith("127.")
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    server = socket.socket(family)
     try:
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        server.bind((host if is_local else "", port))
-        server.listen(count)
+        family, place = _place_to_listen(*_host_and_port(address))
+        server = socket.socket(family)
+        try:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:  # IPv4 too
+                server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            server.bind(place)
+            server.listen(count)
+        except OSError:
+            server.close()
+            raise
     except OSError as error:
-        server.close()
         raise ValueError(
             f"TF_CONFIG: this process cannot listen at {address} ({error}). Choose a free port, or "
             "end what uses this one."
         ) from error
     server.settimeout(_SECONDS_BETWEEN_LOOKS)
     return server
+
+
+def _place_to_listen(host: str, port: int) -> Tuple[int, Tuple]:
+    """Returns family and address; a caller tries all that its host's name stands for."""
+    if host not in ("localhost", "::1") and not host.startswith("127."):
+        # What a machine calls itself may stand for 127.0.1.1 there, and for IPv6 elsewhere.
+        return (socket.AF_INET6, ("::", port)) if _has_ipv6() else (socket.AF_INET, ("", port))
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    family, _, _, _, place = min(found, key=lambda one: one[0] != socket.AF_INET)
+    return family, place
+
+
+def _has_ipv6() -> bool:
+    """Whether this machine does: its kernel may not, whatever Python was built with."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
 
 
 def _is_there(caller: socket.socket) -> bool:

@@ -364,7 +364,8 @@ def _examples_to_learn_from(files: Sequence[str]) -> List[tf.train.Example]:
     share = -(-_RECORDS_TO_LEARN_FROM // max(1, len(files)))
 
     def masked(file: str) -> List[tf.train.Example]:
-        return [example for example in _examples(file, share) if holds_masks([example])]
+        first = _examples(file, max(share, _RECORDS_TO_CHECK))
+        return list(itertools.islice((one for one in first if holds_masks([one])), share))
 
     found = many_files.each(masked, files, "Looking for masks")
     examples = itertools.chain.from_iterable(found)
@@ -511,6 +512,18 @@ def _evaluation_batches(
         )
     )
     return served.concatenate(filler.repeat())
+
+
+def first_files(
+    files: Sequence[str], records: int, *, index_folder: Optional[str] = None
+) -> List[str]:
+    """Returns the files that an evaluation of so many records reads."""
+    chosen, before = [], 0
+    for one in record_index.load(files, folder=index_folder, enough=records):
+        if before < records:
+            chosen.append(one.path)
+        before += one.count
+    return chosen
 
 
 def evaluation_steps(

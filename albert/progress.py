@@ -29,9 +29,14 @@ class Progress:
     """Counts the units of a job and says how far it is, how fast, and how long it will take."""
 
     def __init__(self, name: str, total: Optional[float], *, unit: str, has_bar: bool = True):
-        """`unit`: what `total` counts, for example "MB" or "instances"; None: nobody knows.
+        """Begins to count.
 
-        Without a bar a terminal gets the log's lines, and of what is short nothing.
+        Args:
+          name: of the job, as shown.
+          total: units of the whole job; None: nobody knows.
+          unit: what is counted, for example "MB" or "instances".
+          has_bar: whether a terminal gets a bar. It gets the log's lines otherwise, which a job of
+            less than ten seconds has none of.
         """
         self._name, self._unit = name, unit
         self._total = None if total is None else max(total, 1e-9)

@@ -410,6 +410,8 @@ def evaluate(
     """Evaluates each checkpoint once and keeps the best."""
     estimator = build_estimator(settings, config)
     budget, folder = settings.masked_lm_budget, settings.output_dir
+    records = settings.max_eval_steps * settings.eval_batch_size
+    files = pretraining_utils.first_files(files, records, index_folder=folder)
     draws_masks = budget and pretraining_utils.lack_masks(files)
     steps = pretraining_utils.evaluation_steps(
         files, settings.eval_batch_size, settings.max_eval_steps, index_folder=folder

@@ -92,9 +92,9 @@ def _define_race_flags(flag_values: flags.FlagValues):
         flags_lib.path(
             flag_values,
             f"{use}_file",
-            help=f"Record file for the features of the {split} data, which --do_{use} uses; made "
-            "if it is not there or was made from other data or settings. By default it is in "
-            "--cached_dir.",
+            help=f"Record file for the features of RACE's {split} split, which --do_{use} uses; "
+            "the texts come from --data_dir. Made if it is not there or was made from other data "
+            "or settings. By default it is in --cached_dir.",
         )
     flags_lib.integer(
         flag_values,

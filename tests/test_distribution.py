@@ -407,6 +407,28 @@ def test_every_process_learns_what_all_have_to_say():
     assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
 
 
+def has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
+def test_processes_meet_at_a_name_that_stands_for_ipv6(monkeypatch):
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, port, *_, **__: [
+            (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0))
+        ],
+    )
+    calls = others_call(free_addresses(2), {0: 7, 1: 8})
+    assert [call.result(10) for call in calls] == [[7, 8]] * 2
+
+
 def train_pretraining(settings):
     run_pretraining.train(settings, None, [])
 

@@ -98,19 +98,25 @@ def test_settings_of_the_model_are_those_of_the_flags(tmp_path):
 @pytest.mark.parametrize("is_tf2", [False, True])
 def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkeypatch, is_tf2):
     monkeypatch.setattr(precision, "is_tf2", lambda: is_tf2)
-    config = modeling.AlbertConfig(30000, hidden_size=768, num_hidden_layers=12)
-    short = fine_tuning_runs.TrainingLength(10, 0)
+    config = modeling.AlbertConfig(
+        30000, hidden_size=256, num_hidden_layers=4, num_attention_heads=4
+    )
+    short = fine_tuning_runs.TrainingLength(60, 0)
 
-    def compiles(length=short, **changes):
+    def compiles(length=short, config=config, **changes):
         values = {"use_tpu": False, "use_xla": True, "padding": None}
-        values.update(train_batch_size=8, max_seq_length=128)
+        values.update(train_batch_size=2, max_seq_length=384)
         asked = types.SimpleNamespace(**dict(values, **changes))
         return fine_tuning_flow.compiles(asked, config, length)
 
     assert compiles() == is_tf2
     assert compiles(fine_tuning_runs.TrainingLength(800, 0))
     assert compiles(given=["use_xla"]) and compiles(padding="max")
-    assert compiles(max_seq_length=512)  # for the sake of memory
+    assert compiles(max_seq_length=512, train_batch_size=32)  # for the sake of memory
+    assert compiles(max_seq_length=128)  # which has fewer lengths
+    tiny = modeling.AlbertConfig(30000, hidden_size=128, num_hidden_layers=2, num_attention_heads=2)
+    of_mrpc = fine_tuning_runs.TrainingLength(344, 0)
+    assert compiles(of_mrpc, tiny, train_batch_size=32, max_seq_length=128)
     assert not compiles(use_xla=False, given=["use_xla"]) and not compiles(use_tpu=True)
 
 

@@ -262,6 +262,18 @@ def read(settings, params, count):
         return [session.run(batch) for _ in range(count)]
 
 
+def test_the_vocabulary_is_learnt_although_no_file_begins_with_a_masked_record(tmp_path):
+    spec = pretraining_utils.feature_spec(16, 3)
+    unmasked, masked = records.make_records(2)
+    unmasked = dict(unmasked, masked_lm_weights=[0.0] * 3)
+    files = [str(tmp_path / f"{number}.tf_record") for number in range(200)]
+    for file in files:
+        with tf.io.TFRecordWriter(file) as writer:
+            for record in (unmasked, masked):
+                writer.write(spec.encode(record))
+    pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
+
+
 @pytest.mark.slow
 def test_training_input_starts_at_the_batch_of_its_step(record_file):
     settings = pretraining_utils.InputSettings(

@@ -18,6 +18,7 @@ from albert import (
     estimator_utils,
     flags_lib,
     input_pipeline,
+    modeling,
     precision,
     run_pretraining,
 )
@@ -165,6 +166,22 @@ def test_evaluation_reads_the_evaluation_file(data, trained, tmp_path):
     assert content["fingerprint"]["batches"] == 3
     accuracy = trained[1].evaluation.results[-1].metrics["sentence_order_accuracy"]
     assert accuracy * 10 == pytest.approx(round(accuracy * 10), abs=1e-4)
+
+
+def test_an_evaluation_looks_at_the_files_it_reads_alone(data, tmp_path, monkeypatch):
+    paths = [records.write_records(tmp_path / f"{number}.tf_record", 5) for number in range(40)]
+    seen = {}
+
+    def evaluate_none(*_, fingerprint, **__):
+        seen.update(fingerprint)
+        return checkpoint_evaluator.EvaluationSummary([], None, None, [])
+
+    monkeypatch.setattr(checkpoint_evaluator, "evaluate_checkpoints", evaluate_none)
+    settings = settings_for(data, tmp_path, "--max_eval_steps=3")
+    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
+    run_pretraining.evaluate(settings, config, paths)
+    assert [one["name"] for one in seen["files"]] == [f"{number}.tf_record" for number in range(3)]
+    assert seen["batches"] == 3
 
 
 @pytest.mark.slow

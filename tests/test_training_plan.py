@@ -141,15 +141,13 @@ def test_the_sum_is_near_what_a_process_takes(tmp_path):
     job = {"config": str(path), "task": "classification", "batch": 48, "length": 128}
     command = [sys.executable, str(ROOT / "benchmarks" / "training_process.py"), json.dumps(job)]
     environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3")
-    peaks = []
-    for _ in range(3):  # threads that wait for a busy processor may hold more at a time
-        printed = subprocess.check_output(command, env=environment, universal_newlines=True)
-        found = json.loads(printed.splitlines()[-1])
-        peaks.append(found["peak_memory"])
-        planned = training_plan.memory(
-            job_of(modeling.AlbertConfig.from_dict(settings), batch=48),
-            training_plan.runtime_of(is_tf2=found["tensorflow"].startswith("2.")),
-        )
-        if planned.peak == pytest.approx(min(peaks), rel=0.2):
-            return
-    assert planned.peak == pytest.approx(min(peaks), rel=0.2)
+    # As the C library begins; it then raises it by what was freed, to 32 MB, and keeps pieces below
+    # on its heap. The holes there change with the order in which threads run: 0.88 to 1.14 GB.
+    environment["MALLOC_MMAP_THRESHOLD_"] = "131072"
+    printed = subprocess.check_output(command, env=environment, universal_newlines=True)
+    found = json.loads(printed.splitlines()[-1])
+    planned = training_plan.memory(
+        job_of(modeling.AlbertConfig.from_dict(settings), batch=48),
+        training_plan.runtime_of(is_tf2=found["tensorflow"].startswith("2.")),
+    )
+    assert planned.peak == pytest.approx(found["peak_memory"], rel=0.2)

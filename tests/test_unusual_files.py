@@ -158,6 +158,47 @@ def test_a_damaged_curve_is_put_aside_and_training_goes_on(tmp_path, content, ca
     assert [one.read_bytes() for one in tmp_path.glob("*.old-*")] == [content]
 
 
+def test_a_curve_that_is_damaged_while_training_runs_is_put_aside_with_one_warning(
+    tmp_path, caplog
+):
+    path = tmp_path / estimator_utils.CURVE_NAME
+    curve = estimator_utils.TrainingCurve(str(tmp_path), 0)
+    curve.add({"step": 1, "loss": "0.5"})
+    path.write_bytes(b"\xff\xfe\x00")
+    for step in (2, 3):
+        curve.add({"step": step, "loss": "0.25", "examples_per_second": "8"})
+    assert [row["step"] for row in estimator_utils.read_curve(str(path))] == ["2", "3"]
+    assert len(caplog.messages) == 1
+
+
+def test_a_curve_that_cannot_be_written_stops_no_training(tmp_path, caplog):
+    curve = estimator_utils.TrainingCurve(str(tmp_path), 0)
+    curve.add({"step": 1, "loss": "0.5"})
+    path = tmp_path / estimator_utils.CURVE_NAME
+    path.unlink()
+    path.mkdir()
+    for step in (2, 3):
+        curve.add({"step": step, "loss": "0.25"})
+    assert len(caplog.messages) == 1
+
+
+def test_rows_of_a_curve_far_away_are_written_once_a_minute(tmp_path, monkeypatch):
+    path = tmp_path / estimator_utils.CURVE_NAME
+    curve = estimator_utils.TrainingCurve(f"file://{tmp_path}", 0)
+
+    def add(step):
+        curve.add({"step": step, "loss": "0.5"})
+        rows = estimator_utils.read_curve(str(path)) if path.exists() else []
+        return [int(row["step"]) for row in rows]
+
+    assert add(1) == add(2) == []
+    begin = time.time()
+    monkeypatch.setattr(time, "time", lambda: begin + 61)
+    assert add(3) == add(4) == [1, 2, 3]
+    curve.flush()
+    assert add(5) == [1, 2, 3, 4]
+
+
 # ---------------------------------------------------------------------------------------------
 # SQuAD.
 
