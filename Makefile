@@ -31,7 +31,7 @@ test:
 # On the last runtime there is: the faster one.
 mutations:
 	@environments=$$(sh tools/environments.sh all) && for python in $$environments; do :; done && \
-	  exec $$python -m tests.mutations --jobs $(JOBS) $(ARGS)
+	  exec $$python -m tests.support.mutations --jobs $(JOBS) $(ARGS)
 
 lint:
 	@python=$$(sh tools/environments.sh first) && \

@@ -7,5 +7,5 @@
 #       --tasks=afqmc,tnews --seeds=1-3
 #
 # Started again, it leaves out what is finished. The hyper-parameters are declared with the tasks in
-# albert/task_table.py.
+# albert/classification/task_table.py.
 exec sh "$(dirname "$0")/tools/sweep.sh" clue "$@"

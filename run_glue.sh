@@ -7,7 +7,7 @@
 #       --tasks=rte,mrpc --seeds=1-5 --precision=bfloat16
 #
 # Started again, it leaves out what is finished. The hyper-parameters are those of the public
-# run_glue.sh, declared with the tasks in albert/task_table.py:
+# run_glue.sh, declared with the tasks in albert/classification/task_table.py:
 #
 #   task    warm-up  learning rate   steps  batch      task    warm-up  learning rate   steps  batch
 #   SST-2      1256           1e-5   20935     32      QQP        1000           5e-5   14000    128

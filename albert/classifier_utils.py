@@ -13,22 +13,16 @@ from typing import Any, Callable, Dict, NamedTuple, Sequence
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    classifier_features,
-    classifier_tasks,
-    fine_tuning_flow,
-    fine_tuning_utils,
-    metrics,
-    modeling,
-    padded_batches,
-)
-from albert.classifier_features import (  # noqa: F401  by the names users know
+from albert import fine_tuning_utils, modeling
+from albert.classification import features as classifier_features
+from albert.classification import tasks as classifier_tasks
+from albert.classification.features import (  # noqa: F401  by the names users know
     InputFeatures,
     convert_examples_to_features,
     convert_single_example,
     file_based_convert_examples_to_features,
 )
-from albert.classifier_tasks import (  # noqa: F401
+from albert.classification.tasks import (  # noqa: F401
     PROCESSORS,
     AFQMCProcessor,
     AXProcessor,
@@ -58,6 +52,8 @@ from albert.classifier_tasks import (  # noqa: F401
     XnliProcessor,
     iFLYTEKDataProcessor,
 )
+from albert.data import padded_batches
+from albert.training import fine_tuning_flow, metrics
 
 HEAD_DROPOUT = 0.1
 

@@ -17,14 +17,12 @@ from typing import Any
 
 from absl import flags
 
-from albert import (
-    albert_zh_conversion,
-    checkpoint_conversion,
-    conversion_check,
-    conversion_folders,
-    flags_lib,
-    huggingface_conversion,
-)
+from albert.conversion import albert_zh as albert_zh_conversion
+from albert.conversion import check as conversion_check
+from albert.conversion import folders as conversion_folders
+from albert.conversion import huggingface as huggingface_conversion
+from albert.conversion import weights as checkpoint_conversion
+from albert.util import flags as flags_lib
 
 _DIRECTIONS = {
     "from_albert_zh": albert_zh_conversion.from_albert_zh,

@@ -30,18 +30,15 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import (
-    flags_lib,
-    input_pipeline,
-    ngram_masking,
-    pretraining_data,
-    pretraining_flags,
-    pretraining_utils,
-    random_streams,
-    segment_pairs,
-    text_documents,
-    tokenization,
-)
+from albert import pretraining_flags, tokenization
+from albert.data import batches as input_pipeline
+from albert.pretraining import documents as text_documents
+from albert.pretraining import job as pretraining_data
+from albert.pretraining import masking as ngram_masking
+from albert.pretraining import model as pretraining_utils
+from albert.pretraining import pairs as segment_pairs
+from albert.pretraining import random_keys as random_streams
+from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 

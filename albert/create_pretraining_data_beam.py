@@ -23,7 +23,9 @@ from typing import Any, Mapping
 
 from absl import flags
 
-from albert import flags_lib, pretraining_data, pretraining_flags, tokenization
+from albert import pretraining_flags, tokenization
+from albert.pretraining import job as pretraining_data
+from albert.util import flags as flags_lib
 
 _PROGRAM = "create_pretraining_data_beam"
 
@@ -65,7 +67,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 def main(settings: flags_lib.Settings):
     """Runs the script; `settings.pipeline_options` are the arguments for Beam."""
-    beam_runs, pipeline = _beam_module("beam_runs"), _beam_module("pretraining_pipeline")
+    beam_runs, pipeline = _beam_module("beam_runs"), _beam_module("beam")
     started = time.time()
     options = beam_runs.parse_options(
         settings.pipeline_options, program=_PROGRAM, own_flags=list(settings.to_dict())
@@ -104,7 +106,7 @@ def _beam_module(name: str) -> Any:
             quiet.setLevel(logging.WARNING)
         logging.disable(logging.WARNING)  # on import it tells which services it lacks packages for
     try:
-        return importlib.import_module(f"albert.{name}")
+        return importlib.import_module(f"albert.pretraining.{name}")
     except ImportError as error:
         if error.name != "apache_beam":
             raise

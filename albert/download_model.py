@@ -15,7 +15,9 @@ from typing import Any
 
 from absl import flags
 
-from albert import downloads, flags_lib, model_cache, released_models
+from albert.pretrained import downloads, model_cache
+from albert.pretrained import released as released_models
+from albert.util import flags as flags_lib
 
 
 def define_flags(flag_values: flags.FlagValues):

@@ -19,7 +19,9 @@ from typing import Any, Callable, Iterator, Tuple
 import numpy as np
 from absl import flags
 
-from albert import files, flags_lib, text_encoder, text_encoder_flags, text_lines
+from albert.pretrained import text_encoder, text_encoder_flags
+from albert.util import files, text_lines
+from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 

@@ -22,17 +22,13 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import (
-    checkpoint_files,
-    checkpoint_init,
-    files,
-    flags_lib,
-    model_vocabulary,
-    modeling,
-    precision,
-    released_models,
-    tokenization,
-)
+from albert import modeling, tokenization
+from albert.pretrained import checkpoint_files, model_vocabulary
+from albert.pretrained import released as released_models
+from albert.pretrained import warm_start as checkpoint_init
+from albert.util import files
+from albert.util import flags as flags_lib
+from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
 

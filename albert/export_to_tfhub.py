@@ -17,14 +17,11 @@ from typing import Any, Optional
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import (
-    flags_lib,
-    hub_export,
-    model_vocabulary,
-    modeling,
-    released_models,
-    tokenization,
-)
+from albert import modeling, tokenization
+from albert.pretrained import hub as hub_export
+from albert.pretrained import model_vocabulary
+from albert.pretrained import released as released_models
+from albert.util import flags as flags_lib
 
 
 def define_flags(flag_values: flags.FlagValues):

@@ -17,7 +17,9 @@ from typing import Any, List, Sequence
 
 from absl import flags
 
-from albert import flags_lib, text_encoder, text_encoder_flags, text_lines
+from albert.pretrained import text_encoder, text_encoder_flags
+from albert.util import flags as flags_lib
+from albert.util import text_lines
 
 _LOGGER = logging.getLogger("albert")
 

@@ -23,7 +23,10 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
-from albert import files, modeling, precision, tokenization, training_graph
+from albert import modeling, tokenization
+from albert.training import model_fn as training_graph
+from albert.util import files
+from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
 

@@ -19,8 +19,10 @@ import numpy as np
 import six
 import tensorflow.compat.v1 as tf
 
-from albert import files, fused_ops, layers
-from albert.layers import Dense, Norm, gelu
+from albert.ops import fused as fused_ops
+from albert.ops import plain as layers
+from albert.ops.plain import Dense, Norm, gelu
+from albert.util import files
 
 SHARE_TYPES = ("all", "attention", "ffn", "none")
 LAYER_NORM_TYPES = ("postln", "preln")

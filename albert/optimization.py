@@ -26,7 +26,7 @@ from typing import (
 
 import tensorflow.compat.v1 as tf
 
-from albert import precision
+from albert.util import runtime as precision
 
 # Searched for anywhere in a variable's name, so "debiased_weights" counts as a bias. Models that
 # are in use were trained with this rule.

@@ -18,16 +18,10 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 from absl import flags
 
-from albert import (
-    configs,
-    flags_lib,
-    machine_rates,
-    model_size,
-    modeling,
-    precision,
-    released_models,
-    training_plan,
-)
+from albert import configs, machine_rates, model_size, modeling, training_plan
+from albert.pretrained import released as released_models
+from albert.util import flags as flags_lib
+from albert.util import runtime as precision
 
 GIGA = 1e9
 

@@ -22,7 +22,9 @@ from typing import Any, Iterator, List, Sequence, TextIO, Tuple
 
 from absl import flags
 
-from albert import flags_lib, predictor, text_lines
+from albert import predictor
+from albert.util import flags as flags_lib
+from albert.util import text_lines
 
 _LOGGER = logging.getLogger("albert")
 

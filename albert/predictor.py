@@ -17,14 +17,12 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    checkpoint_init,
-    classifier_features,
-    fine_tuned_classifier,
-    fine_tuning_utils,
-    labelled_examples,
-    precision,
-)
+from albert import fine_tuning_utils
+from albert.classification import examples as labelled_examples
+from albert.classification import features as classifier_features
+from albert.classification import model_folder as fine_tuned_classifier
+from albert.pretrained import warm_start as checkpoint_init
+from albert.util import runtime as precision
 
 Text = Union[str, Tuple[str, str], Sequence[str]]
 

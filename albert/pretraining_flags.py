@@ -4,7 +4,9 @@
 
 from absl import flags
 
-from albert import flags_lib, ngram_masking, pretraining_data
+from albert.pretraining import job as pretraining_data
+from albert.pretraining import masking as ngram_masking
+from albert.util import flags as flags_lib
 
 _DEFAULTS = pretraining_data.DataSettings()
 

@@ -13,23 +13,17 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    classifier_utils,
-    fine_tuning_flow,
-    fine_tuning_utils,
-    metrics,
-    modeling,
-    padded_batches,
-    race_examples,
-    race_features,
-    tokenization,
-)
-from albert.race_examples import InputExample
-from albert.race_features import (  # noqa: F401  by the names users know
+from albert import classifier_utils, fine_tuning_utils, modeling, tokenization
+from albert.data import padded_batches
+from albert.race import examples as race_examples
+from albert.race import features as race_features
+from albert.race.examples import InputExample
+from albert.race.features import (  # noqa: F401  by the names users know
     InputFeatures,
     convert_single_example,
     file_based_convert_examples_to_features,
 )
+from albert.training import fine_tuning_flow, metrics
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 METRICS = ("eval_accuracy", "eval_loss")

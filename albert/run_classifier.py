@@ -20,17 +20,14 @@ from typing import Any, List, NamedTuple, Optional
 
 from absl import flags
 
-from albert import (
-    checkpoint_evaluator,
-    classifier_run,
-    classifier_tasks,
-    distributed_run,
-    estimator_utils,
-    fine_tuning_runs,
-    fine_tuning_utils,
-    flags_lib,
-    released_models,
-)
+from albert import fine_tuning_utils
+from albert.classification import run as classifier_run
+from albert.classification import tasks as classifier_tasks
+from albert.pretrained import released as released_models
+from albert.training import distributed_run, fine_tuning_runs
+from albert.training import estimators as estimator_utils
+from albert.training import evaluation as checkpoint_evaluator
+from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 

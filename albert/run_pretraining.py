@@ -19,24 +19,20 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import (
-    checkpoint_evaluator,
-    distributed_run,
-    distribution,
-    dynamic_masking,
-    estimator_utils,
-    flags_lib,
-    input_pipeline,
-    many_files,
-    model_vocabulary,
-    modeling,
-    ngram_masking,
-    precision,
-    pretraining_utils,
-    record_damage,
-    released_models,
-    tokenization,
-)
+from albert import modeling, tokenization
+from albert.data import batches as input_pipeline
+from albert.data import record_damage
+from albert.pretrained import model_vocabulary
+from albert.pretrained import released as released_models
+from albert.pretraining import dynamic_masking
+from albert.pretraining import masking as ngram_masking
+from albert.pretraining import model as pretraining_utils
+from albert.training import distributed_run, distribution
+from albert.training import estimators as estimator_utils
+from albert.training import evaluation as checkpoint_evaluator
+from albert.util import flags as flags_lib
+from albert.util import many_files
+from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
 

@@ -19,17 +19,14 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from absl import flags
 
-from albert import (
-    checkpoint_evaluator,
-    distributed_run,
-    estimator_utils,
-    fine_tuning_runs,
-    fine_tuning_utils,
-    flags_lib,
-    race_examples,
-    race_run,
-    released_models,
-)
+from albert import fine_tuning_utils
+from albert.pretrained import released as released_models
+from albert.race import examples as race_examples
+from albert.race import run as race_run
+from albert.training import distributed_run, fine_tuning_runs
+from albert.training import estimators as estimator_utils
+from albert.training import evaluation as checkpoint_evaluator
+from albert.util import flags as flags_lib
 
 # ---------------------------------------------------------------------------------------------
 # Flags.

@@ -18,7 +18,10 @@ from typing import Any
 
 from absl import flags
 
-from albert import distributed_run, flags_lib, squad_flags, squad_run
+from albert.squad import flags as squad_flags
+from albert.squad import run as squad_run
+from albert.training import distributed_run
+from albert.util import flags as flags_lib
 
 
 def define_flags(flag_values: flags.FlagValues):

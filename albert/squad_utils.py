@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SQuAD by the functions that existing programs call, with their names and arguments.
 
-The work is done in squad_examples, squad_features, squad_heads, squad_decoding and squad_metrics.
+The work is done in the folder squad: examples, features, heads, decoding and metrics.
 
 Dimensions: B batch, S max_seq_length, H hidden.
 """
@@ -14,22 +14,20 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    fine_tuning_flow,
-    fine_tuning_utils,
-    input_pipeline,
-    padded_batches,
-    squad_decoding,
-    squad_features,
-    squad_heads,
-    squad_metrics,
-)
-from albert.squad_examples import SquadExample, read_squad_examples  # noqa: F401
-from albert.squad_features import (  # noqa: F401
+from albert import fine_tuning_utils
+from albert.data import batches as input_pipeline
+from albert.data import padded_batches
+from albert.squad import decoding as squad_decoding
+from albert.squad import features as squad_features
+from albert.squad import heads as squad_heads
+from albert.squad import metrics as squad_metrics
+from albert.squad.examples import SquadExample, read_squad_examples  # noqa: F401
+from albert.squad.features import (  # noqa: F401
     FeatureWriter,
     InputFeatures,
     convert_examples_to_features,
 )
+from albert.training import fine_tuning_flow
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -25,17 +25,11 @@ from typing import Any, Dict, List, Mapping, NamedTuple
 
 from absl import flags
 
-from albert import (
-    classifier_predictions,
-    classifier_run,
-    files,
-    flags_lib,
-    folder_lock,
-    progress,
-    stop_signals,
-    sweep_plan,
-    sweep_table,
-)
+from albert import sweep_plan, sweep_table
+from albert.classification import predictions as classifier_predictions
+from albert.classification import run as classifier_run
+from albert.util import files, folder_lock, progress, stop_signals
+from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 

@@ -13,18 +13,13 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    checkpoint_init,
-    classifier_run,
-    classifier_tasks,
-    files,
-    fine_tuning_utils,
-    flags_lib,
-    folder_lock,
-    modeling,
-    released_models,
-    run_classifier,
-)
+from albert import fine_tuning_utils, modeling, run_classifier
+from albert.classification import run as classifier_run
+from albert.classification import tasks as classifier_tasks
+from albert.pretrained import released as released_models
+from albert.pretrained import warm_start as checkpoint_init
+from albert.util import files, folder_lock
+from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 

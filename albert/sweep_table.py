@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from albert import files, progress
+from albert.util import files, progress
 
 TEXT_NAME = "results.txt"
 JSON_NAME = "results.json"

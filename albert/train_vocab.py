@@ -30,14 +30,11 @@ import numpy as np
 import sentencepiece as spm
 from tqdm import tqdm
 
-from albert import (
-    files,
-    flags_lib,
-    text_blocks,
-    text_documents,
-    tokenization,
-    vocab_trainer,
-)
+from albert import tokenization, vocab_trainer
+from albert.pretraining import documents as text_documents
+from albert.pretraining import text_blocks
+from albert.util import files
+from albert.util import flags as flags_lib
 
 # Not __name__: that is "__main__" in `python -m albert.train_vocab`.
 _LOGGER = logging.getLogger("albert.train_vocab")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one update of a training run takes: memory and time, from arithmetic alone.
 
-The memory is that of the graph `modeling` and `fused_ops` build (with --use_xla, the default): what
+The memory is that of the graph `modeling` and `ops.fused` build (with --use_xla, the default): what
 each operation keeps for the backward pass is listed below, as are the temporaries of the widest
 moment. What the runtime needs besides (libraries, graph, compiled clusters) and what its allocator
 loses between tensors were measured; docs/planning.md says how well the sums agree with processes.

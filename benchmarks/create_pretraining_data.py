@@ -266,7 +266,8 @@ def run_plain(text, model, output, *, dupe_factor):
     """Runs the plain program. Returns the number of instances."""
     import tensorflow.compat.v1 as tf
 
-    from albert import ngram_masking, tokenization
+    from albert import tokenization
+    from albert.pretraining import masking as ngram_masking
 
     settings = PlainSettings(dupe_factor=dupe_factor)
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=model)
@@ -283,7 +284,8 @@ def run_plain(text, model, output, *, dupe_factor):
 
 def run_ours(text, model, output, *, dupe_factor):
     """Runs our program on all processors. Returns the number of instances."""
-    from albert import pretraining_data, tokenization
+    from albert import tokenization
+    from albert.pretraining import job as pretraining_data
 
     summary = pretraining_data.create_pretraining_data(
         [text],
@@ -302,7 +304,8 @@ def measure_here(program, options):
     """Runs one program in this process and prints what it took as JSON."""
     import tensorflow.compat.v1 as tf
 
-    from albert import example_batches, pretraining_data  # noqa: F401, imports do not count
+    from albert.data import records as example_batches  # noqa: F401, imports do not count
+    from albert.pretraining import job as pretraining_data  # noqa: F401, imports do not count
 
     assert tf.io is not None
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
@@ -383,7 +386,7 @@ def process_tree(root):
 
 def measure_memory(options):
     """Runs the script on a long text and adds up the memory of its processes."""
-    from albert import progress
+    from albert.util import progress
 
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         text = os.path.join(folder, "text.txt")

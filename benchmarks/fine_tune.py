@@ -68,7 +68,8 @@ def plain_features(tf, example, *, tokenizer, length):
 
 def plain_records(tf, arguments, split):
     """Writes the records of a split, one example after another; gives the path."""
-    from albert import classifier_tasks, tokenization
+    from albert import tokenization
+    from albert.classification import tasks as classifier_tasks
 
     tokenizer = tokenization.FullTokenizer(None, True, arguments.spm_model_file)
     task = classifier_tasks.get_task("mrpc")
@@ -189,7 +190,8 @@ def work_predictor(arguments):
     import tensorflow.compat.v1 as tf
 
     tf.logging.set_verbosity(tf.logging.ERROR)
-    from albert import classifier_tasks, predictor
+    from albert import predictor
+    from albert.classification import tasks as classifier_tasks
 
     task = classifier_tasks.get_task("mrpc")
     examples = classifier_tasks.read_examples(task, arguments.data_dir, "test").examples

@@ -55,7 +55,9 @@ def write_repeated(source, target, examples):
 
 def measure_here(options):
     """Makes the features in this process and prints what it took as JSON."""
-    from albert import squad_examples, squad_features, tokenization
+    from albert import tokenization
+    from albert.squad import examples as squad_examples
+    from albert.squad import features as squad_features
 
     tokenizer = tokenization.FullTokenizer(options.vocab_file, True, options.spm_model_file)
     is_training = options.run == "train"
@@ -94,7 +96,7 @@ def process_tree(root):
 
 def measure(options, path, purpose):
     """Makes the features in a process of its own and watches its memory."""
-    from albert import progress
+    from albert.util import progress
 
     command = [sys.executable, __file__, "--run", purpose, "--files", path]
     command.append(f"--folder={options.folder}")

@@ -60,7 +60,7 @@ def random_inputs(tf, config, arguments):
 
 def model_options(arguments):
     """How ours computes."""
-    from albert import precision
+    from albert.util import runtime as precision
 
     return {
         "compute_dtype": precision.compute_dtype(arguments.precision),
@@ -89,7 +89,8 @@ def build_classes(tf, config, arguments):
 
 def build_answers(tf, config, arguments):
     """SQuAD v1.1's head: losses [B], or logits."""
-    from albert import fine_tuning_utils, squad_heads
+    from albert import fine_tuning_utils
+    from albert.squad import heads as squad_heads
 
     ids, mask = random_inputs(tf, config, arguments)
     positions = tf.constant(np.arange(arguments.batch) % arguments.length, tf.int32)
@@ -113,7 +114,9 @@ def work(arguments):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow.compat.v1 as tf
 
-    from albert import machine_rates, precision, progress
+    from albert import machine_rates
+    from albert.util import progress
+    from albert.util import runtime as precision
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     with tf.Graph().as_default(), tf.Session() as session:

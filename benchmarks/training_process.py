@@ -77,14 +77,10 @@ def features_of(run, vocab_size):
 
 def model_fn_of(run, config):
     """The model function that the task's script trains with."""
-    from albert import (
-        classifier_utils,
-        fine_tuning_utils,
-        precision,
-        pretraining_utils,
-        race_utils,
-        squad_heads,
-    )
+    from albert import classifier_utils, fine_tuning_utils, race_utils
+    from albert.pretraining import model as pretraining_utils
+    from albert.squad import heads as squad_heads
+    from albert.util import runtime as precision
 
     settings = {
         "config": config,
@@ -121,7 +117,9 @@ def make_updates(run):
     """Builds the graph and makes the updates."""
     import tensorflow.compat.v1 as tf
 
-    from albert import machine_rates, precision, progress
+    from albert import machine_rates
+    from albert.util import progress
+    from albert.util import runtime as precision
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     config = config_of(run["config"])

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_features, classifier_tasks, classifier_utils, input_pipeline, modeling
-from tests import classification_data as data
-from tests.shared import needs_shared, shared_path
+from albert import classifier_utils, modeling
+from albert.classification import features as classifier_features
+from albert.classification import tasks as classifier_tasks
+from albert.data import batches as input_pipeline
+from tests.support import classification_data as data
+from tests.support.shared import needs_shared, shared_path
 
 GOLDEN = (("cls3", "mnli", 3), ("cls2", "mrpc", 2), ("cls2_cola", "cola", 2), ("stsb", "STS-B", 1))
 INPUTS = ("input_ids", "input_mask", "segment_ids", "label_ids")

@@ -13,48 +13,19 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    checkpoint_conversion,
-    conversion_check,
-    convert_checkpoint,
-    flags_lib,
-    modeling,
-    released_models,
-)
-from tests import (
+from albert import modeling
+from albert.conversion import check as conversion_check
+from albert.pretrained import released as released_models
+from tests.support import (
     albert_zh_models,
     huggingface_models,
     other_runtime,
     pretrained_models,
     released_archives,
 )
+from tests.support.conversions import config_in, convert, restore, values_in
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-
-
-def convert(direction, source, target, *flags):
-    settings = flags_lib.parse(
-        convert_checkpoint.define_flags,
-        [f"--direction={direction}", f"--input_dir={source}", f"--output_dir={target}", *flags],
-    )
-    return convert_checkpoint.convert(settings)
-
-
-def values_in(folder, name="model.ckpt-best"):
-    return checkpoint_conversion.read_checkpoint(os.path.join(str(folder), name)).values
-
-
-def config_in(folder):
-    return modeling.AlbertConfig.from_json_file(os.path.join(str(folder), "albert_config.json"))
-
-
-def restore(folder):
-    """The shapes of a pretraining model's variables, restored with nothing missing."""
-    config = config_in(folder)
-    with tf.Graph().as_default(), tf.Session() as session:
-        pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
-        tf.train.Saver().restore(session, os.path.join(str(folder), "model.ckpt-best"))
-        return {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}
 
 
 class TestFromAlbertZh:
@@ -201,7 +172,7 @@ class TestFromAlbertZh:
         there = other_runtime.evaluate(
             "{name: value.tolist() for name, value in"
             " test.outputs(sys.argv[2], test.inputs()).items()}",
-            "pretrained_models",
+            "support.pretrained_models",
             str(tmp_path / "ours"),
         )
         for name, value in here.items():
@@ -354,7 +325,7 @@ class TestFlags:
 
 @pytest.mark.slow
 def test_what_training_says_to_such_a_checkpoint_names_a_command_that_works(tmp_path):
-    from albert import checkpoint_init
+    from albert.pretrained import warm_start as checkpoint_init
 
     source = albert_zh_models.write(tmp_path / "zh")
     config = modeling.AlbertConfig.from_dict(

@@ -12,9 +12,11 @@ import signal
 import pytest
 from absl import flags
 
-from albert import create_pretraining_data, files, flags_lib, run_pretraining
-from tests import script_process
-from tests.shared import needs_shared, shared_path
+from albert import create_pretraining_data, run_pretraining
+from albert.util import files
+from albert.util import flags as flags_lib
+from tests.support import script_process
+from tests.support.shared import needs_shared, shared_path
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -195,12 +197,12 @@ def test_a_mistake_is_one_line_and_exit_code_one(tmp_path):
 
 # A worker kills its parent when it begins the part with the number 3; with the small blocks the
 # text has about ten.
-SMALL_BLOCKS = "from albert import text_blocks; text_blocks.BLOCK_BYTES = 1500\n"
+SMALL_BLOCKS = "from albert.pretraining import text_blocks; text_blocks.BLOCK_BYTES = 1500\n"
 KILL = (
     SMALL_BLOCKS
     + """
 import os, signal
-from albert import pretraining_data
+from albert.pretraining import job as pretraining_data
 original = pretraining_data.InstanceMaker.make_part
 def make_part(self, block, path):
     if block.number == 3:

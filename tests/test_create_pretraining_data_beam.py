@@ -10,15 +10,11 @@ import shutil
 
 import pytest
 
-from albert import (
-    beam_files,
-    beam_runs,
-    create_pretraining_data_beam,
-    files,
-    flags_lib,
-    sharded_outputs,
-)
-from tests import script_process
+from albert import create_pretraining_data_beam
+from albert.pretraining import beam_files, beam_runs, sharded_outputs
+from albert.util import files
+from albert.util import flags as flags_lib
+from tests.support import script_process
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures"

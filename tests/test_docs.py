@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from albert import flags_lib
+from albert.util import flags as flags_lib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -37,7 +37,8 @@ def commands_in(text):
 def test_commands_use_scripts_and_flags_that_exist(page):
     known, wrong = {}, []
     for script, flags in commands_in(page.read_text(encoding="utf-8")):
-        if not (ROOT / "albert" / f"{script}.py").exists():
+        module = ROOT / "albert" / script
+        if not (module.with_suffix(".py").exists() or (module / "__main__.py").exists()):
             wrong.append(f"albert.{script}")
         elif script not in OTHER_PARSERS:
             names = known.setdefault(script, None) or flags_of(script)

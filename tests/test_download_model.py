@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-from albert import download_model, flags_lib
-from tests import file_server, released_archives
+from albert import download_model
+from albert.util import flags as flags_lib
+from tests.support import file_server, released_archives
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_init, export_checkpoints, flags_lib, modeling, released_models
-from tests import released_archives
-from tests.shared import needs_shared, shared_path
+from albert import export_checkpoints, modeling
+from albert.pretrained import released as released_models
+from albert.pretrained import warm_start as checkpoint_init
+from albert.util import flags as flags_lib
+from tests.support import released_archives
+from tests.support.shared import needs_shared, shared_path
 
 
 @pytest.fixture(scope="module", params=["adam", "lamb"])

@@ -11,9 +11,11 @@ import pytest
 import tensorflow.compat.v1 as tf
 import tensorflow_hub as hub
 
-from albert import export_to_tfhub, fine_tuning_utils, flags_lib, precision, tokenization
-from tests import other_runtime, pretrained_models
-from tests.shared import needs_shared, shared_path
+from albert import export_to_tfhub, fine_tuning_utils, tokenization
+from albert.util import flags as flags_lib
+from albert.util import runtime as precision
+from tests.support import other_runtime, pretrained_models
+from tests.support.shared import needs_shared, shared_path
 
 needs_tf2 = pytest.mark.skipif(
     not precision.is_tf2(), reason="modules of TensorFlow 2 need TensorFlow 2"

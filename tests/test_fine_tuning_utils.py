@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import estimator_utils, fine_tuning_utils, modeling
-from tests import classification_data as data
-from tests.shared import needs_shared, shared_path
+from albert import fine_tuning_utils, modeling
+from albert.training import estimators as estimator_utils
+from tests.support import classification_data as data
+from tests.support.shared import needs_shared, shared_path
 
 TRAIN, PREDICT = tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.PREDICT
 MODULE = str(shared_path("golden/hub/module"))

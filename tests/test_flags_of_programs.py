@@ -14,8 +14,6 @@ from albert import (
     create_pretraining_data,
     export_checkpoints,
     export_to_tfhub,
-    files,
-    flags_lib,
     modeling,
     run_classifier,
     run_pretraining,
@@ -23,7 +21,9 @@ from albert import (
     run_squad_v1,
     run_squad_v2,
 )
-from tests import classification_data, pretraining_records, race_data, squad_data
+from albert.util import files
+from albert.util import flags as flags_lib
+from tests.support import classification_data, pretraining_records, race_data, squad_data
 
 FLAGS = flags.FLAGS
 SCRIPTS = (

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    classifier_utils,
-    configs,
-    fine_tuning_utils,
-    model_size,
-    modeling,
-    race_utils,
-    squad_heads,
-)
+from albert import classifier_utils, configs, fine_tuning_utils, model_size, modeling, race_utils
+from albert.squad import heads as squad_heads
 
 BATCH, LENGTH, PREDICTIONS = 4, 12, 3
 

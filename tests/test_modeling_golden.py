@@ -7,7 +7,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from tests.shared import needs_shared, shared_path
+from tests.support.shared import needs_shared, shared_path
 
 CASES = ("base", "groups3", "inner2", "groups2_inner2", "equal", "relu", "tanh", "dropout")
 SIZES = ("base", "large", "xlarge", "xxlarge")

@@ -7,7 +7,7 @@ import pathlib
 
 import pytest
 
-from tests import mutations
+from tests.support import mutations
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import fused_ops, layers, modeling, optimization
-from tests import numpy_albert
-from tests.shared import needs_shared, shared_path
+from albert import modeling, optimization
+from albert.ops import fused as fused_ops
+from albert.ops import plain as layers
+from tests.support import numpy_albert
+from tests.support.shared import needs_shared, shared_path
 
 RECORDED = pathlib.Path(__file__).parent / "fixtures" / "numpy_albert.json"
 CONFIG = {

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, race_utils, squad_heads
+from albert import classifier_utils, race_utils
+from albert.squad import heads as squad_heads
 
 BATCH, LENGTH, HIDDEN = 3, 7, 4
 BEAM = squad_heads.BeamSize(start_n_top=2, end_n_top=3)

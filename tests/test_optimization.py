@@ -14,8 +14,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import lamb_optimizer, optimization
-from tests import numpy_albert
-from tests.shared import needs_shared, shared_path
+from tests.support import numpy_albert
+from tests.support.shared import needs_shared, shared_path
 
 TABLE, KERNEL, BIAS, GAMMA = "embeddings/table", "dense/kernel", "dense/bias", "LayerNorm/gamma"
 ROWS, WIDTH, LABELS = 7, 4, 3
@@ -584,7 +584,7 @@ import tempfile
 import numpy as np
 import tensorflow.compat.v1 as tf
 from albert import optimization
-from tests import numpy_albert
+from tests.support import numpy_albert
 
 cpu = tf.config.experimental.list_physical_devices("CPU")[0]
 tf.config.experimental.set_virtual_device_configuration(

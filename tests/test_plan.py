@@ -7,7 +7,8 @@ import shutil
 
 import pytest
 
-from albert import configs, flags_lib, machine_rates, modeling, plan, training_plan
+from albert import configs, machine_rates, modeling, plan, training_plan
+from albert.util import flags as flags_lib
 
 
 def rates(products):

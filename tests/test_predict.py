@@ -12,8 +12,10 @@ import sys
 import numpy as np
 import pytest
 
-from albert import flags_lib, predict, predictor, text_lines
-from tests import fine_tuned_models as models
+from albert import predict, predictor
+from albert.util import flags as flags_lib
+from albert.util import text_lines
+from tests.support import fine_tuned_models as models
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAIRS = [("the king", "went home"), ("he had a dog", "once"), ("a", "b"), ("", "nothing")]

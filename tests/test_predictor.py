@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_features, fine_tuned_classifier, modeling, predictor
-from albert.labelled_examples import InputExample
-from tests import fine_tuned_models as models
+from albert import modeling, predictor
+from albert.classification import features as classifier_features
+from albert.classification import model_folder as fine_tuned_classifier
+from albert.classification.examples import InputExample
+from tests.support import fine_tuned_models as models
 
 TEXTS = [
     "the king went to the river",

@@ -14,8 +14,8 @@ from albert import (
     race_utils,
     squad_utils,
 )
-from tests import classification_data as data
-from tests import race_data
+from tests.support import classification_data as data
+from tests.support import race_data
 
 LENGTH, BATCH, STEPS = 32, 8, 12
 MODES = tf.estimator.ModeKeys

@@ -8,16 +8,12 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    input_pipeline,
-    modeling,
-    race_examples,
-    race_features,
-    race_utils,
-    tokenization,
-)
-from tests import classification_data, race_data
-from tests.shared import needs_shared, shared_path
+from albert import modeling, race_utils, tokenization
+from albert.data import batches as input_pipeline
+from albert.race import examples as race_examples
+from albert.race import features as race_features
+from tests.support import classification_data, race_data
+from tests.support.shared import needs_shared, shared_path
 
 INPUTS = ("input_ids", "input_mask", "segment_ids", "label_ids")
 TRAIN, EVAL = tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.EVAL

@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import checkpoint_evaluator, classifier_run, flags_lib, run_classifier
-from tests import classification_data as data
+from albert import run_classifier
+from albert.classification import run as classifier_run
+from albert.training import evaluation as checkpoint_evaluator
+from albert.util import flags as flags_lib
+from tests.support import classification_data as data
 
 
 @pytest.fixture(scope="module")

@@ -12,18 +12,14 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    checkpoint_evaluator,
-    create_pretraining_data,
-    estimator_utils,
-    flags_lib,
-    input_pipeline,
-    modeling,
-    precision,
-    run_pretraining,
-)
-from tests import damaged_files, other_runtime
-from tests import pretraining_records as records
+from albert import create_pretraining_data, modeling, run_pretraining
+from albert.data import batches as input_pipeline
+from albert.training import estimators as estimator_utils
+from albert.training import evaluation as checkpoint_evaluator
+from albert.util import flags as flags_lib
+from albert.util import runtime as precision
+from tests.support import damaged_files, other_runtime
+from tests.support import pretraining_records as records
 
 ALBERT = pathlib.Path(__file__).resolve().parents[1] / "albert"
 

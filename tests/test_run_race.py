@@ -10,8 +10,13 @@ import re
 import numpy as np
 import pytest
 
-from albert import checkpoint_evaluator, files, flags_lib, race_examples, race_run, run_race
-from tests import classification_data, race_data
+from albert import run_race
+from albert.race import examples as race_examples
+from albert.race import run as race_run
+from albert.training import evaluation as checkpoint_evaluator
+from albert.util import files
+from albert.util import flags as flags_lib
+from tests.support import classification_data, race_data
 
 
 @pytest.fixture(scope="module")

@@ -11,21 +11,15 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    checkpoint_evaluator,
-    export_to_tfhub,
-    fine_tuning_utils,
-    flags_lib,
-    modeling,
-    run_squad_v1,
-    run_squad_v2,
-    squad_export,
-    squad_metrics,
-    squad_run,
-)
-from tests import classification_data, pretrained_models, squad_data
+from albert import export_to_tfhub, fine_tuning_utils, modeling, run_squad_v1, run_squad_v2
+from albert.squad import export as squad_export
+from albert.squad import metrics as squad_metrics
+from albert.squad import run as squad_run
+from albert.training import evaluation as checkpoint_evaluator
+from albert.util import flags as flags_lib
+from tests.support import classification_data, pretrained_models, squad_data
+from tests.support.squad_runs import CONTEXT, arguments_for, load_export, model_inputs, read_json
 
-CONTEXT = "the king saw a small bird over the old town and the river . the bird sang ."
 SCRIPTS = {"v1": (run_squad_v1, squad_run.V1), "v2": (run_squad_v2, squad_run.V2)}
 VERSIONS = sorted(SCRIPTS)
 
@@ -50,34 +44,10 @@ def folder(tmp_path_factory):
     return path
 
 
-def arguments_for(folder, output_dir, version, *arguments):
-    return [
-        f"--output_dir={output_dir}",
-        f"--train_file={folder / version}.json",
-        f"--predict_file={folder / version}.json",
-        f"--albert_config_file={folder / 'config.json'}",
-        f"--spm_model_file={classification_data.VOCABULARY}",
-        "--max_seq_length=32",
-        "--doc_stride=8",
-        "--max_query_length=8",
-        "--train_batch_size=2",
-        "--num_train_epochs=2",
-        "--learning_rate=0.003",
-        "--save_checkpoints_steps=2",
-        "--keep_checkpoint_max=0",
-        "--nouse_xla",
-        *arguments,
-    ]
-
-
 def run(folder, output_dir, version, *arguments):
     script, declared = SCRIPTS[version]
     arguments = arguments_for(folder, output_dir, version, *arguments)
     return squad_run.run_squad(flags_lib.parse(script.define_flags, arguments), declared)
-
-
-def read_json(path):
-    return json.loads(pathlib.Path(str(path)).read_text(encoding="utf-8"))
 
 
 def steps_in(folder):
@@ -452,33 +422,6 @@ def test_a_hub_module_takes_the_place_of_configuration_checkpoint_and_vocabulary
 # Export.
 
 
-def _loaded(folder):
-    """signature -> inputs by name -> outputs, of a SavedModel."""
-    graph = tf.Graph()
-    with graph.as_default():
-        session = tf.Session(graph=graph)
-        loaded = tf.saved_model.loader.load(session, ["serve"], folder)
-
-    def call(signature, inputs):
-        described = loaded.signature_def[signature]
-        feed = {described.inputs[name].name: value for name, value in inputs.items()}
-        fetches = {name: info.name for name, info in described.outputs.items()}
-        return session.run(fetches, feed)
-
-    return call
-
-
-def _inputs(length=20):
-    random = np.random.RandomState(0)
-    places = np.arange(length)[None]
-    used = (places < length - 3).astype(np.int32)
-    return {
-        "input_ids": random.randint(0, 30, [1, length]).astype(np.int32) * used,
-        "input_mask": used,
-        "segment_ids": ((places > 5) * used).astype(np.int32),
-    }
-
-
 @pytest.mark.slow
 def test_the_saved_model_answers_without_being_told_where_answers_may_be(folder, trained, tmp_path):
     """What it says of a record is what prediction says of it."""
@@ -497,8 +440,8 @@ def test_the_saved_model_answers_without_being_told_where_answers_may_be(folder,
     expected = _predicted(settings, SCRIPTS[version][1], path, values)
     del values["p_mask"]
     for outputs in (
-        _loaded(outcome.export)("ids", values),
-        _loaded(outcome.export)("serving_default", {"examples": [serialized]}),
+        load_export(outcome.export)("ids", values),
+        load_export(outcome.export)("serving_default", {"examples": [serialized]}),
     ):
         assert set(outputs) == set(expected)
         for name, value in outputs.items():
@@ -524,8 +467,8 @@ def test_the_lite_model_gives_the_logits_of_the_saved_model(folder, trained, tmp
     if version == "v2":
         pytest.skip("there is no TensorFlow Lite model of version 2.0")
     outcome = run(folder, path, version, f"--export_dir={tmp_path}")
-    inputs = _inputs(32)
-    expected = _loaded(outcome.export)("ids", inputs)
+    inputs = model_inputs(32)
+    expected = load_export(outcome.export)("ids", inputs)
     found = squad_export.run_tflite((tmp_path / "albert_model.tflite").read_bytes(), inputs)
     assert set(found) == set(expected) == {"start_logits", "end_logits"}
     for name, value in expected.items():

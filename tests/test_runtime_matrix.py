@@ -8,8 +8,18 @@ Hub modules and exported classifiers have their own such tests beside the others
 import numpy as np
 import pytest
 
-from albert import flags_lib, precision, run_squad_v1, squad_export, squad_run
-from tests import classification_data, other_runtime, pretrained_models, squad_data, test_run_squad
+from albert import run_squad_v1
+from albert.squad import export as squad_export
+from albert.squad import run as squad_run
+from albert.util import flags as flags_lib
+from albert.util import runtime as precision
+from tests.support import (
+    classification_data,
+    other_runtime,
+    pretrained_models,
+    squad_data,
+    squad_runs,
+)
 
 pytestmark = other_runtime.needs_other_runtime
 
@@ -20,7 +30,7 @@ def test_a_checkpoint_means_the_same_to_the_other_runtime(tmp_path):
     found = other_runtime.evaluate(
         "{name: value.tolist() for name, value in"
         " test.outputs(sys.argv[2], test.inputs()).items()}",
-        "pretrained_models",
+        "support.pretrained_models",
         archive,
     )
     expected = pretrained_models.outputs(archive, pretrained_models.inputs())
@@ -34,10 +44,10 @@ def trained(tmp_path_factory):
     """A folder where SQuAD was trained on this runtime, and its export."""
     folder = tmp_path_factory.mktemp("squad")
     classification_data.write_config(folder, hidden_dropout_prob=0, attention_probs_dropout_prob=0)
-    context = test_run_squad.CONTEXT
+    context = squad_runs.CONTEXT
     asked = [squad_data.answered(f"q{n}", context, word) for n, word in enumerate(["king", "bird"])]
     squad_data.write_squad(folder, [squad_data.paragraph(context, *asked)], "v1.json")
-    arguments = test_run_squad.arguments_for(
+    arguments = squad_runs.arguments_for(
         folder, folder / "out", "v1", "--do_train", "--do_predict", f"--export_dir={folder / 'ex'}"
     )
     settings = flags_lib.parse(run_squad_v1.define_flags, arguments)
@@ -48,7 +58,7 @@ def answers_elsewhere(folder):
     """Evaluates again in the folder, and returns what it says; runs on the other runtime."""
     import pathlib
 
-    arguments = test_run_squad.arguments_for(
+    arguments = squad_runs.arguments_for(
         pathlib.Path(folder),
         f"{folder}/elsewhere",
         "v1",
@@ -58,7 +68,7 @@ def answers_elsewhere(folder):
     features = f"--predict_feature_file={folder}/predict.tf_record"
     settings = flags_lib.parse(run_squad_v1.define_flags, [*arguments, features])
     outcome = squad_run.run_squad(settings, squad_run.V1)
-    return [outcome.prediction.scores, test_run_squad.read_json(outcome.prediction.predictions[0])]
+    return [outcome.prediction.scores, squad_runs.read_json(outcome.prediction.predictions[0])]
 
 
 @pytest.mark.slow
@@ -68,7 +78,7 @@ def test_a_model_trained_here_answers_the_same_there(trained):
         "test.answers_elsewhere(sys.argv[2])", "test_runtime_matrix", str(folder)
     )
     assert scores == pytest.approx(outcome.prediction.scores)
-    assert answers == test_run_squad.read_json(folder / "out" / "predictions.json")
+    assert answers == squad_runs.read_json(folder / "out" / "predictions.json")
 
 
 @pytest.mark.slow
@@ -86,20 +96,20 @@ def test_records_written_there_are_current_here(trained):
 @pytest.mark.slow
 def test_a_saved_model_and_a_lite_model_give_the_same_there(trained):
     folder, outcome = trained
-    batch = test_run_squad._inputs(32)
-    expected = test_run_squad._loaded(outcome.export)("ids", batch)["start_logits"]
+    batch = squad_runs.model_inputs(32)
+    expected = squad_runs.load_export(outcome.export)("ids", batch)["start_logits"]
     saved = other_runtime.evaluate(
-        "test._loaded(sys.argv[2])('ids', test._inputs(32))['start_logits'].tolist()",
-        "test_run_squad",
+        "test.load_export(sys.argv[2])('ids', test.model_inputs(32))['start_logits'].tolist()",
+        "support.squad_runs",
         outcome.export,
     )
     np.testing.assert_allclose(saved, expected, atol=1e-5)
     if precision.is_tf2():
         return  # an older interpreter need not know what a newer converter writes
     lite = other_runtime.evaluate(
-        "test.squad_export.run_tflite(open(sys.argv[2], 'rb').read(), test._inputs(32))"
-        "['start_logits'].tolist()",
-        "test_run_squad",
+        "test.squad_export.run_tflite(open(sys.argv[2], 'rb').read(), "
+        "test.squad_runs.model_inputs(32))['start_logits'].tolist()",
+        "test_runtime_matrix",
         str(folder / "ex" / squad_export.TFLITE_NAME),
     )
     np.testing.assert_allclose(lite, expected, atol=1e-4)

@@ -58,7 +58,7 @@ def test_running_environment_meets_the_requirements():
 
 
 # It runs by another interpreter than the package.
-FOREIGN_PROGRAM = ROOT / "albert" / "huggingface_process.py"
+FOREIGN_PROGRAM = ROOT / "albert" / "conversion" / "huggingface_process.py"
 
 
 def imported_packages(paths):
@@ -123,9 +123,11 @@ def test_built_package_holds_every_module_and_preset(built):
 
 
 def test_built_package_works_outside_the_checkout(built, tmp_path):
-    modules = ", ".join(sorted(path.stem for path in built.glob("*.py") if path.stem != "__init__"))
+    files = [path.relative_to(built.parent).with_suffix("") for path in built.rglob("*.py")]
+    modules = ", ".join(sorted(".".join(path.parts) for path in files if path.stem[:2] != "__"))
     program = (
-        f"from albert import configs, {modules}\n"
+        f"import {modules}\n"
+        "from albert import configs, modeling\n"
         f"assert configs.__file__.startswith({str(built)!r})\n"
         "for name in configs.preset_names():\n"
         "    modeling.AlbertConfig.from_json_file(configs.preset_path(name))\n"

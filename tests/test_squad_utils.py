@@ -9,8 +9,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import squad_utils, tokenization
-from tests import pretrained_models
-from tests.shared import needs_shared, shared_path
+from tests.support import pretrained_models
+from tests.support.shared import needs_shared, shared_path
 
 N_BEST, LONGEST = 20, 30
 

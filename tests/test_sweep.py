@@ -12,9 +12,11 @@ import zipfile
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_tasks, flags_lib, run_classifier, sweep, sweep_plan, sweep_table
-from tests import classification_data
-from tests import fine_tuned_models as models
+from albert import run_classifier, sweep, sweep_plan, sweep_table
+from albert.classification import tasks as classifier_tasks
+from albert.util import flags as flags_lib
+from tests.support import classification_data
+from tests.support import fine_tuned_models as models
 
 # Stands in for run_classifier: leaves what a run leaves, and fails for seed 13.
 RUNNER = """

@@ -16,7 +16,7 @@ import pytest
 import sentencepiece as spm
 
 from albert import tokenization
-from tests.shared import needs_shared, shared_path
+from tests.support.shared import needs_shared, shared_path
 
 FIXTURES = pathlib.Path(__file__).parent / "fixtures"
 MODEL = str(FIXTURES / "tiny.model")

@@ -16,22 +16,22 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import (
-    classifier_run,
-    classifier_tasks,
-    estimator_utils,
-    fine_tuning_runs,
     fine_tuning_utils,
-    flags_lib,
-    race_run,
     run_classifier,
     run_pretraining,
     run_race,
     run_squad_v1,
     run_squad_v2,
-    squad_run,
 )
-from tests import classification_data, race_data, squad_data
-from tests import pretraining_records as records
+from albert.classification import run as classifier_run
+from albert.classification import tasks as classifier_tasks
+from albert.race import run as race_run
+from albert.squad import run as squad_run
+from albert.training import estimators as estimator_utils
+from albert.training import fine_tuning_runs
+from albert.util import flags as flags_lib
+from tests.support import classification_data, race_data, squad_data
+from tests.support import pretraining_records as records
 
 TRAIN, EVAL, PREDICT = "train", "eval", "infer"
 BATCH = 2

@@ -14,7 +14,8 @@ import sys
 import pytest
 import sentencepiece as spm
 
-from albert import flags_lib, tokenization, train_vocab
+from albert import tokenization, train_vocab
+from albert.util import flags as flags_lib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 CORPUS = str(ROOT / "tests" / "fixtures" / "corpus.txt")

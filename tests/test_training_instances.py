@@ -12,9 +12,10 @@ from absl import flags
 from absl.testing import flagsaver
 
 from albert import create_pretraining_data as data
-from albert import pretraining_utils, tokenization
-from tests import pretraining_statistics, squad_data
-from tests.shared import needs_shared, shared_path
+from albert import tokenization
+from albert.pretraining import model as pretraining_utils
+from tests.support import pretraining_statistics, squad_data
+from tests.support.shared import needs_shared, shared_path
 
 FLAGS = flags.FLAGS
 SPM = str(squad_data.FIXTURES / "tiny.model")

@@ -13,25 +13,20 @@ import uuid
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import (
-    classifier_tasks,
-    estimator_utils,
-    files,
-    fine_tuned_classifier,
-    fine_tuning_runs,
-    huggingface_files,
-    input_pipeline,
-    labelled_examples,
-    modeling,
-    race_examples,
-    run_summary,
-    squad_examples,
-    tables,
-    text_blocks,
-    text_documents,
-    text_lines,
-    tokenization,
-)
+from albert import modeling, tokenization
+from albert.classification import examples as labelled_examples
+from albert.classification import model_folder as fine_tuned_classifier
+from albert.classification import tables
+from albert.classification import tasks as classifier_tasks
+from albert.conversion import huggingface_files
+from albert.data import batches as input_pipeline
+from albert.pretraining import documents as text_documents
+from albert.pretraining import text_blocks
+from albert.race import examples as race_examples
+from albert.squad import examples as squad_examples
+from albert.training import estimators as estimator_utils
+from albert.training import fine_tuning_runs, run_summary
+from albert.util import files, text_lines
 
 DEEP = b"[" * 100000
 LATIN = '{"name": "Åse"}'.encode("latin-1")

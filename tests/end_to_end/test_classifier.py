@@ -11,7 +11,7 @@ import sys
 import pytest
 import tensorflow.compat.v1 as tf
 
-from tests import classification_data
+from tests.support import classification_data
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

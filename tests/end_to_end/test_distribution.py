@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import flags_lib, run_pretraining
-from tests import pretraining_records as records
-from tests.end_to_end import processes
+from albert import run_pretraining
+from albert.util import flags as flags_lib
+from tests.support import pretraining_records as records
+from tests.support import processes
 
 STEPS, FIRST = 90, 30  # of all the training, and of what one process makes
 SECONDS = 240.0  # a test that hangs fails

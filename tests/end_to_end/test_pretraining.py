@@ -12,7 +12,7 @@ import sys
 import pytest
 import tensorflow.compat.v1 as tf
 
-from tests import pretraining_records as records
+from tests.support import pretraining_records as records
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -30,7 +30,7 @@ def data(tmp_path_factory):
 # A training that is asked to end when it has made its seventh step.
 ASKED = """
 import os, signal
-from albert import estimator_utils, run_pretraining
+from albert import run_pretraining; from albert.training import estimators as estimator_utils
 
 report = estimator_utils.ProgressHook.after_run
 

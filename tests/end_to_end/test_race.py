@@ -6,8 +6,7 @@ import signal
 
 import pytest
 
-from tests import classification_data, race_data
-from tests.end_to_end import processes
+from tests.support import classification_data, processes, race_data
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,10 @@ from typing import Dict, List
 import numpy as np
 import pytest
 
-from albert import flags_lib, tokenization
-from tests import classification_data, released_archives
-from tests.end_to_end.processes import ROOT
+from albert import tokenization
+from albert.util import flags as flags_lib
+from tests.support import classification_data, released_archives
+from tests.support.processes import ROOT
 
 # What is small here: flag by flag, in place of README's values or beside them.
 SMALL = {

@@ -6,8 +6,7 @@ import signal
 
 import pytest
 
-from tests import classification_data, squad_data
-from tests.end_to_end import processes
+from tests.support import classification_data, processes, squad_data
 
 CONTEXT = "the king saw a small bird over the old town and the river . the bird sang ."
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_tasks, predictor
-from tests import classification_data
-from tests import fine_tuned_models as models
+from albert import predictor
+from albert.classification import tasks as classifier_tasks
+from tests.support import classification_data
+from tests.support import fine_tuned_models as models
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

@@ -1,0 +1,431 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The classification tasks by name, their examples, and tasks of one's own.
+
+    task = get_task("MRPC")
+    data = read_examples(task, "glue", "dev")     # glue/MRPC/dev.tsv, or dev.tsv in glue itself
+    task.labels, task.best_metric, task.recipe.learning_rate
+
+The tasks themselves are declared in `task_table`; a task of one's own by `custom_task`.
+"""
+
+import difflib
+import json
+import logging
+import os
+import re
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from albert import tokenization
+from albert.classification import examples as labelled_examples
+from albert.classification import task_table
+from albert.classification.examples import (
+    Columns,
+    Fields,
+    InputExample,
+    Labels,
+    PaddingInputExample,
+    Source,
+    Split,
+    TaskData,
+)
+from albert.classification.task_types import METRICS, Recipe, Task
+from albert.util import files as file_utils
+
+__all__ = ["InputExample", "PaddingInputExample", "Recipe", "Task", "TaskData"]  # for users
+
+_LOGGER = logging.getLogger(__name__)
+
+GLUE_TASKS = tuple(task.name for task in task_table.GLUE)
+CHINESE_TASKS = tuple(task.name for task in task_table.CHINESE)
+TASKS: Dict[str, Task] = {task.name: task for task in task_table.GLUE + task_table.CHINESE}
+CUSTOM = "custom"
+_OF_NUMBERS = ("pearson", "spearman", "MSE")
+
+
+def get_task(name: str) -> Task:
+    """Returns a task by its name, in any case.
+
+    Raises:
+      ValueError: there is none of that name.
+    """
+    key = name.strip().lower()
+    if key in TASKS:
+        return TASKS[key]
+    known = list(TASKS) + [CUSTOM]
+    close = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    raise ValueError(
+        f"Unknown task {name!r}.{hint} Tasks: {', '.join(known)} (custom is a task of your own)."
+    )
+
+
+# --------------------------------------------------------------------------------------- reading
+
+
+def task_folders(task: Task, data_dir: str) -> List[str]:
+    """Returns where a task's files may lie: below `data_dir` in its own folder, or in it itself.
+
+    Raises:
+      ValueError: `data_dir` is no folder.
+    """
+    import tensorflow.compat.v1 as tf
+
+    data_dir = os.path.expanduser(str(data_dir or ""))
+    if not data_dir or not tf.io.gfile.isdir(data_dir):
+        raise ValueError(
+            f"--data_dir '{data_dir}' is not a folder. Give the folder of all tasks (with "
+            f"{task.folder or 'the data'} in it) or the task's own."
+        )
+    there = {name.rstrip("/").lower(): name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)}
+    own = [there[name.lower()] for name in task.folders if name.lower() in there]
+    folders = [os.path.join(data_dir, name) for name in dict.fromkeys(own)]
+    return folders + [data_dir]
+
+
+def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
+    """Reads a split of a task, and logs one line on what was read and what was dirty in it.
+
+    Args:
+      task: the declaration.
+      data_dir: the folder of all tasks (data_dir/MRPC/train.tsv) or the task's own.
+      split: "train", "dev" or "test", or one of task.dev_splits and task.test_splits.
+
+    Returns:
+      Examples in the file's order, with texts as they were written. Labels are names (regression:
+      numbers); examples of a test split may have None.
+
+    Raises:
+      ValueError: no such split, no such file, or a row that cannot be used (see
+        `labelled_examples.read_split`).
+    """
+    declared, folders = task.split(split), _folders_to_read(task, data_dir)
+    labels = Labels(task.labels, task.label_aliases, task.dropped_labels)
+    header = []
+    if _may_have_a_header(declared) and any(own.name == "train" for own in task.splits):
+        header = labelled_examples.header_of(task.split("train"), folders, labels)
+    data = labelled_examples.read_split(declared, folders, labels, training_header=header)
+    _LOGGER.info("%s", labelled_examples.dirt_line(f"{task.name} {split}", data))
+    return data
+
+
+def _may_have_a_header(split: Split) -> bool:
+    """Whether it is open if a file has a header row, and no label in the first row tells."""
+    readings = [source.reading for source in split.sources]
+    return not split.needs_labels and any(
+        isinstance(reading, Columns) and reading.header is None and isinstance(reading.text_a, int)
+        for reading in readings
+    )
+
+
+def has_split(task: Task, data_dir: str, split: str) -> bool:
+    """Returns whether a file for the split is there."""
+    declared = task.split(split)
+    return bool(labelled_examples.find_files(declared, _folders_to_read(task, data_dir)))
+
+
+def _folders_to_read(task: Task, data_dir: str) -> List[str]:
+    """The task's own folders, or `data_dir` where there are none: its files may be another task's.
+
+    A task of the user's own has no published folder; one of its name need not be its data.
+    """
+    *own, parent = task_folders(task, data_dir)
+    if task.name not in TASKS:
+        own = own if any(labelled_examples.find_files(split, own) for split in task.splits) else []
+    return own or [parent]
+
+
+# ---------------------------------------------------------------------------------- tasks of users
+
+_CUSTOM_DEFAULTS = {
+    "text_a": None,
+    "text_b": None,
+    "label": "label",
+    "guid": None,
+    "header": None,
+    "labels": None,
+    "metric": "",
+    "metrics": (),
+    "train_file": "train.tsv",
+    "dev_file": "dev.tsv",
+    "test_file": "test.tsv",
+    "name": CUSTOM,
+}
+
+
+class _Kind(NamedTuple):
+    """What a setting may be."""
+
+    words: str
+    types: Tuple[type, ...]
+    item_types: Tuple[type, ...] = ()  # of a list; (): it may not be one
+
+    def allows(self, value: Any) -> bool:
+        """Whether a setting of this kind may have the value; None is none."""
+        is_list = self.item_types and isinstance(value, (list, tuple))
+        parts, types = (value, self.item_types) if is_list else ([value], self.types)
+        return value is None or all(
+            isinstance(part, types) and (bool in types or not isinstance(part, bool))
+            for part in parts
+        )
+
+
+_COLUMN = _Kind("the number of a column, or the name of a column or field", (int, str))
+_LABELS = _Kind("a list of names, or text with commas between them", (str,), (str, int, bool))
+_NAMES = _Kind("a list of names, or text with commas between them", (str,), (str,))
+_TEXT = _Kind("text", (str,))
+_KINDS = {
+    "text_a": _COLUMN,
+    "text_b": _COLUMN,
+    "label": _COLUMN,
+    "guid": _COLUMN,
+    "header": _Kind("true or false", (bool,)),
+    "labels": _LABELS,
+    "metric": _TEXT,
+    "metrics": _NAMES,
+    "train_file": _TEXT,
+    "dev_file": _TEXT,
+    "test_file": _TEXT,
+    "name": _TEXT,
+}
+_JSON_EXTENSIONS = (".json", ".jsonl", ".ndjson")
+_CUSTOM_RECIPE = Recipe(128, 32, 2e-5, num_train_epochs=3, warmup_proportion=0.1)
+
+
+def custom_task(task_file: str = "", **settings: Any) -> Task:
+    """Returns a task of the user's own.
+
+    Args:
+      task_file: JSON file with an object of the settings below; "" for none.
+      **settings: what flags say; None and "" say nothing, the rest goes before the file.
+        text_a, text_b, label, guid: column numbers from 0 (negative: from the end) or names of the
+          header row; for files that end in .json or .jsonl, names of fields. text_b and guid may
+          be left out; label is "label" unless named.
+        header: whether TSV files have a header row; unless given, the first row is looked at.
+        labels: list or comma-separated text, or "regression".
+        metric: chooses the best checkpoint; eval_accuracy (regression: pearson) by default.
+        metrics: further ones to report.
+        train_file, dev_file, test_file: below --data_dir; train.tsv and so on by default.
+        name: what the task is called in results.
+
+    Raises:
+      ValueError: an unknown setting or one of another type, text_a or labels missing, a label that
+        occurs twice, an unknown metric or one that does not suit the labels.
+    """
+    given = _read_custom_file(task_file) if task_file else {}
+    try:
+        return _custom_task(given, settings)
+    except ValueError as error:
+        raise ValueError(f"Task file '{task_file}': {error}" if task_file else str(error)) from None
+
+
+def _custom_task(given: Dict[str, Any], settings: Mapping[str, Any]) -> Task:
+    """The task of a file's settings and of others that go before them."""
+    given.update({key: value for key, value in settings.items() if value not in (None, "", ())})
+    unknown = sorted(set(given) - set(_CUSTOM_DEFAULTS))
+    if unknown:
+        raise ValueError(
+            f"A custom task has no setting {', '.join(unknown)}. Settings: "
+            f"{', '.join(_CUSTOM_DEFAULTS)}."
+        )
+    values = {**_CUSTOM_DEFAULTS, **given}
+    _check_kinds(values)
+    if values["text_a"] is None:
+        raise ValueError(
+            "A custom task needs text_a: the column (a number from 0, or its name in the header "
+            "row) or JSON field that holds the text."
+        )
+    labels = _custom_labels(values["labels"])
+    best = values["metric"] or ("eval_accuracy" if labels else "pearson")
+    metrics = tuple(dict.fromkeys([best] + _listed(values["metrics"])))
+    _check_metrics(metrics, labels)
+    return Task(
+        name=values["name"],
+        folders=(values["name"],),
+        splits=tuple(_custom_split(name, values) for name in ("train", "dev", "test")),
+        labels=labels,
+        metrics=metrics,
+        best_metric=best,
+        recipe=_CUSTOM_RECIPE,
+        clue_name=values["name"],
+    )
+
+
+def _read_custom_file(path: str) -> Dict[str, Any]:
+    """The settings in a JSON file."""
+    try:
+        return file_utils.read_json_object(path)
+    except ValueError as error:
+        raise ValueError(f"Task file {error} It holds the task's settings.") from None
+
+
+def _check_kinds(values: Mapping[str, Any]) -> None:
+    """Refuses values that their settings cannot have."""
+    for name, kind in _KINDS.items():
+        if not kind.allows(values[name]):
+            shown = json.dumps(values[name], ensure_ascii=False, default=str)[:80]
+            raise ValueError(f"{name} is {shown}; it must be {kind.words}.")
+    if not re.fullmatch(r"[\w.-]+", values["name"]):
+        raise ValueError(
+            f"name is {values['name'][:80]!r}; it becomes part of file names and must be made of "
+            "letters, digits, '.', '-' and '_'."
+        )
+
+
+def _listed(value: Any) -> List[str]:
+    """A list, or comma-separated text, as a list of texts."""
+    parts = value.split(",") if isinstance(value, str) else list(value or ())
+    # JSON's true and false are labels as they are spelt there.
+    texts = [str(part).lower() if isinstance(part, bool) else str(part) for part in parts]
+    return [text.strip() for text in texts if text.strip()]
+
+
+def _custom_labels(value: Any) -> Tuple[str, ...]:
+    """The label names; () for regression."""
+    labels = tuple(_listed(value))
+    if labels == ("regression",):
+        return ()
+    if len(labels) < 2:
+        raise ValueError(
+            f"A custom task needs labels: at least two names such as '0,1', or 'regression'; "
+            f"there are {len(labels)}."
+        )
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"A label occurs twice in {', '.join(labels)}.")
+    return labels
+
+
+def _check_metrics(metrics: Sequence[str], labels: Sequence[str]) -> None:
+    """Refuses metrics that there are not, or not for these labels."""
+    for metric in metrics:
+        if metric not in METRICS:
+            raise ValueError(f"Unknown metric {metric!r}. Metrics: {', '.join(METRICS)}.")
+        if (metric in _OF_NUMBERS) == bool(labels) and metric != "eval_loss":
+            kind = "names" if labels else "numbers"
+            raise ValueError(f"Metric {metric!r} does not suit labels that are {kind}.")
+        if metric == "f1" and len(labels) != 2:
+            raise ValueError(f"Metric 'f1' needs two labels; there are {len(labels)}.")
+
+
+def _column(value: Any) -> Any:
+    """A column number where the text is one; otherwise a name."""
+    is_number = isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]+\s*", value)
+    return int(value) if is_number else value
+
+
+def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
+    """A split of the user's task, read as its file's extension says.
+
+    Raises:
+      ValueError: columns with names, in files without a header row.
+    """
+    file = values[f"{name}_file"]
+    keys = ("text_a", "text_b", "label", "guid")
+    if file.endswith(_JSON_EXTENSIONS):
+        names = [None if values[key] is None else str(values[key]) for key in keys]
+        return Split(name, (Source(file, Fields(*names)),))
+    columns = Columns(*(_column(values[key]) for key in keys), header=values["header"])
+    named = [column for column in columns[:4] if isinstance(column, str)]
+    if named and columns.header is False:
+        raise ValueError(
+            f"header is false, but {', '.join(named)} would be found in the header row of {file}. "
+            "Leave header out, or give the columns' numbers, from 0."
+        )
+    return Split(name, (Source(file, columns),))
+
+
+# ----------------------------------------------------------------------- the published class names
+
+
+def is_regression(task_name: str) -> bool:
+    """Returns whether a task has scores for labels; one of the caller's own has not."""
+    task = TASKS.get(task_name.strip().lower())
+    return task is not None and task.is_regression
+
+
+class DataProcessor:
+    """Reads a task's examples with their texts prepared, as the published classes did.
+
+    `convert_single_example` expects such examples. `read_examples` leaves texts as they are.
+    """
+
+    task_name = ""  # of the subclasses
+
+    def __init__(self, use_spm: bool, do_lower_case: bool):
+        """`use_spm`: texts are for a SentencePiece model, which wants them prepared."""
+        self.use_spm = use_spm
+        self.do_lower_case = do_lower_case
+
+    def get_train_examples(self, data_dir: str) -> List[InputExample]:
+        """Returns the training examples; raises ValueError as `read_examples` does."""
+        return self._examples(data_dir, "train")
+
+    def get_dev_examples(self, data_dir: str) -> List[InputExample]:
+        """Returns the examples of the (first) dev split."""
+        return self._examples(data_dir, "dev")
+
+    def get_test_examples(self, data_dir: str) -> List[InputExample]:
+        """Returns the examples of the (first) test split; where labels are unknown, the first."""
+        return self._examples(data_dir, "test")
+
+    def get_labels(self) -> List[Optional[str]]:
+        """Returns the labels in the order of their ids; [None] for regression."""
+        return get_task(self.task_name).label_list
+
+    def process_text(self, text: str) -> str:
+        """Returns the text as the tokenizer wants it."""
+        if self.use_spm:
+            return tokenization.preprocess_text(text, lower=self.do_lower_case)
+        return tokenization.convert_to_unicode(text)
+
+    def _examples(self, data_dir: str, split: str) -> List[InputExample]:
+        task = get_task(self.task_name)
+        unknown = 0.0 if task.is_regression else task.labels[0]
+        return [
+            InputExample(
+                example.guid,
+                self.process_text(example.text_a),
+                None if example.text_b is None else self.process_text(example.text_b),
+                unknown if example.label is None else example.label,
+            )
+            for example in read_examples(task, data_dir, split).examples
+        ]
+
+
+def _processor(class_name: str, task_name: str) -> type:
+    """A subclass of DataProcessor for a task."""
+    attributes = {
+        "task_name": task_name,
+        "__doc__": f"Reads {task_name}.",
+        "__module__": __name__,
+    }
+    return type(class_name, (DataProcessor,), attributes)
+
+
+ColaProcessor = _processor("ColaProcessor", "cola")
+Sst2Processor = _processor("Sst2Processor", "sst-2")
+MrpcProcessor = _processor("MrpcProcessor", "mrpc")
+StsbProcessor = _processor("StsbProcessor", "sts-b")
+QqpProcessor = _processor("QqpProcessor", "qqp")
+MnliProcessor = _processor("MnliProcessor", "mnli")
+MisMnliProcessor = _processor("MisMnliProcessor", "mismnli")
+QnliProcessor = _processor("QnliProcessor", "qnli")
+RteProcessor = _processor("RteProcessor", "rte")
+WnliProcessor = _processor("WnliProcessor", "wnli")
+AXProcessor = _processor("AXProcessor", "ax")
+LcqmcProcessor = _processor("LcqmcProcessor", "lcqmc")
+LCQMCPairClassificationProcessor = _processor("LCQMCPairClassificationProcessor", "lcqmc_pair")
+SentencePairClassificationProcessor = _processor(
+    "SentencePairClassificationProcessor", "sentence_pair"
+)
+XnliProcessor = _processor("XnliProcessor", "xnli")
+TnewsProcessor = _processor("TnewsProcessor", "tnews")
+iFLYTEKDataProcessor = _processor("iFLYTEKDataProcessor", "iflytek")  # noqa: N816
+AFQMCProcessor = _processor("AFQMCProcessor", "afqmc")
+CMNLIProcessor = _processor("CMNLIProcessor", "cmnli")
+OcnliProcessor = _processor("OcnliProcessor", "ocnli")
+CslProcessor = _processor("CslProcessor", "csl")
+WSCProcessor = _processor("WSCProcessor", "wsc")
+COPAProcessor = _processor("COPAProcessor", "copa")
+ChnSentiCorpProcessor = _processor("ChnSentiCorpProcessor", "chnsenticorp")
+PROCESSORS = {cls.task_name: cls for cls in DataProcessor.__subclasses__()}

@@ -1,0 +1,141 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Models of albert_zh as models of ours, and these in Google's layout."""
+
+from typing import Any, Optional, Sequence
+
+from albert import modeling
+from albert.conversion import check as conversion_check
+from albert.conversion import folders as conversion_folders
+from albert.conversion import names as checkpoint_names
+from albert.conversion import weights as checkpoint_conversion
+from albert.conversion.weights import Report, Values
+from albert.pretrained import warm_start as checkpoint_init
+
+LAYOUTS = ("native", "google")
+
+
+def from_albert_zh(settings: Any) -> conversion_folders.Converted:
+    """Converts a folder of albert_zh's.
+
+    Args:
+      settings: util.flags.Settings with the flags of convert_checkpoint.
+
+    Raises:
+      ValueError: the folder is not one of albert_zh's, or its parts do not fit together.
+    """
+    model = conversion_folders.read_model(settings)
+    _check_albert_zh(model.weights.values)
+    changes = dict(model.config.to_dict(), embedding_layout="albert_zh")
+    config = modeling.AlbertConfig.from_dict(changes)
+    if config.num_hidden_groups != 1 or config.inner_group_num != 1 or config.share_type != "all":
+        raise ValueError(
+            f"{model.files.albert_config_file}: num_hidden_groups {config.num_hidden_groups}, "
+            f"inner_group_num {config.inner_group_num} and share_type {config.share_type} do not "
+            "fit albert_zh's layout, in which all layers share one set of weights."
+        )
+    source = model.weights.values
+    label_count = conversion_folders.output_count(source, "output_bias")
+    parts = conversion_folders.wanted_parts(
+        checkpoint_names.albert_zh(config, label_count), source, to_ours=True
+    )
+    conversion = checkpoint_conversion.rename(
+        parts, source, to_ours=True, reason=_reason_to_ignore_ours
+    )
+    report = conversion_folders.with_ignored(conversion.report, model.weights.ignored)
+    original, values = config, conversion.values
+    if settings.layout == "google":
+        config, values = checkpoint_conversion.to_google_layout(config, values)
+        report = conversion_folders.with_note(report, _product_note(original))
+    differences = None
+    with conversion_folders.new_folder(settings.output_dir) as folder:
+        prefix = conversion_folders.write_model(folder, config, values)
+        conversion_folders.copy_vocabulary(model, folder)
+        if settings.verify:
+            batch = conversion_check.random_batch(original)
+            differences = conversion_check.compare(
+                conversion_check.albert_zh_outputs(source, original, batch),
+                conversion_check.our_outputs(
+                    config, prefix, batch, parts=conversion.parts, label_count=label_count
+                ),
+            )
+    return conversion_folders.finished(
+        settings, conversion_folders.explained(report, {}), differences
+    )
+
+
+def _check_albert_zh(values: Values) -> None:
+    """Tells the layout from others that have files of the same names."""
+    if any(name.startswith("bert/encoder/layer_shared/") for name in values):
+        return
+    if any(name.startswith("bert/encoder/transformer/group_0/") for name in values):
+        raise ValueError(
+            "The checkpoint has this package's variable names (Google's) already, as have the "
+            "*_google models of albert_zh: it needs no conversion."
+        )
+    raise ValueError(
+        "The checkpoint has not albert_zh's layout: no variable begins with "
+        f"bert/encoder/layer_shared/ (the first are {', '.join(sorted(values)[:3])})."
+    )
+
+
+def _reason_to_ignore_ours(name: str) -> Optional[str]:
+    """Why a variable may be left behind that no table has; the encoder's may not."""
+    return None if name.startswith("bert/") else "not part of this model"
+
+
+def _product_note(config: modeling.AlbertConfig) -> str:
+    return (
+        f"word_embeddings is the product W P, [{config.vocab_size}, {config.embedding_size}] times "
+        f"[{config.embedding_size}, {config.hidden_size}]; embedding_size is now "
+        f"{config.hidden_size}."
+    )
+
+
+def to_google_layout(settings: Any) -> conversion_folders.Converted:
+    """Converts a model of ours from albert_zh's layout to Google's.
+
+    Args:
+      settings: util.flags.Settings with the flags of convert_checkpoint.
+
+    Raises:
+      ValueError: the model has Google's layout already, or lacks a variable.
+    """
+    model = conversion_folders.read_model(settings)
+    source = model.weights.values
+    required = ["bert/embeddings/word_embeddings"]
+    if model.config.embedding_size != model.config.hidden_size:
+        required.append(f"{checkpoint_names.MAPPING}/kernel")
+    config, values = checkpoint_conversion.to_google_layout(model.config, source)
+    _require(source, required)
+    renamed = [
+        checkpoint_conversion.Renamed(name, source[name].shape, name, values[name].shape)
+        for name in sorted(values)
+    ]
+    report = Report(tuple(renamed), model.weights.ignored, (), (_product_note(model.config),))
+    differences = None
+    with conversion_folders.new_folder(settings.output_dir) as folder:
+        prefix = conversion_folders.write_model(folder, config, values)
+        conversion_folders.copy_vocabulary(model, folder)
+        if settings.verify:
+            batch = conversion_check.random_batch(config)
+            parts = conversion_folders.parts_of_ours(source)
+            count = conversion_folders.output_count(source, "output_bias")
+            old = checkpoint_init.resolve_checkpoint(model.files.init_checkpoint)
+            before, after = (
+                conversion_check.our_outputs(
+                    of_config, checkpoint, batch, parts=parts, label_count=count
+                )
+                for of_config, checkpoint in ((model.config, old), (config, prefix))
+            )
+            differences = conversion_check.compare(before, after)
+    return conversion_folders.finished(settings, report, differences)
+
+
+def _require(values: Values, names: Sequence[str]) -> None:
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise ValueError(
+            f"The checkpoint lacks {', '.join(missing)}, so it is not one of this package's in "
+            "albert_zh's layout. One of albert_zh itself is converted by from_albert_zh."
+        )

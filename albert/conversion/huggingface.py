@@ -1,0 +1,422 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Models of ours as folders that transformers loads, and such folders as models of ours."""
+
+import os
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from albert import modeling
+from albert.classification import model_folder as fine_tuned_classifier
+from albert.conversion import check as conversion_check
+from albert.conversion import folders as conversion_folders
+from albert.conversion import huggingface_files
+from albert.conversion import names as checkpoint_names
+from albert.conversion import weights as checkpoint_conversion
+from albert.conversion.names import CLASSIFIER, ENCODER, MASKED_WORDS, POOLER, SENTENCE_ORDER, SPANS
+from albert.conversion.weights import Remark, Report, Values
+from albert.pretrained import model_vocabulary
+from albert.pretrained import released as released_models
+from albert.pretrained import warm_start as checkpoint_init
+from albert.util import files
+
+# Value of --head -> the parts that go over, beside encoder and pooler.
+_HEAD_PARTS = {
+    "encoder": (),
+    "pretraining": conversion_folders.PRETRAINING,
+    "classification": (CLASSIFIER,),
+    "multiple_choice": (CLASSIFIER,),
+    "question_answering": (SPANS,),
+}
+HEADS = ("auto", *_HEAD_PARTS)
+_ARCHITECTURES = {
+    "encoder": "AlbertModel",
+    "classification": "AlbertForSequenceClassification",
+    "multiple_choice": "AlbertForMultipleChoice",
+    "question_answering": "AlbertForQuestionAnswering",
+}
+
+# ---------------------------------------------------------------------------------------------
+# To Hugging Face.
+
+
+def to_huggingface(settings: Any) -> conversion_folders.Converted:
+    """Converts a model of ours to a folder that transformers loads.
+
+    Args:
+      settings: util.flags.Settings with the flags of convert_checkpoint.
+
+    Raises:
+      ValueError: transformers has no such model, or the weights do not fit the configuration.
+    """
+    model = conversion_folders.read_model(settings)
+    config = model.config
+    huggingface_files.check_variant(config)
+    source = model.weights.values
+    name = _head_of_ours(model, settings.head)
+    head = _head(name, model)
+    values, notes = _with_mapping(config, source)
+    table = checkpoint_names.huggingface(config, head.label_count)
+    kept = {part: table[part] for part in (ENCODER, POOLER, *_HEAD_PARTS[name])}
+    conversion = checkpoint_conversion.rename(
+        kept, values, to_ours=False, reason=_reason_for_head(name)
+    )
+    _check_parts(conversion.parts, name, settings.head)
+    if name == "pretraining" and SENTENCE_ORDER not in conversion.parts:
+        head = head._replace(architecture="AlbertForMaskedLM")
+    vocabulary = _our_vocabulary(model)
+    report = conversion_folders.with_note(
+        conversion_folders.with_ignored(conversion.report, model.weights.ignored), *notes
+    )
+    if not vocabulary.path:
+        report = conversion_folders.with_note(report, _NO_VOCABULARY)
+    differences = None
+    with conversion_folders.new_folder(settings.output_dir) as folder:
+        _write_huggingface(folder, config, conversion.values, head=head, vocabulary=vocabulary)
+        if settings.pytorch_model_bin:
+            _write_pytorch(folder, settings.huggingface_python)
+        if settings.verify:
+            differences = _compared_with_theirs(
+                settings,
+                _OurFiles(config, model.files.init_checkpoint, head.label_count),
+                folder=folder,
+                architecture=head.architecture,
+                parts=conversion.parts,
+            )
+    remark = "transformers would give it new values"
+    return conversion_folders.finished(
+        settings, conversion_folders.explained(report, {}, default=remark), differences
+    )
+
+
+_NO_VOCABULARY = (
+    "no vocabulary was found, so none is in the new folder; name it by --spm_model_file or "
+    "--vocab_file."
+)
+
+
+def _write_huggingface(
+    folder: str,
+    config: modeling.AlbertConfig,
+    values: Values,
+    *,
+    head: huggingface_files.Head,
+    vocabulary: huggingface_files.Vocabulary,
+) -> None:
+    ids = huggingface_files.Ids()
+    if vocabulary.path:
+        ids = huggingface_files.piece_ids(vocabulary.tokenizer())
+        huggingface_files.write_vocabulary(folder, vocabulary)
+    content = huggingface_files.config_dict(config, head, ids)
+    files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
+    path = os.path.join(folder, huggingface_files.SAFETENSORS_NAME)
+    huggingface_files.write_safetensors(path, values)
+
+
+def _write_pytorch(folder: str, python: Optional[str]) -> None:
+    """Writes the weights a second time, for old programs."""
+    names = (huggingface_files.SAFETENSORS_NAME, huggingface_files.PYTORCH_NAME)
+    huggingface_files.call(python, "to_pytorch", *(os.path.join(folder, name) for name in names))
+
+
+def _head_of_ours(model: conversion_folders.OurModel, asked: str) -> str:
+    """The kind of head to convert: the one that is asked for, or the one that there is."""
+    values = model.weights.values
+    if asked != "auto":
+        return asked
+    if any(name.startswith(checkpoint_names.SQUAD_V2_SCOPES) for name in values):
+        raise ValueError(
+            "The head of run_squad_v2 (start_logits, end_logits, answer_class) has no counterpart "
+            "in transformers. --head=encoder converts the encoder alone."
+        )
+    parts = conversion_folders.parts_of_ours(values)
+    if SPANS in parts:
+        return "question_answering"
+    if CLASSIFIER in parts:
+        is_choice = model.description_name == conversion_folders.RACE_NAME
+        return "multiple_choice" if is_choice else "classification"
+    return "pretraining" if MASKED_WORDS in parts else "encoder"
+
+
+def _head(name: str, model: conversion_folders.OurModel) -> huggingface_files.Head:
+    """What config.json says of the head."""
+    if name == "pretraining":
+        return huggingface_files.Head("AlbertForPreTraining")
+    if name != "classification":
+        count = 1 if name == "multiple_choice" else None
+        return huggingface_files.Head(_ARCHITECTURES[name], label_count=count)
+    count = conversion_folders.output_count(model.weights.values, "output_bias")
+    labels = tuple(model.description.get("labels") or ())
+    if labels and len(labels) != count:
+        raise ValueError(
+            f"{model.description_name} names {len(labels)} labels, and the head has {count} "
+            "outputs: they do not belong together."
+        )
+    is_regression = bool(model.description.get("is_regression"))
+    return huggingface_files.Head(_ARCHITECTURES[name], labels, count, is_regression)
+
+
+def _check_parts(parts: Sequence[str], name: str, asked: str) -> None:
+    """Makes sure that the head is there."""
+    needed = [part for part in _HEAD_PARTS[name] if part != SENTENCE_ORDER]
+    absent = [part for part in needed if part not in parts]
+    if absent:
+        raise ValueError(f"--head={asked}: the model has no such head ({', '.join(absent)}).")
+
+
+def _reason_for_head(head: str) -> Callable[[str], Optional[str]]:
+    """Why a variable of ours stays behind when one head goes over."""
+
+    def reason(name: str) -> Optional[str]:
+        return None if name.startswith("bert/") else f"no part of the head {head}"
+
+    return reason
+
+
+def _with_mapping(config: modeling.AlbertConfig, values: Values) -> Tuple[Values, Tuple[str, ...]]:
+    """Adds the mapping from E to H that transformers has also where E is H: the identity."""
+    if config.embedding_size != config.hidden_size:
+        return values, ()
+    size = config.hidden_size
+    added = {
+        f"{checkpoint_names.MAPPING}/kernel": np.eye(size, dtype=np.float32),
+        f"{checkpoint_names.MAPPING}/bias": np.zeros(size, np.float32),
+    }
+    note = f"{checkpoint_names.MAPPING} is the identity: with E = H only transformers has it."
+    return dict(values, **added), (note,)
+
+
+def _our_vocabulary(model: conversion_folders.OurModel) -> huggingface_files.Vocabulary:
+    """The vocabulary beside a model of ours."""
+    if model.vocabulary is None:
+        return huggingface_files.Vocabulary()
+    key, path, do_lower_case = model.vocabulary
+    return huggingface_files.Vocabulary(do_lower_case=do_lower_case, **{key: path})
+
+
+class _OurFiles(NamedTuple):
+    """What our model needs to run."""
+
+    config: modeling.AlbertConfig
+    checkpoint: str
+    label_count: Optional[int]
+
+
+def _compared_with_theirs(
+    settings: Any,
+    ours: _OurFiles,
+    *,
+    folder: str,
+    architecture: str,
+    parts: Sequence[str],
+) -> List[conversion_check.Difference]:
+    """Runs our model and the one of transformers in `folder`."""
+    batch = conversion_check.random_batch(ours.config)
+    theirs = conversion_check.huggingface_outputs(
+        folder, architecture, batch, python=settings.huggingface_python
+    )
+    checkpoint = checkpoint_init.resolve_checkpoint(ours.checkpoint)
+    found = conversion_check.our_outputs(
+        ours.config, checkpoint, batch, parts=parts, label_count=ours.label_count
+    )
+    return conversion_check.compare(theirs, found)
+
+
+# ---------------------------------------------------------------------------------------------
+# From Hugging Face.
+
+
+def from_huggingface(settings: Any) -> conversion_folders.Converted:
+    """Converts a folder of transformers' to one of ours.
+
+    Args:
+      settings: util.flags.Settings with the flags of convert_checkpoint.
+
+    Raises:
+      ValueError: the model has no counterpart here, or the weights do not fit the configuration.
+    """
+    read = huggingface_files.read_config(
+        settings.input_dir, approximate_gelu=settings.approximate_gelu
+    )
+    config = read.config
+    source = huggingface_files.read_weights(settings.input_dir, settings.huggingface_python)
+    source = _with_prefix(source)
+    head = _check_head_of_theirs(read.architecture, settings.head)
+    label_count = conversion_folders.output_count(source, "classifier.bias")
+    parts = checkpoint_names.huggingface(config, label_count)
+    if head == "auto":
+        parts = conversion_folders.wanted_parts(parts, source, to_ours=True)
+    else:
+        parts = {part: parts[part] for part in (ENCODER, POOLER, *_HEAD_PARTS[head])}
+    conversion = checkpoint_conversion.rename(
+        parts, source, to_ours=True, reason=_reason_to_ignore_theirs(source, parts, read.is_tied)
+    )
+    if head != "auto":
+        _check_parts(conversion.parts, head, head)
+    values, report = _finished_values(config, conversion)
+    vocabulary = _their_vocabulary(settings)
+    report = conversion_folders.with_note(report, *read.notes, *_vocabulary_notes(vocabulary))
+    differences = None
+    is_choice = head == "multiple_choice" or read.architecture == "AlbertForMultipleChoice"
+    with conversion_folders.new_folder(settings.output_dir) as folder:
+        prefix = conversion_folders.write_model(folder, config, values)
+        _write_our_vocabulary(folder, vocabulary)
+        if CLASSIFIER in conversion.parts and not is_choice and not read.is_multi_label:
+            labels = read.labels or [f"LABEL_{number}" for number in range(label_count)]
+            _write_description(folder, config, vocabulary, labels=labels)
+        if settings.verify:
+            differences = _compared_with_theirs(
+                settings,
+                _OurFiles(config, prefix, label_count),
+                folder=settings.input_dir,
+                architecture=_architecture_of(conversion.parts, is_choice),
+                parts=conversion.parts,
+            )
+    return conversion_folders.finished(settings, report, differences)
+
+
+def _with_prefix(values: Values) -> Values:
+    """The weights of a bare AlbertModel, named as those of a model with a head."""
+    if any(name.startswith("albert.") for name in values):
+        return values
+    own = ("embeddings.", "encoder.", "pooler.")
+    return {
+        f"albert.{name}" if name.startswith(own) else name: value for name, value in values.items()
+    }
+
+
+def _check_head_of_theirs(architecture: Optional[str], asked: str) -> str:
+    """The head to convert; those that have no counterpart are refused."""
+    if asked == "auto" and (architecture or "").endswith("TokenClassification"):
+        raise ValueError(
+            f"{architecture} has no counterpart here: no head labels each token. --head=encoder "
+            "converts the encoder alone."
+        )
+    return asked
+
+
+def _reason_to_ignore_theirs(
+    values: Values, parts: checkpoint_names.Parts, is_tied: bool
+) -> Callable[[str], Optional[str]]:
+    """Why a variable of theirs may be left behind when these parts go over."""
+    whole = ("albert.", "predictions.") if MASKED_WORDS in parts else ("albert.",)
+    ties = {
+        "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
+        "predictions.decoder.bias": "predictions.bias",
+    }
+
+    def reason(name: str) -> Optional[str]:
+        if name.startswith(whole) and name in ties and ties[name] in values:
+            if np.array_equal(values[name], values[ties[name]]):
+                return f"the same as {ties[name]}"
+            # transformers, too, takes the other one then.
+            return f"replaced by {ties[name]}, to which it is tied" if is_tied else None
+        if name.endswith(("position_ids", "token_type_ids")):
+            return "a constant"
+        return None if name.startswith(whole) else "no part of what is converted"
+
+    return reason
+
+
+def _finished_values(
+    config: modeling.AlbertConfig, conversion: checkpoint_conversion.Conversion
+) -> Tuple[Values, Report]:
+    """Takes out the mapping that we lack where E is H, and puts in a pooler where there is none."""
+    values, report = dict(conversion.values), conversion.report
+    if config.embedding_size == config.hidden_size:
+        names = (f"{checkpoint_names.MAPPING}/kernel", f"{checkpoint_names.MAPPING}/bias")
+        kernel, bias = (values.pop(name) for name in names)
+        if not np.array_equal(kernel, np.eye(len(bias))) or bias.any():
+            raise ValueError(
+                "embedding_hidden_mapping_in is not the identity. With embedding_size equal to "
+                "hidden_size our model has no such mapping, so there is no counterpart."
+            )
+        moved = [item for item in report.converted if item.target in names]
+        dropped = [Remark(item.source, item.source_shape, "the identity") for item in moved]
+        kept = tuple(item for item in report.converted if item not in moved)
+        report = conversion_folders.with_ignored(report._replace(converted=kept), dropped)
+    remarks = {}
+    if POOLER not in conversion.parts:
+        size = config.hidden_size
+        # As a new model's: a normal distribution cut at two deviations.
+        drawn = np.random.RandomState(0).normal(0, config.initializer_range, [size, size])
+        limit = 2 * config.initializer_range
+        values["bert/pooler/dense/kernel"] = np.clip(drawn, -limit, limit).astype(np.float32)
+        values["bert/pooler/dense/bias"] = np.zeros(size, np.float32)
+        remarks = {
+            f"bert/pooler/dense/{ending}": "new, with the random values of an untrained model"
+            for ending in ("kernel", "bias")
+        }
+    return values, conversion_folders.explained(report, remarks)
+
+
+def _their_vocabulary(settings: Any) -> huggingface_files.Vocabulary:
+    """The vocabulary that flags name, or the one in the folder."""
+    if settings.spm_model_file or settings.vocab_file:
+        return huggingface_files.Vocabulary(
+            settings.spm_model_file, settings.vocab_file, settings.do_lower_case
+        )
+    return huggingface_files.find_vocabulary(settings.input_dir)
+
+
+def _vocabulary_notes(vocabulary: huggingface_files.Vocabulary) -> List[str]:
+    notes = []
+    if not vocabulary.path:
+        notes.append(
+            f"the folder has neither {huggingface_files.SPM_MODEL_NAME} nor "
+            f"{huggingface_files.VOCAB_NAME} (tokenizer.json cannot be read here). Take it from "
+            "where the model came from, and name it by --spm_model_file or --vocab_file."
+        )
+    if not vocabulary.do_lower_case:
+        notes.append("the model is cased.")
+    return notes
+
+
+def _write_our_vocabulary(folder: str, vocabulary: huggingface_files.Vocabulary) -> None:
+    if vocabulary.path:
+        is_spm = bool(vocabulary.spm_model_file)
+        ours = model_vocabulary.Vocabulary(
+            model_vocabulary.KEYS[0 if is_spm else 1], vocabulary.path, vocabulary.do_lower_case
+        )
+        name = released_models.SPM_MODEL_NAME if is_spm else "vocab.txt"
+        model_vocabulary.put(folder, ours, name)
+
+
+def _write_description(
+    folder: str,
+    config: modeling.AlbertConfig,
+    vocabulary: huggingface_files.Vocabulary,
+    *,
+    labels: Sequence[str],
+) -> None:
+    """Writes classifier.json, so that `predict` takes the folder."""
+    if not vocabulary.path:
+        return
+    is_regression = len(labels) == 1
+    name = released_models.SPM_MODEL_NAME if vocabulary.spm_model_file else "vocab.txt"
+    key = "spm_model_file" if vocabulary.spm_model_file else "vocab_file"
+    classifier = fine_tuned_classifier.FineTunedClassifier(
+        config=config,
+        checkpoint="",
+        task="custom",
+        labels=() if is_regression else tuple(labels),
+        is_regression=is_regression,
+        max_seq_length=config.max_position_embeddings,
+        do_lower_case=vocabulary.do_lower_case,
+        **{"spm_model_file": None, "vocab_file": None, key: os.path.join(folder, name)},
+    )
+    content = fine_tuned_classifier.portable_files(classifier)
+    text = content[fine_tuned_classifier.DESCRIPTION_NAME].decode("utf-8")
+    files.atomic_write_text(os.path.join(folder, fine_tuned_classifier.DESCRIPTION_NAME), text)
+
+
+def _architecture_of(parts: Sequence[str], is_choice: bool) -> str:
+    """The class of transformers that has these parts."""
+    if SPANS in parts:
+        return _ARCHITECTURES["question_answering"]
+    if CLASSIFIER in parts:
+        return _ARCHITECTURES["multiple_choice" if is_choice else "classification"]
+    if SENTENCE_ORDER in parts:
+        return "AlbertForPreTraining"
+    return "AlbertForMaskedLM" if MASKED_WORDS in parts else _ARCHITECTURES["encoder"]

@@ -1,0 +1,451 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The files of a model folder of Hugging Face: configuration, weights, vocabulary.
+
+PyTorch is needed for pytorch_model.bin and to run such a model; another interpreter that has it
+does that (`huggingface_process`). All else needs neither PyTorch nor transformers.
+"""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, tokenization
+from albert.conversion import huggingface_tokenizer
+from albert.conversion import names as checkpoint_names
+from albert.conversion import weights as checkpoint_conversion
+from albert.util import files
+
+CONFIG_NAME = "config.json"
+SAFETENSORS_NAME = "model.safetensors"
+SAFETENSORS_INDEX_NAME = "model.safetensors.index.json"
+PYTORCH_NAME = "pytorch_model.bin"
+SPM_MODEL_NAME = "spiece.model"
+VOCAB_NAME = "vocab.txt"
+TOKENIZER_NAME = "tokenizer.json"
+TOKENIZER_CONFIG_NAME = "tokenizer_config.json"
+
+
+def read_json(path: str) -> Dict[str, Any]:
+    """Returns the JSON object in a file.
+
+    Raises:
+      ValueError: the file holds something else.
+    """
+    return files.read_json_object(path)
+
+
+# ---------------------------------------------------------------------------------------------
+# Configuration.
+
+_SAME_KEYS = (
+    "vocab_size",
+    "embedding_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "num_hidden_groups",
+    "num_attention_heads",
+    "intermediate_size",
+    "inner_group_num",
+    "hidden_dropout_prob",
+    "attention_probs_dropout_prob",
+    "max_position_embeddings",
+    "type_vocab_size",
+    "initializer_range",
+)
+# Of the released files; they name nothing in either code.
+_KEPT_KEYS = ("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks")
+# Theirs -> ours. Their "gelu" is the exact form, ours the tanh form.
+_ACTIVATIONS = {
+    "gelu_new": "gelu",
+    "gelu_pytorch_tanh": "gelu",
+    "relu": "relu",
+    "tanh": "tanh",
+    "linear": "linear",
+}
+_EXACT_GELU = "gelu"
+_HEAD_DROPOUT = 0.1
+_EPSILON = 1e-12
+
+
+class ReadConfig(NamedTuple):
+    """A configuration of theirs in our terms.
+
+    Attributes:
+      config: ours.
+      labels: of a classifier, in order; () where the file names none.
+      is_tied: whether the decoder of masked words uses the word embeddings.
+      architecture: the class that the weights were saved from; None where it is not said.
+      is_multi_label: whether a classifier's labels are independent of each other.
+      notes: what does not go over.
+    """
+
+    config: modeling.AlbertConfig
+    labels: Sequence[str]
+    is_tied: bool
+    architecture: Optional[str]
+    is_multi_label: bool
+    notes: List[str]
+
+
+def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
+    """Returns the configuration in a folder.
+
+    Args:
+      folder: with config.json.
+      approximate_gelu: take the tanh form of gelu for the exact one.
+
+    Raises:
+      ValueError: there is none, or the model has no counterpart here.
+    """
+    path = os.path.join(folder, CONFIG_NAME)
+    if not tf.io.gfile.exists(path):
+        found = ", ".join(sorted(tf.io.gfile.listdir(folder))) if tf.io.gfile.isdir(folder) else ""
+        raise ValueError(
+            f"--input_dir={folder} is no model folder of Hugging Face: it has no {CONFIG_NAME} "
+            f"(found: {found or 'nothing'})."
+        )
+    theirs = read_json(path)
+    notes: List[str] = []
+    if approximate_gelu and theirs.get("hidden_act") == _EXACT_GELU:
+        theirs["hidden_act"] = "gelu_new"
+        notes.append("gelu is taken in its tanh form; outputs differ in about the third decimal.")
+    _check_counterpart(path, theirs)
+    ours = {key: theirs[key] for key in (*_SAME_KEYS, *_KEPT_KEYS) if key in theirs}
+    ours.setdefault("vocab_size", 30000)
+    ours["hidden_act"] = _ACTIVATIONS[theirs.get("hidden_act", "gelu_new")]
+    try:
+        config = modeling.AlbertConfig.from_dict(ours)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    check_groups(config)
+    dropout = theirs.get("classifier_dropout_prob")
+    if dropout not in (None, _HEAD_DROPOUT):
+        notes.append(f"classifier_dropout_prob {dropout} is left: heads here have {_HEAD_DROPOUT}.")
+    is_multi_label = theirs.get("problem_type") == "multi_label_classification"
+    if is_multi_label:
+        notes.append("the labels are independent of each other; classifiers here choose one.")
+    return ReadConfig(
+        config,
+        _labels(theirs),
+        theirs.get("tie_word_embeddings", True),
+        (theirs.get("architectures") or [None])[0],
+        is_multi_label,
+        notes,
+    )
+
+
+def _check_counterpart(path: str, theirs: Dict[str, Any]) -> None:
+    """Refuses what our model does not compute."""
+    expected = {"model_type": "albert", "layer_norm_eps": _EPSILON}
+    expected["position_embedding_type"] = "absolute"
+    for key, value in expected.items():
+        if theirs.get(key, value) != value:
+            raise ValueError(
+                f"{path}: {key} is {theirs[key]!r}. Only models with {value!r} have a counterpart "
+                "here."
+            )
+    activation = theirs.get("hidden_act", "gelu_new")
+    if activation not in _ACTIVATIONS:
+        remedy = (
+            "That is the exact gelu, where ALBERT has the tanh form (gelu_new); "
+            "--approximate_gelu takes the one for the other."
+            if activation == _EXACT_GELU
+            else f"There are: {', '.join(sorted(_ACTIVATIONS))}."
+        )
+        raise ValueError(f"{path}: hidden_act {activation!r} has no counterpart here. {remedy}")
+
+
+def _labels(theirs: Dict[str, Any]) -> Sequence[str]:
+    """The names of the labels, unless they are the ones that transformers makes up."""
+    names = theirs.get("id2label") or {}
+    ordered = [str(names[key]) for key in sorted(names, key=int)]
+    made_up = [f"LABEL_{number}" for number in range(len(ordered))]
+    return () if ordered == made_up else tuple(ordered)
+
+
+def check_groups(config: modeling.AlbertConfig) -> None:
+    """Makes sure that both codes give each layer the same group.
+
+    Raises:
+      ValueError: transformers rounds the number of some layer's group another way.
+    """
+    layers, groups = config.num_hidden_layers, checkpoint_names.huggingface_groups(config)
+    for layer in range(layers):
+        theirs = int(layer / (layers / groups))  # as modeling_albert.py of transformers has it
+        if theirs != layer * groups // layers:
+            raise ValueError(
+                f"With {layers} layers in {groups} groups, transformers gives layer {layer} the "
+                f"group {theirs} (it divides in floating point), and ALBERT gives it "
+                f"{layer * groups // layers}: there is no counterpart."
+            )
+
+
+class Ids(NamedTuple):
+    """The pieces that a configuration names; those of the released English models."""
+
+    pad_token_id: int = 0
+    bos_token_id: int = 2
+    eos_token_id: int = 3
+
+
+def piece_ids(tokenizer: tokenization.FullTokenizer) -> Ids:
+    """Returns the ids of padding, [CLS] and [SEP]."""
+    first, last = tokenizer.required_ids(["[CLS]", "[SEP]"])
+    vocab = tokenizer.vocab
+    return Ids(vocab.get("<pad>", vocab.get("[PAD]", 0)), first, last)
+
+
+class Head(NamedTuple):
+    """What a model of theirs is for.
+
+    Attributes:
+      architecture: its class.
+      labels: of a classifier; () where they have no names.
+      label_count: of a classifier; None of others.
+      is_regression: whether its one output is a score.
+    """
+
+    architecture: str
+    labels: Sequence[str] = ()
+    label_count: Optional[int] = None
+    is_regression: bool = False
+
+
+def check_variant(config: modeling.AlbertConfig) -> None:
+    """Makes sure that transformers has such a model.
+
+    Raises:
+      ValueError: it has not; the message says why.
+    """
+    if config.embedding_layout != "google":
+        raise ValueError(
+            "embedding_layout albert_zh has no counterpart in transformers, which normalises the "
+            "embeddings before their projection. Convert the model to Google's layout first: "
+            "python -m albert.convert_checkpoint to_google_layout."
+        )
+    if config.ln_type != "postln":
+        raise ValueError(
+            f"ln_type {config.ln_type} has no counterpart in transformers, whose ALBERT has "
+            "LayerNorm after each sub-layer only."
+        )
+    if config.share_type not in ("all", "none"):
+        raise ValueError(
+            f"share_type {config.share_type} has no counterpart in transformers, where layers "
+            "share attention and feed-forward together or not at all."
+        )
+    activation = config.hidden_act or "linear"
+    if not isinstance(activation, str) or activation.lower() not in _ACTIVATIONS.values():
+        raise ValueError(f"hidden_act {activation!r} has no counterpart in transformers.")
+    check_groups(config)
+
+
+def config_dict(config: modeling.AlbertConfig, head: Head, ids: Ids) -> Dict[str, Any]:
+    """Returns the content of their config.json."""
+    ours = config.to_dict()
+    result = {key: value for key, value in ours.items() if key in (*_SAME_KEYS, *_KEPT_KEYS)}
+    theirs_of = {"gelu": "gelu_new", "relu": "relu", "tanh": "tanh", "linear": "linear"}
+    result.update(
+        ids._asdict(),
+        architectures=[head.architecture],
+        classifier_dropout_prob=_HEAD_DROPOUT,
+        dtype="float32",
+        hidden_act=theirs_of[(config.hidden_act or "linear").lower()],
+        initializer_range=float(config.initializer_range),
+        layer_norm_eps=_EPSILON,
+        model_type="albert",
+        num_hidden_groups=checkpoint_names.huggingface_groups(config),
+        tie_word_embeddings=True,
+        torch_dtype="float32",
+    )
+    if head.label_count:
+        labels = head.labels or [f"LABEL_{number}" for number in range(head.label_count)]
+        result["id2label"] = {str(number): label for number, label in enumerate(labels)}
+        result["label2id"] = {label: number for number, label in enumerate(labels)}
+        if head.is_regression:
+            result["problem_type"] = "regression"
+    return result
+
+
+# ---------------------------------------------------------------------------------------------
+# Weights.
+
+_DTYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "F16": np.float16,
+    "I64": np.int64,
+    "I32": np.int32,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
+}
+
+
+def read_weights(folder: str, python: Optional[str]) -> checkpoint_conversion.Values:
+    """Returns the weights in a folder as float32 arrays by name.
+
+    Args:
+      folder: with model.safetensors (or its parts and their index), or pytorch_model.bin.
+      python: interpreter with PyTorch, for the latter.
+
+    Raises:
+      ValueError: there are no weights, or they cannot be read.
+    """
+    names = set(tf.io.gfile.listdir(folder))
+    if SAFETENSORS_NAME in names:
+        return read_safetensors(os.path.join(folder, SAFETENSORS_NAME))
+    if SAFETENSORS_INDEX_NAME in names:
+        index = read_json(os.path.join(folder, SAFETENSORS_INDEX_NAME))
+        values: checkpoint_conversion.Values = {}
+        for part in sorted(set(index["weight_map"].values())):
+            values.update(read_safetensors(os.path.join(folder, os.path.basename(part))))
+        return values
+    if PYTORCH_NAME not in names:
+        raise ValueError(
+            f"--input_dir={folder} has no weights: neither {SAFETENSORS_NAME} nor {PYTORCH_NAME} "
+            f"(found: {', '.join(sorted(names))})."
+        )
+    with tempfile.TemporaryDirectory() as temporary:
+        source = os.path.join(temporary, PYTORCH_NAME)
+        target = os.path.join(temporary, SAFETENSORS_NAME)
+        tf.io.gfile.copy(os.path.join(folder, PYTORCH_NAME), source)
+        call(python, "to_safetensors", source, target)
+        return read_safetensors(target)
+
+
+def read_safetensors(path: str) -> checkpoint_conversion.Values:
+    """Returns the arrays in a file, those of floating point as float32.
+
+    Raises:
+      ValueError: the file is damaged.
+    """
+    import safetensors
+
+    content = files.read_bytes(path)
+    try:
+        tensors = safetensors.deserialize(content)
+    except safetensors.SafetensorError as error:
+        raise ValueError(
+            f"{path} cannot be read ({error}). It may be cut off, or be a pointer of git-lfs: "
+            "download it again."
+        ) from error
+    return {name: _array(name, tensor) for name, tensor in tensors}
+
+
+def _array(name: str, tensor: Dict[str, Any]) -> np.ndarray:
+    """A tensor as safetensors gives it: dtype, shape and bytes."""
+    kind, data = tensor["dtype"], bytes(tensor["data"])
+    if kind == "BF16":  # the upper half of a float32
+        widened = np.frombuffer(data, "<u2").astype(np.uint32) << 16
+        return widened.view(np.float32).reshape(tensor["shape"])
+    if kind not in _DTYPES:
+        raise ValueError(f"The weights {name} have the type {kind}, which no model here has.")
+    value = np.frombuffer(data, _DTYPES[kind]).reshape(tensor["shape"])
+    return checkpoint_conversion.as_float32({name: value})[name]
+
+
+def write_safetensors(path: str, values: checkpoint_conversion.Values) -> None:
+    """Writes arrays as transformers expects them."""
+    import safetensors.numpy
+
+    content = safetensors.numpy.save(values, metadata={"format": "pt"})
+    with tf.io.gfile.GFile(path, "wb") as stream:
+        stream.write(content)
+
+
+# ---------------------------------------------------------------------------------------------
+# Vocabulary.
+
+
+class Vocabulary(NamedTuple):
+    """The tokenizer's file, one of the two, and how it is used."""
+
+    spm_model_file: Optional[str] = None
+    vocab_file: Optional[str] = None
+    do_lower_case: bool = True
+
+    @property
+    def path(self) -> Optional[str]:
+        """Returns the file that there is."""
+        return self.spm_model_file or self.vocab_file
+
+    def tokenizer(self) -> tokenization.FullTokenizer:
+        """Returns the tokenizer."""
+        return tokenization.FullTokenizer(self.vocab_file, self.do_lower_case, self.spm_model_file)
+
+
+def find_vocabulary(folder: str) -> Vocabulary:
+    """Returns the vocabulary in a folder of theirs; without a path if there is none."""
+    path = os.path.join(folder, TOKENIZER_CONFIG_NAME)
+    settings = read_json(path) if tf.io.gfile.exists(path) else {}
+    do_lower_case = bool(settings.get("do_lower_case", True))
+    spm_model, vocab = (os.path.join(folder, name) for name in (SPM_MODEL_NAME, VOCAB_NAME))
+    if tf.io.gfile.exists(spm_model):
+        return Vocabulary(spm_model_file=spm_model, do_lower_case=do_lower_case)
+    if tf.io.gfile.exists(vocab):
+        return Vocabulary(vocab_file=vocab, do_lower_case=do_lower_case)
+    return Vocabulary(do_lower_case=do_lower_case)
+
+
+def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
+    """Writes the tokenizer's file, tokenizer_config.json and, of SentencePiece, tokenizer.json."""
+    settings = {"do_lower_case": vocabulary.do_lower_case}
+    if vocabulary.spm_model_file:
+        tf.io.gfile.copy(vocabulary.spm_model_file, os.path.join(folder, SPM_MODEL_NAME))
+        settings.update(tokenizer_class="AlbertTokenizer", keep_accents=False, remove_space=True)
+        content = huggingface_tokenizer.tokenizer_json(
+            vocabulary.spm_model_file, vocabulary.do_lower_case
+        )
+        files.atomic_write_json(os.path.join(folder, TOKENIZER_NAME), content)
+    else:
+        tf.io.gfile.copy(vocabulary.vocab_file, os.path.join(folder, VOCAB_NAME))
+        settings.update(tokenizer_class="BertTokenizer")
+    files.atomic_write_json(os.path.join(folder, TOKENIZER_CONFIG_NAME), settings)
+
+
+# ---------------------------------------------------------------------------------------------
+# PyTorch.
+
+_MODULES = ("torch", "safetensors")
+
+
+def call(python: Optional[str], *arguments: str) -> str:
+    """Runs huggingface_process by an interpreter that has PyTorch; returns what it printed.
+
+    Args:
+      python: the interpreter; None is this one.
+      *arguments: for the program.
+
+    Raises:
+      ValueError: this interpreter has no PyTorch, or the program failed.
+    """
+    if not python and not all(importlib.util.find_spec(name) for name in _MODULES):
+        raise ValueError(
+            "This needs PyTorch, which is not installed beside TensorFlow here. Name an "
+            "interpreter that has torch, transformers and safetensors by --huggingface_python; "
+            "`sh tools/environments.sh huggingface` makes one and prints its path."
+        )
+    program = pathlib.Path(__file__).resolve().parent / "huggingface_process.py"
+    quiet = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    try:
+        # -I: without it this folder would come first in the search for modules.
+        process = subprocess.run(
+            [python or sys.executable, "-I", str(program), *arguments],
+            env=dict(os.environ, **quiet),
+            capture_output=True,
+        )
+    except OSError as error:
+        raise ValueError(f"--huggingface_python={python} cannot be run: {error}.") from error
+    if process.returncode:
+        said = process.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
+        raise ValueError(
+            f"{python or sys.executable} could not do {arguments[0]}; it said: {said[-1]}"
+        )
+    return process.stdout.decode(errors="replace")

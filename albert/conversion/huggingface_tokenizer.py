@@ -1,0 +1,149 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""tokenizer.json: a SentencePiece model in the form that Hugging Face's tokenizers read.
+
+transformers makes one of spiece.model by itself, but cuts the text at the user-defined symbols of
+ALBERT's vocabularies ( ( ) " - . and others) and takes what follows for a new word, which no ALBERT
+was trained on. Here these symbols are pieces like others. ALBERT's rule on digits ("3," is two
+pieces, though the vocabulary has it as one) has no counterpart there; pieces that it forbids get a
+score with which they are never chosen, which comes to the same in ordinary text.
+"""
+
+import base64
+import re
+from typing import Any, Dict, Iterator, List, NamedTuple, Union
+
+import sentencepiece
+
+from albert.util import files
+
+_UNDERLINE = "\u2581"
+_FORBIDDEN_SCORE = -1e4
+_DIGIT_COMMA = re.compile(r".*[0-9],")
+_SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
+
+# Places in sentencepiece_model.proto.
+_NORMALIZER_SPEC, _CHARSMAP = 3, 2
+
+
+def tokenizer_json(spm_model_file: str, do_lower_case: bool) -> Dict[str, Any]:
+    """Returns the content of tokenizer.json.
+
+    Args:
+      spm_model_file: a unigram model with ALBERT's special pieces.
+      do_lower_case: whether the text is made lower case.
+    """
+    content = files.read_bytes(spm_model_file)
+    processor = sentencepiece.SentencePieceProcessor()
+    processor.LoadFromSerializedProto(content)
+    pieces = [processor.IdToPiece(number) for number in range(processor.GetPieceSize())]
+    scores = [processor.GetScore(number) for number in range(len(pieces))]
+    vocab = [
+        [piece, _FORBIDDEN_SCORE if _DIGIT_COMMA.fullmatch(piece) else score]
+        for piece, score in zip(pieces, scores)
+    ]
+    numbers = {piece: number for number, piece in enumerate(pieces)}
+    metaspace = {"type": "Metaspace", "replacement": _UNDERLINE, "prepend_scheme": "always"}
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [_added(piece, numbers[piece]) for piece in _SPECIAL if piece in numbers],
+        "normalizer": {"type": "Sequence", "normalizers": _normalizers(content, do_lower_case)},
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [{"type": "WhitespaceSplit"}, dict(metaspace, split=True)],
+        },
+        "post_processor": _template(numbers),
+        "decoder": dict(metaspace, split=True),
+        "model": {
+            "type": "Unigram",
+            "unk_id": processor.unk_id(),
+            "vocab": vocab,
+            "byte_fallback": False,
+        },
+    }
+
+
+def _added(piece: str, number: int) -> Dict[str, Any]:
+    """A special piece, which may stand in the text."""
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return dict(flags, id=number, content=piece, special=True)
+
+
+def _normalizers(content: bytes, do_lower_case: bool) -> List[Dict[str, Any]]:
+    """What tokenization.preprocess_text does, and then SentencePiece's own table."""
+    steps: List[Dict[str, Any]] = [{"type": "NFKD"}, {"type": "StripAccents"}]
+    if do_lower_case:
+        steps.append({"type": "Lowercase"})
+    charsmap = _charsmap(content)
+    if charsmap:
+        text = base64.b64encode(charsmap).decode("ascii")
+        steps.append({"type": "Precompiled", "precompiled_charsmap": text})
+    return steps
+
+
+def _template(numbers: Dict[str, int]) -> Dict[str, Any]:
+    """[CLS] a [SEP], or [CLS] a [SEP] b [SEP]."""
+
+    def special(piece: str, segment: int) -> Dict[str, Any]:
+        return {"SpecialToken": {"id": piece, "type_id": segment}}
+
+    def text(name: str, segment: int) -> Dict[str, Any]:
+        return {"Sequence": {"id": name, "type_id": segment}}
+
+    single = [special("[CLS]", 0), text("A", 0), special("[SEP]", 0)]
+    return {
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": [*single, text("B", 1), special("[SEP]", 1)],
+        "special_tokens": {
+            piece: {"id": piece, "ids": [numbers[piece]], "tokens": [piece]}
+            for piece in ("[CLS]", "[SEP]")
+        },
+    }
+
+
+# ---------------------------------------------------------------------------------------------
+# The one thing of the model that the sentencepiece library does not give. Its own protocol classes
+# need another protobuf than TensorFlow has.
+
+
+class _Field(NamedTuple):
+    """A field of a protocol message: a number, or the bytes of a string or message."""
+
+    number: int
+    value: Union[int, bytes]
+
+
+def _charsmap(content: bytes) -> bytes:
+    """The model's compiled table of character replacements."""
+    specs = [item.value for item in _fields(content) if item.number == _NORMALIZER_SPEC]
+    tables = [item.value for spec in specs for item in _fields(spec) if item.number == _CHARSMAP]
+    return tables[-1] if tables else b""
+
+
+def _fields(message: bytes) -> Iterator[_Field]:
+    """The fields of a message (https://protobuf.dev/programming-guides/encoding)."""
+    place = 0
+
+    def varint() -> int:
+        nonlocal place
+        number, shift = 0, 0
+        while True:
+            byte = message[place]
+            place += 1
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return number
+
+    while place < len(message):
+        key = varint()
+        kind = key & 7
+        if kind == 0:
+            yield _Field(key >> 3, varint())
+            continue
+        length = varint() if kind == 2 else {1: 8, 5: 4}[kind]
+        yield _Field(key >> 3, message[place : place + length])
+        place += length

@@ -1,0 +1,729 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Records from declaration to batch: one FeatureSpec writes, parses and serves a record format.
+
+    spec = FeatureSpec([Feature("input_ids", (128,), tf.int64), ...])
+    with AtomicRecordWriter("train.tfrecord", fingerprint) as writer:
+        writer.write(spec.encode({"input_ids": ids, ...}))
+    training = seeded_batches(files, spec, batch_size=32, seed=1, start_batch=global_step)
+    evaluation = evaluation_batches(files, spec, batch_size=32)
+
+Batch n of a training run is a function of (seed, n) alone, on every runtime, so that a run that was
+stopped goes on with exactly the batches it would have seen.
+
+Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
+"""
+
+import math
+import operator
+import struct
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+from google.protobuf import message
+
+from albert.data import record_damage, record_index
+from albert.util import files as file_utils
+from albert.util import many_files
+
+# The file functions belong to `albert.util.files`; whoever works with records finds them here too.
+Sidecar = file_utils.Sidecar
+read_sidecar = file_utils.read_sidecar
+is_current = file_utils.is_current
+why_stale = file_utils.why_stale
+count_records = file_utils.count_records
+records = file_utils.records
+file_fingerprint = file_utils.file_fingerprint
+expand_patterns = file_utils.expand_patterns
+
+_FLOAT32 = tf.float32  # looking an attribute of the module up is slow on TF 1.15
+
+# ---------------------------------------------------------------------------------- declaration
+
+
+class Feature(NamedTuple):
+    """One feature of a record.
+
+    `shape` is that of one example. With a `default` (a number that fills the shape) the feature may
+    be absent from a record; with None it is required.
+    """
+
+    name: str
+    shape: Tuple[int, ...]
+    dtype: tf.DType = tf.int64
+    default: Optional[float] = None
+
+
+class FeatureSpec:
+    """The declaration of a record format: writes records and parses them."""
+
+    def __init__(self, features: Sequence[Feature]):
+        """Takes the features in any order.
+
+        Raises:
+          ValueError: a name occurs twice, or a dtype is neither tf.int64 nor tf.float32.
+        """
+        self.features = tuple(
+            feature._replace(shape=tuple(feature.shape), dtype=tf.as_dtype(feature.dtype))
+            for feature in features
+        )
+        keys = [_wire(_FIELD_1, feature.name.encode("utf-8")) for feature in self.features]
+        self._keys = sorted(zip(self.features, keys), key=lambda pair: pair[0].name.encode("utf-8"))
+        self._sizes = {f.name: int(np.prod(f.shape, dtype=np.int64)) for f in self.features}
+        if len(self._sizes) != len(self.features):
+            raise ValueError(f"A feature name occurs twice in {[f.name for f in features]}.")
+        for feature in self.features:
+            if feature.dtype not in (tf.int64, tf.float32):
+                raise ValueError(
+                    f"Feature '{feature.name}' has dtype {feature.dtype.name}; records hold "
+                    "tf.int64 or tf.float32."
+                )
+
+    @property
+    def names(self) -> Tuple[str, ...]:
+        """The feature names in declared order."""
+        return tuple(feature.name for feature in self.features)
+
+    def encode(self, values: Mapping[str, Any]) -> bytes:
+        """Returns one record, a serialised tf.train.Example, as the same bytes everywhere.
+
+        Written in protocol-buffer wire format directly, features sorted by name: equal records are
+        equal bytes (a protocol-buffer map has no order of its own), and it is several times as fast
+        as building the message.
+
+        Args:
+          values: for each feature a number, list or array with as many values as its shape has.
+            A feature with a default may be left out.
+
+        Raises:
+          ValueError: a required feature is missing, one is unknown, a length is wrong, or an
+            integer feature holds something else.
+        """
+        if not self._sizes.keys() >= values.keys():
+            unknown = sorted(set(values) - set(self._sizes))
+            raise ValueError(f"Unknown features {unknown}; declared are {sorted(self._sizes)}.")
+        entries = []
+        for feature, key in self._keys:
+            if feature.name in values:
+                content = self._encode_feature(feature, values[feature.name])
+                entries.append(_wire(_FIELD_1, key + _wire(_FIELD_2, content)))
+            elif feature.default is None:
+                raise ValueError(f"Feature '{feature.name}' is required and missing.")
+        return _wire(_FIELD_1, b"".join(entries))
+
+    def _encode_feature(self, feature: Feature, value: Any) -> bytes:
+        """Checks the length here, where the mistake is made, not where the record is read."""
+        is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
+        flat = value if is_flat else np.reshape(value, [-1]).tolist()
+        if len(flat) != self._sizes[feature.name]:
+            raise ValueError(
+                f"Feature '{feature.name}' has {len(flat)} values; its shape {feature.shape} "
+                f"takes {self._sizes[feature.name]}."
+            )
+        if feature.dtype is _FLOAT32:
+            return _wire(_FIELD_2, _wire(_FIELD_1, struct.pack(f"<{len(flat)}f", *flat)))
+        return _wire(_FIELD_3, _wire(_FIELD_1, _pack_integers(feature.name, flat)))
+
+    def _parsing_spec(self) -> Dict[str, tf.io.FixedLenFeature]:
+        """The declaration in tf.io's words."""
+        return {
+            feature.name: tf.io.FixedLenFeature(
+                feature.shape,
+                feature.dtype,
+                default_value=None
+                if feature.default is None
+                else np.full(feature.shape, feature.default, feature.dtype.as_numpy_dtype),
+            )
+            for feature in self.features
+        }
+
+    def check_file(self, path: str) -> None:
+        """Checks the first record of a file, so that a foreign one is named before training.
+
+        Raises:
+          ValueError: the record is no tf.train.Example, lacks a required feature, or one has
+            another length or type.
+        """
+        serialized = file_utils.read_first_record(path)
+        if serialized is None:
+            return
+        try:
+            found = tf.train.Example.FromString(serialized).features.feature
+        except message.DecodeError as error:
+            raise ValueError(f"'{path}': its records are not tf.train.Examples.") from error
+        for feature in self.features:
+            if feature.name not in found:
+                if feature.default is None:
+                    raise ValueError(
+                        f"'{path}': its records have no feature '{feature.name}'; they hold "
+                        f"{sorted(found)}. It was made for another task or by another program."
+                    )
+                continue
+            kind = "float_list" if feature.dtype == tf.float32 else "int64_list"
+            length = len(getattr(found[feature.name], kind).value)
+            if length != self._sizes[feature.name]:
+                raise ValueError(
+                    f"'{path}': feature '{feature.name}' has {length} {kind} values where "
+                    f"{self._sizes[feature.name]} are expected. Create the file again with the "
+                    "settings of this run, or give this run the settings of the file."
+                )
+
+    def parse(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
+        """Parses one record (string []) to tensors of the declared shapes, int64 as int32."""
+        return _integers_to_int32(tf.io.parse_single_example(serialized, self._parsing_spec()))
+
+    def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
+        """Parses records (string [B]) to tensors [B] + declared shape, int64 as int32."""
+        return _integers_to_int32(tf.io.parse_example(serialized, self._parsing_spec()))
+
+
+# Tags of the length-delimited fields 1, 2 and 3. tf.train.Example: Example.features = 1,
+# Features.feature = 1 (a map: key = 1, value = 2), Feature.float_list = 2, Feature.int64_list = 3,
+# {Float,Int64}List.value = 1 (packed).
+_FIELD_1, _FIELD_2, _FIELD_3 = b"\x0a", b"\x12", b"\x1a"
+
+
+class _Varints(dict):
+    """Integer -> varint, remembered: seven bits a byte, lowest first, negative as 64 bits."""
+
+    def __missing__(self, value: int) -> bytes:
+        rest = operator.index(value) & ((1 << 64) - 1)
+        encoded = bytearray()
+        while rest > 0x7F:
+            encoded.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        encoded.append(rest)
+        if 0 <= value < 1 << 16:  # ids of every vocabulary, but not every running number
+            self[value] = bytes(encoded)
+        return bytes(encoded)
+
+
+_VARINTS = _Varints()
+
+
+def _wire(tag: bytes, content: bytes) -> bytes:
+    """A length-delimited field."""
+    return tag + _VARINTS[len(content)] + content
+
+
+def _pack_integers(name: str, values: Sequence[int]) -> bytes:
+    """The varints of `values`, one after another."""
+    try:
+        return _pack_small(values) or b"".join([_VARINTS[value] for value in values])
+    except TypeError as error:
+        raise ValueError(f"Feature '{name}' takes integers ({error}).") from None
+
+
+def _pack_small(values: Sequence[int]) -> bytes:
+    """Masks, segments and positions: a value below 128 is its own varint. b"" if one is not."""
+    try:
+        packed = bytes(values)
+    except ValueError:  # a value outside 0 .. 255
+        return b""
+    return packed if packed.isascii() else b""
+
+
+def _integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+    """TPUs and gathers want int32; records hold int64 only."""
+    return {
+        name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value
+        for name, value in features.items()
+    }
+
+
+# -------------------------------------------------------------------------------------- writing
+
+
+class AtomicRecordWriter:
+    """Writes a TFRecord file that exists only when it is whole, and its sidecar.
+
+        with AtomicRecordWriter(path, {"max_seq_length": 128, ...}) as writer:
+            writer.write(serialized)
+
+    The file appears under its name when the block ends well; if it ends with an exception nothing
+    remains and an older file stays as it was.
+    """
+
+    def __init__(self, path: str, fingerprint: Mapping[str, Any]):
+        """`fingerprint`: JSON values that say what the records were made from."""
+        self.path = str(path)
+        self._blocks = file_utils.BlockOffsets()
+        self._fingerprint = file_utils.normalized_fingerprint(fingerprint)
+        self._replacement = file_utils.atomic_path(self.path)
+        self._writer = None
+
+    @property
+    def count(self) -> int:
+        """The records written so far."""
+        return self._blocks.count
+
+    def __enter__(self) -> "AtomicRecordWriter":
+        self._writer = tf.io.TFRecordWriter(self._replacement.__enter__())
+        return self
+
+    def write(self, serialized: bytes) -> None:
+        """Appends one serialised record."""
+        self._writer.write(serialized)
+        self._blocks.add(len(serialized))
+
+    def __exit__(self, kind, error, trace) -> None:
+        try:
+            self._writer.close()
+            if kind is None:
+                # First the old sidecar goes: it must never describe the new file, not even if
+                # this process is killed between the two renames.
+                file_utils.remove_sidecar(self.path)
+        except Exception as failure:
+            self._replacement.__exit__(type(failure), failure, failure.__traceback__)
+            raise
+        self._replacement.__exit__(kind, error, trace)
+        if kind is None:
+            file_utils.write_sidecar(self.path, self._blocks, self._fingerprint)
+
+
+# ------------------------------------------------------------------------------ reading: in common
+
+_LANES = 64
+_RUNS_OF_A_STRETCH = 8
+# Of data of more than a window: pieces of files that are put in a random order, at least.
+_RUNS_OF_AN_EPOCH = 384
+_RUNS_OF_A_FILE = 8
+_READ_BUFFER_BYTES = 1 << 20
+_AUTOTUNE = tf.data.experimental.AUTOTUNE
+_MAX_INT64 = np.iinfo(np.int64).max
+
+
+def _checked_index(
+    files: Sequence[str], spec: FeatureSpec, *, folder: Optional[str], enough: Optional[int] = None
+) -> List[record_index.FileBlocks]:
+    """Finds the records of each file and checks its first one, before anything is built."""
+    if not files:
+        raise ValueError("No record file was given; at least one is needed.")
+    found = record_index.load(files, folder=folder, enough=enough)
+    list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
+    if not any(one.count for one in found):
+        raise ValueError(f"There is not a single record in {list(files)}.")
+    return found
+
+
+def _deterministic(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Fixes the order under parallelism and keeps tf.distribute from sharding a second time."""
+    options = tf.data.Options()
+    if hasattr(options, "deterministic"):
+        options.deterministic = True
+        no_sharding = tf.data.experimental.AutoShardPolicy.OFF
+        options.experimental_distribute.auto_shard_policy = no_sharding
+    else:  # TF 1.15
+        options.experimental_deterministic = True
+        options.experimental_distribute.auto_shard = False
+    return dataset.with_options(options)
+
+
+def _check_at_least(name: str, value: int, minimum: int) -> None:
+    """One message for all the numbers."""
+    if value < minimum:
+        raise ValueError(f"{name} is {value}; it must be at least {minimum}.")
+
+
+# ---------------------------------------------------------------------------- functions of datasets
+
+# For the functions given to `map` and the like. They have no Python branch on a tensor, and without
+# this AutoGraph takes seconds at the start of every program to rewrite them.
+as_written = tf.autograph.experimental.do_not_convert
+
+# ------------------------------------------------------------------------------ reading: training
+
+Features = Dict[str, tf.Tensor]
+
+
+def seeded_batches(
+    files: Sequence[str],
+    spec: FeatureSpec,
+    *,
+    batch_size: int,
+    seed: int,
+    start_batch: int = 0,
+    shuffle_window: int = 10000,
+    shard_index: int = 0,
+    shard_count: int = 1,
+    transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
+    drop_remainder: bool = True,
+    index_folder: Optional[str] = None,
+) -> tf.data.Dataset:
+    """Returns an endless dataset of shuffled batches, of which batch n depends on (seed, n) only.
+
+    Each epoch puts the data's runs (see `_runs`) in a random order that spreads each stretch of the
+    data over the whole epoch, and deals those of large data to 64 lanes, from which records come in
+    turn. A lane is cut into windows, each of which is put in a random order. The random numbers are
+    stateless functions of seed, epoch and window. Every record is served once an epoch.
+
+    Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b
+    examples each is together batch k of one with n*b. It reads its share of large data if n divides
+    64, and n / gcd(n, 64) times as much elsewhere.
+
+    Args:
+      files: record files; they are sorted by name, so it does not matter how they were listed.
+      spec: declaration of the records.
+      batch_size: B, examples a batch (of this shard).
+      seed: any integer.
+      start_batch: the first batch served; what is before is skipped by arithmetic or read past.
+      shuffle_window: W, records shuffled at a time; a reader holds two windows, or its share.
+      shard_index: which share of every batch this reader serves.
+      shard_count: number of readers that share each batch.
+      transform: (features, the records' positions int64 [B]) -> features; with random numbers that
+        are functions of the positions, batches stay functions of (seed, n).
+      drop_remainder: makes B static; index_folder: see record_index.load.
+
+    Returns:
+      A dataset of {name: [B] + declared shape}, int64 as int32.
+
+    Raises:
+      ValueError: a number out of its range, a damaged file, a record of another format, no record.
+    """
+    shard = _checked_shard(shard_index, shard_count)
+    _check_at_least("batch_size", batch_size, 1)
+    _check_at_least("start_batch", start_batch, 0)
+    _check_at_least("shuffle_window", shuffle_window, 1)
+    files = sorted(str(name) for name in files)
+    found = _checked_index(files, spec, folder=index_folder)
+    start = start_batch * batch_size * shard_count
+    stream = _Stream(found, seed=seed, window=shuffle_window, start=start, shard=shard)
+    record_damage.note(files, lambda n: stream.files_from(start + n * batch_size * shard_count))
+
+    def parsed(texts: tf.Tensor, positions: tf.Tensor) -> Features:
+        features = spec.parse_batch(texts)
+        return transform(features, positions) if transform else features
+
+    batches = stream.records().batch(batch_size, drop_remainder=drop_remainder)
+    return _deterministic(batches.map(as_written(parsed), _AUTOTUNE).prefetch(_AUTOTUNE))
+
+
+class _Shard(NamedTuple):
+    """Shard `index` of `count` takes the positions p with p % count == index."""
+
+    index: int
+    count: int
+
+
+def _checked_shard(index: int, count: int) -> _Shard:
+    """Refuses a share that does not exist."""
+    _check_at_least("shard_count", count, 1)
+    if not 0 <= index < count:
+        raise ValueError(f"shard_index is {index}; it must be 0 to {count - 1}.")
+    return _Shard(index, count)
+
+
+class _Runs(NamedTuple):
+    """The records of all files in runs, arrays [U]: what is put in a random order and read."""
+
+    paths: np.ndarray
+    offsets: np.ndarray  # first byte
+    sizes: np.ndarray  # bytes
+    firsts: np.ndarray  # number of the first record, in its file
+    counts: np.ndarray  # records
+
+
+def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
+    """Each file is a run; of data of more than a window, some pieces of each file are.
+
+    TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there.
+    """
+    total = sum(one.count for one in found)
+    rows = []
+    for one in found:
+        wanted = 1
+        if total > window:
+            wanted = max(_RUNS_OF_AN_EPOCH * one.count // total, _RUNS_OF_A_FILE)
+        step = max(1, -(-len(one.offsets) // wanted))  # blocks of a run
+        offsets = one.offsets[::step] or [0]
+        firsts = np.arange(len(offsets)) * step * one.block_records
+        sizes, counts = np.diff([*offsets, one.size]), np.diff([*firsts, one.count])
+        rows += zip([one.path] * len(offsets), offsets, sizes, firsts, counts)
+    paths, *numbers = zip(*rows)
+    return _Runs(np.array(paths), *(np.array(column, np.int64) for column in numbers))
+
+
+class _Dealt(NamedTuple):
+    """The runs of an epoch in their lanes, one lane after another: tensors [U] and [lanes].
+
+    A lane has `own` records of each of its runs. Where that is more than its part, the `spare` ones
+    at the end are for lanes that have less than theirs.
+    """
+
+    order: tf.Tensor  # the runs
+    in_lane: tf.Tensor  # the number of the first record, in its lane
+    own: tf.Tensor
+    spare: tf.Tensor
+    own_of_lane: tf.Tensor
+
+
+class _Stream:
+    """The endless stream of serialised records in the order that the seed gives.
+
+    Epoch e has the positions from e * R on. The one that is s further is in lane s % lanes. All
+    lanes have equal parts of an epoch. A reader reads those lanes that its positions are in.
+    """
+
+    def __init__(self, found, *, seed: int, window: int, start: int, shard: _Shard):
+        """`start`: the position, counted over all shards, to begin with."""
+        self._runs = runs = _runs(found, window)
+        self._epoch_size = int(sum(runs.counts))  # R
+        self._lanes = _LANES if self._epoch_size > window and len(runs.paths) >= _LANES else 1
+        lanes = np.arange(self._lanes)
+        self._sizes = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes  # of the lanes
+        # The runs are dealt like cards.
+        turns = np.arange(len(runs.paths))
+        self._turns = np.lexsort((turns, turns % self._lanes))
+        self._lane_of = self._turns % self._lanes
+        self._window = max(1, window // self._lanes)  # of a lane
+        self._windows_of_lane = -(-self._epoch_size // (self._lanes * self._window))
+        self._seed = np.array(seed % (1 << 64), np.uint64).astype(np.int64)
+        self._shard = shard
+        self._stride = math.gcd(shard.count, self._lanes)  # from one of our lanes to the next
+        self._start = start
+        self._first_epoch, in_epoch = divmod(start, self._epoch_size)
+        self._first_window = in_epoch // (self._lanes * self._window)
+
+    def records(self) -> tf.data.Dataset:
+        """(serialised string [], position int64 []) of this shard from `start` on."""
+        epochs = tf.data.Dataset.range(self._first_epoch, _MAX_INT64)
+        records = epochs.flat_map(as_written(self._epoch))
+        if self._stride == self._shard.count:
+            return records
+        count, index = self._shard.count, self._shard.index
+        return records.filter(as_written(lambda _, place: tf.equal(place % count, index)))
+
+    def files_from(self, position: int) -> List[str]:
+        """Returns all files, those first that are read from the window of a position on."""
+        epoch, in_epoch = divmod(position, self._epoch_size)
+        with tf.Graph().as_default(), tf.device("/cpu:0"), tf.Session() as session:
+            now, later = session.run(
+                [self._deal(self._run_order(np.int64(number))) for number in (epoch, epoch + 1)]
+            )
+        passed = in_epoch // (self._lanes * self._window) * self._window
+        # How far the end of each run is behind what its lane has passed.
+        ahead = now.in_lane + now.own + now.spare - 1 - passed
+        names = np.concatenate([now.order[np.lexsort((ahead, ahead < 0))], later.order])
+        return [str(name) for name in dict.fromkeys(self._runs.paths[names].tolist())]
+
+    def _epoch(self, epoch: tf.Tensor) -> tf.data.Dataset:
+        """The records of one epoch that are in our lanes, from the start on."""
+        dealt = self._deal(self._run_order(epoch))
+        is_first = tf.cast(tf.equal(epoch, self._first_epoch), tf.int64)
+        window = is_first * self._first_window
+        begin = epoch * self._epoch_size
+        lanes = tf.data.Dataset.range(
+            tf.math.floormod(self._shard.index - begin, self._stride), self._lanes, self._stride
+        )
+        records = lanes.interleave(
+            as_written(lambda lane: self._lane(dealt, epoch, lane, window=window)),
+            cycle_length=self._lanes // self._stride,
+            block_length=1,
+        )
+        # Our positions from the beginning of the window to the start.
+        first = begin + self._lanes * self._window * window
+        first += tf.math.floormod(self._shard.index - first, self._stride)
+        passed = (self._start - first + self._stride - 1) // self._stride
+        return records.skip(is_first * tf.maximum(passed, np.int64(0)))
+
+    def _run_order(self, epoch: tf.Tensor) -> tf.Tensor:
+        """The runs in the order of an epoch, int32 [U].
+
+        The data is cut into stretches. The runs of each come in a random order, and at random
+        places of as many equal parts of the epoch: so each part of the epoch has some of each.
+        """
+        size = len(self._runs.paths)  # U
+        stretch = np.arange(size) // _RUNS_OF_A_STRETCH  # [U]
+        length = np.bincount(stretch)[stretch]
+        rank = np.arange(size) - np.searchsorted(stretch, stretch)
+        # Windows take the keys 0, 1, ...; the runs of epoch e take -1 - e.
+        draws = self._draws(-1 - epoch, [2, size])
+        shuffled = tf.argsort((stretch << 40) + draws[0] // (1 << 23))
+        times = (rank + tf.cast(draws[1], tf.float64) * 2.0**-63) / length
+        return tf.gather(shuffled, tf.argsort(times))
+
+    def _deal(self, run_order: tf.Tensor) -> _Dealt:
+        """Deals the runs to the lanes, and evens out what some have more than others."""
+        order = tf.gather(run_order, self._turns)
+        counts = tf.gather(self._runs.counts, order)
+        starts = tf.cumsum(counts, exclusive=True)
+        of_lanes = tf.gather(starts, np.searchsorted(self._lane_of, np.arange(self._lanes)))
+        in_lane = starts - tf.gather(of_lanes, self._lane_of)
+        own = tf.clip_by_value(self._sizes[self._lane_of] - in_lane, np.int64(0), counts)
+        return _Dealt(order, in_lane, own, counts - own, tf.math.segment_sum(own, self._lane_of))
+
+    def _lane(self, dealt: _Dealt, epoch, lane, *, window) -> tf.data.Dataset:
+        """(serialised string [], position int64 []) of a lane, from one of its windows on."""
+        has_own, size = dealt.own_of_lane[lane], tf.gather(self._sizes, lane)
+        passed = tf.minimum(window * self._window, size)
+        own_begin = tf.cumsum(dealt.own_of_lane, exclusive=True)[lane]
+        own = self._part(
+            dealt, dealt.own, begin=own_begin + tf.minimum(passed, has_own), end=own_begin + has_own
+        )
+        lent_begin = tf.cumsum(self._sizes - dealt.own_of_lane, exclusive=True)[lane]
+        lent = self._part(
+            dealt,
+            dealt.spare,
+            begin=lent_begin + tf.maximum(passed - has_own, 0),
+            end=lent_begin + size - has_own,
+        )
+        texts = own.concatenate(lent).batch(self._window)
+        numbers = tf.data.Dataset.range(window, _MAX_INT64)
+        shuffled = as_written(
+            lambda batch, number: self._shuffle(batch, epoch, lane=lane, number=number)
+        )
+        # Each lane reads the window after the one that is served: so they read at the same time.
+        return tf.data.Dataset.zip((texts, numbers)).map(shuffled).prefetch(1).unbatch()
+
+    def _part(self, dealt: _Dealt, counts, *, begin, end) -> tf.data.Dataset:
+        """The raw records `begin` to before `end` of all that are own, or of all that are spare."""
+        ends = tf.cumsum(counts)
+        first = tf.searchsorted(ends, [begin], side="right", out_type=tf.int64)[0]
+        last = tf.searchsorted(ends, [end], side="left", out_type=tf.int64)[0]
+        passed = tf.zeros_like(counts) if counts is dealt.own else dealt.own
+
+        def read(number: tf.Tensor) -> tf.data.Dataset:
+            skipped = passed[number] + tf.maximum(begin - (ends[number] - counts[number]), 0)
+            left = passed[number] + counts[number] - skipped
+            return _read_run(self._runs, dealt.order[number]).skip(skipped).take(left)
+
+        numbers = tf.data.Dataset.range(first, tf.where(begin < end, last + 1, first))
+        return numbers.flat_map(as_written(read)).take(end - begin)
+
+    def _shuffle(self, texts, epoch, *, lane, number) -> Tuple[tf.Tensor, tf.Tensor]:
+        """Puts a window of a lane in a random order, and gives the records their positions."""
+        key = (epoch * self._lanes + lane) * self._windows_of_lane + number
+        size = tf.shape(texts, out_type=tf.int64)[0]
+        turns = number * self._window + tf.range(size)
+        positions = epoch * self._epoch_size + turns * self._lanes + lane
+        return tf.gather(texts, tf.argsort(self._draws(key, [size]))), positions
+
+    def _draws(self, key: tf.Tensor, shape: Sequence[Any]) -> tf.Tensor:
+        """Random numbers from 0 to 2^63 - 1, a function of the seed and the key."""
+        return tf.random.stateless_uniform(
+            shape, seed=[self._seed, key], minval=0, maxval=_MAX_INT64, dtype=tf.int64
+        )
+
+
+def _read_run(runs: _Runs, run: tf.Tensor) -> tf.data.Dataset:
+    """The raw records of a run, from its first byte on where the runtime can begin there."""
+    path, count = tf.gather(runs.paths, run), tf.gather(runs.counts, run)
+    if not _READS_FROM_OFFSETS:
+        records = tf.data.TFRecordDataset(path, buffer_size=_READ_BUFFER_BYTES)
+        return records.skip(tf.gather(runs.firsts, run)).take(count)
+    from_offset = tf.raw_ops.TFRecordDatasetV2(
+        filenames=[path],
+        compression_type="",
+        buffer_size=tf.minimum(tf.gather(runs.sizes, run), _READ_BUFFER_BYTES),
+        byte_offsets=[tf.gather(runs.offsets, run)],
+    )
+    records = tf.data.experimental.from_variant(from_offset, tf.TensorSpec([], tf.string))
+    return records.take(count)
+
+
+# TF 1.15 reads a file from its beginning only.
+_READS_FROM_OFFSETS = hasattr(tf.raw_ops, "TFRecordDatasetV2")
+
+
+# ---------------------------------------------------------------------------- reading: evaluation
+
+
+def evaluation_batches(
+    files: Sequence[str],
+    spec: FeatureSpec,
+    *,
+    batch_size: int,
+    max_batches: Optional[int] = None,
+    pad_final_batch: bool = True,
+    weight_features: Sequence[str] = (),
+    shard_index: int = 0,
+    shard_count: int = 1,
+    transform: Optional[Callable[[Features, tf.Tensor], Features]] = None,
+    index_folder: Optional[str] = None,
+) -> tf.data.Dataset:
+    """Returns a dataset that serves each record once, in the order of the files given.
+
+    Args:
+      files: record files.
+      spec: declaration of the records.
+      batch_size: B, examples a batch.
+      max_batches: stops after so many; None or 0 serves everything.
+      pad_final_batch: fills the last batch to B, so that B is static, with copies of weight zero.
+      weight_features: names of features that are set to zero in the copies.
+      shard_index: which share of the records this reader serves; a share may be empty.
+      shard_count: number of readers; each has a stretch of the records, equal to one record.
+      transform: (features, the records' numbers int64 [B]) -> features.
+      index_folder: see record_index.load.
+
+    Returns:
+      A dataset of {name: [B] + declared shape}, int64 as int32, and `is_real_example` int32 [B], 0
+      for copies that only fill the batch.
+
+    Raises:
+      ValueError: as of seeded_batches, or a weight feature that is not declared.
+    """
+    shard = _checked_shard(shard_index, shard_count)
+    _check_at_least("batch_size", batch_size, 1)
+    _check_at_least("max_batches", max_batches or 0, 0)
+    _check_declared(weight_features, spec)
+    enough = max_batches * batch_size * shard_count if max_batches else None
+    found = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
+    record_damage.note([one.path for one in found], lambda _: [one.path for one in found])
+    total = min(sum(one.count for one in found), enough or _MAX_INT64)
+    begin, end = (total * number // shard.count for number in (shard.index, shard.index + 1))
+
+    def parsed(texts: tf.Tensor, numbers: tf.Tensor) -> Features:
+        is_real = tf.ones([tf.size(texts)], tf.int32)
+        if pad_final_batch:
+            is_real = tf.sequence_mask(tf.size(texts), batch_size, tf.int32)  # [B]
+            texts, numbers = _filled(texts, batch_size), _filled(numbers, batch_size)
+        features = spec.parse_batch(texts)
+        if transform:
+            features = transform(features, numbers)
+        for name in weight_features:
+            features[name] = _zero_rows(features[name], is_real)
+        if "is_real_example" in features:  # the records themselves may fill a batch
+            is_real *= tf.reshape(features["is_real_example"], [-1])
+        return dict(features, is_real_example=is_real)
+
+    batches = _in_order(found, begin, end).batch(batch_size)
+    return _deterministic(batches.map(as_written(parsed), _AUTOTUNE).prefetch(_AUTOTUNE))
+
+
+def _in_order(found: Sequence[record_index.FileBlocks], begin: int, end: int) -> tf.data.Dataset:
+    """(serialised string [], number int64 []) of the records from `begin` to before `end`."""
+    rows = []
+    before = skipped = 0  # records of the files so far; those that are read before `begin`
+    for one in found:
+        if one.count and before + one.count > begin and before < end:
+            block = max(begin - before, 0) // one.block_records
+            first, offset = block * one.block_records, one.offsets[block]
+            rows.append((one.path, offset, one.size - offset, first, one.count - first))
+            skipped += max(begin - before - first, 0)
+        before += one.count
+    if not rows:
+        return tf.data.Dataset.zip((tf.data.Dataset.from_tensors(""), tf.data.Dataset.range(0)))
+    paths, *numbers = zip(*rows)
+    runs = _Runs(np.array(paths), *(np.array(column, np.int64) for column in numbers))
+    texts = tf.data.Dataset.range(len(rows)).flat_map(as_written(lambda run: _read_run(runs, run)))
+    texts = texts.skip(skipped).take(end - begin)
+    return tf.data.Dataset.zip((texts, tf.data.Dataset.range(begin, end)))
+
+
+def _filled(rows: tf.Tensor, size: int) -> tf.Tensor:
+    """Rows [<= size] and copies of the first one; [size]."""
+    copies = tf.fill([size - tf.size(rows)], rows[0])
+    return tf.reshape(tf.concat([rows, copies], axis=0), [size])
+
+
+def _check_declared(weight_features: Sequence[str], spec: FeatureSpec) -> None:
+    unknown = sorted(set(weight_features) - set(spec.names))
+    if unknown:
+        raise ValueError(f"weight_features {unknown} are not among the features {spec.names}.")
+
+
+def _zero_rows(values: tf.Tensor, is_real: tf.Tensor) -> tf.Tensor:
+    """Keeps the rows with is_real 1 and zeroes the others."""
+    mask = tf.reshape(is_real, [-1] + [1] * (values.shape.ndims - 1))
+    return values * tf.cast(mask, values.dtype)

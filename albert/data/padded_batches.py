@@ -1,0 +1,274 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of sequences that are only as long as they need to be.
+
+Records are padded to the longest sequence a model takes. `max` serves them so (TPUs want static
+shapes); `longest` cuts each batch to its longest sequence, which changes no result (but dropout in
+the encoder draws its masks by shape); `bucket` also lets sequences of like length share a batch,
+which changes the order of training only.
+
+Batch n of training is a function of (seed, n) alone in each of them. In evaluation `longest` serves
+the longest sequences first; `bucket` serves more of the shorter ones at once, for small products
+are slow; `example_index` says which record a row was.
+
+Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
+"""
+
+from typing import Dict, NamedTuple, Sequence, Tuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert.data import batches as input_pipeline
+
+MODES = ("longest", "bucket", "max")
+# Every other length would be a shape of its own, with memory and compiled code of its own.
+LENGTH_MULTIPLE = 16
+# Sorted by length together. Many make batches of one length; few keep the order random.
+_BATCHES_OF_A_POOL = 100
+
+Features = Dict[str, tf.Tensor]
+
+
+class Padding(NamedTuple):
+    """How sequences are padded.
+
+    Attributes:
+      mode: one of MODES.
+      mask: name of the feature that is 1 in use and 0 beyond the end of a sequence.
+      features: names of the features that are cut, along their last dimension; `mask` is one.
+    """
+
+    mode: str = "longest"
+    mask: str = "input_mask"
+    features: Tuple[str, ...] = ("input_ids", "input_mask", "segment_ids")
+
+
+def default_mode(use_tpu: bool) -> str:
+    """Returns the mode to use where the user names none."""
+    return "max" if use_tpu else "longest"
+
+
+def training_batches(
+    files: Sequence[str],
+    spec: input_pipeline.FeatureSpec,
+    *,
+    padding: Padding,
+    batch_size: int,
+    seed: int,
+    start_batch: int = 0,
+    shard_index: int = 0,
+    shard_count: int = 1,
+    batches_per_step: int = 1,
+    shuffle_window: int = 10000,
+) -> tf.data.Dataset:
+    """Returns an endless dataset of shuffled batches; batch n depends on (seed, n) only.
+
+    The shards' batches of one update are together those of one reader with batches as large as
+    all of them.
+
+    Args:
+      files: record files.
+      spec: declaration of the records.
+      padding: how to pad.
+      batch_size: B.
+      seed: any integer.
+      start_batch: number of this reader's first batch, from 0; a multiple of batches_per_step.
+      shard_index: which share of every update this reader serves.
+      shard_count: number of readers.
+      batches_per_step: batches of this reader that make up its share of an update.
+      shuffle_window: see input_pipeline.seeded_batches.
+
+    Returns:
+      A dataset of {name: [B] + declared shape}, the sequences cut to a common length L.
+
+    Raises:
+      ValueError: an unknown mode, and what seeded_batches raises.
+    """
+    _check_mode(padding.mode)
+    reading = {"seed": seed, "shuffle_window": shuffle_window}
+    if padding.mode != "bucket":
+        batches = input_pipeline.seeded_batches(
+            files,
+            spec,
+            batch_size=batch_size,
+            start_batch=start_batch,
+            shard_index=shard_index,
+            shard_count=shard_count,
+            **reading,
+        )
+        return batches if padding.mode == "max" else _cut(batches, padding)
+    share = _Share(shard_index, shard_count, batches_per_step)
+    buckets = _buckets(
+        files,
+        spec,
+        padding,
+        batch_size=batch_size,
+        first_step=start_batch // batches_per_step,
+        share=share,
+        **reading,
+    )
+    return _cut(buckets, padding)
+
+
+class _Share(NamedTuple):
+    """The batches of each update that a reader serves."""
+
+    shard_index: int
+    shard_count: int
+    batches_per_step: int
+
+
+def _buckets(
+    files: Sequence[str],
+    spec: input_pipeline.FeatureSpec,
+    padding: Padding,
+    *,
+    batch_size: int,
+    first_step: int,
+    share: _Share,
+    seed: int,
+    shuffle_window: int,
+) -> tf.data.Dataset:
+    """Batches of like length, in a random order.
+
+    They are looked for among the records of all readers, so that the number of these does not
+    matter.
+    """
+    parts = share.shard_count * share.batches_per_step
+    total = parts * batch_size
+    # No pool is larger than an epoch.
+    pool = max(1, min(_BATCHES_OF_A_POOL, _count(files) // total))
+    first_pool, skipped = divmod(first_step, pool)
+    pools = input_pipeline.seeded_batches(
+        files,
+        spec,
+        batch_size=pool * total,
+        start_batch=first_pool,
+        seed=seed,
+        shuffle_window=shuffle_window,
+    )
+    numbers = tf.data.Dataset.range(first_pool, np.iinfo(np.int64).max)
+    first = share.shard_index * share.batches_per_step
+    ours = slice(first, first + share.batches_per_step)
+
+    def split(features: Features, number: tf.Tensor) -> Features:
+        order = tf.argsort(_lengths(features, padding), stable=True)  # [N]
+        # A key of its own: the windows of the stream take (seed, number) themselves.
+        key = tf.stack([tf.constant(seed % (1 << 62), tf.int64), -2 - number])
+        turns = tf.argsort(tf.random.stateless_uniform([pool], seed=key))  # [K]
+        order = tf.gather(tf.reshape(order, [pool, parts, batch_size]), turns)  # [K, parts, B]
+        order = tf.reshape(order[:, ours], [-1, batch_size])  # [K * batches_per_step, B]
+        return {name: tf.gather(value, order) for name, value in features.items()}
+
+    batches = tf.data.Dataset.zip((pools, numbers)).map(input_pipeline.as_written(split)).unbatch()
+    return batches.skip(skipped * share.batches_per_step)
+
+
+def evaluation_batches(
+    files: Sequence[str],
+    spec: input_pipeline.FeatureSpec,
+    *,
+    padding: Padding,
+    batch_size: int,
+) -> tf.data.Dataset:
+    """Returns a dataset that serves each record once, in batches of B.
+
+    With `longest` the records of a pool are sorted by length, the longest first. With `bucket`
+    batches hold as many places as B sequences of the full length do.
+
+    Args:
+      files: record files.
+      spec: declaration of the records.
+      padding: how to pad.
+      batch_size: B; with `bucket` only that of the longest sequences.
+
+    Returns:
+      A dataset of {name: [B] + declared shape}, with `is_real_example` int32 [B], 0 for rows that
+      only fill a batch, and `example_index` int32 [B], the number of the record, -1 for those.
+
+    Raises:
+      ValueError: an unknown mode, and what input_pipeline.evaluation_batches raises.
+    """
+    _check_mode(padding.mode)
+    pool = 1
+    if padding.mode != "max":
+        pool = max(1, min(_BATCHES_OF_A_POOL, -(-_count(files) // batch_size)))
+    size = pool * batch_size
+    pools = input_pipeline.evaluation_batches(files, spec, batch_size=size)
+    starts = tf.data.Dataset.range(0, np.iinfo(np.int64).max, size)
+
+    def numbered(features: Features, start: tf.Tensor) -> Features:
+        index = tf.cast(start, tf.int32) + tf.range(size)
+        is_filler = tf.equal(features["is_real_example"], 0)
+        return dict(features, example_index=tf.where(is_filler, -tf.ones_like(index), index))
+
+    def split(features: Features) -> Features:
+        real = features["is_real_example"]
+        order = tf.argsort(-_lengths(features, padding) * real, stable=True)  # [N]
+        order = tf.reshape(order, [pool, batch_size])
+        return {name: tf.gather(value, order) for name, value in features.items()}
+
+    batches = tf.data.Dataset.zip((pools, starts)).map(input_pipeline.as_written(numbered))
+    if padding.mode == "max":
+        return batches.prefetch(1)
+    if padding.mode == "bucket":
+        return _cut(_even_batches(batches, padding, batch_size), padding)
+    batches = batches.map(input_pipeline.as_written(split)).unbatch()
+    batches = batches.filter(
+        input_pipeline.as_written(lambda batch: tf.reduce_any(batch["is_real_example"] > 0))
+    )
+    return _cut(batches, padding)
+
+
+def _even_batches(batches: tf.data.Dataset, padding: Padding, batch_size: int) -> tf.data.Dataset:
+    """The records of batches again, in batches of like lengths and of like work."""
+    full = int(tf.data.get_output_shapes(batches)[padding.mask][-1])  # S
+    lengths = [*range(LENGTH_MULTIPLE, full, LENGTH_MULTIPLE), full]
+    records = batches.unbatch().filter(
+        input_pipeline.as_written(lambda record: record["is_real_example"] > 0)
+    )
+
+    def length(record: Features) -> tf.Tensor:
+        return _lengths({padding.mask: record[padding.mask][tf.newaxis]}, padding)[0]
+
+    return records.apply(
+        tf.data.experimental.bucket_by_sequence_length(
+            input_pipeline.as_written(length),
+            bucket_boundaries=[longest + 1 for longest in lengths[:-1]],
+            bucket_batch_sizes=[batch_size * full // longest for longest in lengths],
+        )
+    )
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise ValueError(f"Unknown padding {mode!r}. Choose one of: {', '.join(MODES)}.")
+
+
+def _count(files: Sequence[str]) -> int:
+    """The records in all files."""
+    return sum(input_pipeline.count_records(str(path)) for path in files)
+
+
+def _lengths(features: Features, padding: Padding) -> tf.Tensor:
+    """The length of each row, int32 [N]: one more than the last place in use of any sequence."""
+    mask = features[padding.mask]
+    places = tf.range(1, tf.shape(mask)[-1] + 1)
+    used = tf.cast(mask > 0, tf.int32) * places
+    return tf.reduce_max(tf.reshape(used, [tf.shape(mask)[0], -1]), axis=1)
+
+
+def _cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
+    """Cuts each batch to its longest sequence, rounded up."""
+
+    def cut(features: Features) -> Features:
+        lengths = _lengths(features, padding)
+        if "is_real_example" in features:
+            lengths *= tf.cast(tf.reshape(features["is_real_example"], [-1]) > 0, tf.int32)
+        longest = tf.maximum(tf.reduce_max(lengths), 1)
+        rounded = -(-longest // LENGTH_MULTIPLE) * LENGTH_MULTIPLE  # L; slicing stops at S
+        cut_features = {name: features[name][..., :rounded] for name in padding.features}
+        return dict(features, **cut_features)
+
+    return batches.map(input_pipeline.as_written(cut)).prefetch(tf.data.experimental.AUTOTUNE)

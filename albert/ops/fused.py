@@ -1,0 +1,266 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The encoder's element-wise work as custom-gradient functions over XLA clusters.
+
+Each function keeps only its inputs for the backward pass and recomputes the rest there; each
+forward and each backward body is one compiled pass over memory. Matrix products run outside the
+clusters. The functions and their results are those of `layers`, whose
+plain operations exported graphs use.
+
+Dimensions: T tokens (batch times sequence), H hidden or embedding size, I intermediate size,
+B batch, N heads, S sequence.
+"""
+
+import functools
+from typing import Callable, Optional
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert.ops import plain as layers
+from albert.ops.plain import LAYER_NORM_EPSILON, Dense, Norm
+from albert.util import runtime as precision
+
+_GELU_SCALE = np.float32(np.sqrt(2.0 / np.pi))
+_GELU_CUBIC = np.float32(0.044715)
+
+
+def _float32(tensor: tf.Tensor) -> tf.Tensor:
+    return tf.cast(tensor, tf.float32)
+
+
+def column_sum(matrix: tf.Tensor) -> tf.Tensor:
+    """Returns the sum over rows of [T, H] as [H]; a product with ones, which oneDNN runs fast."""
+    ones = tf.ones([1, tf.shape(matrix)[0]], matrix.dtype)
+    return tf.reshape(tf.matmul(ones, matrix), [-1])
+
+
+def dense(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
+    """Returns inputs [T, in] times kernel plus bias: [T, out]."""
+
+    @tf.custom_gradient
+    def affine(x, kernel, bias):
+        def gradient(upstream):
+            return (
+                tf.matmul(upstream, kernel, transpose_b=True),
+                tf.matmul(x, upstream, transpose_a=True),
+                column_sum(upstream),
+            )
+
+        return tf.nn.bias_add(tf.matmul(x, kernel), bias), gradient
+
+    return affine(inputs, weights.kernel, weights.bias)
+
+
+# ---- gelu ---------------------------------------------------------------------------------------
+
+
+def _gelu_tanh(x):
+    return tf.tanh(_GELU_SCALE * (x + _GELU_CUBIC * x * x * x))
+
+
+@precision.xla_cluster
+def _gelu_forward(hidden):
+    x = _float32(hidden)
+    return tf.cast(0.5 * x * (1.0 + _gelu_tanh(x)), hidden.dtype)
+
+
+@precision.xla_cluster
+def _gelu_backward(hidden, upstream):
+    """Gives gelu(hidden) again and the gradient of hidden; both need the same tanh."""
+    x = _float32(hidden)
+    tanh = _gelu_tanh(x)
+    half = 0.5 * (1.0 + tanh)
+    slope = _GELU_SCALE * (1.0 + 3.0 * _GELU_CUBIC * x * x)
+    gradient = _float32(upstream) * (half + 0.5 * x * (1.0 - tanh * tanh) * slope)
+    return tf.cast(x * half, hidden.dtype), tf.cast(gradient, hidden.dtype)
+
+
+def feed_forward(
+    inputs: tf.Tensor,
+    intermediate: Dense,
+    output: Dense,
+    *,
+    activation: Optional[Callable],
+) -> tf.Tensor:
+    """Returns the feed-forward block: dense [H, I], activation, dense [I, H].
+
+    With gelu only the value before it is kept for the backward pass; gelu itself is recomputed in
+    the cluster that needs its tanh anyway. Other activations run as plain operations.
+
+    Args:
+      inputs: [T, H].
+      intermediate: weights [H, I], [I].
+      output: weights [I, H], [H].
+      activation: a function of a tensor, or None for none.
+
+    Returns:
+      [T, H] in the dtype of `inputs`.
+    """
+    if activation is not layers.gelu:
+        return layers.feed_forward(inputs, intermediate, output, activation=activation)
+
+    @tf.custom_gradient
+    def gelu_block(*tensors):
+        x, kernel_in, bias_in, kernel_out, bias_out = tensors
+        hidden = tf.nn.bias_add(tf.matmul(x, kernel_in), bias_in)  # [T, I]
+        result = tf.nn.bias_add(tf.matmul(_gelu_forward(hidden), kernel_out), bias_out)
+
+        def gradient(upstream):
+            d_activated = tf.matmul(upstream, kernel_out, transpose_b=True)  # [T, I]
+            activated, d_hidden = _gelu_backward(hidden, d_activated)
+            return (
+                tf.matmul(d_hidden, kernel_in, transpose_b=True),
+                tf.matmul(x, d_hidden, transpose_a=True),
+                column_sum(d_hidden),
+                tf.matmul(activated, upstream, transpose_a=True),
+                column_sum(upstream),
+            )
+
+        return result, gradient
+
+    return gelu_block(inputs, *intermediate, *output)
+
+
+# ---- LayerNorm -----------------------------------------------------------------------------------
+
+
+def _standardise(total):
+    """Rows of [T, H] with mean 0 and variance 1, and the reciprocal of their deviation [T, 1]."""
+    centred = total - tf.reduce_mean(total, axis=-1, keepdims=True)
+    variance = tf.reduce_mean(centred * centred, axis=-1, keepdims=True)
+    inverse_deviation = tf.math.rsqrt(variance + LAYER_NORM_EPSILON)
+    return centred * inverse_deviation, inverse_deviation
+
+
+@precision.xla_cluster
+def _layer_norm_forward(total, beta, gamma):
+    standard, _ = _standardise(_float32(total))
+    return tf.cast(standard * gamma + beta, total.dtype)
+
+
+@precision.xla_cluster
+def _residual_norm_forward(x, update, *norm):
+    beta, gamma = norm
+    standard, _ = _standardise(_float32(x) + _float32(update))
+    return tf.cast(standard * gamma + beta, x.dtype)
+
+
+def _norm_gradient(total, gamma, upstream):
+    """Gradients of LayerNorm's input [T, H], beta [H] and gamma [H]."""
+    standard, inverse_deviation = _standardise(total)
+    upstream = _float32(upstream)
+    scaled = upstream * gamma
+    projection = tf.reduce_mean(scaled * standard, axis=-1, keepdims=True)
+    mean = tf.reduce_mean(scaled, axis=-1, keepdims=True)
+    d_total = inverse_deviation * (scaled - mean - standard * projection)
+    return d_total, tf.reduce_sum(upstream, axis=0), tf.reduce_sum(upstream * standard, axis=0)
+
+
+@precision.xla_cluster
+def _layer_norm_backward(total, gamma, upstream):
+    d_total, d_beta, d_gamma = _norm_gradient(_float32(total), gamma, upstream)
+    return tf.cast(d_total, total.dtype), d_beta, d_gamma
+
+
+@precision.xla_cluster
+def _residual_norm_backward(x, update, *rest):
+    gamma, upstream = rest
+    total = _float32(x) + _float32(update)
+    d_total, d_beta, d_gamma = _norm_gradient(total, gamma, upstream)
+    return tf.cast(d_total, x.dtype), d_beta, d_gamma
+
+
+def layer_norm(inputs: tf.Tensor, norm: Norm) -> tf.Tensor:
+    """Returns LayerNorm (arXiv:1607.06450) over the last axis of [T, H], in the input's dtype."""
+
+    @tf.custom_gradient
+    def normalise(x, beta, gamma):
+        def gradient(upstream):
+            return _layer_norm_backward(x, gamma, upstream)
+
+        return _layer_norm_forward(x, beta, gamma), gradient
+
+    return normalise(inputs, norm.beta, norm.gamma)
+
+
+def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.Tensor:
+    """Returns LayerNorm(inputs + update) over the last axis of [T, H], in the input's dtype."""
+
+    @tf.custom_gradient
+    def normalise(x, y, *weights):
+        beta, gamma = weights
+
+        def gradient(upstream):
+            d_total, d_beta, d_gamma = _residual_norm_backward(x, y, gamma, upstream)
+            return d_total, d_total, d_beta, d_gamma
+
+        return _residual_norm_forward(x, y, beta, gamma), gradient
+
+    return normalise(inputs, update, norm.beta, norm.gamma)
+
+
+# ---- attention probabilities ---------------------------------------------------------------------
+
+
+@precision.xla_cluster
+def _softmax_forward(scores, adder):
+    logits = _float32(scores) + adder
+    exponentials = tf.exp(logits - tf.reduce_max(logits, axis=-1, keepdims=True))
+    total = tf.reduce_sum(exponentials, axis=-1, keepdims=True)
+    return tf.cast(exponentials / total, scores.dtype)
+
+
+@precision.xla_cluster
+def _softmax_backward(probabilities, upstream):
+    weighted = _float32(probabilities) * _float32(upstream)
+    total = tf.reduce_sum(weighted, axis=-1, keepdims=True)
+    return tf.cast(weighted - _float32(probabilities) * total, probabilities.dtype)
+
+
+def masked_softmax(scores: tf.Tensor, adder: tf.Tensor) -> tf.Tensor:
+    """Returns softmax(scores + adder) over the last axis.
+
+    Args:
+      scores: [B, N, S, S].
+      adder: float32, broadcastable to the scores; large negative where a key is masked. It gets
+        no gradient.
+
+    Returns:
+      [B, N, S, S] in the dtype of `scores`.
+    """
+
+    @tf.custom_gradient
+    def softmax(logits):
+        probabilities = _softmax_forward(logits, adder)
+
+        def gradient(upstream):
+            return _softmax_backward(probabilities, upstream)
+
+        return probabilities, gradient
+
+    return softmax(scores)
+
+
+# ---- dropout -------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=None)
+def _dropout_cluster(rate: float):
+    """The compiled form of `layers.dropout` for one rate."""
+
+    def drop(tensor, keep):
+        return layers.dropout(tensor, keep, rate)
+
+    return precision.xla_cluster(drop)
+
+
+def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
+    """Returns `inputs` with elements zero where `keep` (bool) is False, the rest / (1 - rate)."""
+    drop = _dropout_cluster(rate)
+
+    @tf.custom_gradient
+    def dropped(x):
+        return drop(x, keep), lambda upstream: drop(upstream, keep)
+
+    return dropped(inputs)

@@ -1,0 +1,207 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The vocabulary that belongs to a model or to records: kept beside them, and found again.
+
+In a model's folder a JSON file says which file the vocabulary is and whether text is made lower
+case: vocabulary.json of a pretrained model, the task's description (classifier.json and the like)
+of a fine-tuned one. Beside records lies a hidden copy under the name of its own hash: it goes where
+the folder of the records goes, patterns do not match it, and jobs that share a folder do not meet.
+"""
+
+import logging
+import os
+import re
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert.util import files
+
+_LOGGER = logging.getLogger("albert")
+
+RECORD_NAME = "vocabulary.json"
+KEYS = ("spm_model_file", "vocab_file")
+# Which of them a folder has tells the task.
+_DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", RECORD_NAME)
+_RECORDED = ("path", "sha256")
+_ENDINGS = {"spm_model_file": ".model", "vocab_file": ".txt"}
+
+
+class Vocabulary(NamedTuple):
+    """A vocabulary's file.
+
+    Attributes:
+      key: the flag that takes it, one of KEYS.
+      path: of the file.
+      do_lower_case: whether text is made lower case for it; None where nobody knows.
+    """
+
+    key: str
+    path: str
+    do_lower_case: Optional[bool] = None
+
+
+# ---------------------------------------------------------------------------------------------
+# In a model's folder.
+
+
+def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
+    """Returns what is recorded about the model in a folder, and where; ({}, "") if nothing is.
+
+    Raises:
+      ValueError: the file cannot be read.
+    """
+    for name in _DESCRIPTIONS:
+        path = os.path.join(folder, name)
+        if tf.io.gfile.exists(path):
+            try:
+                return _checked_description(files.read_json_object(path)), name
+            except (ValueError, TypeError) as error:
+                raise ValueError(
+                    f"{path} does not describe a model: {error}. Copy it again, or remove it and "
+                    "name the vocabulary by --spm_model_file or --vocab_file."
+                ) from error
+    return {}, ""
+
+
+def _checked_description(description: Dict[str, Any]) -> Dict[str, Any]:
+    for key in KEYS:
+        recorded = description.get(key)
+        texts = [recorded.get(name) for name in _RECORDED] if isinstance(recorded, dict) else [None]
+        if recorded is not None and not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{key} holds {str(recorded)[:60]}, not a path and its sha256")
+    return description
+
+
+def find_recorded(folder: str, description: Mapping[str, Any], key: str) -> Optional[str]:
+    """Returns the vocabulary where it was, or beside the model, if its content is the same.
+
+    Args:
+      folder: of the model.
+      description: what `read_description` returns.
+      key: one of KEYS.
+
+    Returns:
+      The path; None if the description names no such file.
+
+    Raises:
+      ValueError: the file is gone or has changed.
+    """
+    recorded = description.get(key)
+    if not recorded:
+        return None
+    path, sha256 = recorded["path"], recorded["sha256"]
+    beside = os.path.join(folder, os.path.basename(path))
+    places = (path, beside) if path != os.path.basename(path) else (beside,)
+    found = [place for place in places if tf.io.gfile.exists(place)]
+    for place in found:
+        if sha256_of(place) == sha256:
+            return place
+    fault = "has changed since the training" if found else "is gone"
+    raise ValueError(
+        f"The vocabulary {path} {fault}. Put the file that the model was trained with there, or "
+        f"into {folder}."
+    )
+
+
+def recorded_lower_case(folder: str, path: str) -> Optional[bool]:
+    """Returns the lower-casing recorded for the vocabulary at `path`; None if none is."""
+    description, _ = read_description(folder)
+    recorded = description.get("do_lower_case")
+    if recorded is None:
+        return None
+    hashes = [(description.get(key) or {}).get("sha256") for key in KEYS]
+    return recorded if sha256_of(path) in hashes else None
+
+
+def check_same(folder: str, vocabulary: Vocabulary) -> None:
+    """Makes sure that a folder's pretrained model is new, or was made for this vocabulary.
+
+    Raises:
+      ValueError: it has another one.
+    """
+    description, name = read_description(folder)
+    if name != RECORD_NAME:
+        return
+    wanted = _record(vocabulary, os.path.basename(vocabulary.path))
+    for one in (description, wanted):
+        for key in KEYS:
+            one[key] = one.get(key) and one[key]["sha256"]
+    if None in (description.get("do_lower_case"), wanted.get("do_lower_case")):
+        wanted["do_lower_case"] = description.get("do_lower_case")
+    difference = files.fingerprint_difference(description, wanted)
+    if difference:
+        raise ValueError(
+            f"--output_dir={folder} belongs to a model of another vocabulary than {vocabulary.path}"
+            f" ({difference}). Choose another --output_dir; if the change is meant, remove "
+            f"{os.path.join(folder, name)} first."
+        )
+
+
+def listing(path: str) -> Optional[str]:
+    """Returns the pieces of a SentencePiece model as text, if train_vocab left them beside it."""
+    listed = re.sub(r"\.model$", ".vocab", path)
+    return listed if listed != path and tf.io.gfile.exists(listed) else None
+
+
+def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
+    """Copies a vocabulary into a model's folder and records it there; returns its path.
+
+    A file of that name with another content stays, and the copy gets a name with its hash.
+
+    Args:
+      folder: made if need be.
+      vocabulary: what to copy.
+      name: of the copy, if it is not that of the file; folders in it do not count.
+    """
+    name = os.path.basename(name or vocabulary.path)
+    sha256 = sha256_of(vocabulary.path)
+    path = os.path.join(folder, name)
+    if tf.io.gfile.exists(path) and sha256_of(path) != sha256:
+        stem, ending = os.path.splitext(name)
+        name = f"{stem}-{sha256[:12]}{ending}"
+        _LOGGER.warning("%s is another file and stays; the vocabulary is %s.", path, name)
+        path = os.path.join(folder, name)
+    if not tf.io.gfile.exists(path) or sha256_of(path) != sha256:
+        with files.atomic_path(path) as temporary:
+            tf.io.gfile.copy(vocabulary.path, temporary, overwrite=True)
+    files.atomic_write_json(os.path.join(folder, RECORD_NAME), _record(vocabulary, name))
+    return path
+
+
+def _record(vocabulary: Vocabulary, name: str) -> Dict[str, Any]:
+    record: Dict[str, Any] = {vocabulary.key: {"path": name, "sha256": sha256_of(vocabulary.path)}}
+    if vocabulary.do_lower_case is not None:
+        record["do_lower_case"] = vocabulary.do_lower_case
+    return record
+
+
+# ---------------------------------------------------------------------------------------------
+# Beside records.
+
+
+def beside_records(folder: str, sha256: str, key: str) -> str:
+    """Returns where the copy of a vocabulary lies in a folder of records."""
+    return os.path.join(folder, f".vocabulary-{sha256[:16]}{_ENDINGS[key]}")
+
+
+def put_beside_records(folder: str, vocabulary: Vocabulary) -> None:
+    """Copies a vocabulary into a folder of records, unless it is there."""
+    path = beside_records(folder, sha256_of(vocabulary.path), vocabulary.key)
+    if not tf.io.gfile.exists(path):
+        with files.atomic_path(path) as temporary:
+            tf.io.gfile.copy(vocabulary.path, temporary, overwrite=True)
+
+
+def find_beside_records(folder: str, sha256: str) -> Optional[Vocabulary]:
+    """Returns the copy with this hash in a folder of records, whole; None if there is none."""
+    for key in KEYS:
+        path = beside_records(folder, sha256, key)
+        if tf.io.gfile.exists(path) and sha256_of(path) == sha256:
+            return Vocabulary(key, path)
+    return None
+
+
+def sha256_of(path: str) -> str:
+    """Returns the hash of a file's content, hexadecimal."""
+    return files.file_fingerprint(path)["sha256"]

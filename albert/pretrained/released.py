@@ -1,0 +1,378 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The names of the released models, and which file of a model's folder is what.
+
+A released archive unpacks to a folder with albert_config.json, model.ckpt-best.* and a vocabulary:
+30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). What was trained here also records
+which vocabulary it has (see `model_vocabulary`). Whatever takes such a folder, or the name of a
+released model in its place, finds its files here.
+"""
+
+import difflib
+import logging
+import os
+import re
+from typing import Any, Dict, List, NamedTuple, Optional
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, tokenization
+from albert.pretrained import model_vocabulary
+from albert.pretrained import warm_start as checkpoint_init
+
+_LOGGER = logging.getLogger("albert")
+
+CONFIG_NAME = "albert_config.json"
+SPM_MODEL_NAME = "30k-clean.model"
+CHINESE_VOCAB_NAME = "vocab_chinese.txt"
+
+# Kind of file -> the names it may have. Where several fit, the usual name decides.
+_CONFIGS = r"albert_config.*\.json"
+_SPM_MODELS = r".*\.model"
+_WORDPIECES = r".*vocab.*\.txt"
+
+
+# ---------------------------------------------------------------------------------------------
+# Releases.
+
+
+class Release(NamedTuple):
+    """A published model.
+
+    Attributes:
+      name: such as "base_v2".
+      size: base, large, xlarge or xxlarge.
+      vocabulary: name of the file in the archive.
+      sha256: of the archive, where it is known; else it is recorded at the first download.
+    """
+
+    name: str
+    size: str
+    vocabulary: str
+    sha256: Optional[str] = None
+
+    @property
+    def archive(self) -> str:
+        """Returns the name of the published file."""
+        return f"albert_{self.name}.tar.gz"
+
+    @property
+    def folder(self) -> str:
+        """Returns the name of the folder that the archive unpacks to."""
+        return f"albert_{self.size}"
+
+
+def _releases() -> Dict[str, Release]:
+    """The table, by name."""
+    releases = {}
+    for version in ("v1", "v2", "zh"):
+        for size in ("base", "large", "xlarge", "xxlarge"):
+            vocabulary = CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME
+            release = Release(f"{size}_{version}", size, vocabulary)
+            releases[release.name] = release
+    return releases
+
+
+RELEASES = _releases()
+
+
+def find_release(name: str) -> Release:
+    """Returns a release by its name: base_v2, albert_base_v2 or albert_base_v2.tar.gz.
+
+    Raises:
+      ValueError: there is none of this name.
+    """
+    bare = re.sub(r"^albert_|\.tar\.gz$", "", name.strip().lower())
+    if bare not in RELEASES:
+        close = difflib.get_close_matches(bare, list(RELEASES), n=1)
+        raise ValueError(
+            f"There is no released model {name!r}. "
+            + (f"Did you mean {close[0]}? " if close else "")
+            + f"Names: {', '.join(RELEASES)}."
+        )
+    return RELEASES[bare]
+
+
+def local_folder(place: str, flag: str) -> str:
+    """Returns the folder that a flag names: itself, or that of a released model in the cache.
+
+    Args:
+      place: a folder, or the name of a released model, which is downloaded if it is not in the
+        cache. A folder of that name goes first.
+      flag: such as "albert_dir", for messages.
+
+    Raises:
+      ValueError: the model in the cache has changed, or what arrived is no model.
+      ConnectionError: it cannot be downloaded.
+    """
+    if "/" in place or tf.io.gfile.exists(place):
+        return place
+    try:
+        release = find_release(place)
+    except ValueError:
+        return place  # whoever looks into it says that there is no such folder
+    from albert.pretrained import model_cache  # which looks into folders by this module
+
+    try:
+        return model_cache.obtain(release).folder
+    except ConnectionError as error:
+        raise ConnectionError(
+            f"--{flag}={place} is no folder here, and the released model of this name is not in "
+            f"{model_cache.CACHE_DIR}: {error} On a machine without a network, name the folder of "
+            "the unpacked archive."
+        ) from error
+
+
+# ---------------------------------------------------------------------------------------------
+# The files in a folder.
+
+
+class ModelFiles(NamedTuple):
+    """Where the parts of a model are; of the two vocabularies one is None."""
+
+    albert_config_file: Optional[str] = None
+    init_checkpoint: Optional[str] = None
+    spm_model_file: Optional[str] = None
+    vocab_file: Optional[str] = None
+
+    @property
+    def has_vocabulary(self) -> bool:
+        """Returns whether there is a vocabulary."""
+        return bool(self.spm_model_file or self.vocab_file)
+
+
+def find_files(
+    folder: str,
+    named: Optional[ModelFiles] = None,
+    *,
+    label: str,
+    vocabulary: str = "required",
+) -> ModelFiles:
+    """Returns the files of the model in a folder; those that are named already stay.
+
+    A vocabulary is found by the folder's record of it, or else by its name. One that is found by
+    its name has to have a piece for each row of the model's table. One that is named, or recorded,
+    need not: that may be meant.
+
+    Args:
+      folder: such as an unpacked archive.
+      named: the files that need not be found.
+      label: what messages call the folder, e.g. "--albert_dir=albert_base".
+      vocabulary: "required", "optional" (None where there is none), or "unused".
+
+    Raises:
+      ValueError: the folder lacks a part, or has several of a kind, or its vocabulary is not that
+        of the model.
+    """
+    found = (named or ModelFiles())._asdict()
+    if not tf.io.gfile.isdir(folder):
+        raise ValueError(f"{label} is not a folder{_release_hint(folder)}.")
+    if not found["albert_config_file"]:
+        found["albert_config_file"] = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
+    by_name = {}
+    if vocabulary != "unused" and not ModelFiles(**found).has_vocabulary:
+        recorded = _recorded_vocabulary(folder)
+        if not recorded and (vocabulary == "required" or _has_vocabulary(folder)):
+            by_name = _vocabulary_in(folder, label)
+        found.update(recorded or by_name)
+    if not found["init_checkpoint"]:
+        found["init_checkpoint"] = _checkpoint_in(folder)
+    result = ModelFiles(**found)
+    if by_name:
+        _check_vocabulary(result)
+    return result
+
+
+def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
+    """Returns the prefix of the checkpoint of this name; None leaves it to `find_files`.
+
+    Raises:
+      ValueError: there is none of this name.
+    """
+    if not name or not tf.io.gfile.isdir(folder):
+        return None
+    return checkpoint_init.resolve_checkpoint(os.path.join(folder, name))
+
+
+def vocabulary_of(
+    found: ModelFiles, folder: str, settings: Any, *, label: str
+) -> Optional[model_vocabulary.Vocabulary]:
+    """Returns the vocabulary among a model's files, with what its folder records of lower case.
+
+    Args:
+      found: what `find_files` returned.
+      folder: of the model.
+      settings: util.flags.Settings with do_lower_case, which counts where nothing is recorded.
+      label: what messages call the folder.
+
+    Raises:
+      ValueError: somebody gave --do_lower_case otherwise than the folder records it.
+    """
+    for key in model_vocabulary.KEYS:
+        path = getattr(found, key)
+        if path:
+            lower = _lower_case(folder, path, settings, label=label)
+            return model_vocabulary.Vocabulary(key, path, lower)
+    return None
+
+
+def _lower_case(folder: str, path: str, settings: Any, *, label: str) -> bool:
+    recorded = model_vocabulary.recorded_lower_case(folder, path)
+    if recorded is None or recorded == settings.do_lower_case:
+        return settings.do_lower_case
+    described = "uncased (text is made lower case)" if recorded else "cased"
+    if "do_lower_case" in getattr(settings, "given", ()):
+        raise ValueError(
+            f"--do_lower_case={str(settings.do_lower_case).lower()} contradicts {label}, where the "
+            f"model is recorded as {described}. Leave the flag out."
+        )
+    _LOGGER.info("The model of %s is %s, as is recorded there.", label, described)
+    return recorded
+
+
+def _release_hint(folder: str) -> str:
+    """For a name of a released model that was mistyped."""
+    close = difflib.get_close_matches(folder.lower(), list(RELEASES), n=1, cutoff=0.8)
+    return f", nor a released model: did you mean {close[0]}?" if close else ""
+
+
+def _recorded_vocabulary(folder: str) -> Dict[str, str]:
+    """The flag for the vocabulary that a folder records, and the file."""
+    description, _ = model_vocabulary.read_description(folder)
+    for key in model_vocabulary.KEYS:
+        path = model_vocabulary.find_recorded(folder, description, key)
+        if path:
+            return {key: path}
+    return {}
+
+
+def _names_in(folder: str) -> List[str]:
+    """The visible names in a folder; gfile marks folders on gs:// by a slash."""
+    return sorted(name for name in tf.io.gfile.listdir(folder) if not name.startswith("."))
+
+
+def _fitting(folder: str, pattern: str) -> List[str]:
+    return [name for name in _names_in(folder) if re.fullmatch(pattern, name)]
+
+
+def _has_vocabulary(folder: str) -> bool:
+    return bool(_fitting(folder, _SPM_MODELS) or _fitting(folder, _WORDPIECES))
+
+
+def _vocabulary_in(folder: str, label: str) -> Dict[str, str]:
+    """The flag for a folder's vocabulary, and the file."""
+    if _fitting(folder, _SPM_MODELS):
+        return {"spm_model_file": _only(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label)}
+    wanted = "a SentencePiece model or vocab.txt"
+    return {"vocab_file": _only(folder, _WORDPIECES, wanted, label=label)}
+
+
+def _only(folder: str, pattern: str, wanted: str, *, label: str) -> str:
+    """The one file of a folder whose name fits."""
+    fitting = _fitting(folder, pattern)
+    if wanted in fitting:
+        fitting = [wanted]
+    if len(fitting) != 1:
+        found = ", ".join(fitting) or ", ".join(_names_in(folder)) or "nothing"
+        raise ValueError(
+            f"{label} should hold {wanted}; found: {found}. {_inner_folder(folder)}Name the file "
+            "by its own flag (--albert_config_file, --spm_model_file or --vocab_file)."
+        )
+    return os.path.join(folder, fitting[0])
+
+
+def _checkpoint_in(folder: str) -> str:
+    try:
+        return checkpoint_init.resolve_checkpoint(folder)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} (To start from random weights, name the configuration and the vocabulary by "
+            "their own flags in place of the folder.)"
+        ) from error
+
+
+def _inner_folder(folder: str) -> str:
+    """A hint for those who name the folder that an archive was unpacked in."""
+    for name in _names_in(folder):
+        inner = os.path.join(folder, name.rstrip("/"))
+        if tf.io.gfile.exists(os.path.join(inner, CONFIG_NAME)):
+            return f"Did you mean {inner}? "
+    return ""
+
+
+def _check_vocabulary(found: ModelFiles) -> None:
+    """One that only lies in the same folder has to fit exactly."""
+    vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
+    tokenizer = tokenization.FullTokenizer(
+        found.vocab_file, do_lower_case=True, spm_model_file=found.spm_model_file
+    )
+    path = found.spm_model_file or found.vocab_file
+    if len(tokenizer.vocab) != vocab_size:
+        raise ValueError(
+            f"{path} has {len(tokenizer.vocab)} pieces, but the vocab_size of "
+            f"{found.albert_config_file} is {vocab_size}: they do not belong together. Put the "
+            "model's own vocabulary into the folder, or name one by --spm_model_file or "
+            "--vocab_file."
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# The flags of a script.
+
+
+def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
+    """Returns settings in which the parts of the model are named that its folder holds.
+
+    --albert_dir, a folder or the name of a released model, stands for --albert_config_file,
+    --init_checkpoint and the vocabulary where they are not given. Without it, what
+    --init_checkpoint lacks beside it is looked for in the checkpoint's own folder. What the folder
+    records of lower case goes before the default of --do_lower_case. It does no harm to complete
+    settings twice.
+
+    Args:
+      settings: util.flags.Settings with albert_dir, albert_config_file and init_checkpoint; may
+        have spm_model_file, vocab_file, do_lower_case and albert_hub_module_handle.
+      with_vocabulary: off for a script that rarely needs one: none is looked for.
+
+    Raises:
+      ValueError: a folder beside a hub module; or what `find_files`, `vocabulary_of` and
+        checkpoint_init.resolve_checkpoint raise.
+      ConnectionError: a released model cannot be downloaded.
+    """
+    flags = settings.to_dict()
+    folder = settings.albert_dir
+    if flags.get("albert_hub_module_handle"):
+        if folder:
+            raise ValueError(
+                f"--albert_dir={folder} has no place beside --albert_hub_module_handle: the module "
+                "brings its weights. Leave one of them out."
+            )
+        return settings
+    named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
+    has_tokenizer = with_vocabulary and "spm_model_file" in flags
+    if folder:
+        folder = local_folder(folder, "albert_dir")
+        label = f"--albert_dir={folder}"
+        vocabulary = "required" if has_tokenizer else "unused"
+        found = find_files(folder, named, label=label, vocabulary=vocabulary)
+    elif named.init_checkpoint and named.albert_config_file and named.has_vocabulary:
+        # Nothing is lacking. The checkpoint may be gone since a training has begun from it.
+        folder, found = named.init_checkpoint, named
+        if not tf.io.gfile.isdir(folder):
+            folder = os.path.dirname(folder) or "."
+        label = f"The folder of --init_checkpoint={named.init_checkpoint}"
+    elif named.init_checkpoint and (has_tokenizer or not named.albert_config_file):
+        folder = os.path.dirname(checkpoint_init.resolve_checkpoint(named.init_checkpoint)) or "."
+        label = f"The folder of --init_checkpoint={named.init_checkpoint}"
+        vocabulary = "optional" if has_tokenizer else "unused"
+        found = find_files(folder, named, label=label, vocabulary=vocabulary)
+    else:
+        return settings
+    changes = {name: value for name, value in found._asdict().items() if value}
+    if has_tokenizer and found.has_vocabulary and "do_lower_case" in flags:
+        vocabulary = vocabulary_of(found, folder, settings, label=label)
+        changes["do_lower_case"] = vocabulary.do_lower_case
+    if settings.albert_dir:
+        changes["albert_dir"] = folder
+    new = {name: value for name, value in changes.items() if flags.get(name, value) != value}
+    return settings.replace(**new) if new else settings

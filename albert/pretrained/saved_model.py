@@ -1,0 +1,223 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a fine-tuned model as a SavedModel that any TensorFlow serves, of either runtime.
+
+The graph holds plain operations on float32 and no compiled clusters. A SavedModel has two ways in:
+
+  serving_default  serialized tf.Examples with input_ids, input_mask and segment_ids of one length
+  ids              the same as int32 tensors, of whatever batch size and length the model takes
+
+Beside it, in assets.extra, lie the vocabulary and the description that a Predictor needs.
+
+Dimensions: B batch, S sequence.
+"""
+
+import contextlib
+import logging
+import os
+import time
+from typing import Callable, Dict, Iterator, Mapping, Optional, Sequence
+
+import tensorflow.compat.v1 as tf
+from tensorflow.core.protobuf import saved_model_pb2
+from tensorflow.python.framework import meta_graph as meta_graph_lib
+
+from albert.classification import model_folder as fine_tuned_classifier
+from albert.classification.model_folder import Inputs
+from albert.pretrained import warm_start as checkpoint_init
+from albert.util import files
+from albert.util import runtime as precision
+
+SERIALIZED_SIGNATURE = "serving_default"
+IDS_SIGNATURE = "ids"
+EXAMPLES_KEY = "examples"
+EXTRA_FOLDER = "assets.extra"
+
+_LOGGER = logging.getLogger("albert")
+
+# Operations that only some TensorFlow builds, or only this machine, could run.
+_FOREIGN_OPERATIONS = ("XlaLaunch", "PyFunc", "EagerPyFunc", "PartitionedCall")
+
+
+def export_classifier(
+    export_dir: str,
+    classifier: fine_tuned_classifier.FineTunedClassifier,
+    *,
+    threshold: Optional[float] = None,
+) -> str:
+    """Exports a fine-tuned classifier or regressor.
+
+    Args:
+      export_dir: gets a folder named after the time, as tf.estimator writes them.
+      classifier: what fine_tuned_classifier.read_classifier returns.
+      threshold: if neither None nor NaN, an output "threshold" with this value.
+
+    Returns:
+      The folder. Both signatures give "probabilities" [B, labels] and "predictions" [B] (the
+      number of the label) and "logits" [B, labels]; of a regressor, "predictions" [B] is the score
+      and "probabilities" and "logits" are that score too, [B, 1].
+
+    Raises:
+      ValueError: the checkpoint does not fit the model.
+    """
+
+    def build_outputs(inputs: Inputs) -> Dict[str, tf.Tensor]:
+        outputs = fine_tuned_classifier.build_outputs(classifier, inputs)
+        return outputs._asdict()
+
+    has_threshold = threshold is not None and threshold == threshold
+    return export_saved_model(
+        export_dir,
+        build_outputs,
+        classifier.checkpoint,
+        max_seq_length=classifier.max_seq_length,
+        constants={"threshold": float(threshold)} if has_threshold else {},
+        extra_files=fine_tuned_classifier.portable_files(classifier),
+    )
+
+
+def export_saved_model(
+    export_dir: str,
+    build_outputs: Callable[[Inputs], Mapping[str, tf.Tensor]],
+    checkpoint: str,
+    *,
+    max_seq_length: int,
+    constants: Mapping[str, float] = (),
+    extra_files: Optional[Mapping[str, bytes]] = None,
+) -> str:
+    """Writes export_dir/<seconds since 1970>, whole or not at all.
+
+    Args:
+      export_dir: parent of the new folder; made if need be.
+      build_outputs: builds the network on its inputs, [B, S] with B and S unknown, and returns the
+        outputs by name.
+      checkpoint: path prefix of the weights.
+      max_seq_length: length of the features in the serialized examples.
+      constants: further outputs by name.
+      extra_files: content of the files for assets.extra, by name.
+
+    Returns:
+      The new folder.
+
+    Raises:
+      ValueError: the checkpoint lacks a variable, or an operation is not portable.
+    """
+    graph = tf.Graph()
+    with graph.as_default():
+        serialized = tf.placeholder(tf.string, [None], "input_example_tensor")
+        inputs = _relaxed(_parse(serialized, max_seq_length))
+        # TensorFlow 2 sees the weights of a SavedModel only if they are resource variables.
+        with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
+            outputs = dict(build_outputs(inputs))
+        for name, value in dict(constants).items():
+            outputs[name] = tf.constant(value, tf.float32, name=name)
+        check_portable(graph)
+        describe = tf.saved_model.predict_signature_def
+        signatures = {
+            SERIALIZED_SIGNATURE: describe({EXAMPLES_KEY: serialized}, outputs),
+            IDS_SIGNATURE: describe(inputs._asdict(), outputs),
+        }
+        with tf.Session(graph=graph, config=precision.session_config()) as session:
+            checkpoint_init.restore_weights(session, checkpoint)
+            with _new_folder(export_dir) as (temporary, folder):
+                _save(session, temporary, signatures)
+                _write_extra(temporary, extra_files or {})
+    _LOGGER.info("Exported %s to %s.", checkpoint, folder)
+    return folder
+
+
+def _parse(serialized: tf.Tensor, length: int) -> Inputs:
+    """The features of serialized examples, int32 [B, length]."""
+    # tf.io.parse_example of TensorFlow 2 makes an operation that 1.15 does not have.
+    parsed = tf.raw_ops.ParseExample(
+        serialized=serialized,
+        names=tf.constant([], tf.string),
+        sparse_keys=[],
+        dense_keys=list(Inputs._fields),
+        dense_defaults=[tf.constant([], tf.int64)] * len(Inputs._fields),  # they are required
+        sparse_types=[],
+        dense_shapes=[[length]] * len(Inputs._fields),
+    )
+    return Inputs(*(tf.cast(values, tf.int32) for values in parsed.dense_values))
+
+
+def _relaxed(inputs: Inputs) -> Inputs:
+    """The same tensors, which may be fed with any batch size and length instead of examples."""
+    return Inputs(
+        *(
+            tf.placeholder_with_default(tensor, [None, None], name)  # [B, S]
+            for name, tensor in inputs._asdict().items()
+        )
+    )
+
+
+def check_portable(graph: tf.Graph) -> None:
+    """Makes sure that a graph holds no operation that only this machine or build could run.
+
+    Raises:
+      ValueError: it does; the message names them.
+    """
+    definition = graph.as_graph_def()
+    nodes = list(definition.node)
+    for function in definition.library.function:
+        nodes += function.node_def
+    foreign = {node.op for node in nodes if node.op.endswith(_FOREIGN_OPERATIONS)}
+    # A gradient written in Python, which no other process knows.
+    foreign |= {node.op for node in nodes if "_gradient_op_type" in node.attr}
+    if foreign:
+        raise ValueError(
+            f"The graph cannot be exported: it holds {', '.join(sorted(foreign))}. Build it with "
+            "use_xla=False."
+        )
+
+
+@contextlib.contextmanager
+def _new_folder(export_dir: str) -> Iterator[Sequence[str]]:
+    """Yields (temporary folder, its name after success); nothing remains after a failure."""
+    tf.io.gfile.makedirs(export_dir)
+    number = int(time.time())
+    while tf.io.gfile.exists(os.path.join(export_dir, str(number))):
+        number += 1  # a second export within a second
+    folder = os.path.join(export_dir, str(number))
+    with files.atomic_folder(folder) as temporary:
+        yield temporary, folder
+
+
+def _save(session: tf.Session, folder: str, signatures: Mapping[str, object]) -> None:
+    builder = tf.saved_model.Builder(folder)
+    builder.add_meta_graph_and_variables(
+        session,
+        [tf.saved_model.tag_constants.SERVING],
+        signature_def_map=dict(signatures),
+        # A TensorFlow that does not know an attribute can still load it at its default.
+        strip_default_attrs=True,
+    )
+    path = builder.save()
+    make_portable(os.path.join(folder, os.path.basename(tf.compat.as_str(path))))
+
+
+def make_portable(path: str) -> None:
+    """Rewrites a saved_model.pb so that TensorFlow 1.15 can load what 2.15 wrote.
+
+    Attributes at their default go, for an older TensorFlow may not know them; so does one of
+    variables, for messages only, that 1.15 refuses.
+    """
+    saved_model = saved_model_pb2.SavedModel()
+    with files.open_to_read(path) as stream:
+        saved_model.ParseFromString(stream.read())
+    for meta_graph in saved_model.meta_graphs:
+        meta_graph_lib.strip_graph_default_valued_attrs(meta_graph)
+        for node in meta_graph.graph_def.node:
+            if node.op == "VarHandleOp" and "debug_name" in node.attr:
+                del node.attr["debug_name"]
+    with tf.io.gfile.GFile(path, "wb") as stream:
+        stream.write(saved_model.SerializeToString(deterministic=True))
+
+
+def _write_extra(folder: str, contents: Mapping[str, bytes]) -> None:
+    extra = os.path.join(folder, EXTRA_FOLDER)
+    if contents:
+        tf.io.gfile.makedirs(extra)
+    for name, content in contents.items():
+        with tf.io.gfile.GFile(os.path.join(extra, name), "wb") as stream:
+            stream.write(content)

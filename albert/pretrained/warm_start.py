@@ -1,0 +1,433 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Warm start: takes a model's first weights from a checkpoint, checked and reported.
+
+Every variable of the backbone is found with its shape, or the run stops with the list of those that
+are not. Heads are loaded where the checkpoint has them and are new where it has not.
+"""
+
+import difflib
+import os
+import re
+from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert.pretrained import checkpoint_files
+from albert.training import evaluation as checkpoint_evaluator
+
+BEST_CHECKPOINT = "model.ckpt-best"
+# What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
+OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
+_OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power")
+
+# Layouts one meets under the same file names, and what to do about each.
+_FOREIGN_LAYOUTS = (
+    (
+        r"^bert/encoder/layer_shared/",
+        "The checkpoint has albert_zh's layout (bert/encoder/layer_shared). Convert it first: "
+        "python -m albert.convert_checkpoint from_albert_zh --input_dir=FOLDER --output_dir=NEW",
+    ),
+    (
+        r"^bert/encoder/layer_\d+/",
+        "The checkpoint is one of BERT (bert/encoder/layer_0, ...), whose layers share nothing: "
+        "take an ALBERT checkpoint.",
+    ),
+    (
+        r"albert_layer_groups",
+        "The checkpoint has the variable names of Hugging Face's ALBERT. Convert the model's "
+        "folder: python -m albert.convert_checkpoint from_huggingface --input_dir=FOLDER "
+        "--output_dir=NEW",
+    ),
+    (
+        r"\.ATTRIBUTES/VARIABLE_VALUE$|^_CHECKPOINTABLE_OBJECT_GRAPH$",
+        "The checkpoint was written by tf.train.Checkpoint or Keras, which save objects and not "
+        "variable names: save it again with tf.compat.v1.train.Saver.",
+    ),
+    (
+        r"^module/bert/",
+        "The variables are those of a TF-Hub module: give the module's handle in place of a "
+        "checkpoint.",
+    ),
+)
+_FOREIGN_FILES = (".bin", ".safetensors", ".pt", ".pth", ".h5", ".msgpack", ".onnx")
+
+
+class Loaded(NamedTuple):
+    """A variable of the model that takes the value of `source` in the checkpoint."""
+
+    name: str
+    source: str
+    shape: Tuple[int, ...]
+
+
+class Entry(NamedTuple):
+    """A variable of the model or of the checkpoint, with a remark where there is one."""
+
+    name: str
+    shape: Tuple[int, ...]
+    remark: str = ""
+
+
+class Report(NamedTuple):
+    """What a warm start did with each variable.
+
+    Attributes:
+      checkpoint: prefix of the checkpoint.
+      loaded: variables of the model that take a value from it.
+      new: variables of the model that keep their random initial values.
+      left_over: variables of the checkpoint that nothing takes.
+      optimizer_state: slots and counters of the checkpoint, which a warm start never takes.
+    """
+
+    checkpoint: str
+    loaded: Tuple[Loaded, ...]
+    new: Tuple[Entry, ...]
+    left_over: Tuple[Entry, ...]
+    optimizer_state: Tuple[Entry, ...]
+
+
+class WarmStart(NamedTuple):
+    """A checked warm start.
+
+    Attributes:
+      checkpoint: prefix of the checkpoint.
+      assignment_maps: for tf.train.init_from_checkpoint, checkpoint name -> variable; several,
+        since one value may go to several variables.
+      scaffold_fn: for TPUEstimatorSpec if use_tpu was given, else None.
+      report: what was loaded and what not.
+    """
+
+    checkpoint: str
+    assignment_maps: List[Dict[str, tf.Variable]]
+    scaffold_fn: Optional[Callable[[], tf.train.Scaffold]]
+    report: Report
+
+
+class _Tensor(NamedTuple):
+    shape: Tuple[int, ...]
+    dtype: tf.DType
+
+
+def resolve_checkpoint(path: str) -> str:
+    """Returns the prefix of the checkpoint that `path` means.
+
+    Args:
+      path: a prefix; the path of its .index, .meta or .data file; or a folder, in which
+        model.ckpt-best, the one that the file `checkpoint` names, the newest model.ckpt-<step>, or
+        the only one is taken.
+
+    Raises:
+      ValueError: there is no such checkpoint, or it is not clear which is meant.
+    """
+    path = os.path.expanduser(str(path)).rstrip("/")
+    if not path:
+        raise ValueError("The path of the checkpoint is empty. Give a prefix or a folder.")
+    if tf.gfile.IsDirectory(path):
+        return _complete(_checkpoint_in_folder(path))
+    if path.endswith(_FOREIGN_FILES):
+        raise ValueError(
+            f"{path!r} is no TensorFlow checkpoint, which is named by the common prefix of its "
+            ".index and .data files. Weights of Hugging Face are converted by python -m "
+            "albert.convert_checkpoint from_huggingface."
+        )
+    prefix = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", path)
+    if not tf.gfile.Exists(prefix + ".index"):
+        folder = os.path.dirname(prefix) or "."
+        close = difflib.get_close_matches(prefix, _prefixes_in(folder), n=1)
+        raise ValueError(
+            f"There is no checkpoint {prefix!r}: {prefix}.index is missing. "
+            + (f"Did you mean {close[0]!r}? " if close else "")
+            + _found_in(folder)
+        )
+    return _complete(prefix)
+
+
+def _checkpoint_in_folder(folder: str) -> str:
+    found = _prefixes_in(folder)
+    best = os.path.join(folder, BEST_CHECKPOINT)
+    if best in found:
+        return best
+    named = os.path.join(folder, checkpoint_files.read_state(folder).name or "")
+    if named in found:
+        return named
+    numbered = checkpoint_evaluator.list_checkpoints(folder)
+    if numbered:
+        return numbered[-1].path
+    if len(found) == 1:
+        return found[0]
+    raise ValueError(
+        f"The folder {folder!r} has no {BEST_CHECKPOINT}, no model.ckpt-<step>, no 'checkpoint' "
+        f"file that names one, and not exactly one checkpoint. {_found_in(folder)} Name one by its "
+        "prefix."
+    )
+
+
+def _files_in(folder: str) -> List[str]:
+    return sorted(tf.gfile.ListDirectory(folder)) if tf.gfile.IsDirectory(folder) else []
+
+
+def _prefixes_in(folder: str) -> List[str]:
+    names = [name for name in _files_in(folder) if name.endswith(".index")]
+    return [os.path.join(folder, name[: -len(".index")]) for name in names]
+
+
+def _found_in(folder: str) -> str:
+    """Returns a sentence on what there is to choose from."""
+    prefixes = _prefixes_in(folder)
+    if prefixes:
+        return f"Checkpoints in {folder!r}: {_listed(prefixes)}."
+    return f"In {folder!r} there is no checkpoint; its files: {_listed(_files_in(folder))}."
+
+
+def _complete(prefix: str) -> str:
+    start = os.path.basename(prefix) + ".data-"
+    if not any(name.startswith(start) for name in _files_in(os.path.dirname(prefix) or ".")):
+        raise ValueError(
+            f"The checkpoint {prefix!r} is incomplete: {prefix}.index is there, but no .data file. "
+            "Copy all files that begin with this prefix."
+        )
+    return prefix
+
+
+def warm_start(
+    init_checkpoint: str,
+    variables: Sequence[tf.Variable],
+    *,
+    required_scopes: Sequence[str] = ("bert",),
+    init_from_group0: bool = False,
+    allow_missing: Sequence[str] = (),
+    use_tpu: bool = False,
+) -> WarmStart:
+    """Makes variables take their initial values from a checkpoint, and says what came of it.
+
+    Optimizer slots and the global step are never taken: that is what resuming in the same
+    output_dir does.
+
+    Args:
+      init_checkpoint: whatever `resolve_checkpoint` takes.
+      variables: the model's variables, usually tf.trainable_variables().
+      required_scopes: every variable below these has to be in the checkpoint with its shape.
+        Others (the heads) are loaded if they fit, and new if not.
+      init_from_group0: gives every layer group (and inner group the checkpoint lacks) the values of
+        the checkpoint's group 0.
+      allow_missing: name prefixes of required variables that may be new all the same.
+      use_tpu: leaves the initialisation to `scaffold_fn`, where TPUEstimator needs it.
+
+    Returns:
+      A WarmStart. Without use_tpu it is in effect when the variables' initialisers run.
+
+    Raises:
+      ValueError: no such checkpoint, an unreadable one, or one that does not fit the model.
+    """
+    checkpoint = resolve_checkpoint(init_checkpoint)
+    tensors = _read_index(checkpoint)
+    sources: Dict[str, List[tf.Variable]] = {}
+    loaded, new, wrong = [], [], []
+    for variable in variables:
+        name, shape = _name(variable), tuple(variable.shape.as_list())
+        source, fault = _find(variable, tensors, init_from_group0)
+        if not fault:
+            sources.setdefault(source, []).append(variable)
+            loaded.append(Loaded(name, source, shape))
+        elif _is_below(name, required_scopes) and not _starts_with(name, allow_missing):
+            wrong.append(Entry(name, shape, fault))
+        else:
+            new.append(Entry(name, shape, fault if source in tensors else ""))
+    if wrong or not loaded:
+        raise ValueError(_refusal(checkpoint, wrong, tensors))
+    unused = {name: tensor for name, tensor in tensors.items() if name not in sources}
+    # Here, where a sentence is possible: they are read deep inside of TensorFlow.
+    checkpoint_files.check_whole(checkpoint, sources)
+    report = Report(checkpoint, tuple(loaded), tuple(new), *_sorted_out(unused))
+    maps = _assignment_maps(sources)
+    if use_tpu:
+        return WarmStart(checkpoint, maps, _scaffold_function(checkpoint, maps), report)
+    _initialise(checkpoint, maps)
+    return WarmStart(checkpoint, maps, None, report)
+
+
+def restore_weights(session: tf.Session, checkpoint: str) -> None:
+    """Gives every variable of the session's graph its value in a checkpoint, heads included.
+
+    Args:
+      session: of a graph without an optimizer.
+      checkpoint: prefix of a checkpoint that a training script wrote.
+
+    Raises:
+      ValueError: it is unreadable, or lacks a variable, or has it in another shape.
+    """
+    variables = tf.global_variables()
+    tensors = _read_index(checkpoint)
+    wrong = []
+    for variable in variables:
+        _, fault = _find(variable, tensors, False)
+        if fault:
+            wrong.append(f"{_name(variable)} {variable.shape.as_list()} (in it it {fault})")
+    if wrong:
+        raise ValueError(
+            f"The checkpoint {checkpoint!r} is not one of this trained model: {_listed(wrong)}. "
+            "Name one that was written into the same folder as the model's description."
+        )
+    with checkpoint_files.explained(checkpoint):
+        tf.train.Saver(variables).restore(session, checkpoint)
+
+
+def _read_index(checkpoint: str) -> Dict[str, _Tensor]:
+    """Returns the shapes and dtypes of a checkpoint's tensors."""
+    with checkpoint_files.explained(checkpoint):
+        reader = tf.train.load_checkpoint(checkpoint)
+        dtypes = reader.get_variable_to_dtype_map()
+        shapes = reader.get_variable_to_shape_map()
+    return {name: _Tensor(tuple(shape), dtypes[name]) for name, shape in shapes.items()}
+
+
+def _name(variable: tf.Variable) -> str:
+    """Returns a variable's name in checkpoints."""
+    return re.sub(r":\d+$", "", variable.name)
+
+
+def _find(
+    variable: tf.Variable, tensors: Dict[str, _Tensor], init_from_group0: bool
+) -> Tuple[str, str]:
+    """Returns the name of a variable's value in the checkpoint, and why it cannot be taken."""
+    candidates = [_name(variable)]
+    if init_from_group0:
+        group0 = re.sub(r"/group_\d+/", "/group_0/", candidates[0])
+        first_block = re.sub(r"/(attention|ffn)_\d+/", r"/\1_1/", group0)
+        first_inner = re.sub(r"/inner_group_\d+/", "/inner_group_0/", first_block)
+        candidates = [group0, first_block, first_inner]
+    source = next((name for name in candidates if name in tensors), candidates[0])
+    if source not in tensors:
+        return source, "is missing"
+    tensor = tensors[source]
+    if tensor.shape != tuple(variable.shape.as_list()):
+        return source, f"has the shape {list(tensor.shape)}"
+    if tensor.dtype != variable.dtype.base_dtype:
+        return source, f"has the type {tensor.dtype.name}"
+    return source, ""
+
+
+def _is_below(name: str, scopes: Iterable[str]) -> bool:
+    return any(name == scope or name.startswith(scope.rstrip("/") + "/") for scope in scopes)
+
+
+def _starts_with(name: str, prefixes: Iterable[str]) -> bool:
+    return any(name.startswith(prefix) for prefix in prefixes)
+
+
+def _assignment_maps(sources: Dict[str, List[tf.Variable]]) -> List[Dict[str, tf.Variable]]:
+    """Returns maps in each of which a value has one taker."""
+    most = max(len(takers) for takers in sources.values())
+    return [
+        {source: takers[place] for source, takers in sources.items() if place < len(takers)}
+        for place in range(most)
+    ]
+
+
+def _initialise(checkpoint: str, maps: Iterable[Dict[str, tf.Variable]]) -> None:
+    for assignment_map in maps:
+        tf.train.init_from_checkpoint(checkpoint, assignment_map)
+
+
+def _scaffold_function(
+    checkpoint: str, maps: Sequence[Dict[str, tf.Variable]]
+) -> Callable[[], tf.train.Scaffold]:
+    def scaffold_fn():
+        _initialise(checkpoint, maps)
+        return tf.train.Scaffold()
+
+    return scaffold_fn
+
+
+def _sorted_out(unused: Dict[str, _Tensor]) -> Tuple[Tuple[Entry, ...], Tuple[Entry, ...]]:
+    """Divides unused tensors into those of the model and those of the optimizer."""
+    left_over, optimizer_state = [], []
+    for name in sorted(unused):
+        group = optimizer_state if is_optimizer_state(name) else left_over
+        group.append(Entry(name, unused[name].shape))
+    return tuple(left_over), tuple(optimizer_state)
+
+
+def is_optimizer_state(name: str) -> bool:
+    """Returns whether a checkpoint's variable is an optimizer's slot or a counter."""
+    return name.split("/")[-1] in OPTIMIZER_SLOTS + _OPTIMIZER_SCALARS
+
+
+def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
+    """Returns the message for a checkpoint that does not fit."""
+    lines = [f"The checkpoint {checkpoint!r} does not fit the model."]
+    if not wrong:
+        lines[0] += " None of the model's variables is in it."
+    lines += [
+        f"  {entry.name} {list(entry.shape)}: in the checkpoint it {entry.remark}"
+        for entry in wrong[:_MOST_LISTED]
+    ]
+    if len(wrong) > _MOST_LISTED:
+        lines.append(f"  and {len(wrong) - _MOST_LISTED} more")
+    lines.append(_remedy(wrong, tensors))
+    return "\n".join(lines)
+
+
+_MOST_LISTED = 12
+
+
+def _remedy(wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
+    """Returns the most likely reason and what to do."""
+    for pattern, advice in _FOREIGN_LAYOUTS:
+        if any(re.search(pattern, name) for name in tensors):
+            return advice
+    if wrong and all(re.search(r"/(inner_)?group_[1-9]\d*/", entry.name) for entry in wrong):
+        return (
+            "The checkpoint has fewer groups than the model: use the config that came with it, or "
+            "start every group from group 0 with --init_from_group0."
+        )
+    if any(entry.name.endswith("/word_embeddings") for entry in wrong):
+        return (
+            "vocab_size or embedding_size differ: use the albert_config.json and the vocabulary "
+            "that came with the checkpoint."
+        )
+    names = ", ".join(sorted(tensors)[:3])
+    return (
+        "Use the albert_config.json that came with the checkpoint, or leave --init_checkpoint out "
+        f"to start from random weights. The checkpoint begins with: {names}."
+    )
+
+
+def format_report(report: Optional[Report]) -> str:
+    """Returns a few lines that say what was loaded; None stands for no checkpoint at all."""
+    if report is None:
+        return "All weights are randomly initialised (no --init_checkpoint)."
+    lines = [f"Warm start from {report.checkpoint}"]
+    rows = (
+        ("loaded", report.loaded, False),
+        ("new", report.new, True),
+        ("left over in the checkpoint", report.left_over, True),
+        ("optimizer state, not loaded", report.optimizer_state, False),
+    )
+    for title, entries, named in rows:
+        plural = "" if len(entries) == 1 else "s"
+        line = f"  {title}: {len(entries)} variable{plural}, "
+        line += f"{count_parameters(entries):,} parameters"
+        if named and entries:
+            line += f": {_listed([_described(entry) for entry in entries])}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def count_parameters(entries: Iterable[NamedTuple]) -> int:
+    """Returns the number of parameters of a report's `loaded`, `new` or other part."""
+    return sum(int(np.prod(entry.shape, dtype=np.int64)) for entry in entries)
+
+
+def _described(entry: Entry) -> str:
+    remark = f" (in the checkpoint it {entry.remark})" if entry.remark else ""
+    return f"{entry.name} {list(entry.shape)}{remark}"
+
+
+def _listed(items: Sequence[str], most: int = 6) -> str:
+    if not items:
+        return "none"
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more

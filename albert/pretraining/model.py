@@ -1,0 +1,747 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretraining as a task: its records, losses, metrics and model function.
+
+The model predicts masked words, and whether two segments were swapped (arXiv:1909.11942, section
+3.1). Its loss is the sum of the two losses.
+
+Dimensions: B batch, S sequence, H hidden, E embedding, V vocabulary, P predictions a sequence,
+n micro-batches, b examples of one (B = n * b).
+"""
+
+import collections
+import dataclasses
+import itertools
+import logging
+import math
+import os
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling
+from albert.data import batches as input_pipeline
+from albert.data import record_index
+from albert.pretrained import model_vocabulary
+from albert.pretraining import dynamic_masking
+from albert.pretraining import masking as ngram_masking
+from albert.training import distribution
+from albert.training import estimators as estimator_utils
+from albert.training import model_fn as training_graph
+from albert.util import many_files
+
+_LOGGER = logging.getLogger("albert")
+
+# So many records show which piece is [MASK].
+_RECORDS_TO_LEARN_FROM = 200
+_RECORDS_TO_CHECK = 10  # of each file
+_MASK_KINDS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
+# Of masks that are drawn for evaluation: no result may depend on the training's seed.
+_EVALUATION_SEED = 0
+# Keeps the mean over weights finite where a batch has none.
+_WEIGHT_EPSILON = 1e-5
+# Features without which a record is none of pretraining.
+_REQUIRED = frozenset({"input_ids"})
+_NOT_KEPT = (
+    "So --output_dir gets none, and who uses the model has to name it; --spm_model_file or "
+    "--vocab_file gives it to this command."
+)
+
+
+# ---------------------------------------------------------------------------------------------
+# Records.
+
+
+def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> input_pipeline.FeatureSpec:
+    """Returns the declaration of a pretraining record, to write and to read it by.
+
+    Args:
+      max_seq_length: S, pieces in a sequence, padding included.
+      max_predictions_per_seq: P, slots for masked pieces. Records made with do_permutation have
+        twice the number that data creation was told.
+    """
+    sequence, predictions = (max_seq_length,), (max_predictions_per_seq,)
+    feature = input_pipeline.Feature
+    return input_pipeline.FeatureSpec(
+        (
+            feature("input_ids", sequence, tf.int64),
+            feature("input_mask", sequence, tf.int64),
+            feature("segment_ids", sequence, tf.int64),
+            # Only masking on the fly needs it, and records of other makers may lack it.
+            feature("token_boundary", sequence, tf.int64, default=0),
+            # Records to be masked on the fly have none of these.
+            feature("masked_lm_positions", predictions, tf.int64, default=0),
+            feature("masked_lm_ids", predictions, tf.int64, default=0),
+            feature("masked_lm_weights", predictions, tf.float32, default=0),
+            # The name is historic: it holds the label of the sentence order.
+            feature("next_sentence_labels", (1,), tf.int64),
+        )
+    )
+
+
+class RecordsVocabulary(NamedTuple):
+    """What the metadata of a record file tells of its vocabulary; None where it does not.
+
+    Attributes:
+      file: the record file.
+      pieces: their number.
+      name, sha256: of the vocabulary's file.
+      do_lower_case: whether text was made lower case.
+    """
+
+    file: str
+    pieces: Optional[int]
+    name: Optional[str]
+    sha256: Optional[str]
+    do_lower_case: Optional[bool]
+
+
+def check_records(
+    files: Sequence[str],
+    *,
+    max_seq_length: int,
+    max_predictions_per_seq: int,
+    config: modeling.AlbertConfig,
+    masks_on_the_fly: bool = False,
+    records_per_file: int = _RECORDS_TO_CHECK,
+) -> List[RecordsVocabulary]:
+    """Looks at the first records of each file, so that a mistake shows before training starts.
+
+    Returns:
+      What the metadata of the files tells of their vocabulary, for those of which it does.
+
+    Raises:
+      ValueError: a file is empty or of another format, its sequences or predictions are of another
+        length than the flags say, its ids do not exist in the model, or there are no masks in it
+        and none are drawn on the fly.
+    """
+    lengths = {"input_ids": max_seq_length, "masked_lm_positions": max_predictions_per_seq}
+    flags = {"input_ids": "max_seq_length", "masked_lm_positions": "max_predictions_per_seq"}
+    limits = {
+        "input_ids": ("vocab_size", config.vocab_size),
+        "masked_lm_ids": ("vocab_size", config.vocab_size),
+        "segment_ids": ("type_vocab_size", config.type_vocab_size),
+    }
+
+    def look_at(file: str) -> Optional[RecordsVocabulary]:
+        examples = list(_examples(file, records_per_file))
+        if not examples:
+            raise ValueError(f"{file} holds no records. Create the pretraining data again.")
+        for example in examples:
+            for name, length in lengths.items():
+                _check_length(file, example, name=name, flag=flags[name], length=length)
+            for name, (key, limit) in limits.items():
+                _check_ids(file, example, name=name, key=key, limit=limit)
+        if not masks_on_the_fly:
+            _check_masks(file, examples)
+        return _compare_vocabulary(file, config)
+
+    told = [one for one in many_files.each(look_at, files, "Looking at the records") if one]
+    different = [one for one in told if one.pieces not in (None, config.vocab_size)]
+    if different:
+        _LOGGER.warning(
+            "vocab_size is %d in the model's configuration; the vocabulary that %s was made with "
+            "has %d pieces. The rest of the embeddings will never be used; or is this the "
+            "configuration of another vocabulary?",
+            config.vocab_size,
+            different[0].file,
+            different[0].pieces,
+        )
+    return told
+
+
+def _compare_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[RecordsVocabulary]:
+    """The vocabulary, where a sidecar tells; a model may have more pieces, but not fewer."""
+    sidecar = input_pipeline.read_sidecar(file)
+    if sidecar is None:
+        return None
+    tokenizer = sidecar.fingerprint.get("tokenizer") or {}
+    pieces = sidecar.fingerprint.get("vocab_size")
+    if pieces is not None and pieces > config.vocab_size:
+        raise ValueError(
+            f"{file} was made with a vocabulary of {pieces} pieces, but the model's vocab_size is "
+            f"{config.vocab_size}. Set vocab_size to {pieces}, or use the model's vocabulary."
+        )
+    return RecordsVocabulary(
+        file,
+        pieces,
+        tokenizer.get("name"),
+        tokenizer.get("sha256"),
+        sidecar.fingerprint.get("do_lower_case"),
+    )
+
+
+def vocabulary_of_records(
+    told: Sequence[RecordsVocabulary], named: Optional[model_vocabulary.Vocabulary] = None
+) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
+    """Returns the vocabulary that records were made with, and the name of its file.
+
+    Args:
+      told: what `check_records` returned for the records.
+      named: the vocabulary that somebody says it is.
+
+    Returns:
+      None, with a line of the log, where it is not known or its file is not there: nothing depends
+      on it but the commands that use the model later.
+    """
+    known = {(one.sha256, one.do_lower_case): one for one in told if one.sha256}
+    if len(known) > 1:
+        casings = {True: ", lower case", False: ", cased", None: ""}
+        names = {f"{one.name} ({one.file}{casings[one.do_lower_case]})" for one in known.values()}
+        _LOGGER.warning(
+            "The records are of several vocabularies or casings: %s. None is kept with the model.",
+            "; ".join(sorted(names)),
+        )
+        return None
+    if not known:
+        if named is None:
+            _LOGGER.info("The records do not tell their vocabulary. %s", _NOT_KEPT)
+            return None
+        return named, os.path.basename(named.path)
+    (record,) = known.values()
+    if named and model_vocabulary.sha256_of(named.path) == record.sha256:
+        return named._replace(do_lower_case=record.do_lower_case), record.name
+    for folder in sorted({os.path.dirname(one.file) for one in told}):
+        found = model_vocabulary.find_beside_records(folder, record.sha256)
+        if found:
+            return found._replace(do_lower_case=record.do_lower_case), record.name
+    _LOGGER.warning(
+        "The records were made with %s, and no copy of it lies beside them (or %s). %s",
+        record.name,
+        "the file that is named is another one" if named else "it has changed",
+        _NOT_KEPT,
+    )
+    return None
+
+
+def _examples(file: str, count: int) -> Iterator[tf.train.Example]:
+    """The first ones, read one at a time."""
+    for record in itertools.islice(input_pipeline.records(file), count):
+        try:
+            example = tf.train.Example.FromString(record)
+        except Exception as error:  # protobuf's error class differs between its versions
+            raise ValueError(f"{file} does not hold tf.train.Example records: {error}") from error
+        yield example
+
+
+def _values(example: tf.train.Example, name: str) -> Sequence[int]:
+    features = example.features.feature
+    # Looking up a name that is absent would add it.
+    return features[name].int64_list.value if name in features else ()
+
+
+def _check_masks(file: str, examples: Sequence[tf.train.Example]):
+    """Without masks nothing but the sentence order would be learnt."""
+    if not holds_masks(examples):
+        raise ValueError(
+            f"{file}: the records hold no masks. Draw them on the fly by --masked_lm_budget=0.1765 "
+            "(15% of the pieces), or create the records with a --masked_lm_prob above 0."
+        )
+
+
+def _check_length(file: str, example: tf.train.Example, *, name: str, flag: str, length: int):
+    found = len(_values(example, name))
+    if not found and name not in _REQUIRED:
+        return
+    if not found:
+        present = ", ".join(sorted(example.features.feature))
+        raise ValueError(
+            f"{file} is no file of pretraining records: {name} is missing among {present}."
+        )
+    if found != length:
+        raise ValueError(
+            f"{file}: {name} of its records has length {found}, but --{flag}={length}. Give "
+            f"--{flag}={found}, or create the records with --{flag}={length}."
+        )
+
+
+def _check_ids(file: str, example: tf.train.Example, *, name: str, key: str, limit: int):
+    wrong = [value for value in _values(example, name) if not 0 <= value < limit]
+    if wrong:
+        raise ValueError(
+            f"{file}: {name} holds {wrong[0]}, but the model's {key} is {limit}. The records were "
+            "made with another vocabulary than the configuration is for."
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Input.
+
+
+class InputSettings(NamedTuple):
+    """What an input function reads, and how."""
+
+    files: Sequence[str]
+    max_seq_length: int
+    max_predictions_per_seq: int
+    is_training: bool
+    seed: int = 0
+    start_step: int = 0  # training goes on with the batch of this step
+    max_batches: Optional[int] = None  # of evaluation
+    shuffle_window: int = 10000  # records that are shuffled together
+    index_folder: Optional[str] = None  # where to keep where the records of files are
+    masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
+    vocab_size: Optional[int] = None  # needed for that, if the records alone tell the vocabulary
+    # What the vocabulary is, where neither the records nor their sidecars tell it.
+    vocabulary: Optional[dynamic_masking.Vocabulary] = None
+
+
+def build_input_fn(settings: InputSettings) -> Callable:
+    """Returns an estimator's input function: params -> tf.data.Dataset of feature dicts.
+
+    In training the batches are endless, and batch n is a function of the seed and n. In evaluation
+    each record comes once, and the last batch is filled up with records of weight zero.
+    """
+    spec = feature_spec(settings.max_seq_length, settings.max_predictions_per_seq)
+    transform = None
+    if not settings.is_training:
+        transform = _evaluation_transform(settings)
+    elif settings.masked_lm_budget:
+        transform = _masking(settings)
+
+    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
+        """Reads batches of params["batch_size"], the part of one core."""
+        shard = estimator_utils.input_shard(params)
+        if not settings.is_training:
+            return _evaluation_batches(settings, spec, params, shard=shard, transform=transform)
+        return input_pipeline.seeded_batches(
+            settings.files,
+            spec,
+            batch_size=params["batch_size"],
+            seed=settings.seed,
+            start_batch=settings.start_step * shard.batches_per_step,
+            shuffle_window=settings.shuffle_window,
+            shard_index=shard.index,
+            shard_count=shard.count,
+            transform=transform,
+            index_folder=settings.index_folder,
+        )
+
+    return input_fn
+
+
+def _masking(settings: InputSettings) -> Callable:
+    """Returns the map that draws masks on the fly."""
+    made_with = _made_with(settings.files)
+    masks = _mask_settings(settings, made_with.get("settings", {}))
+    if masks.do_whole_word_mask:
+        check = _check_boundaries
+        collections.deque(many_files.each(check, settings.files, "Looking for words"), maxlen=0)
+    vocabulary = _vocabulary(settings, made_with)
+    _LOGGER.info(
+        "Masks are drawn on the fly%s: %.1f%% of the pieces and at most %d, in n-grams of up to %d "
+        "%s.",
+        "" if settings.is_training else ", the same in each evaluation",
+        100.0 * masks.masked_lm_prob,
+        masks.max_predictions_per_seq,
+        masks.ngram,
+        "whole words" if masks.do_whole_word_mask else "pieces",
+    )
+    seed = settings.seed if settings.is_training else _EVALUATION_SEED
+    return dynamic_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
+
+
+def _check_boundaries(file: str) -> None:
+    dynamic_masking.check_boundaries(file, _examples(file, _RECORDS_TO_LEARN_FROM))
+
+
+def _examples_to_learn_from(files: Sequence[str]) -> List[tf.train.Example]:
+    """Some of the masked records of all files together: of 10,000 files they fill no memory."""
+    share = -(-_RECORDS_TO_LEARN_FROM // max(1, len(files)))
+
+    def masked(file: str) -> List[tf.train.Example]:
+        first = _examples(file, max(share, _RECORDS_TO_CHECK))
+        return list(itertools.islice((one for one in first if holds_masks([one])), share))
+
+    found = many_files.each(masked, files, "Looking for masks")
+    examples = itertools.chain.from_iterable(found)
+    return list(itertools.islice(examples, _RECORDS_TO_LEARN_FROM))
+
+
+def _made_with(files: Sequence[str]) -> Dict[str, Any]:
+    """What the sidecars of record files say about masks and vocabulary; {} where none tells.
+
+    Raises:
+      ValueError: two files were made for other masks, or with other vocabularies.
+    """
+    known: Dict[str, Any] = {}
+    sidecars = many_files.each(input_pipeline.read_sidecar, files, "Looking for masks' settings")
+    for file, sidecar in zip(files, sidecars):
+        if sidecar is None or not {"settings", "vocabulary"} & set(sidecar.fingerprint):
+            continue  # nothing is known of it
+        made = sidecar.fingerprint.get("settings", {})
+        found = {
+            "settings": {name: made[name] for name in _MASK_KINDS if name in made},
+            "vocabulary": sidecar.fingerprint.get("vocabulary"),
+        }
+        if known and known["found"] != found:
+            raise ValueError(
+                f"--masked_lm_budget: {known['file']} and {file} were created with other masks "
+                f"({known['found']['settings']}, {found['settings']}) or vocabularies. Create them "
+                "with the same flags, or train on one after the other."
+            )
+        known = {"file": file, "found": found}
+    return known.get("found", {})
+
+
+def _vocabulary(
+    settings: InputSettings, made_with: Mapping[str, Any]
+) -> dynamic_masking.Vocabulary:
+    """What the user named, else what the sidecars tell, else what the records show.
+
+    Raises:
+      ValueError: the user named another vocabulary than the sidecars tell of.
+    """
+    vocabulary = settings.vocabulary
+    if made_with.get("vocabulary"):
+        recorded = dynamic_masking.vocabulary_of_description(made_with["vocabulary"])
+        if vocabulary is not None and not dynamic_masking.are_equal(vocabulary, recorded):
+            raise ValueError(
+                "--spm_model_file or --vocab_file names another vocabulary than the records were "
+                f"made with: [MASK] is the piece {vocabulary.mask_id} of the one and "
+                f"{recorded.mask_id} of the other. Name theirs, or none."
+            )
+        vocabulary = recorded
+    if vocabulary is None:
+        examples = _examples_to_learn_from(settings.files)
+        return dynamic_masking.vocabulary_of_records(examples, settings.vocab_size)
+    largest = max(vocabulary.mask_id, int(vocabulary.ordinary.max()))
+    if settings.vocab_size is not None and largest >= settings.vocab_size:
+        raise ValueError(
+            f"--masked_lm_budget: the vocabulary has the piece {largest}, but the model's "
+            f"vocab_size is {settings.vocab_size}. They do not belong together."
+        )
+    return vocabulary
+
+
+def _mask_settings(
+    settings: InputSettings, made_with: Mapping[str, Any]
+) -> ngram_masking.MaskSettings:
+    """The kind of masks is the one that data creation was told; by default the paper's."""
+    budget = settings.masked_lm_budget
+    return ngram_masking.MaskSettings(
+        max_seq_length=settings.max_seq_length,
+        max_predictions_per_seq=settings.max_predictions_per_seq,
+        masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
+        ngram=made_with.get("ngram", 3),
+        favor_shorter_ngram=made_with.get("favor_shorter_ngram", True),
+        do_whole_word_mask=made_with.get("do_whole_word_mask", True),
+        do_permutation=False,
+    )
+
+
+def holds_masks(examples: Iterable[tf.train.Example]) -> bool:
+    """Returns whether any piece of the records is masked."""
+    return any(
+        any(example.features.feature["masked_lm_weights"].float_list.value)
+        for example in examples
+        if "masked_lm_weights" in example.features.feature
+    )
+
+
+def lack_masks(files: Sequence[str]) -> bool:
+    """Returns whether any of the record files holds no masks."""
+
+    def has_some(file: str) -> bool:
+        return holds_masks(_examples(file, _RECORDS_TO_CHECK))
+
+    return not all(many_files.each(has_some, files, "Looking for masks"))
+
+
+def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:
+    """Evaluation keeps the records' masks, and draws the same ones each time if there are none."""
+    if not settings.masked_lm_budget or not lack_masks(settings.files):
+        return None
+    draw = _masking(settings)
+
+    def transform(features: Mapping[str, tf.Tensor], numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
+        """Masks the records that have no masks."""
+        drawn = draw(features, numbers)
+        has_own = tf.reduce_any(features["masked_lm_weights"] > 0, axis=1)  # [B]
+        return {name: tf.where(has_own, features[name], drawn[name]) for name in features}
+
+    return transform
+
+
+def _evaluation_batches(
+    settings: InputSettings,
+    spec: input_pipeline.FeatureSpec,
+    params: Mapping[str, Any],
+    *,
+    shard: estimator_utils.InputShard,
+    transform: Optional[Callable],
+) -> tf.data.Dataset:
+    """The records, or on a TPU this host's share of them and then batches without weight.
+
+    All cores of a TPU want a batch in each step, also when there is none any more.
+    """
+
+    def batches(max_batches: Optional[int], **share: int) -> tf.data.Dataset:
+        return input_pipeline.evaluation_batches(
+            settings.files,
+            spec,
+            batch_size=params["batch_size"],
+            max_batches=max_batches,
+            transform=transform,
+            index_folder=settings.index_folder,
+            **share,
+        )
+
+    # A TPU's host serves a batch to each of its cores in one step of evaluation.
+    most = settings.max_batches and settings.max_batches * shard.batches_per_step
+    served = batches(most, shard_index=shard.index, shard_count=shard.count)
+    if not params.get("use_tpu"):
+        return served
+    filler = batches(1).map(
+        input_pipeline.as_written(
+            lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
+        )
+    )
+    return served.concatenate(filler.repeat())
+
+
+def first_files(
+    files: Sequence[str], records: int, *, index_folder: Optional[str] = None
+) -> List[str]:
+    """Returns the files that an evaluation of so many records reads."""
+    chosen, before = [], 0
+    for one in record_index.load(files, folder=index_folder, enough=records):
+        if before < records:
+            chosen.append(one.path)
+        before += one.count
+    return chosen
+
+
+def evaluation_steps(
+    files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
+) -> int:
+    """Returns how many batches hold all records of `files`, at most `max_steps`."""
+    enough = batch_size * max_steps
+    found = record_index.load(files, folder=index_folder, enough=enough)
+    records = sum(one.count for one in found)
+    return min(max_steps, int(math.ceil(records / batch_size)))
+
+
+# ---------------------------------------------------------------------------------------------
+# Model.
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelSettings(training_graph.ModelSettings):
+    """The settings of any training; pretraining has an optimiser of its own."""
+
+    optimizer: str = "lamb"
+
+
+class _Heads(NamedTuple):
+    masked_lm: modeling.HeadOutput  # of B * P predictions
+    sentence_order: modeling.HeadOutput  # of B sequences
+
+
+def build_model_fn(settings: ModelSettings) -> Callable:
+    """Returns a TPUEstimator's model function for training and evaluation.
+
+    Features are those of `feature_spec`, int32 and float32, with a leading dimension B, and
+    optionally is_real_example [B], 0 for records that only fill up a batch.
+
+    Raises (when the model function is called):
+      ValueError: the mode is prediction, or the checkpoint to start from does not fit.
+    """
+
+    def model_fn(
+        features: Mapping[str, tf.Tensor], labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> "tf.estimator.tpu.TPUEstimatorSpec":
+        """Builds the graph of training or evaluation."""
+        del labels
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            return _training_spec(settings, features, params)
+        if mode == tf.estimator.ModeKeys.EVAL:
+            return _evaluation_spec(settings, features)
+        raise ValueError(f"Pretraining has the modes train and eval, not {mode!r}.")
+
+    return model_fn
+
+
+def _heads(
+    settings: ModelSettings,
+    features: Mapping[str, tf.Tensor],
+    *,
+    is_training: bool,
+    dropout_seed: Optional[tf.Tensor] = None,
+) -> _Heads:
+    """Runs the encoder and both heads."""
+    model = modeling.AlbertModel(
+        settings.config,
+        is_training,
+        features["input_ids"],
+        input_mask=features["input_mask"],
+        token_type_ids=features["segment_ids"],
+        use_one_hot_embeddings=settings.use_one_hot_embeddings,
+        scope="bert",
+        compute_dtype=settings.compute_dtype,
+        recompute=settings.recompute and is_training,
+        use_xla=settings.use_xla,
+        dropout_seed=dropout_seed,
+    )
+    masked_lm = modeling.get_masked_lm_output(
+        settings.config,
+        model.get_sequence_output(),
+        model.get_embedding_table(),
+        features["masked_lm_positions"],
+        features["masked_lm_ids"],
+        features["masked_lm_weights"],
+        projection=model.get_embedding_projection(),
+    )
+    sentence_order = modeling.get_sentence_order_output(
+        settings.config, model.get_pooled_output(), features["next_sentence_labels"]
+    )
+    return _Heads(masked_lm, sentence_order)
+
+
+# ---------------------------------------------------------------------------------------------
+# Training.
+
+
+def _shares(features: Mapping[str, tf.Tensor], *, use_tpu: bool = False) -> Dict[str, tf.Tensor]:
+    """Adds to a batch what each prediction contributes to the means over the whole batch.
+
+    The sum of the micro-batches' losses is then the loss of the batch, however it is split. Where
+    replicas have parts of the batch, the mean of their losses is: their parts hold different
+    numbers of masked words, so each divides by the mean of these numbers.
+    """
+    weights = features["masked_lm_weights"]  # [B, P]
+    labels = features["next_sentence_labels"]  # [B, 1]
+    examples = tf.cast(tf.size(labels), tf.float32)
+    total = distribution.mean_over_replicas(tf.reduce_sum(weights), use_tpu=use_tpu)
+    return dict(
+        features,
+        masked_lm_shares=weights / (total + _WEIGHT_EPSILON),
+        sentence_order_shares=tf.ones_like(labels, dtype=tf.float32) / examples,
+    )
+
+
+def _hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
+    """Returns 1 for each right prediction and 0 for each wrong one."""
+    scores = head.log_probs
+    if scores.op.type == "LogSoftmax":
+        # The largest logit has the largest probability, and over a vocabulary of 30,000 the
+        # probabilities take several times longer than all of the rest here.
+        scores = scores.op.inputs[0]
+    predictions = tf.argmax(scores, axis=-1, output_type=tf.int32)
+    return tf.cast(tf.equal(predictions, tf.reshape(labels, [-1])), tf.float32)
+
+
+def _training_loss(heads: _Heads, batch: Mapping[str, tf.Tensor]) -> Tuple[tf.Tensor, Dict]:
+    """Returns a (micro-)batch's part of the loss and of each metric."""
+    masked_lm_shares = tf.reshape(batch["masked_lm_shares"], [-1])  # [B * P]
+    sentence_order_shares = tf.reshape(batch["sentence_order_shares"], [-1])  # [B]
+    metrics = {
+        "masked_lm_loss": tf.reduce_sum(masked_lm_shares * heads.masked_lm.per_example_loss),
+        "masked_lm_accuracy": tf.reduce_sum(
+            masked_lm_shares * _hits(heads.masked_lm, batch["masked_lm_ids"])
+        ),
+        "sentence_order_loss": tf.reduce_sum(
+            sentence_order_shares * heads.sentence_order.per_example_loss
+        ),
+        "sentence_order_accuracy": tf.reduce_sum(
+            sentence_order_shares * _hits(heads.sentence_order, batch["next_sentence_labels"])
+        ),
+    }
+    return metrics["masked_lm_loss"] + metrics["sentence_order_loss"], metrics
+
+
+def _training_spec(
+    settings: ModelSettings, features: Mapping[str, tf.Tensor], params: Mapping[str, Any]
+) -> "tf.estimator.tpu.TPUEstimatorSpec":
+    """Builds one update."""
+
+    def loss_of(micro_batch: Mapping[str, tf.Tensor], dropout_seed: tf.Tensor) -> Tuple:
+        heads = _heads(settings, micro_batch, is_training=True, dropout_seed=dropout_seed)
+        return _training_loss(heads, micro_batch)
+
+    return training_graph.training_spec(
+        settings,
+        loss_of,
+        _shares(features, use_tpu=settings.use_tpu),
+        model_dir=params.get("model_dir"),
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Evaluation.
+
+
+def _evaluation_spec(
+    settings: ModelSettings, features: Mapping[str, tf.Tensor]
+) -> "tf.estimator.tpu.TPUEstimatorSpec":
+    """Builds the metrics of one batch."""
+    heads = _heads(settings, features, is_training=False)
+    scaffold_fn = training_graph.warm_start(settings)
+    labels = tf.reshape(features["next_sentence_labels"], [-1])  # [B]
+    real = features.get("is_real_example")
+    real = tf.ones_like(labels) if real is None else real
+    real = tf.cast(tf.reshape(real, [-1, 1]), tf.float32)  # [B, 1]
+    weights = features["masked_lm_weights"] * real  # [B, P]
+    tensors = {
+        "masked_lm_loss": heads.masked_lm.per_example_loss,
+        "masked_lm_hits": _hits(heads.masked_lm, features["masked_lm_ids"]),
+        "masked_lm_weights": tf.reshape(weights, [-1]),
+        "sentence_order_loss": heads.sentence_order.per_example_loss,
+        "sentence_order_hits": _hits(heads.sentence_order, labels),
+        "sentence_order_weights": tf.reshape(real, [-1]),
+    }
+    return tf.estimator.tpu.TPUEstimatorSpec(
+        mode=tf.estimator.ModeKeys.EVAL,
+        loss=heads.masked_lm.loss + heads.sentence_order.loss,
+        scaffold_fn=scaffold_fn,
+        eval_metrics=(evaluation_metrics, tensors),
+    )
+
+
+def evaluation_metrics(
+    *,
+    masked_lm_loss: tf.Tensor,
+    masked_lm_hits: tf.Tensor,
+    masked_lm_weights: tf.Tensor,
+    sentence_order_loss: tf.Tensor,
+    sentence_order_hits: tf.Tensor,
+    sentence_order_weights: tf.Tensor,
+) -> Dict[str, Tuple]:
+    """Returns tf.metrics over all batches: exact means over all weights.
+
+    Args:
+      masked_lm_loss: float32 [B * P], as the next two.
+      masked_lm_hits: 1 where the most likely word is the right one.
+      masked_lm_weights: 0 for predictions that do not count.
+      sentence_order_loss: float32 [B], as the next two.
+      sentence_order_hits: 1 where the more likely order is the right one.
+      sentence_order_weights: 0 for sequences that do not count.
+    """
+    mean = tf.metrics.mean
+    return {
+        "masked_lm_accuracy": mean(masked_lm_hits, masked_lm_weights),
+        "masked_lm_loss": mean(masked_lm_loss, masked_lm_weights),
+        "sentence_order_accuracy": mean(sentence_order_hits, sentence_order_weights),
+        "sentence_order_loss": mean(sentence_order_loss, sentence_order_weights),
+    }
+
+
+def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:
+    """Returns the metrics of an estimator's evaluation, with the exact loss.
+
+    The loss is the sum of the two exact means; the estimator's own is a mean of batch means.
+    """
+    loss = results["masked_lm_loss"] + results["sentence_order_loss"]
+    return dict(results, loss=loss, global_step=int(results["global_step"]))

@@ -1,0 +1,267 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""From questions of multiple choice to the model's inputs.
+
+A question is one sequence for each option: [CLS] article [SEP] question and option [SEP]. Of the
+question with its option the last max_qa_length pieces are kept, and the article is cut at its end
+to what is left (RACE in ALBERT, arXiv:1909.11942, section 4.1).
+
+    split = race_examples.read_split("data", "train")
+    records = write_features(split, output_file=path, max_seq_length=512, max_qa_length=128, ...)
+
+Dimensions: C options, S sequence.
+"""
+
+import os
+from typing import Any, List, Mapping, Optional, Sequence
+
+import numpy as np
+
+from albert import tokenization
+from albert.classification import features as classifier_features
+from albert.classification.examples import PaddingInputExample
+from albert.classification.features import InputFeatures
+from albert.data import batches as input_pipeline
+from albert.data import feature_cache
+from albert.race import examples as race_examples
+
+_FORMAT_VERSION = 1
+NUM_CHOICES = len(race_examples.LETTERS)
+
+
+def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> input_pipeline.FeatureSpec:
+    """Returns the declaration of the records.
+
+    input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
+    """
+    sequences = (num_choices, max_seq_length)
+    return input_pipeline.FeatureSpec(
+        [
+            input_pipeline.Feature("input_ids", sequences),
+            input_pipeline.Feature("input_mask", sequences),
+            input_pipeline.Feature("segment_ids", sequences),
+            input_pipeline.Feature("label_ids", ()),
+            input_pipeline.Feature("is_real_example", ()),
+        ]
+    )
+
+
+def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
+    """Checks that there is room for the article.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if not 0 < max_qa_length < max_seq_length - 3:
+        raise ValueError(
+            f"--max_qa_length={max_qa_length} must be at least 1 and leave room for the article in "
+            f"--max_seq_length={max_seq_length}, of which three are marks. Usual are 128 and 512."
+        )
+
+
+# ------------------------------------------------------------------------------------- conversion
+
+
+class Encoder:
+    """Puts the ids of an article and of a question with an option together."""
+
+    def __init__(
+        self,
+        tokenizer: tokenization.FullTokenizer,
+        max_seq_length: int,
+        max_qa_length: int,
+    ):
+        """Takes the vocabulary's marks.
+
+        Raises:
+          ValueError: lengths that do not go together, or a vocabulary without [CLS] or [SEP].
+        """
+        check_lengths(max_seq_length, max_qa_length)
+        self._length = max_seq_length
+        self._qa_length = max_qa_length
+        self._first, self._separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
+
+    def is_cut(self, article: Sequence[int], ending: Sequence[int]) -> bool:
+        """Returns whether not all of the article fits."""
+        return len(article) + min(len(ending), self._qa_length) + 3 > self._length
+
+    def is_ending_cut(self, ending: Sequence[int]) -> bool:
+        """Returns whether not all of the question with its option is kept."""
+        return len(ending) > self._qa_length
+
+    def features(
+        self,
+        example_id: str,
+        article: Sequence[int],
+        endings: Sequence[Sequence[int]],
+        *,
+        label: Any,
+    ) -> InputFeatures:
+        """Returns the C sequences of a question; an unknown answer becomes 0."""
+        rows = [self._row(article, ending) for ending in endings]
+        ids, masks, segments = (list(part) for part in zip(*rows))
+        return InputFeatures(ids, masks, segments, label or 0, example_id=example_id)
+
+    def _row(self, article: Sequence[int], ending: Sequence[int]) -> List[List[int]]:
+        """ids, mask and segments of one sequence."""
+        second = list(ending[-self._qa_length :]) + [self._separator]
+        room = self._length - 2 - len(second)
+        first = [self._first, *article[:room], self._separator]
+        used = len(first) + len(second)
+        padding = [0] * (self._length - used)
+        segments = [0] * len(first) + [1] * len(second) + padding
+        return [first + second + padding, [1] * used + padding, segments]
+
+
+def _padding_features(max_seq_length: int, num_choices: int) -> InputFeatures:
+    """What fills a batch."""
+    zeros = [[0] * max_seq_length for _ in range(num_choices)]
+    return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
+
+
+def convert_single_example(
+    example_index, example, label_size, max_seq_length, tokenizer, max_qa_length
+) -> InputFeatures:
+    """Returns the features of one question whose texts are prepared, as RaceProcessor makes them.
+
+    Args:
+      example_index: without effect; there for callers that pass it.
+      example: race_examples.InputExample, or PaddingInputExample.
+      label_size: C.
+      max_seq_length: S.
+      tokenizer: its `tokenize` is applied to the texts as they are.
+      max_qa_length: how many pieces of the question with its option are kept at most.
+
+    Raises:
+      ValueError: lengths that do not go together, another number of endings, or a vocabulary that
+        lacks [CLS] or [SEP].
+    """
+    del example_index
+    encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
+    if isinstance(example, PaddingInputExample):
+        return _padding_features(max_seq_length, label_size)
+    if len(example.endings) != label_size:
+        raise ValueError(
+            f"Example {example.example_id}: it has {len(example.endings)} endings where "
+            f"{label_size} are needed."
+        )
+
+    def ids(text: str) -> List[int]:
+        return tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
+
+    start = [] if example.start_ending is None else ids(example.start_ending)
+    endings = [start + ids(ending) for ending in example.endings]
+    return encoder.features(
+        example.example_id, ids(example.context_sentence), endings, label=example.label
+    )
+
+
+def record_of(features: InputFeatures) -> Mapping[str, Any]:
+    """Returns the features by the names of `feature_spec`."""
+    return {
+        "input_ids": np.array(features.input_ids),
+        "input_mask": np.array(features.input_mask),
+        "segment_ids": np.array(features.segment_ids),
+        "label_ids": [features.label_id],
+        "is_real_example": [int(features.is_real_example)],
+    }
+
+
+def convert_passages(
+    passages: Sequence[race_examples.Passage],
+    encoder: Encoder,
+    tokenizer: tokenization.FullTokenizer,
+) -> feature_cache.Conversion:
+    """Returns the records of all questions on some passages, each article tokenised once."""
+    questions = [(passage, item) for passage in passages for item in passage.questions]
+    texts = [passage.article for passage in passages]
+    texts += [ending for _, item in questions for ending in item.endings()]
+    texts = list(dict.fromkeys(texts))
+    ids = dict(zip(texts, tokenizer.encode_ids_batch(texts)))
+    records, cut_articles, cut_endings = [], 0, 0
+    for passage, item in questions:
+        article, endings = ids[passage.article], [ids[text] for text in item.endings()]
+        features = encoder.features(passage.identity, article, endings, label=item.answer)
+        records.append(record_of(features))
+        cut_articles += any(encoder.is_cut(article, ending) for ending in endings)
+        cut_endings += any(encoder.is_ending_cut(ending) for ending in endings)
+    notes = {"question whose article was cut": cut_articles, "cut question": cut_endings}
+    return feature_cache.Conversion(records, notes)
+
+
+# --------------------------------------------------------------------------------------- writing
+
+
+def file_based_convert_examples_to_features(
+    examples, label_list, max_seq_length, tokenizer, output_file, max_qa_length
+) -> None:
+    """Writes the features of prepared examples, as RaceProcessor makes them, to a record file.
+
+    The file is always written anew. Arguments as of `convert_single_example`; label_list names the
+    options.
+    """
+    spec = feature_spec(max_seq_length, len(label_list))
+    fingerprint = {
+        "max_seq_length": max_seq_length,
+        "max_qa_length": max_qa_length,
+        "tokenizer": classifier_features.tokenizer_fingerprint(tokenizer),
+    }
+    with input_pipeline.AtomicRecordWriter(output_file, fingerprint) as writer:
+        for index, example in enumerate(examples):
+            features = convert_single_example(
+                index, example, len(label_list), max_seq_length, tokenizer, max_qa_length
+            )
+            writer.write(spec.encode(record_of(features)))
+
+
+def write_features(
+    split: race_examples.RaceSplit,
+    *,
+    output_file: str,
+    max_seq_length: int,
+    max_qa_length: int,
+    tokenizer: tokenization.FullTokenizer,
+    exact_path: bool = False,
+    num_processes: Optional[int] = None,
+    description: str = "",
+) -> feature_cache.RecordFile:
+    """Writes the features of a split unless they are there already, made from the same things.
+
+    Passages are read while work goes on; only some of them are in memory at a time.
+
+    Args:
+      split: the questions.
+      output_file: the record file.
+      max_seq_length: S.
+      max_qa_length: how many pieces of the question with its option are kept at most.
+      tokenizer: prepares the texts and cuts them into pieces.
+      exact_path, num_processes: see `feature_cache.build_records`.
+      description: for the log; "race train" or the like.
+
+    Returns:
+      The record file.
+
+    Raises:
+      ValueError: lengths that do not go together, or the vocabulary lacks [CLS] or [SEP].
+    """
+    encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
+
+    def convert(passages: Sequence[race_examples.Passage]) -> feature_cache.Conversion:
+        return convert_passages(passages, encoder, tokenizer)
+
+    return feature_cache.build_records(
+        output_file,
+        fingerprint={
+            "format_version": _FORMAT_VERSION,
+            "max_seq_length": max_seq_length,
+            "max_qa_length": max_qa_length,
+            "passages": split.digest,
+            "tokenizer": classifier_features.tokenizer_fingerprint(tokenizer),
+        },
+        spec=feature_spec(max_seq_length),
+        items=split.passages,
+        convert=convert,
+        exact_path=exact_path,
+        num_processes=num_processes,
+        description=description or os.path.basename(str(output_file)),
+    )

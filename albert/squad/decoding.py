@@ -1,0 +1,294 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""From what a SQuAD model says of each window to the n best answers of each question.
+
+    spans = v1_spans(start_logits, end_logits, windows, limits=limits)
+    answers = best_answers(spans, windows, examples, n_best_size=20)
+
+A span is a candidate if its start is in the paragraph and has this window as the one with the most
+context, its end is in the paragraph, and it is neither reversed nor too long. Candidates are
+ordered by the sum of their two scores; of equal ones the earlier window, then the better start,
+then the better end comes first. Answers are the paragraph's own characters.
+
+Dimensions: F windows, S positions of a window, C candidates, N n_best_size.
+"""
+
+import json
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from albert.squad.features import Windows
+from albert.util import files
+
+PREDICTIONS_NAME = "predictions.json"
+NBEST_NAME = "nbest_predictions.json"
+NULL_ODDS_NAME = "null_odds.json"
+
+# What stands for an answer where a v1 model finds none.
+V1_NO_ANSWER = "empty"
+# Scores of a v2 model's empty answer where it finds no other.
+_NO_SPAN_SCORE = -1e6
+# Windows looked at together: bounds the memory, about N * N * 30 bytes for each.
+_WINDOWS_AT_ONCE = 2048
+
+
+class Limits(NamedTuple):
+    """How many starts and ends of a window are combined, and how long an answer may be."""
+
+    n_best_size: int = 20
+    max_answer_length: int = 30  # pieces
+
+
+class Spans(NamedTuple):
+    """Candidates of all windows, [C] each; windows in order."""
+
+    window: np.ndarray  # int, the number of the window
+    start: np.ndarray  # int, position in it
+    end: np.ndarray  # int, position in it, inclusive
+    start_score: np.ndarray  # float64
+    end_score: np.ndarray  # float64
+
+
+class Answer(NamedTuple):
+    """One of a question's best answers."""
+
+    text: str
+    start_log_prob: float
+    end_log_prob: float
+
+    @property
+    def score(self) -> float:
+        """Returns what answers are ordered by."""
+        return self.start_log_prob + self.end_log_prob
+
+
+# ---------------------------------------------------------------------------------------------
+# Candidates.
+
+
+def v1_spans(
+    start_logits: np.ndarray, end_logits: np.ndarray, windows: Windows, *, limits: Limits
+) -> Spans:
+    """Returns the candidates among the best starts and the best ends of each window.
+
+    Args:
+      start_logits, end_logits: float [F, S].
+      windows: F of them.
+      limits: see `Limits`.
+    """
+    parts = []
+    for first in range(0, len(start_logits), _WINDOWS_AT_ONCE):
+        rows = slice(first, first + _WINDOWS_AT_ONCE)
+        starts = _best_places(start_logits[rows], limits.n_best_size)  # [F, N]
+        ends = _best_places(end_logits[rows], limits.n_best_size)  # [F, N]
+        shape = starts.shape + ends.shape[1:]  # [F, N, N]
+        pairs = _Pairs(
+            np.broadcast_to(starts[:, :, None], shape),
+            np.broadcast_to(ends[:, None, :], shape),
+            np.broadcast_to(_at(start_logits[rows], starts)[:, :, None], shape),
+            np.broadcast_to(_at(end_logits[rows], ends)[:, None, :], shape),
+        )
+        parts.append(_candidates(pairs, windows, first, max_answer_length=limits.max_answer_length))
+    return _joined(parts)
+
+
+class Beams(NamedTuple):
+    """What a v2 model says of F windows: K starts, E ends for each of them."""
+
+    start_top_log_probs: np.ndarray  # float [F, K]
+    start_top_index: np.ndarray  # int [F, K]
+    end_top_log_probs: np.ndarray  # float [F, K * E]
+    end_top_index: np.ndarray  # int [F, K * E]
+    cls_logits: np.ndarray  # float [F]
+
+
+def v2_spans(beams: Beams, windows: Windows, max_answer_length: int) -> Spans:
+    """Returns the candidates among the beams' spans."""
+    count, width = np.shape(beams.start_top_index)
+    shape = (count, width, -1)
+    ends = np.asarray(beams.end_top_index).reshape(shape)
+    pairs = _Pairs(
+        np.broadcast_to(np.asarray(beams.start_top_index)[:, :, None], ends.shape),
+        ends,
+        np.broadcast_to(np.asarray(beams.start_top_log_probs)[:, :, None], ends.shape),
+        np.asarray(beams.end_top_log_probs).reshape(shape),
+    )
+    return _candidates(pairs, windows, 0, max_answer_length=max_answer_length)
+
+
+class _Pairs(NamedTuple):
+    """Starts and ends to be combined, [F, N, N] each."""
+
+    start: np.ndarray
+    end: np.ndarray
+    start_score: np.ndarray
+    end_score: np.ndarray
+
+
+def _best_places(logits: np.ndarray, count: int) -> np.ndarray:
+    """The positions [F, count] with the highest logits, best first; of equal ones the earlier."""
+    return np.argsort(-np.asarray(logits), axis=1, kind="stable")[:, :count]
+
+
+def _at(values: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The values [F, N] at places [F, N] of [F, S]."""
+    return np.take_along_axis(np.asarray(values), places, axis=1)
+
+
+def _candidates(
+    pairs: _Pairs, windows: Windows, first_window: int, *, max_answer_length: int
+) -> Spans:
+    """Those of the pairs that may be an answer."""
+    count = len(pairs.start)
+    rows = np.arange(first_window, first_window + count)[:, None, None]
+    fits = windows.is_max_context[rows, pairs.start] & (windows.start_chars[rows, pairs.start] >= 0)
+    fits &= windows.end_chars[rows, pairs.end] >= 0
+    length = pairs.end - pairs.start + 1
+    fits &= (length >= 1) & (length <= max_answer_length)
+    window, _, _ = np.nonzero(fits)
+    return Spans(
+        window + first_window,
+        pairs.start[fits],
+        pairs.end[fits],
+        pairs.start_score[fits].astype(np.float64),
+        pairs.end_score[fits].astype(np.float64),
+    )
+
+
+def _joined(parts: Sequence[Spans]) -> Spans:
+    if not parts:
+        nothing = np.zeros([0], np.int64)
+        return Spans(nothing, nothing, nothing, nothing.astype(float), nothing.astype(float))
+    return Spans(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+# ---------------------------------------------------------------------------------------------
+# Answers.
+
+
+def best_answers(
+    spans: Spans, windows: Windows, examples: Sequence[Any], *, n_best_size: int
+) -> List[List[Answer]]:
+    """Returns for each example its best answers with different texts, the best first.
+
+    Args:
+      spans: candidates.
+      windows: those that the candidates are in.
+      examples: SquadExamples; windows.example_index are their numbers.
+      n_best_size: how many there are at most; there may be none.
+    """
+    example = np.asarray(windows.example_index)[spans.window]
+    # lexsort is stable: equal scores stay in the order of the candidates.
+    order = np.lexsort((-(spans.start_score + spans.end_score), example))
+    bounds = np.searchsorted(example[order], np.arange(len(examples) + 1))
+    start_chars = windows.start_chars[spans.window, spans.start]
+    end_chars = windows.end_chars[spans.window, spans.end]
+    answers = []
+    for number, item in enumerate(examples):
+        found: Dict[str, Answer] = {}
+        for place in order[bounds[number] : bounds[number + 1]]:
+            if len(found) >= n_best_size:
+                break
+            text = item.paragraph_text[start_chars[place] : end_chars[place] + 1].strip()
+            if text not in found:
+                scores = float(spans.start_score[place]), float(spans.end_score[place])
+                found[text] = Answer(text, *scores)
+        answers.append(list(found.values()))
+    return answers
+
+
+def null_scores(cls_logits: np.ndarray, windows: Windows, count: int) -> np.ndarray:
+    """Returns the lowest no-answer logit of each example's windows: one with an answer is enough.
+
+    Args:
+      cls_logits: [F].
+      windows: F of them.
+      count: of the examples, N.
+
+    Returns:
+      float64 [N].
+    """
+    scores = np.full([count], np.inf)
+    np.minimum.at(scores, np.asarray(windows.example_index), np.asarray(cls_logits, np.float64))
+    return scores
+
+
+# ---------------------------------------------------------------------------------------------
+# Predictions.
+
+
+class Predictions(NamedTuple):
+    """Answers as they are written."""
+
+    answers: Dict[str, str]  # question's id -> answer
+    nbest: Dict[str, List[Dict[str, Any]]]  # question's id -> text, probability, scores
+    null_odds: Optional[Dict[str, float]]  # v2: question's id -> the higher, the likelier none
+
+    def write(self, folder_paths: Mapping[str, str]) -> List[str]:
+        """Writes the files; returns their paths.
+
+        Args:
+          folder_paths: the path for each of PREDICTIONS_NAME, NBEST_NAME and NULL_ODDS_NAME; the
+            last one only where there are odds.
+        """
+        contents = {PREDICTIONS_NAME: self.answers, NBEST_NAME: self.nbest}
+        if self.null_odds is not None:
+            contents[NULL_ODDS_NAME] = self.null_odds
+        for name, content in contents.items():
+            files.atomic_write_text(folder_paths[name], json.dumps(content, indent=4) + "\n")
+        return [folder_paths[name] for name in contents]
+
+
+def v1_predictions(answers: Sequence[Sequence[Answer]], examples: Sequence[Any]) -> Predictions:
+    """Returns the best answer of each question, "empty" where there is none."""
+    nothing = [Answer(V1_NO_ANSWER, 0.0, 0.0)]
+    nbest = _nbest([list(found) or nothing for found in answers], examples)
+    best = {qas_id: entries[0]["text"] for qas_id, entries in nbest.items()}
+    return Predictions(best, nbest, None)
+
+
+def v2_predictions(
+    answers: Sequence[Sequence[Answer]],
+    odds: np.ndarray,
+    examples: Sequence[Any],
+    *,
+    threshold: Optional[float] = None,
+) -> Predictions:
+    """Returns the best answer of each question whose null score is not above the threshold.
+
+    Args:
+      answers: from `best_answers`.
+      odds: null scores, [N].
+      examples: N SquadExamples.
+      threshold: above it the answer is empty; None: no threshold.
+    """
+    nothing = [Answer("", _NO_SPAN_SCORE, _NO_SPAN_SCORE)]
+    nbest = _nbest([list(found) or nothing for found in answers], examples)
+    by_question = {item.qas_id: float(score) for item, score in zip(examples, odds)}
+    best = {}
+    for qas_id, entries in nbest.items():
+        texts = (entry["text"] for entry in entries if entry["text"])
+        is_answered = threshold is None or by_question[qas_id] <= threshold
+        best[qas_id] = next(texts, "") if is_answered else ""
+    return Predictions(best, nbest, by_question)
+
+
+def _nbest(
+    answers: Sequence[Sequence[Answer]], examples: Sequence[Any]
+) -> Dict[str, List[Dict[str, Any]]]:
+    """The answers as JSON values, with probabilities among the answers of a question."""
+    result = {}
+    for item, found in zip(examples, answers):
+        scores = np.array([answer.score for answer in found])
+        weights = np.exp(scores - scores.max())
+        result[item.qas_id] = [
+            {
+                "text": answer.text,
+                "probability": float(share),
+                "start_log_prob": answer.start_log_prob,
+                "end_log_prob": answer.end_log_prob,
+            }
+            for answer, share in zip(found, weights / weights.sum())
+        ]
+    return result

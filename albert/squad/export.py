@@ -1,0 +1,181 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A SQuAD model as a SavedModel, and as a TensorFlow Lite file.
+
+Both read input_ids, input_mask and segment_ids; which positions may be part of an answer follows
+from them. The operations are plain ones on float32.
+
+Dimensions: B batch, S max_seq_length.
+"""
+
+import contextlib
+import logging
+import os
+import sys
+from typing import Dict, Iterator, Mapping, NamedTuple, Optional
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils, modeling
+from albert.classification.model_folder import Inputs
+from albert.pretrained import saved_model as serving_export
+from albert.pretrained import warm_start as checkpoint_init
+from albert.util import files
+from albert.util import runtime as precision
+
+TFLITE_NAME = "albert_model.tflite"
+
+_LOGGER = logging.getLogger("albert")
+
+# By more than this the converted model must not differ from the one it was made from.
+_TOLERANCE = 1e-4
+
+
+class SquadModel(NamedTuple):
+    """A fine-tuned model."""
+
+    config: Optional[modeling.AlbertConfig]
+    checkpoint: str
+    hub_module: Optional[str]
+    max_seq_length: int
+
+
+def answer_mask(inputs: Inputs) -> tf.Tensor:
+    """Returns p_mask, float32 [B, S]: 0 at [CLS] and the paragraph's pieces, else 1.
+
+    The paragraph is segment 1 without its last place in use, which is [SEP].
+    """
+    used = tf.cast(inputs.input_mask, tf.float32)
+    has_next = tf.pad(used[:, 1:], [[0, 0], [0, 1]])
+    paragraph = tf.cast(inputs.segment_ids, tf.float32) * used * has_next
+    first = tf.pad(tf.ones_like(used[:, :1]), [[0, 0], [0, tf.shape(used)[1] - 1]])
+    return 1.0 - tf.maximum(paragraph, first)
+
+
+def _outputs(
+    model: SquadModel, head: fine_tuning_utils.Head, inputs: Inputs
+) -> Dict[str, tf.Tensor]:
+    """The head's outputs, by name."""
+    encoder = fine_tuning_utils.Encoder(model.config, False, hub_module=model.hub_module)
+    features = dict(inputs._asdict(), p_mask=answer_mask(inputs))
+    outputs = head(features, encoder).outputs
+    return {name: tf.identity(value, name=name) for name, value in outputs.items()}
+
+
+def export_saved_model(
+    export_dir: str,
+    model: SquadModel,
+    head: fine_tuning_utils.Head,
+    *,
+    extra_files: Mapping[str, bytes],
+) -> str:
+    """Writes export_dir/<seconds since 1970>; see serving_export.export_saved_model.
+
+    Args:
+      export_dir: parent of the new folder.
+      model: what to export.
+      head: its head, whose outputs are those of the SavedModel.
+      extra_files: content of the files for assets.extra, by name.
+
+    Returns:
+      The folder.
+
+    Raises:
+      ValueError: the checkpoint does not fit the model.
+    """
+    return serving_export.export_saved_model(
+        export_dir,
+        lambda inputs: _outputs(model, head, inputs),
+        model.checkpoint,
+        max_seq_length=model.max_seq_length,
+        extra_files=extra_files,
+    )
+
+
+def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.Head) -> str:
+    """Writes export_dir/albert_model.tflite, which reads int32 [1, S], and compares it.
+
+    Args:
+      export_dir: folder; made if need be.
+      model: what to export.
+      head: the v1 head, whose outputs start_logits and end_logits are [1, S].
+
+    Returns:
+      The file.
+
+    Raises:
+      ValueError: the checkpoint does not fit the model.
+      RuntimeError: the converted model gives other logits than the model.
+    """
+    graph = tf.Graph()
+    with graph.as_default():
+        shape = [1, model.max_seq_length]
+        inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
+        outputs = _outputs(model, head, inputs)
+        with tf.Session(graph=graph, config=precision.session_config()) as session:
+            checkpoint_init.restore_weights(session, model.checkpoint)
+            converter = tf.lite.TFLiteConverter.from_session(
+                session, list(inputs), list(outputs.values())
+            )
+            with _programs_of_this_python():
+                content = converter.convert()
+            sample = _sample(model)
+            expected = session.run(
+                outputs, {inputs._asdict()[name]: value for name, value in sample.items()}
+            )
+    difference = _difference(run_tflite(content, sample), expected)
+    if not difference <= _TOLERANCE:
+        raise RuntimeError(
+            f"The TensorFlow Lite model's logits differ by {difference:.3g} from the model's. It "
+            "was not written; TensorFlow 2.15's converter may do better than this one."
+        )
+    tf.io.gfile.makedirs(export_dir)
+    path = os.path.join(export_dir, TFLITE_NAME)
+    with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
+        stream.write(content)
+    _LOGGER.info("Wrote %s; its logits differ from the model's by %.2g at most.", path, difference)
+    return path
+
+
+@contextlib.contextmanager
+def _programs_of_this_python() -> Iterator[None]:
+    """TensorFlow 1.15 starts its converter by name, though the environment may not be active."""
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
+def _sample(model: SquadModel) -> Dict[str, np.ndarray]:
+    """A sequence of three quarters of the length."""
+    length = model.max_seq_length
+    places = np.arange(length)[None]
+    used = (places < 3 * length // 4).astype(np.int32)
+    vocab_size = model.config.vocab_size if model.config else 100
+    ids = np.random.RandomState(0).randint(0, vocab_size, [1, length])
+    return {
+        "input_ids": (ids * used).astype(np.int32),
+        "input_mask": used,
+        "segment_ids": ((places > length // 8) * used).astype(np.int32),
+    }
+
+
+def run_tflite(content: bytes, inputs: Mapping[str, np.ndarray]) -> Dict[str, np.ndarray]:
+    """Returns what a TensorFlow Lite model makes of inputs [1, S], by its outputs' names."""
+    interpreter = tf.lite.Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    for detail in interpreter.get_input_details():
+        interpreter.set_tensor(detail["index"], inputs[detail["name"].split(":")[0]])
+    interpreter.invoke()
+    return {
+        detail["name"].split(":")[0]: interpreter.get_tensor(detail["index"])
+        for detail in interpreter.get_output_details()
+    }
+
+
+def _difference(found: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> float:
+    """The largest difference of any output."""
+    return max(float(np.abs(found[name] - expected[name]).max()) for name in expected)

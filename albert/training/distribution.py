@@ -1,0 +1,319 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Training on several devices: which there are, which of them are ours, and means over all of them.
+
+`mirrored` uses the GPUs of this host (or parts of its CPU, to try it), `multi_worker` a process on
+each of several hosts, which the environment variable TF_CONFIG names:
+
+    {"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}
+
+The first worker, or the one of the job `chief`, writes checkpoints and results.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import re
+from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert.util import runtime as precision
+
+_LOGGER = logging.getLogger("albert")
+
+NONE, MIRRORED, MULTI_WORKER = "none", "mirrored", "multi_worker"
+# How the names of the temporary folders begin in which all but the chief train.
+WORKERS_FOLDER = "albert_worker_"
+
+_VARIABLE = "TF_CONFIG"
+_EXAMPLE = (
+    'It looks like {"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
+    '"task": {"type": "worker", "index": 0}}, with another index in each process.'
+)
+_JOBS = ("chief", "worker")
+
+
+# ---------------------------------------------------------------------------------------------
+# Who takes part.
+
+
+class Cluster(NamedTuple):
+    """The processes that train together.
+
+    Attributes:
+      addresses: "host:port" of each, the chief first.
+      index: which of them this one is.
+    """
+
+    addresses: Tuple[str, ...]
+    index: int
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes what the run leaves behind."""
+        return self.index == 0
+
+    @property
+    def peers(self) -> List[str]:
+        """The addresses of the others."""
+        return [address for at, address in enumerate(self.addresses) if at != self.index]
+
+
+def read_cluster() -> Cluster:
+    """Returns what TF_CONFIG says.
+
+    Raises:
+      ValueError: it is not set, or is not what TensorFlow can use for workers without servers of
+        parameters.
+    """
+    text = os.environ.get(_VARIABLE, "")
+    if not text.strip():
+        raise _mistake("is not set")
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _mistake(f"is not JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise _mistake(f"is not a JSON object but {text}")
+    chief, workers = _jobs(content.get("cluster"))
+    kind, index = _task(content.get("task"))
+    job = chief if kind == "chief" else workers
+    if index >= len(job):
+        raise _mistake(f"has the task {kind} {index}, but {len(job)} of this kind in its cluster")
+    return Cluster(tuple(chief + workers), index + len(chief) * (kind == "worker"))
+
+
+def check_unused_cluster(settings: Any) -> None:
+    """Checks that several processes do not each train alone into one folder.
+
+    Args:
+      settings: has distribution_strategy and do_train.
+
+    Raises:
+      ValueError: TF_CONFIG names several processes, and the flags do not make them one training.
+    """
+    if settings.distribution_strategy == MULTI_WORKER or not settings.do_train:
+        return
+    try:
+        cluster = json.loads(os.environ.get(_VARIABLE) or "{}")["cluster"]
+        processes = sum(len(cluster.get(job, [])) for job in _JOBS)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return  # something that is not ours
+    if processes > 1:
+        raise ValueError(
+            f"{_VARIABLE} names {processes} processes, but each would train alone and write into "
+            f"the same --output_dir. Give --distribution_strategy={MULTI_WORKER}, or unset "
+            f"{_VARIABLE}."
+        )
+
+
+def _mistake(found: str) -> ValueError:
+    return ValueError(
+        f"--distribution_strategy={MULTI_WORKER} needs the environment variable {_VARIABLE}, "
+        f"which {found}. {_EXAMPLE}"
+    )
+
+
+def _jobs(cluster: Any) -> Tuple[List[str], List[str]]:
+    """The addresses of the chief, if it has a job of its own, and of the workers."""
+    if not isinstance(cluster, dict) or not cluster:
+        raise _mistake(f"has no cluster but {json.dumps(cluster)}")
+    unknown = sorted(set(cluster) - set(_JOBS))
+    if unknown:
+        raise _mistake(f"has a job {unknown[0]!r}; there may be {' and '.join(_JOBS)} only")
+    chief, workers = [cluster.get(job, []) for job in _JOBS]
+    for addresses in (chief, workers):
+        if not isinstance(addresses, list) or not all(map(_is_address, addresses)):
+            raise _mistake(f"has {json.dumps(addresses)} where a list of host:port must be")
+    if len(chief) > 1:
+        raise _mistake(f"has {len(chief)} chiefs; there may be one")
+    if len(set(chief + workers)) != len(chief + workers):
+        raise _mistake("has an address twice in its cluster")
+    return chief, workers
+
+
+def _is_address(text: Any) -> bool:
+    return isinstance(text, str) and bool(re.search(r"[^:/]:\d+$", text))
+
+
+def _task(task: Any) -> Tuple[str, int]:
+    """Type and index of this process."""
+    if not isinstance(task, dict) or task.get("type") not in _JOBS:
+        raise _mistake(f"has the task {json.dumps(task)}; its type must be {' or '.join(_JOBS)}")
+    index = task.get("index")
+    if isinstance(index, str) and index.isdigit():  # as some schedulers write it
+        index = int(index)
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+        raise _mistake(f"has the index {json.dumps(index)}, which is no number from 0 on")
+    return task["type"], index
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """While this lasts TensorFlow does not see TF_CONFIG, and runs in this process only."""
+    hidden = os.environ.pop(_VARIABLE, None)
+    try:
+        yield
+    finally:
+        if hidden is not None:
+            os.environ[_VARIABLE] = hidden
+
+
+@contextlib.contextmanager
+def server_of_this_process() -> Iterator[None]:
+    """Lets go of the server that TensorFlow starts while this lasts.
+
+    TensorFlow 1.15 would do so when the interpreter is half taken down, and complain.
+    """
+    try:
+        yield
+    finally:
+        if not precision.is_tf2():
+            from tensorflow.python.distribute import distribute_coordinator
+
+            distribute_coordinator._thread_local.server = None
+
+
+# ---------------------------------------------------------------------------------------------
+# Devices.
+
+
+def local_devices(settings: Any) -> List[str]:
+    """Returns the devices of this process that train: its GPUs, or else its CPU or parts of it.
+
+    Args:
+      settings: has distribution_strategy and num_devices.
+
+    Raises:
+      ValueError: there are fewer than are asked for, or they cannot be chosen.
+    """
+    strategy, wanted = settings.distribution_strategy, settings.num_devices
+    if wanted is not None and strategy != MIRRORED:
+        raise ValueError(
+            f"--num_devices={wanted} is for --distribution_strategy={MIRRORED}. With "
+            f"{MULTI_WORKER} each worker uses every GPU it sees, which CUDA_VISIBLE_DEVICES can "
+            f"limit; with {NONE} there is one device."
+        )
+    if strategy == NONE:
+        return [""]  # the one TensorFlow chooses
+    gpus = len(tf.config.experimental.list_physical_devices("GPU"))
+    if gpus and (wanted or 0) > gpus:
+        raise ValueError(f"--num_devices={wanted} is more than the {gpus} GPUs of this host.")
+    kind = "gpu" if gpus else "cpu"
+    return [f"/{kind}:{number}" for number in range(wanted or gpus or 1)]
+
+
+def num_replicas(settings: Any) -> int:
+    """Returns how many devices, of all hosts, share each batch of training.
+
+    Args:
+      settings: has distribution_strategy and num_devices.
+
+    Raises:
+      ValueError: what `local_devices` and `read_cluster` raise.
+    """
+    workers = 1
+    if settings.distribution_strategy == MULTI_WORKER:
+        workers = len(read_cluster().addresses)
+    return workers * len(local_devices(settings))
+
+
+def is_chief(settings: Any) -> bool:
+    """Returns whether this process writes what the run leaves behind.
+
+    Args:
+      settings: has distribution_strategy.
+    """
+    return settings.distribution_strategy != MULTI_WORKER or read_cluster().is_chief
+
+
+def build_strategy(settings: Any) -> Optional[tf.distribute.Strategy]:
+    """Returns TensorFlow's strategy for training, and says which devices take part; None for one.
+
+    Args:
+      settings: has distribution_strategy, num_devices and train_batch_size.
+    """
+    if settings.distribution_strategy == NONE:
+        return None
+    devices = local_devices(settings)
+    replicas = num_replicas(settings)
+    _LOGGER.info(
+        "Training on %d %s (%s%s): %d examples of each batch of %d on each.",
+        replicas,
+        "replica" if replicas == 1 else "replicas",
+        ", ".join(devices),
+        _of_each_worker(settings),
+        settings.train_batch_size // replicas,
+        settings.train_batch_size,
+    )
+    # In a graph: outside of one TensorFlow 2 would start servers for its eager mode.
+    with tf.Graph().as_default():
+        if settings.distribution_strategy == MULTI_WORKER:
+            return tf.distribute.experimental.MultiWorkerMirroredStrategy()
+        if devices[0].startswith("/cpu"):
+            _LOGGER.info("There is no GPU: parts of the CPU stand for devices.")
+            reduction = tf.distribute.ReductionToOneDevice()
+            return tf.distribute.MirroredStrategy(devices, cross_device_ops=reduction)
+        return tf.distribute.MirroredStrategy(devices)
+
+
+def _of_each_worker(settings: Any) -> str:
+    if settings.distribution_strategy != MULTI_WORKER:
+        return ""
+    return f" of each of the workers {', '.join(read_cluster().addresses)}"
+
+
+def session_config(settings: Any) -> tf.ConfigProto:
+    """Returns the session settings, with as many parts of the CPU as stand for devices.
+
+    Args:
+      settings: has distribution_strategy and num_devices.
+    """
+    config = precision.session_config()
+    devices = local_devices(settings)
+    if len(devices) > 1 and devices[0].startswith("/cpu"):
+        config.device_count["CPU"] = len(devices)
+    return config
+
+
+# ---------------------------------------------------------------------------------------------
+# Inside a model function.
+
+
+def replica_number() -> tf.Tensor:
+    """Returns which of all replicas the graph is being built for, int32 [].
+
+    TensorFlow 1.15 counts those of each worker from 0 on.
+    """
+    context = tf.distribute.get_replica_context()
+    number = tf.cast(context.replica_id_in_sync_group, tf.int32)
+    if context.num_replicas_in_sync == 1:
+        return number
+    local = len(context.strategy.extended.worker_devices)
+    if context.num_replicas_in_sync == local:
+        return number
+    return tf.math.floormod(number, local) + local * read_cluster().index
+
+
+def mean_over_replicas(values: tf.Tensor, *, use_tpu: bool) -> tf.Tensor:
+    """Returns the mean of each element over all replicas or TPU cores; the same on each of them.
+
+    Every replica has to run it, or the others wait for it.
+
+    Args:
+      values: float32 of any shape, the same shape on each replica.
+      use_tpu: whether the graph is one of a TPU's.
+    """
+    if use_tpu:
+        total = tf.tpu.cross_replica_sum
+        return total(values) / total(tf.ones([]))
+    context = tf.distribute.get_replica_context()
+    if not context or context.num_replicas_in_sync == 1:
+        return values
+
+    def average(strategy: tf.distribute.Strategy, value: Any) -> Any:
+        return strategy.extended.reduce_to(tf.distribute.ReduceOp.MEAN, value, destinations=value)
+
+    return context.merge_call(average, args=(values,))

@@ -1,0 +1,285 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Looks after the other processes of a training.
+
+TensorFlow's workers wait for each other in every step, and for one that is gone they wait for ever;
+so they do where they begin at different steps.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import socket
+import sys
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from albert.util import stop_signals
+
+_LOGGER = logging.getLogger("albert")
+
+_SECONDS_BETWEEN_LOOKS = 2.0
+_SECONDS_WITHOUT_SIGN = 60.0  # of life from the process that was called
+_CALL_SECONDS = 5.0
+_SECONDS_BETWEEN_CALLS = 0.5
+_FEWEST_MISSES = 3
+_SECONDS_BETWEEN_REMINDERS = 60.0
+_LONGEST_LINE = 1 << 20
+
+
+class _Reminder:
+    """Says every minute whom this process waits for."""
+
+    def __init__(self):
+        self._due = time.monotonic() + _SECONDS_BETWEEN_REMINDERS
+
+    def say(self, missing: Sequence[str]) -> None:
+        if missing and time.monotonic() > self._due:
+            self._due = time.monotonic() + _SECONDS_BETWEEN_REMINDERS
+            _LOGGER.warning("Waiting for the workers at %s.", ", ".join(missing))
+
+
+class PeerWatch:
+    """Ends this process when one of its peers has gone; says which it waits for at the start.
+
+    with PeerWatch(
+        ["host2:2222"], is_over=lambda: step >= last_step, patience_seconds=60.0, leftovers=[]
+    ):
+        train()
+    """
+
+    def __init__(
+        self,
+        addresses: Sequence[str],
+        *,
+        is_over: Callable[[], bool],
+        is_stopping: Callable[[], bool] = lambda: False,
+        patience_seconds: float,
+        leftovers: Sequence[str],
+    ):
+        """Takes what to watch.
+
+        Args:
+          addresses: "host:port" of each peer.
+          is_over: whether the last step is done, so that peers may leave.
+          is_stopping: whether all are to end, and a peer that has gone is no fault.
+          patience_seconds: how long a peer may be silent, as when the network is down for a while.
+          leftovers: folders to remove where this process has to be ended.
+        """
+        self._addresses = list(addresses)
+        self._is_over = is_over
+        self._is_stopping = is_stopping
+        self._patience_seconds = patience_seconds
+        self._leftovers = list(leftovers)
+        self._seen: Dict[str, float] = {}
+        self._misses: Dict[str, int] = {}  # since a peer was seen last
+        self._stopped = threading.Event()
+        self._reminder = _Reminder()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> "PeerWatch":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(_SECONDS_BETWEEN_LOOKS) and not self._is_over():
+            lost = self.look()
+            # They may have left since, because it is over.
+            if lost and not self._is_over() and not self._stopped.is_set():
+                self._end(lost)
+
+    def look(self) -> str:
+        """Looks at every peer; returns the address of one that was there and is gone, or ""."""
+        lost = ""
+        for address in self._addresses:
+            now = time.monotonic()
+            if is_reachable(address):
+                self._seen[address] = now
+                self._misses[address] = 0
+                continue
+            self._misses[address] = self._misses.get(address, 0) + 1
+            # A look may have been late because of the others: one miss proves nothing.
+            if self._misses[address] < _FEWEST_MISSES:
+                continue
+            patience = 0.0 if self._is_stopping() else self._patience_seconds
+            if now - self._seen.get(address, now) > patience:
+                lost = address
+        self._reminder.say([address for address in self._addresses if address not in self._seen])
+        return lost
+
+    def _end(self, lost: str) -> None:
+        """Nothing less ends a process whose main thread waits in TensorFlow."""
+        is_stopping = self._is_stopping()
+        reason = "has ended the training" if is_stopping else "has gone; there is no next step"
+        print(
+            f"{'' if is_stopping else 'ERROR: '}The worker at {lost} {reason}. Start the same "
+            "command in every process again: training goes on from the last checkpoint.",
+            file=sys.stderr,
+            flush=True,
+        )
+        for folder in self._leftovers:
+            shutil.rmtree(folder, ignore_errors=True)
+        os._exit(stop_signals.EXIT_CODE if is_stopping else 1)
+
+
+def is_reachable(address: str) -> bool:
+    """Returns whether something listens at "host:port"."""
+    try:
+        socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
+def _host_and_port(address: str) -> Tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+# ---------------------------------------------------------------------------------------------
+# The roll-call.
+
+
+def roll_call(addresses: Sequence[str], index: int, number: int) -> List[int]:
+    """Returns what each process has to say, once all of them are there; waits for them.
+
+    They meet at the address of the first one, whose server of TensorFlow must not have begun.
+
+    Args:
+      addresses: "host:port" of each process.
+      index: which of them this one is.
+      number: what this one has to say.
+
+    Raises:
+      ValueError: the first one's port is not free.
+    """
+    if index == 0:
+        return _ask(addresses, number)
+    return _answer(addresses[0], {"index": index, "number": number})
+
+
+def _ask(addresses: Sequence[str], number: int) -> List[int]:
+    """The first process's part."""
+    numbers, callers, reminder = {0: number}, {}, _Reminder()
+    with contextlib.closing(_listener(addresses[0], len(addresses))) as server:
+        while len(numbers) < len(addresses):
+            caller, said = _next_caller(server)
+            if isinstance(said, dict) and said.get("index") in range(1, len(addresses)):
+                numbers[said["index"]], callers[said["index"]] = said["number"], caller
+            for index in [index for index, caller in callers.items() if not _is_there(caller)]:
+                del numbers[index], callers[index]  # it has gone
+            reminder.say([address for at, address in enumerate(addresses) if at not in numbers])
+    everything = [numbers[index] for index in range(len(addresses))]
+    for caller in callers.values():
+        with caller, contextlib.suppress(OSError):
+            caller.sendall(json.dumps(everything).encode("ascii") + b"\n")
+    return everything
+
+
+def _next_caller(server: socket.socket) -> Tuple[Optional[socket.socket], Any]:
+    """Returns who has called and what it says; that is None where it is nothing of ours."""
+    try:
+        caller = server.accept()[0]
+    except OSError:  # nobody for a while
+        return None, None
+    caller.settimeout(_CALL_SECONDS)
+    try:
+        return caller, _read_json(caller)
+    except OSError:
+        return caller, None
+
+
+def _answer(address: str, content: Dict[str, int]) -> List[int]:
+    """The part of every other process."""
+    reminder = _Reminder()
+    while True:
+        said = _call(address, content)
+        if isinstance(said, list):
+            return said
+        reminder.say([address])
+        time.sleep(_SECONDS_BETWEEN_CALLS)
+
+
+def _call(address: str, content: Dict[str, int]) -> Any:
+    """Returns what the first process says in the end; None if it is not there, or not waiting."""
+    try:
+        with socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS) as connection:
+            connection.sendall(json.dumps(content).encode("ascii") + b"\n")
+            connection.settimeout(_SECONDS_WITHOUT_SIGN)
+            return _read_json(connection)
+    except OSError:
+        return None
+
+
+def _listener(address: str, count: int) -> socket.socket:
+    """Listens where TensorFlow's server will, which is everywhere unless the address is local."""
+    try:
+        family, place = _place_to_listen(*_host_and_port(address))
+        server = socket.socket(family)
+        try:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:  # IPv4 too
+                server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            server.bind(place)
+            server.listen(count)
+        except OSError:
+            server.close()
+            raise
+    except OSError as error:
+        raise ValueError(
+            f"TF_CONFIG: this process cannot listen at {address} ({error}). Choose a free port, or "
+            "end what uses this one."
+        ) from error
+    server.settimeout(_SECONDS_BETWEEN_LOOKS)
+    return server
+
+
+def _place_to_listen(host: str, port: int) -> Tuple[int, Tuple]:
+    """Returns family and address; a caller tries all that its host's name stands for."""
+    if host not in ("localhost", "::1") and not host.startswith("127."):
+        # What a machine calls itself may stand for 127.0.1.1 there, and for IPv6 elsewhere.
+        return (socket.AF_INET6, ("::", port)) if _has_ipv6() else (socket.AF_INET, ("", port))
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    family, _, _, _, place = min(found, key=lambda one: one[0] != socket.AF_INET)
+    return family, place
+
+
+def _has_ipv6() -> bool:
+    """Whether this machine does: its kernel may not, whatever Python was built with."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+def _is_there(caller: socket.socket) -> bool:
+    """Tells a caller that this process is there; returns whether the caller is."""
+    try:
+        caller.sendall(b" ")
+        caller.settimeout(0.0)
+        return bool(caller.recv(1))
+    except BlockingIOError:  # it waits in silence
+        return True
+    except OSError:
+        return False
+    finally:
+        caller.settimeout(_CALL_SECONDS)
+
+
+def _read_json(connection: socket.socket) -> Any:
+    """Returns what a line says, None if that is nothing of ours."""
+    with connection.makefile("rb") as stream:
+        line = stream.readline(_LONGEST_LINE)
+    try:
+        return json.loads(line.decode("ascii"))
+    except ValueError:
+        return None

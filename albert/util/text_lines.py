@@ -1,0 +1,205 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Texts, one or two on a line, from files and pipes of any length, and answers to where they go.
+
+A line is a JSON object with text_a (and text_b), or the text (TAB the second text); fields and
+columns may have other names. What has come is handed on, so that a program on the other end of a
+pipe is answered at once.
+"""
+
+import contextlib
+import json
+import queue
+import re
+import sys
+import threading
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Sequence, TextIO, Tuple
+
+import tensorflow.compat.v1 as tf
+
+from albert.util import files
+
+STANDARD = "-"
+_MOST_LINES = 4096  # in memory, and answered together
+_LATER = object()  # the next line may not have come yet
+_JSON_FIELDS = ("text_a", "text_b")
+
+
+class Line(NamedTuple):
+    """A line of input and its number, from 1."""
+
+    number: int
+    text: str
+
+
+def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
+    """Yields the lines of a stream of bytes in groups: at least one, and all that have come.
+
+    Args:
+      stream: iterable of lines in UTF-8; read in a thread of its own.
+      name: for the error message.
+
+    Raises:
+      ValueError: a line is not UTF-8.
+    """
+    lines = queue.Queue(_MOST_LINES)  # of lines, then None or an error
+    threading.Thread(target=_read, args=(stream, name, lines.put), daemon=True).start()
+    while True:
+        group, item = [], lines.get()
+        while isinstance(item, Line):
+            group.append(item)
+            item = _present(lines) if len(group) < _MOST_LINES else _LATER
+        if group:
+            yield group
+        if isinstance(item, Exception):
+            raise item
+        if item is None:
+            return
+
+
+def _present(lines: Any) -> Any:
+    """What is in a queue already."""
+    try:
+        return lines.get_nowait()
+    except queue.Empty:
+        return _LATER
+
+
+def _read(stream: Any, name: str, put: Callable[[Any], None]) -> None:
+    """Puts each line, and None at the end; an error takes the place of the rest."""
+    try:
+        for number, content in enumerate(stream, 1):
+            put(Line(number, _decoded(content, f"{name}:{number}", is_first=number == 1)))
+        put(None)
+    except (ValueError, OSError, tf.errors.OpError) as error:
+        put(error)
+
+
+def _decoded(content: bytes, where: str, *, is_first: bool) -> str:
+    try:
+        text = content.decode("utf-8-sig" if is_first else "utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{where}: the line is not UTF-8 ({error}). Convert the input.") from error
+    return text.rstrip("\r\n")
+
+
+def _is_number(name: str) -> bool:
+    """Whether a column is given by its number; digits of other scripts are none."""
+    return re.fullmatch("[0-9]+", name) is not None
+
+
+class TextReader:
+    """Finds the texts in lines; the first one decides on the format."""
+
+    def __init__(self, name: str, columns: Optional[str]):
+        """Remembers what to look for.
+
+        Args:
+          name: of the input, for messages.
+          columns: where the texts are, with commas; None for the usual places.
+
+        Raises:
+          ValueError: more than two columns.
+        """
+        self._name = name
+        self._columns = [part.strip() for part in (columns or "").split(",") if part.strip()]
+        if len(self._columns) > 2:
+            raise ValueError(
+                f"--columns={columns} names more than two; give one, or two for pairs."
+            )
+        self._find: Optional[Callable[[Line], Any]] = None
+        self._blank: Optional[Line] = None  # the first of those that may be the input's end
+
+    def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:
+        """Returns a text or a pair for each line; a header line has none, nor have blank ones."""
+        found = []
+        for line in lines:
+            if not line.text.strip():
+                self._blank = self._blank or (self._find and line)
+                continue
+            if self._blank:
+                raise ValueError(
+                    f"{self._where(self._blank)}: the line is blank, though others follow. Every "
+                    "line is answered: give it a text, or remove it."
+                )
+            if self._find is None and self._is_header(line):
+                continue
+            found.append(self._find(line))
+        return found
+
+    def _is_header(self, line: Line) -> bool:
+        """Looks at the first line that is not blank, and at no other."""
+        if line.text.lstrip().startswith("{"):
+            self._find = self._from_json
+            return False
+        named = [name for name in self._columns if not _is_number(name)]
+        places = [int(name) for name in self._columns if _is_number(name)]
+        if named:
+            header = line.text.split("\t")
+            missing = [name for name in self._columns if name not in header]
+            if missing:
+                raise ValueError(
+                    f"{self._where(line)}: no column is named {', '.join(missing)}; there are "
+                    f"{', '.join(header)}."
+                )
+            places = [header.index(name) for name in self._columns]
+        self._find = lambda row: self._from_cells(row, places)
+        return bool(named)
+
+    def _where(self, line: Line) -> str:
+        return f"{self._name}:{line.number}"
+
+    def _from_json(self, line: Line) -> Tuple[str, ...]:
+        try:
+            values = json.loads(line.text)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{self._where(line)}: not a JSON object ({error}).") from error
+        if not isinstance(values, dict):
+            shown = line.text.strip()[:60]
+            raise ValueError(f"{self._where(line)}: not a JSON object, as others are, but {shown}.")
+        names = self._columns or [name for name in _JSON_FIELDS if name in values]
+        texts = tuple(values[name] for name in names if name in values)
+        if not texts or len(texts) < len(names) or not all(isinstance(t, str) for t in texts):
+            raise ValueError(
+                f"{self._where(line)}: the object needs texts named "
+                f"{' and '.join(names or _JSON_FIELDS)}; it has {', '.join(values)}. --columns "
+                "names other fields."
+            )
+        return texts
+
+    def _from_cells(self, line: Line, places: Sequence[int]) -> Tuple[str, ...]:
+        cells = line.text.split("\t")
+        if not places and len(cells) <= 2:
+            return tuple(cells)
+        if not places or max(places) >= len(cells):
+            raise ValueError(
+                f"{self._where(line)}: the line has {len(cells)} columns. A text, or two with "
+                "a TAB between them, are expected; --columns names the columns of others."
+            )
+        return tuple(cells[place] for place in places)
+
+
+@contextlib.contextmanager
+def open_input(path: str) -> Iterator[Any]:
+    """Yields a stream of bytes; STANDARD is standard input.
+
+    Raises:
+      ValueError: --input_file does not exist.
+    """
+    if path == STANDARD:
+        yield sys.stdin.buffer
+        return
+    if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
+        raise ValueError(f"--input_file={path} was not found.")
+    with files.open_to_read(path) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def open_output(path: str) -> Iterator[TextIO]:
+    """Yields a stream of text; a file is there when it is complete."""
+    if path == STANDARD:
+        yield sys.stdout
+        return
+    with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "w") as stream:
+        yield stream

@@ -1,0 +1,355 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Files of predictions for people, GLUE and CLUE; and files of texts to predict."""
+
+import json
+import logging
+import os
+import zipfile
+
+import numpy as np
+import pytest
+
+from albert.classification import predictions as classifier_predictions
+from albert.classification import tasks as classifier_tasks
+from albert.classification.examples import InputExample
+from tests.support.shared import needs_shared, shared_path
+
+
+def _task(name):
+    return classifier_tasks.get_task(name)
+
+
+def _predictions(probabilities, predictions, guids=None):
+    guids = guids or [str(index) for index in range(len(predictions))]
+    examples = [InputExample(guid, "a") for guid in guids]
+    dtype = np.asarray(predictions).dtype
+    return classifier_predictions.Predictions(
+        examples, np.array(probabilities, np.float32), np.array(predictions, dtype)
+    )
+
+
+def _read(path):
+    with open(str(path), encoding="utf-8", newline="") as stream:
+        return stream.read()
+
+
+# --------------------------------------------------------------------------------------- writing
+
+
+def test_probabilities_and_answers_go_to_files_of_the_published_format(tmp_path):
+    predictions = _predictions([[0.25, 0.75], [0.1, 0.9]], [1, 0], ["7", "x"])
+    paths = classifier_predictions.write_results(
+        str(tmp_path), _task("rte"), predictions=predictions
+    )
+    assert [os.path.basename(path) for path in paths] == ["test_results.tsv", "submit_results.tsv"]
+    assert _read(paths[0]) == "0.25\t0.75\n0.1\t0.9\n"
+    assert _read(paths[1]) == "index\tprediction\n7\tnot_entailment\nx\tentailment\n"
+
+
+def test_numbers_are_predicted_as_numbers_and_kept_on_the_scale_for_glue(tmp_path):
+    predictions = _predictions([[5.25], [-0.5], [2.5]], [5.25, -0.5, 2.5])
+    paths = classifier_predictions.write_predictions(
+        str(tmp_path), _task("sts-b"), "test", predictions=predictions
+    )
+    assert _read(paths[0]) == "5.25\n-0.5\n2.5\n"
+    assert _read(paths[1]) == "index\tprediction\n0\t5.25\n1\t-0.5\n2\t2.5\n"
+    assert os.path.basename(paths[2]) == "STS-B.tsv"
+    assert _read(paths[2]) == "index\tprediction\n0\t5.000\n1\t0.000\n2\t2.500\n"
+
+
+def test_every_test_split_has_its_own_files(tmp_path):
+    predictions = _predictions([[0.5, 0.25, 0.25]], [2])
+    written = [
+        classifier_predictions.write_predictions(
+            str(tmp_path), _task("mnli"), split, predictions=predictions
+        )
+        for split in _task("mnli").test_splits
+    ]
+    assert [[os.path.basename(path) for path in paths] for paths in written] == [
+        ["test_results.tsv", "submit_results.tsv", "MNLI-m.tsv"],
+        ["test_results_mismatched.tsv", "submit_results_mismatched.tsv", "MNLI-mm.tsv"],
+    ]
+    assert _read(written[1][2]) == "index\tprediction\n0\tneutral\n"
+
+
+def test_clue_wants_a_json_line_for_each_row(tmp_path):
+    predictions = _predictions(np.eye(15)[:2], [0, 14], ["test-0", "test-1"])
+    paths = classifier_predictions.write_predictions(
+        str(tmp_path), _task("tnews"), "test", predictions=predictions
+    )
+    assert os.path.basename(paths[-1]) == "tnews_predict.json"
+    assert _read(paths[-1]) == '{"id": 0, "label": "100"}\n{"id": 1, "label": "116"}\n'
+
+
+def test_results_of_a_file_of_ones_own_leave_those_of_the_test_data_alone(tmp_path):
+    predictions = _predictions([[0.25, 0.75]], [1])
+    for task in ("rte", "tnews"):
+        paths = classifier_predictions.write_file_results(
+            str(tmp_path), _task(task), "/some/where/my.texts.tsv", predictions=predictions
+        )
+        assert [os.path.basename(path) for path in paths] == [
+            "test_results_my.texts.tsv",
+            "submit_results_my.texts.tsv",
+        ]
+    assert sorted(os.listdir(str(tmp_path))) == sorted(map(os.path.basename, paths))
+
+
+def test_of_two_choices_the_likelier_one_is_the_answer_of_a_row(tmp_path):
+    probabilities = [[0.1, 0.9], [0.05, 0.95], [0.6, 0.4], [0.8, 0.2]]
+    path = classifier_predictions.write_clue_file(
+        str(tmp_path / "copa_predict.json"),
+        _task("copa"),
+        _predictions(probabilities, [1, 1, 0, 0]),
+    )
+    assert _read(path) == '{"id": 0, "label": "1"}\n{"id": 1, "label": "0"}\n'
+
+
+def test_as_many_predictions_as_examples_are_wanted(tmp_path):
+    predictions = _predictions([[0.5, 0.5], [0.5, 0.5]], [0, 1], ["only one"])
+    with pytest.raises(ValueError, match="1 examples, 2 rows of probabilities and 2 predictions"):
+        classifier_predictions.write_results(str(tmp_path), _task("rte"), predictions=predictions)
+    assert os.listdir(str(tmp_path)) == []
+
+
+# -------------------------------------------------------------------------------- the zip for GLUE
+
+
+def test_the_zip_holds_what_there_is_and_names_what_is_missing(tmp_path):
+    for folder, name, text in (("a", "RTE.tsv", "1"), ("b", "RTE.tsv", "2"), ("b", "AX.tsv", "3")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / name).write_text(text)
+    (tmp_path / "b" / "notes.tsv").write_text("not for GLUE")
+    folders = [str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "absent")]
+    submission = classifier_predictions.zip_glue_submission(str(tmp_path / "glue.zip"), folders)
+    assert submission.files == ["AX.tsv", "RTE.tsv"]
+    assert len(submission.missing) == 9 and "MNLI-mm.tsv" in submission.missing
+    with zipfile.ZipFile(submission.path) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {
+            "AX.tsv": b"3",
+            "RTE.tsv": b"1",
+        }
+    again = classifier_predictions.zip_glue_submission(str(tmp_path / "again.zip"), folders)
+    assert (tmp_path / "glue.zip").read_bytes() == (tmp_path / "again.zip").read_bytes()
+    assert again.missing == submission.missing
+
+
+def test_every_file_glue_wants_comes_from_some_task():
+    named = {name for task in classifier_tasks.TASKS.values() for name in task.submissions.values()}
+    assert named == set(classifier_predictions.GLUE_SUBMISSION_FILES)
+
+
+def test_a_zip_without_files_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="No file for GLUE is in .*--do_predict"):
+        classifier_predictions.zip_glue_submission(str(tmp_path / "a.zip"), [str(tmp_path)])
+    assert os.listdir(str(tmp_path)) == []
+
+
+# ------------------------------------------------------------------------- what is to be predicted
+
+
+def _predicted(folder, task, text):
+    path = folder / "mine.txt"
+    path.write_bytes(text.encode("utf-8"))
+    data = classifier_predictions.read_predict_file(_task(task), str(path))
+    assert all(example.label is None for example in data.examples)
+    return [(example.guid, example.text_a, example.text_b) for example in data.examples]
+
+
+@pytest.mark.parametrize(
+    "task, text",
+    [
+        ("mrpc", "A\tB\n"),
+        ("mrpc", "\ufefftext_a\ttext_b\r\nA\tB\r\n"),
+        ("mrpc", "label\tquestion1\tquestion2\n1\tA\tB\n"),
+        ("mrpc", "1\t11\t12\tA\tB\n"),
+        ("mrpc", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t11\t12\tA\tB\n"),
+        ("mrpc", '{"sentence1": "A", "sentence2": "B", "label": "1"}\n'),
+        ("qqp", "0\t1\t2\tA\tB\t1\n"),
+        ("lcqmc", "A\tB\t1\n"),
+        ("sentence_pair", "1\tA\tB\n"),
+        ("xnli", '{"premise": "A", "hypo": "B"}\n'),
+        ("qnli", "question\tsentence\nA\tB\n"),
+        ("csl", '{"keyword": ["A"], "abst": "B", "label": "x"}\n'),
+        ("rte", "A\tB\n"),
+        ("rte", "0\tA\tB\n"),
+        ("rte", "0\tA\tB\tentailment\n"),
+        ("qqp", "A\tB\n"),
+        ("qqp", "0\tA\tB\n"),
+        ("ax", "0\tA\tB\n"),
+        ("sts-b", "A\tB\n"),
+        ("copa", '{"text_a": "A", "text_b": "B"}\n' * 2),
+    ],
+)
+def test_pairs_are_found_in_files_of_any_origin(task, text, tmp_path):
+    assert _predicted(tmp_path, task, text)[:1] == [("0", "A", "B")]
+
+
+@pytest.mark.parametrize(
+    "task, text",
+    [
+        ("sst-2", "A\n"),
+        ("sst-2", "sentence\tlabel\nA\t1\n"),
+        ("cola", "gj04\t1\t*\tA\n"),
+        ("tnews", '{"sentence": "A", "label": 999}\n'),
+        ("tnews", '{"text": "A"}\n'),
+        ("chnsenticorp", "1\tA\n"),
+        ("chnsenticorp", "A\n"),
+        ("sst-2", "A\t1\n"),
+        ("sst-2", "0\tA\n"),
+        ("cola", "A\n"),
+        ("cola", "0\tA\n"),
+    ],
+)
+def test_single_texts_are_found_in_files_of_any_origin(task, text, tmp_path):
+    assert _predicted(tmp_path, task, text) == [("0", "A", None)]
+
+
+@pytest.mark.parametrize(
+    "task, text, problem",
+    [
+        ("rte", "A\tB\tentailment\nC\tD\tnot_entailment\n", "column 2 .* should hold text_b"),
+        ("rte", "one\ttwo\tthree\nC\tD\tnot_entailment\n", "column 2 .* should hold text_b"),
+        ("qnli", "A\tB\tentailment\n", "column 2 .from 0. should hold text_b, but holds labels"),
+        ("wnli", "A\tB\t1\nC\tD\t0\n", "column 2 .from 0. should hold text_b, but holds labels"),
+        ("ax", "A\tB\tneutral\n", "column 2 .from 0. should hold text_b, but holds labels"),
+        ("qqp", "A\tB\t1\n", "column 2 .from 0. should hold text_b, but holds labels"),
+        ("cola", "A\tB\t0\nC\tD\t1\n", "column 2 .from 0. holds labels, which the task's own"),
+        ("sst-2", "7\tA\t0\n8\tB\t1\n", "column 2 .from 0. holds labels, which the task's own"),
+        ("lcqmc", "1\tA\tB\n0\tC\tD\n", "column 0 .from 0. should hold text_a, but holds labels"),
+        ("lcqmc", "A\t1\nC\t0\n", "column 1 .from 0. should hold text_b, but holds labels"),
+        ("sentence_pair", "A\tB\t1\n", "column 2 .from 0. should hold text_b, but holds labels"),
+        ("sts-b", "A\t2.5\nB\t4\n", "column 1 .from 0. should hold text_b, but holds labels"),
+    ],
+)
+def test_labels_are_not_taken_for_texts(task, text, problem, tmp_path):
+    with pytest.raises(ValueError, match=f"mine.txt': {problem}") as caught:
+        _predicted(tmp_path, task, text)
+    assert "give the file a header row with text_a" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "task, text, line",
+    [
+        (
+            "rte",
+            "0\tA\tB\n",
+            "text_a is column 1 and text_b is column 2 (columns from 0); the first example has "
+            "text_a 'A', text_b 'B'.",
+        ),
+        (
+            "sst-2",
+            "sentence\n" + "x" * 100 + "\n",
+            f"text_a is column 'sentence'; the first example has text_a '{'x' * 57}...'.",
+        ),
+        (
+            "mrpc",
+            "body\theading\nA\tB\n",  # nothing tells that this is a header
+            "text_a is column 0 and text_b is column 1 (columns from 0); the first example has "
+            "text_a 'body', text_b 'heading'.",
+        ),
+        ("tnews", '{"text": "A"}\n', "text_a is field 'text'; the first example has text_a 'A'."),
+    ],
+)
+def test_the_log_says_what_was_taken_for_the_texts(task, text, line, tmp_path, caplog):
+    with caplog.at_level(logging.INFO):
+        _predicted(tmp_path, task, text)
+    assert caplog.messages == [f"{tmp_path / 'mine.txt'}: {line}"]
+
+
+def test_rows_keep_the_names_that_the_file_gives_them(tmp_path):
+    rows = _predicted(tmp_path, "sst-2", "id\tsentence\nx7\tA\nx8\tB\n")
+    assert rows == [("x7", "A", None), ("x8", "B", None)]
+    rows = [{"id": number, "text_a": "A", "text_b": "B"} for number in (3, 5)]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    assert _predicted(tmp_path, "mrpc", text) == [("3", "A", "B"), ("5", "A", "B")]
+
+
+def test_a_row_without_a_name_is_called_by_its_number(tmp_path):
+    rows = _predicted(tmp_path, "sst-2", "sentence\tid\nA\tx7\nB\n")
+    assert rows == [("x7", "A", None), ("1", "B", None)]
+
+
+@pytest.mark.parametrize("file", ["mine.tsv", "mine.jsonl"])
+def test_rows_of_a_task_of_ones_own_are_named_as_it_says(file, tmp_path):
+    path = tmp_path / file
+    text = '{"key": 8, "body": "A"}\n' if file == "mine.jsonl" else "key\tbody\n8\tA\n"
+    path.write_text(text, encoding="utf-8")
+    task = classifier_tasks.custom_task(
+        text_a="body", guid="key", labels="x,y", test_file="test.jsonl"
+    )
+    (example,) = classifier_predictions.read_predict_file(task, str(path)).examples
+    assert (example.guid, example.text_a) == ("8", "A")
+
+
+@pytest.mark.parametrize("answer", [1, 7])
+def test_the_answers_in_a_file_of_choices_are_not_looked_at(answer, tmp_path):
+    row = {"premise": "P", "choices": ["A", "B"], "question": "effect", "label": answer}
+    assert _predicted(tmp_path, "copa", json.dumps(row)) == [("0", "P", "A"), ("1", "P", "B")]
+
+
+def test_a_choice_to_predict_is_two_examples(tmp_path):
+    row = {"premise": "P", "choice0": "A", "choice1": "B", "question": "effect", "id": 4}
+    assert _predicted(tmp_path, "copa", json.dumps(row)) == [("0", "P", "A"), ("1", "P", "B")]
+
+
+def test_a_task_of_ones_own_predicts_files_in_its_own_layout(tmp_path):
+    path = tmp_path / "mine.tsv"
+    path.write_text("key\tbody\n1\tA\n", encoding="utf-8")
+    task = classifier_tasks.custom_task(text_a="body", label="topic", labels="x,y")
+    (example,) = classifier_predictions.read_predict_file(task, str(path)).examples
+    assert example.text_a == "A"
+
+
+@pytest.mark.parametrize(
+    "task, text, problem",
+    [
+        ("mrpc", "A\n", "a pair of texts was not found in .*columns named text_a, text_b or"),
+        ("mrpc", '{"text": "A"}\n', "a pair of texts was not found in .*fields named text_a"),
+        ("sst-2", '{"body": "A"}\n', "a text was not found in .*fields named text_a or sentence"),
+        ("sst-2", "\n", "is empty"),
+        ("mrpc", "A\tB\nC\n", "mine.txt:2: the row has 1 columns"),
+        ("wsc", '{"text": "A", "target": {}}\n', "mine.txt:1: the object has not the fields"),
+        ("copa", "P\tA\nP\tB\nP\tC\n", "mine.txt' holds 3 rows. Task 'copa' takes 2 rows for each"),
+        ("copa", '{"text_a": "P", "text_b": "A"}\n', "holds 1 rows. Task 'copa' takes 2 rows"),
+        ("copa", "premise\nP\n", "a pair of texts was not found"),
+        ("copa", "premise\tchoices\tquestion\nP\tA\tcause\n", "a pair of texts was not found"),
+        (
+            "copa",
+            '{"premise": "P", "question": "cause"}\n',
+            "mine.txt:1: the object has not the fi",
+        ),
+    ],
+)
+def test_a_file_without_the_texts_is_refused(task, text, problem, tmp_path):
+    with pytest.raises(ValueError, match=problem):
+        _predicted(tmp_path, task, text)
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    "task, file",
+    [
+        ("mrpc", "glue/MRPC/dev.tsv"),
+        ("mrpc", "glue/MRPC/test.tsv"),
+        ("cola", "glue/CoLA/dev.tsv"),
+        ("cola", "glue/CoLA/test.tsv"),
+        ("sst-2", "glue/SST-2/test.tsv"),
+        ("sts-b", "glue/STS-B/test.tsv"),
+        ("rte", "glue/RTE/dev.tsv"),
+        ("lcqmc", "clue/LCQMC/dev.txt"),
+        ("afqmc", "clue/AFQMC/test.txt"),
+        ("xnli", "clue/xnli/test.tsv"),
+        ("tnews", "clue/tnews/dev.json"),
+        ("csl", "clue/csl/dev.json"),
+        ("wsc", "clue/cluewsc/dev.json"),
+    ],
+)
+def test_a_tasks_own_files_are_predicted_as_they_are_read(task, file):
+    path = shared_path("data") / file
+    data = classifier_predictions.read_predict_file(_task(task), str(path))
+    split = "test" if "test" in file else "dev"
+    expected = classifier_tasks.read_examples(_task(task), str(path.parent), split)
+    assert [(e.text_a, e.text_b) for e in data.examples] == [
+        (e.text_a, e.text_b) for e in expected.examples
+    ]

@@ -1,0 +1,605 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The classification tasks: declarations, the layouts people have, and tasks of one's own."""
+
+import json
+
+import pytest
+
+from albert.classification import examples as labelled_examples
+from albert.classification import tasks as classifier_tasks
+from albert.classification.task_table import mark_spans, pair_choices
+from albert.training import metrics
+from tests.support.shared import needs_shared, shared_path
+
+GLUE_HEADERS = {
+    "mrpc": "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String",
+    "sts-b": "index\tgenre\tfilename\tyear\told\tsource1\tsource2\tsentence1\tsentence2\tscore",
+    "qqp": "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate",
+    "mnli": "index\tp\tp\tg\tb\tb\tp\tp\tsentence1\tsentence2\tlabel1\tgold_label",
+    "qnli": "index\tquestion\tsentence\tlabel",
+    "rte": "index\tsentence1\tsentence2\tlabel",
+    "wnli": "index\tsentence1\tsentence2\tlabel",
+    "sst-2": "sentence\tlabel",
+    "cola": "",
+}
+GLUE_ROWS = {
+    "mrpc": "1\t11\t12\tA one.\tB one.",
+    "sts-b": "7\tg\tf\ty\to\ts\ts\tA one.\tB one.\t2.500",
+    "qqp": "7\t1\t2\tA one.\tB one.\t1",
+    "mnli": "7\tp\tp\tg\tb\tb\tp\tp\tA one.\tB one.\tneutral\tneutral",
+    "qnli": "7\tA one.\tB one.\tnot_entailment",
+    "rte": "7\tA one.\tB one.\tnot_entailment",
+    "wnli": "7\tA one.\tB one.\t1",
+    "sst-2": "A one. \t1",
+    "cola": "gj04\t1\t\tA one.",
+}
+GLUE_TEST_FILES = {
+    "mrpc": "index\t#1 ID\t#2 ID\t#1 String\t#2 String\n0\t1\t2\tA two.\tB two.",
+    "sts-b": "index\tg\tf\ty\to\ts\ts\tsentence1\tsentence2\n0\tg\tf\ty\to\ts\ts\tA two.\tB two.",
+    "qqp": "id\tquestion1\tquestion2\n0\tA two.\tB two.",
+    "mnli": "index\tp\tp\tg\tb\tb\tp\tp\tsentence1\tsentence2\n"
+    "0\tp\tp\tg\tb\tb\tp\tp\tA two.\tB two.",
+    "qnli": "index\tquestion\tsentence\n0\tA two.\tB two.",
+    "rte": "index\tsentence1\tsentence2\n0\tA two.\tB two.",
+    "wnli": "index\tsentence1\tsentence2\n0\tA two.\tB two.",
+    "sst-2": "index\tsentence\n0\tA two.",
+    "cola": "index\tsentence\n0\tA two.",
+}
+LABELS = {"sts-b": 2.5, "mnli": "neutral", "qnli": "not_entailment", "rte": "not_entailment"}
+GUIDS = {"mrpc": "train-1", "sst-2": "train-1", "cola": "train-0"}
+
+
+def _write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8"))
+
+
+def _read(task, folder, split):
+    data = classifier_tasks.read_examples(classifier_tasks.get_task(task), str(folder), split)
+    return [(example.text_a, example.text_b, example.label) for example in data.examples]
+
+
+# ----------------------------------------------------------------------------------- declarations
+
+
+def test_every_task_of_glue_and_the_chinese_ones_is_there():
+    glue = "cola sst-2 mrpc sts-b qqp mnli mismnli qnli rte wnli ax"
+    chinese = (
+        "lcqmc lcqmc_pair sentence_pair xnli tnews iflytek afqmc cmnli ocnli csl wsc copa"
+        " chnsenticorp"
+    )
+    assert " ".join(classifier_tasks.GLUE_TASKS) == glue
+    assert " ".join(classifier_tasks.CHINESE_TASKS) == chinese
+    assert " ".join(classifier_tasks.TASKS) == f"{glue} {chinese}"
+
+
+@pytest.mark.parametrize("name", list(classifier_tasks.TASKS))
+def test_a_declaration_is_consistent(name):
+    task = classifier_tasks.get_task(name)
+    assert task.name == name and task.folder
+    assert task.best_metric in task.metrics
+    assert set(task.metrics) <= set(classifier_tasks.METRICS)
+    assert task.higher_is_better
+    assert len(set(task.labels)) == len(task.labels) == (0 if name == "sts-b" else task.num_labels)
+    assert set(task.submissions) <= set(task.test_splits)
+    assert task.test_splits and (task.dev_splits or name == "ax")
+    recipe = task.recipe
+    assert bool(recipe.train_step) != bool(recipe.num_train_epochs)
+    assert 0 < recipe.learning_rate < 1e-3 and recipe.max_seq_length in (128, 256, 512)
+
+
+def test_tasks_know_the_metrics_there_are():
+    assert set(classifier_tasks.METRICS) == set(metrics.METRICS)
+
+
+def test_recipes_of_glue_are_those_of_the_public_script():
+    expected = {  # warm-up, rate, steps, save, batch
+        "sst-2": (1256, 1e-5, 20935, 100, 32),
+        "mnli": (1000, 3e-5, 10000, 100, 128),
+        "cola": (320, 1e-5, 5336, 100, 16),
+        "qnli": (1986, 1e-5, 33112, 200, 32),
+        "qqp": (1000, 5e-5, 14000, 100, 128),
+        "rte": (200, 3e-5, 800, 100, 32),
+        "sts-b": (214, 2e-5, 3598, 100, 16),
+        "mrpc": (200, 2e-5, 800, 100, 32),
+    }
+    for name, numbers in expected.items():
+        recipe = classifier_tasks.get_task(name).recipe
+        assert numbers == (
+            recipe.warmup_step,
+            recipe.learning_rate,
+            recipe.train_step,
+            recipe.save_checkpoints_steps,
+            recipe.train_batch_size,
+        )
+        assert recipe.max_seq_length == 512
+
+
+def test_labels_have_the_published_order():
+    labels = {name: classifier_tasks.get_task(name).labels for name in classifier_tasks.TASKS}
+    assert labels["mnli"] == labels["ax"] == ("contradiction", "entailment", "neutral")
+    assert labels["rte"] == labels["qnli"] == ("entailment", "not_entailment")
+    assert labels["wsc"] == ("true", "false")
+    assert len(labels["tnews"]) == 15 and not {"105", "111"} & set(labels["tnews"])
+    assert labels["iflytek"][0] == "0" and labels["iflytek"][-1] == "118"
+    assert classifier_tasks.get_task("sts-b").label_list == [None]
+
+
+def test_the_metric_that_decides_is_the_published_one():
+    best = {name: classifier_tasks.get_task(name).best_metric for name in classifier_tasks.TASKS}
+    assert best.pop("cola") == "matthew_corr"
+    assert best.pop("sts-b") == "pearson"
+    assert set(best.values()) == {"eval_accuracy"}
+
+
+def test_mnli_is_evaluated_on_both_dev_sets_the_matched_one_first():
+    task = classifier_tasks.get_task("mnli")
+    assert task.dev_splits == ("dev_matched", "dev_mismatched")
+    assert task.split("dev").name == "dev_matched"
+    assert classifier_tasks.get_task("mismnli").dev_splits == ("dev_mismatched",)
+
+
+def test_names_are_found_in_any_case_and_close_ones_are_suggested():
+    assert classifier_tasks.get_task("STS-B").name == "sts-b"
+    with pytest.raises(ValueError, match="Unknown task 'mprc'. Did you mean 'mrpc'.* Tasks: cola"):
+        classifier_tasks.get_task("mprc")
+
+
+def test_a_split_that_a_task_has_not_is_named():
+    with pytest.raises(ValueError, match="Task 'ax' has no train data; it has: test"):
+        classifier_tasks.get_task("ax").split("train")
+
+
+# ------------------------------------------------------------------------------------ GLUE layouts
+
+
+@pytest.mark.parametrize("name", list(GLUE_ROWS))
+def test_glue_files_are_read_from_the_parent_or_the_tasks_own_folder(name, tmp_path):
+    task = classifier_tasks.get_task(name)
+    header = GLUE_HEADERS[name] + "\n" if GLUE_HEADERS[name] else ""
+    folder = tmp_path / task.folder
+    _write(folder / "train.tsv", header + GLUE_ROWS[name] + "\n")
+    text_a, text_b = ("A one. " if name == "sst-2" else "A one."), "B one." * task.is_pair or None
+    for data_dir in (tmp_path, folder):
+        data = classifier_tasks.read_examples(task, str(data_dir), "train")
+        (example,) = data.examples
+        assert (example.text_a, example.text_b) == (text_a, text_b)
+        assert example.label == LABELS.get(name, "1")
+        assert example.guid == GUIDS.get(name, "7")
+        assert data.files == [str(folder / "train.tsv")]
+
+
+@pytest.mark.parametrize("name", list(GLUE_TEST_FILES))
+def test_glue_test_files_give_texts_and_the_sites_index(name, tmp_path):
+    task = classifier_tasks.get_task(name)
+    for split in task.test_splits:
+        _write(tmp_path / task.folder / f"{split}.tsv", GLUE_TEST_FILES[name])
+        (example,) = classifier_tasks.read_examples(task, str(tmp_path), split).examples
+        assert example.guid == "0" and example.label is None
+        assert (example.text_a, example.text_b) == ("A two.", "B two." * task.is_pair or None)
+
+
+def test_the_diagnostic_data_has_a_folder_of_its_own(tmp_path):
+    text = "index\tsentence1\tsentence2\n0\tA\tB\n"
+    _write(tmp_path / "diagnostic" / "diagnostic.tsv", text)
+    assert _read("ax", tmp_path, "test") == [("A", "B", None)]
+
+
+def test_qqp_rows_that_break_off_are_skipped_and_counted(tmp_path):
+    rows = [GLUE_HEADERS["qqp"], GLUE_ROWS["qqp"], "8\t1\t2\tbroken"]
+    _write(tmp_path / "QQP" / "train.tsv", "\n".join(rows) + "\n")
+    data = classifier_tasks.read_examples(classifier_tasks.get_task("qqp"), str(tmp_path), "train")
+    assert len(data.examples) == 1
+    assert data.notes == ["1 x row with too few columns, skipped"]
+
+
+def test_folders_are_found_in_any_case_and_under_their_other_names(tmp_path):
+    _write(tmp_path / "sts-b" / "dev.tsv", GLUE_HEADERS["sts-b"] + "\n" + GLUE_ROWS["sts-b"])
+    _write(tmp_path / "tnews_public" / "dev.json", '{"sentence": "好", "label": 100}\n')
+    assert _read("sts-b", tmp_path, "dev") == [("A one.", "B one.", 2.5)]
+    assert _read("tnews", tmp_path, "dev") == [("好", None, "100")]
+    assert classifier_tasks.has_split(classifier_tasks.get_task("tnews"), str(tmp_path), "dev")
+    assert not classifier_tasks.has_split(classifier_tasks.get_task("tnews"), str(tmp_path), "test")
+
+
+def test_beside_a_tasks_own_folder_the_files_of_the_parent_folder_are_not_its(tmp_path):
+    text = GLUE_HEADERS["rte"] + "\n" + GLUE_ROWS["rte"] + "\n"
+    _write(tmp_path / "RTE" / "train.tsv", text)
+    _write(tmp_path / "dev.tsv", text)
+    assert len(_read("rte", tmp_path, "train")) == 1
+    assert not classifier_tasks.has_split(classifier_tasks.get_task("rte"), str(tmp_path), "dev")
+    with pytest.raises(ValueError, match="dev data was not found: none of dev.tsv is in '.*RTE'"):
+        _read("rte", tmp_path, "dev")
+
+
+def test_a_folder_that_only_has_the_name_of_a_task_of_ones_own_is_not_its_data(tmp_path):
+    _write(tmp_path / "custom" / "model.ckpt-1.index", "an output folder")
+    _write(tmp_path / "dev.tsv", "A match.\tsport\n")
+    task = classifier_tasks.custom_task(text_a=0, label=1, labels="sport,politics")
+    assert len(classifier_tasks.read_examples(task, str(tmp_path), "dev").examples) == 1
+    _write(tmp_path / "custom" / "train.tsv", "A match.\tsport\n")
+    assert not classifier_tasks.has_split(task, str(tmp_path), "dev")
+
+
+@pytest.mark.parametrize("data_dir", ["", "/nowhere/at/all"])
+def test_a_data_dir_that_is_no_folder_is_refused(data_dir):
+    with pytest.raises(ValueError, match="--data_dir .* is not a folder.*MRPC"):
+        classifier_tasks.read_examples(classifier_tasks.get_task("mrpc"), data_dir, "dev")
+
+
+# --------------------------------------------------------------------------------- Chinese layouts
+
+
+@pytest.mark.parametrize("name", ["lcqmc", "lcqmc_pair", "afqmc"])
+@pytest.mark.parametrize(
+    "file, text",
+    [
+        ("dev.txt", "甲\t乙\t1\n"),
+        ("dev.tsv", "text_a\ttext_b\tlabel\n甲\t乙\t1\n"),
+        ("dev.txt", "sentence1\tsentence2\tlabel\r\n甲\t乙\t1\r\n"),
+        ("dev.json", '{"sentence1": "甲", "sentence2": "乙", "label": "1"}\n'),
+    ],
+)
+def test_chinese_pairs_are_read_in_every_layout(name, file, text, tmp_path):
+    _write(tmp_path / file, text)
+    assert _read(name, tmp_path, "dev") == [("甲", "乙", "1")]
+
+
+@pytest.mark.parametrize("header", ["", "label\ttext_a\ttext_b\n"])
+def test_sentence_pairs_have_their_label_first(header, tmp_path):
+    _write(tmp_path / "train.tsv", header + "0\t甲\t乙\n")
+    assert _read("sentence_pair", tmp_path, "train") == [("甲", "乙", "0")]
+
+
+@pytest.mark.parametrize(
+    "text", ["label\ttext_a\n1\t好\n", "1\t好\n", "qid\tlabel\ttext_a\n0\t1\t好\n"]
+)
+def test_chnsenticorp_is_read_in_every_layout(text, tmp_path):
+    _write(tmp_path / "ChnSentiCorp" / "dev.tsv", text)
+    assert _read("chnsenticorp", tmp_path, "dev") == [("好", None, "1")]
+
+
+@pytest.mark.parametrize(
+    "file, text",
+    [
+        ("multinli/multinli.train.zh.tsv", "premise\thypo\tlabel\n甲\t乙\tcontradictory\n"),
+        ("train.tsv", "text_a\ttext_b\tlabel\n甲\t乙\tcontradiction\n"),
+        ("train.json", '{"premise": "甲", "hypo": "乙", "label": "contradiction"}\n'),
+        ("train.json", '{"premise": "甲", "hypo": "乙", "label": "contradictory"}\n'),
+    ],
+)
+def test_xnli_is_read_in_every_layout(file, text, tmp_path):
+    _write(tmp_path / "XNLI" / file, text)
+    assert _read("xnli", tmp_path / "XNLI", "train") == [("甲", "乙", "contradiction")]
+
+
+@pytest.mark.parametrize("file", ["dev.tsv", "xnli.dev.tsv"])
+def test_of_the_official_xnli_file_only_the_chinese_rows_are_taken(file, tmp_path):
+    header = ["language", "gold_label", "b1", "b2", "p1", "p2", "sentence1", "sentence2", "id"]
+    rows = [
+        ["fr", "neutral"] + [""] * 4 + ["a", "b", "1"],
+        ["zh", "neutral"] + [""] * 4 + list("甲乙2"),
+    ]
+    _write(tmp_path / file, "".join("\t".join(row) + "\n" for row in [header] + rows))
+    assert _read("xnli", tmp_path, "dev") == [("甲", "乙", "neutral")]
+
+
+def test_pairs_nobody_agreed_on_are_dropped(tmp_path):
+    rows = [{"sentence1": "甲", "sentence2": "乙", "label": label} for label in ("-", "neutral")]
+    _write(tmp_path / "dev.json", "".join(json.dumps(row) + "\n" for row in rows))
+    for name in ("cmnli", "ocnli"):
+        assert _read(name, tmp_path, "dev") == [("甲", "乙", "neutral")]
+
+
+@pytest.mark.parametrize(
+    "name, split, files",
+    [
+        ("ocnli", "train", ("train.1k.json", "train.30k.json", "train.50k.json", "train.json")),
+        ("tnews", "test", ("test1.0.json", "test1.1.json", "test.json")),
+        ("wsc", "test", ("test1.0.json", "test1.1.json", "test.json")),
+        ("csl", "test", ("test1.0.json", "test1.1.json", "test.json")),
+    ],
+)
+def test_files_of_clue_with_numbers_in_their_names_are_found(name, split, files, tmp_path):
+    task = classifier_tasks.get_task(name)
+    target = {"span1_text": "甲", "span1_index": 0, "span2_text": "乙", "span2_index": 1}
+    row = {"sentence1": "甲", "sentence2": "乙", "sentence": "甲", "text": "甲乙", "target": target}
+    row.update(keyword=["甲"], abst="乙", label="neutral")
+    for file in files:  # the later goes before the earlier
+        _write(tmp_path / task.folder / file, json.dumps(row))
+        data = classifier_tasks.read_examples(task, str(tmp_path), split)
+        assert data.files == [str(tmp_path / task.folder / file)]
+        assert len(data.examples) == 1
+
+
+def test_keywords_are_joined_by_spaces(tmp_path):
+    _write(tmp_path / "dev.json", '{"abst": "摘要", "keyword": ["一", "二"], "label": "0"}\r\n')
+    assert _read("csl", tmp_path, "dev") == [("一 二", "摘要", "0")]
+
+
+@pytest.mark.parametrize(
+    "spans, expected",
+    [
+        (("小明", 0, "他", 4), "_小明_说了[他]来"),
+        (("他", 4, "小明", 0), "[小明]说了_他_来"),
+    ],
+)
+def test_noun_and_pronoun_are_marked_in_either_order(spans, expected):
+    target = dict(zip(("span1_text", "span1_index", "span2_text", "span2_index"), spans))
+    (texts,) = mark_spans({"text": "小明说了他来", "target": target, "label": "true"})
+    assert texts == labelled_examples.Texts(expected, None, "true")
+
+
+def test_a_span_that_the_text_does_not_hold_is_an_error_with_file_and_line(tmp_path):
+    target = {"span1_text": "小明", "span1_index": 1, "span2_text": "他", "span2_index": 4}
+    row = {"text": "小明说了他来", "target": target, "label": "true"}
+    _write(tmp_path / "dev.json", json.dumps(row))
+    with pytest.raises(ValueError, match="dev.json:1: span1 is '小明', but the text holds '明说'"):
+        _read("wsc", tmp_path, "dev")
+
+
+@pytest.mark.parametrize("choices", [{"choices": ["甲", "乙"]}, {"choice0": "甲", "choice1": "乙"}])
+def test_a_choice_becomes_two_examples_with_the_cause_first(choices, tmp_path):
+    rows = [
+        {"premise": "前", "question": "cause", "label": 0, **choices},
+        {"premise": "前", "question": "effect", "label": "1", **choices},
+    ]
+    _write(tmp_path / "dev.json", "".join(json.dumps(row) + "\n" for row in rows))
+    assert _read("copa", tmp_path, "dev") == [
+        ("甲", "前", "1"),
+        ("乙", "前", "0"),
+        ("前", "甲", "0"),
+        ("前", "乙", "1"),
+    ]
+    rows[0].pop("label")
+    assert [texts.label for texts in pair_choices(rows[0])] == [None, None]
+
+
+@pytest.mark.parametrize("answer", [2, -1, "x"])
+def test_an_answer_that_is_no_choice_is_an_error_with_file_and_line(answer, tmp_path):
+    row = {"premise": "前", "choices": ["甲", "乙"], "question": "cause", "label": answer}
+    for name in ("dev", "test"):
+        _write(tmp_path / f"{name}.json", json.dumps(row))
+    with pytest.raises(ValueError, match=f"dev.json:1: unknown label '{answer}'; the labels"):
+        _read("copa", tmp_path, "dev")
+    assert [label for _, _, label in _read("copa", tmp_path, "test")] == [None, None]
+
+
+@pytest.mark.parametrize("choices", [["甲"], ["甲", "乙", "丙"], "甲乙"])
+def test_other_than_two_choices_are_an_error_with_file_and_line(choices, tmp_path):
+    row = {"premise": "前", "choices": choices, "question": "cause", "label": 0}
+    _write(tmp_path / "dev.json", json.dumps(row))
+    with pytest.raises(ValueError, match="dev.json:1: choices is .*must be a list of two texts"):
+        _read("copa", tmp_path, "dev")
+
+
+def test_a_question_that_is_neither_cause_nor_effect_is_refused():
+    with pytest.raises(ValueError, match="question is 'why'; it must be 'cause' or 'effect'"):
+        pair_choices({"premise": "前", "choices": ["甲", "乙"], "question": "why", "label": 0})
+
+
+# ------------------------------------------------------------------------------ a task of one's own
+
+
+def test_a_task_of_ones_own_is_described_by_settings(tmp_path):
+    _write(tmp_path / "train.tsv", "id\ttopic\tbody\n1\tsport\tA match.\n")
+    task = classifier_tasks.custom_task(text_a="body", label="topic", labels="sport, politics")
+    (example,) = classifier_tasks.read_examples(task, str(tmp_path), "train").examples
+    assert (example.text_a, example.text_b, example.label) == ("A match.", None, "sport")
+    assert task.labels == ("sport", "politics")
+    assert (task.name, task.best_metric, task.is_pair) == ("custom", "eval_accuracy", False)
+
+
+def test_a_task_of_ones_own_may_be_pairs_by_number_with_numbers_to_predict(tmp_path):
+    _write(tmp_path / "pairs.tsv", "A\tB\t0.5\nC\tD\t-1\n")
+    task = classifier_tasks.custom_task(
+        text_a="0", text_b=1, label="-1", labels="regression", train_file="pairs.tsv", header=False
+    )
+    data = classifier_tasks.read_examples(task, str(tmp_path), "train")
+    assert [example.label for example in data.examples] == [0.5, -1.0]
+    assert task.is_regression and task.is_pair and task.best_metric == "pearson"
+
+
+def test_a_task_of_ones_own_may_stand_in_a_file_that_flags_go_before(tmp_path):
+    settings = {
+        "text_a": "q",
+        "label": "y",
+        "labels": ["no", "yes"],
+        "metric": "f1",
+        "name": "mine",
+    }
+    settings.update(train_file="train.jsonl", metrics=["eval_accuracy"])
+    _write(tmp_path / "task.json", json.dumps(settings))
+    _write(tmp_path / "mine" / "train.jsonl", '{"question": "Who?", "y": "yes"}\n')
+    task = classifier_tasks.custom_task(
+        str(tmp_path / "task.json"), text_a="question", text_b="", labels=None
+    )
+    (example,) = classifier_tasks.read_examples(task, str(tmp_path), "train").examples
+    assert (example.text_a, example.label) == ("Who?", "yes")
+    assert (task.name, task.best_metric, task.metrics) == ("mine", "f1", ("f1", "eval_accuracy"))
+
+
+@pytest.mark.parametrize(
+    "settings, problem",
+    [
+        ({"labels": "0,1"}, "needs text_a"),
+        ({"text_a": 0}, "needs labels: at least two names"),
+        ({"text_a": 0, "labels": "1"}, "needs labels: at least two names.*there are 1"),
+        ({"text_a": 0, "labels": "1,0,1"}, "A label occurs twice in 1, 0, 1"),
+        ({"text_a": 0, "labels": "0,1", "metric": "acc"}, "Unknown metric 'acc'. Metrics: eval_a"),
+        (
+            {"text_a": 0, "labels": "0,1", "metric": "pearson"},
+            "does not suit labels that are names",
+        ),
+        ({"text_a": 0, "labels": "regression", "metric": "f1"}, "'f1' does not suit .* numbers"),
+        ({"text_a": 0, "labels": "a,b,c", "metric": "f1"}, "'f1' needs two labels; there are 3"),
+        ({"text_a": 0, "labels": "0,1", "colour": 1}, "no setting colour. Settings: text_a"),
+        ({"text_a": 0, "labels": 5}, "labels is 5; it must be a list of names, or text"),
+        ({"text_a": 0, "labels": [["a"], "b"]}, "labels is .*; it must be a list of names"),
+        ({"text_a": 0, "labels": ["a", None]}, "labels is .*null.*; it must be a list of names"),
+        ({"text_a": 0, "labels": {"a": 1}}, "labels is .*; it must be a list of names"),
+        ({"text_a": 0, "labels": "0,1", "metrics": 3}, "metrics is 3; it must be a list of names"),
+        ({"text_a": 0, "labels": "0,1", "metrics": [3]}, "metrics is .3.; it must be a list"),
+        ({"text_a": 0, "labels": "0,1", "metric": ["f1"]}, r'metric is \["f1"\]; it must be text'),
+        ({"text_a": ["x"], "labels": "0,1"}, r'text_a is \["x"\]; it must be the number of'),
+        ({"text_a": {"a": 1}, "labels": "0,1"}, "text_a is .*; it must be the number of a col"),
+        ({"text_a": True, "labels": "0,1"}, "text_a is true; it must be the number of a column"),
+        ({"text_a": 1.5, "labels": "0,1"}, "text_a is 1.5; it must be the number of a column"),
+        ({"text_a": 0, "guid": 1.5, "labels": "0,1"}, "guid is 1.5; it must be the number"),
+        ({"text_a": 0, "header": "no", "labels": "0,1"}, 'header is "no"; it must be true or f'),
+        ({"text_a": 0, "train_file": 1, "labels": "0,1"}, "train_file is 1; it must be text"),
+        ({"text_a": 0, "name": "a/b", "labels": "0,1"}, "name is 'a/b'; it becomes part of file"),
+    ],
+)
+def test_a_wrong_description_of_a_task_is_refused(settings, problem, tmp_path):
+    with pytest.raises(ValueError, match=problem):
+        classifier_tasks.custom_task(**settings)
+    _write(tmp_path / "task.json", json.dumps(settings))
+    with pytest.raises(ValueError, match=f"Task file '.*task.json': .*{problem}") as caught:
+        classifier_tasks.custom_task(str(tmp_path / "task.json"))
+    assert "\n" not in str(caught.value)
+
+
+def test_labels_of_ones_own_may_be_json_numbers_and_booleans(tmp_path):
+    _write(tmp_path / "train.json", '{"text": "a", "y": true}\n')
+    task = classifier_tasks.custom_task(
+        text_a="text", label="y", labels=[True, False], train_file="train.json"
+    )
+    assert task.labels == ("true", "false")
+    (example,) = classifier_tasks.read_examples(task, str(tmp_path), "train").examples
+    assert example.label == "true"
+    assert classifier_tasks.custom_task(text_a=0, labels=[0, 1]).labels == ("0", "1")
+
+
+def test_examples_of_ones_own_are_named_by_a_column_or_a_field(tmp_path):
+    _write(
+        tmp_path / "train.jsonl", '{"text": "a", "y": "0", "key": 17}\n{"text": "b", "y": "1"}\n'
+    )
+    _write(tmp_path / "dev.tsv", "key\ttext\ty\nk9\tc\t0\n")
+    task = classifier_tasks.custom_task(
+        text_a="text", label="y", guid="key", labels="0,1", train_file="train.jsonl"
+    )
+    named = {
+        split: [
+            example.guid
+            for example in classifier_tasks.read_examples(task, str(tmp_path), split).examples
+        ]
+        for split in ("train", "dev")
+    }
+    assert named == {"train": ["17", "train-1"], "dev": ["k9"]}
+
+
+def test_a_test_file_has_a_header_of_the_training_files_words_or_the_log_says_it_has_none(tmp_path):
+    _write(tmp_path / "train.tsv", "body\tlabel\nA match.\tsport\n")
+    task = classifier_tasks.custom_task(text_a=0, label=1, labels="sport,politics")
+
+    def read(text):
+        _write(tmp_path / "test.tsv", text)
+        data = classifier_tasks.read_examples(task, str(tmp_path), "test")
+        return [example.text_a for example in data.examples], data.notes
+
+    assert read("body\nA vote.\n") == (["A vote."], [])
+    assert read("body\tlabel\nA vote.\tpolitics\n") == (["A vote."], [])
+    assert read("Inhalt\nA vote.\n") == (
+        ["Inhalt", "A vote."],
+        ["the first row is taken as an example, not as a header as in training: Inhalt"],
+    )
+    _write(tmp_path / "train.tsv", "A match.\tsport\n")
+    assert read("body\nA vote.\n") == (["body", "A vote."], [])
+
+
+@pytest.mark.parametrize("text, problem", [("{", "is not JSON"), ("[]", "must hold one JSON obj")])
+def test_a_task_file_that_is_no_object_is_refused(text, problem, tmp_path):
+    _write(tmp_path / "task.json", text)
+    with pytest.raises(ValueError, match=f"Task file .*task.json' {problem}"):
+        classifier_tasks.custom_task(str(tmp_path / "task.json"))
+
+
+# -------------------------------------------------------------------------------- published classes
+
+
+def test_the_published_processors_prepare_texts_and_fill_unknown_labels(tmp_path):
+    _write(tmp_path / "SST-2" / "test.tsv", "index\tsentence\n0\tA  Café \n")
+    _write(tmp_path / "STS-B" / "test.tsv", GLUE_TEST_FILES["sts-b"])
+    processor = classifier_tasks.Sst2Processor(use_spm=True, do_lower_case=True)
+    (example,) = processor.get_test_examples(str(tmp_path))
+    assert (example.text_a, example.text_b, example.label) == ("a cafe", None, "0")
+    (raw,) = classifier_tasks.Sst2Processor(False, True).get_test_examples(str(tmp_path))
+    assert raw.text_a == "A  Café "
+    (pair,) = classifier_tasks.StsbProcessor(True, True).get_test_examples(str(tmp_path))
+    assert (pair.text_b, pair.label) == ("b two.", 0.0)
+
+
+def test_every_task_has_its_published_processor():
+    assert set(classifier_tasks.PROCESSORS) == set(classifier_tasks.TASKS)
+    names = "Cola Mrpc Sst2 Stsb Qqp Mnli MisMnli Qnli Rte Wnli AX Xnli Lcqmc"
+    for name in names.split():
+        processor = getattr(classifier_tasks, f"{name}Processor")(True, True)
+        task = classifier_tasks.get_task(processor.task_name)
+        assert processor.get_labels() == task.label_list
+
+
+def test_processors_read_train_and_dev_examples(tmp_path):
+    for split in ("train", "dev"):
+        text = GLUE_HEADERS["rte"] + "\n" + GLUE_ROWS["rte"] + "\n"
+        _write(tmp_path / "RTE" / f"{split}.tsv", text)
+    processor = classifier_tasks.RteProcessor(False, True)
+    for examples in (
+        processor.get_train_examples(str(tmp_path)),
+        processor.get_dev_examples(str(tmp_path)),
+    ):
+        assert [example.text_a for example in examples] == ["A one."]
+
+
+# ---------------------------------------------------------------------------------------- real data
+
+REAL_ROWS = {
+    "glue/cola": {"train": 8551, "dev": 1043, "test": 1063},
+    "glue/sst-2": {"train": 20000, "dev": 872, "test": 1821},
+    "glue/mrpc": {"train": 3668, "dev": 408, "test": 1725},
+    "glue/sts-b": {"train": 5749, "dev": 1500, "test": 1379},
+    "glue/rte": {"train": 2490, "dev": 277, "test": 3000},
+    "clue/lcqmc": {"dev": 8802},
+    "clue/lcqmc_pair": {"dev": 8802},
+    "clue/afqmc": {"train": 20000, "dev": 4316, "test": 3861},
+    "clue/xnli": {"dev": 2490, "test": 5010},
+    "clue/tnews": {"train": 1185, "dev": 1098},
+    "clue/iflytek": {"train": 3024, "dev": 1373},
+    "clue/csl": {"train": 160, "dev": 160},
+    "clue/wsc": {"train": 160, "dev": 159},
+}
+
+
+@pytest.mark.slow
+@needs_shared
+@pytest.mark.parametrize("name", list(REAL_ROWS))
+def test_every_row_of_the_real_files_is_read(name):
+    folder, task_name = name.split("/")
+    task = classifier_tasks.get_task(task_name)
+    data_dir = str(shared_path("data") / folder)
+    present = [s.name for s in task.splits if classifier_tasks.has_split(task, data_dir, s.name)]
+    assert present == list(REAL_ROWS[name])
+    for split, count in REAL_ROWS[name].items():
+        data = classifier_tasks.read_examples(task, data_dir, split)
+        assert len(data.examples) == count
+        assert all(example.text_a.strip() for example in data.examples)
+        assert not any("left out" in note or "skipped" in note for note in data.notes)
+
+
+@pytest.mark.slow
+@needs_shared
+def test_no_real_file_is_without_a_task():
+    read = set()
+    for name, splits in REAL_ROWS.items():
+        folder, task = name.split("/")
+        for split in splits:
+            data_dir = str(shared_path("data") / folder)
+            files = classifier_tasks.read_examples(
+                classifier_tasks.get_task(task), data_dir, split
+            ).files
+            read.update(files)
+    there = [
+        path for folder in ("glue", "clue") for path in shared_path(f"data/{folder}").glob("*/*")
+    ]
+    assert read == {str(path) for path in there}

@@ -1,0 +1,260 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Converted models compute what transformers computes, in both directions.
+
+`sh tools/environments.sh huggingface` makes the environment that these tests need.
+"""
+
+import json
+import pathlib
+import shutil
+
+import numpy as np
+import pytest
+
+from albert import configs, modeling, tokenization
+from albert.conversion import huggingface_files
+from albert.conversion import names as checkpoint_names
+from albert.conversion import weights as checkpoint_conversion
+from albert.util import runtime as precision
+from tests.support import albert_zh_models, huggingface_models, pretrained_models
+from tests.support.conversions import convert, values_in
+from tests.support.huggingface_models import PYTHON, needs_huggingface
+from tests.support.shared import needs_shared, shared_path
+
+pytestmark = needs_huggingface
+
+RUN = ["--verify", f"--huggingface_python={PYTHON}"]
+PARITY = 1e-4
+
+# Head -> class of transformers, outputs that are compared, parts of the table.
+HEADS = {
+    "pretraining": (
+        "AlbertForPreTraining",
+        {"sequence_output", "pooled_output", "mlm_logits", "sop_logits"},
+        (checkpoint_names.MASKED_WORDS, checkpoint_names.SENTENCE_ORDER),
+    ),
+    "classification": (
+        "AlbertForSequenceClassification",
+        {"sequence_output", "pooled_output", "logits"},
+        (checkpoint_names.CLASSIFIER,),
+    ),
+    "question_answering": (
+        "AlbertForQuestionAnswering",
+        {"sequence_output", "start_logits", "end_logits"},
+        (checkpoint_names.SPANS,),
+    ),
+}
+
+
+# They take long, and what differs between the runtimes is tested without transformers.
+once = pytest.mark.skipif(not precision.is_tf2(), reason="run on TensorFlow 2 only, to save time")
+
+
+def check(converted, outputs):
+    """All these outputs were compared, and are the same to four places."""
+    assert {item.output for item in converted.differences} == outputs
+    assert max(item.largest for item in converted.differences) < PARITY
+
+
+def base_config():
+    return modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
+
+
+def write_base(folder, head):
+    """A model of ours of the released base size with one head and random weights."""
+    folder.mkdir()
+    config = base_config()
+    table = checkpoint_names.huggingface(config, 3)
+    kept = (checkpoint_names.ENCODER, checkpoint_names.POOLER, *HEADS[head][2])
+    shapes = {name.ours: name.shape for part in kept for name in table[part]}
+    values = albert_zh_models.values_of(shapes, scale=0.05)
+    checkpoint_conversion.write_checkpoint(str(folder / "model.ckpt-best"), values)
+    (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory):
+    """Models that transformers made and saved: of base size by head, small ones by class."""
+    folder = tmp_path_factory.mktemp("theirs")
+    config = base_config()
+    sizes = {key: getattr(config, key) for key in huggingface_models.CONFIG}
+    describe = huggingface_models.description
+    huggingface_models.make(
+        *(
+            describe(folder / head, HEADS[head][0], scale=0.05, num_labels=2, **sizes)
+            for head in HEADS
+        ),
+        *(
+            describe(folder / name, name)
+            for name in ("AlbertModel", "AlbertForMaskedLM", "AlbertForMultipleChoice")
+        ),
+        describe(folder / "binary", "AlbertForPreTraining", is_binary=True),
+    )
+    return folder
+
+
+class TestBaseSize:
+    @pytest.mark.parametrize("head", sorted(HEADS))
+    def test_transformers_computes_what_we_compute(self, head, tmp_path):
+        source = write_base(tmp_path / "ours", head)
+        check(convert("to_huggingface", source, tmp_path / "theirs", *RUN), HEADS[head][1])
+
+    @pytest.mark.parametrize("head", sorted(HEADS))
+    def test_we_compute_what_transformers_computes(self, head, theirs, tmp_path):
+        check(convert("from_huggingface", theirs / head, tmp_path / "ours", *RUN), HEADS[head][1])
+
+
+@once
+class TestVariants:
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"num_hidden_layers": 5, "num_hidden_groups": 3, "inner_group_num": 2},
+            {"share_type": "none", "num_hidden_layers": 3, "hidden_act": "relu"},
+            {"embedding_size": 16},
+        ],
+    )
+    def test_groups_and_sizes_go_over(self, changes, tmp_path):
+        source = pretrained_models.write_archive(tmp_path / "ours", **changes)
+        converted = convert("to_huggingface", source, tmp_path / "theirs", *RUN)
+        check(converted, HEADS["pretraining"][1])
+
+    @pytest.mark.parametrize(
+        "name, outputs",
+        [
+            ("AlbertModel", {"sequence_output", "pooled_output"}),
+            # It has no pooler.
+            ("AlbertForMaskedLM", {"sequence_output", "mlm_logits"}),
+        ],
+    )
+    def test_models_without_all_heads_come_over(self, name, outputs, theirs, tmp_path):
+        check(convert("from_huggingface", theirs / name, tmp_path / "ours", *RUN), outputs)
+
+    def test_multiple_choice_comes_over_and_goes_back(self, theirs, tmp_path):
+        source, ours = theirs / "AlbertForMultipleChoice", tmp_path / "ours"
+        outputs = HEADS["classification"][1]
+        check(convert("from_huggingface", source, ours, *RUN), outputs)
+        flags = ["--head=multiple_choice", *RUN]
+        check(convert("to_huggingface", ours, tmp_path / "back", *flags), outputs)
+
+    def test_a_model_of_albert_zh_goes_over_in_googles_layout(self, tmp_path):
+        source = albert_zh_models.write(tmp_path / "zh")
+        convert("from_albert_zh", source, tmp_path / "wide", "--layout=google", "--verify")
+        converted = convert("to_huggingface", tmp_path / "wide", tmp_path / "theirs", *RUN)
+        check(converted, HEADS["pretraining"][1])
+
+    @needs_shared
+    def test_a_model_of_the_reference_goes_over(self, tmp_path):
+        source = shared_path("golden/model_tiny/groups2_inner2")
+        converted = convert("to_huggingface", source, tmp_path / "theirs", *RUN)
+        check(converted, HEADS["pretraining"][1])
+
+
+@once
+class TestPytorchFiles:
+    def test_weights_saved_by_torch_are_read(self, theirs, tmp_path):
+        assert not (theirs / "binary" / "model.safetensors").exists()
+        converted = convert("from_huggingface", theirs / "binary", tmp_path / "ours", *RUN)
+        check(converted, HEADS["pretraining"][1])
+        # In this file tied weights stand twice.
+        assert {item.name for item in converted.report.ignored} == {
+            "predictions.decoder.weight",
+            "predictions.decoder.bias",
+        }
+
+    def test_weights_are_written_for_torch_on_demand(self, tmp_path):
+        source = pretrained_models.write_archive(tmp_path / "ours")
+        python = f"--huggingface_python={PYTHON}"
+        convert("to_huggingface", source, tmp_path / "theirs", "--pytorch_model_bin", python)
+        (tmp_path / "theirs" / "model.safetensors").unlink()
+        convert("from_huggingface", tmp_path / "theirs", tmp_path / "back", python)
+        before, after = values_in(source), values_in(tmp_path / "back")
+        assert set(before) == set(after)
+        assert all(np.array_equal(before[name], after[name]) for name in before)
+
+    def test_a_file_that_would_run_code_is_refused(self, theirs, tmp_path):
+        source = tmp_path / "theirs"
+        shutil.copytree(str(theirs / "binary"), str(source))
+        script = (
+            "import os, sys, torch\n"
+            "class Trap:\n"
+            "    def __reduce__(self):\n"
+            "        return os.mkdir, (sys.argv[2],)\n"
+            "torch.save({'x': Trap()}, sys.argv[1])\n"
+        )
+        trap = tmp_path / "trap"
+        huggingface_models.run(script, str(source / "pytorch_model.bin"), str(trap))
+        with pytest.raises(ValueError, match="could not do to_safetensors"):
+            convert("from_huggingface", source, tmp_path / "ours", *RUN)
+        assert not trap.exists()
+
+
+def test_a_difference_between_the_models_is_found(tmp_path):
+    source = pretrained_models.write_archive(tmp_path / "ours")
+    convert("to_huggingface", source, tmp_path / "theirs")
+    config = tmp_path / "theirs" / "config.json"
+    # Their exact gelu is not ours: taken for it, the outputs differ.
+    config.write_text(json.dumps(dict(json.loads(config.read_text()), hidden_act="gelu")))
+    flags = ["--approximate_gelu", *RUN]
+    with pytest.raises(ValueError, match="(?s)does not compute.*sequence_output"):
+        convert("from_huggingface", tmp_path / "theirs", tmp_path / "back", *flags)
+    assert not (tmp_path / "back").exists()
+
+
+# ---------------------------------------------------------------------------------------------
+# Text to ids.
+
+_TOKENIZE = """
+import json, pathlib, sys, transformers
+texts = json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8"))
+tokenizer = transformers.AutoTokenizer.from_pretrained(sys.argv[1])
+print(json.dumps([tokenizer(text)["input_ids"] for text in texts]))
+"""
+
+
+def their_ids(folder, texts):
+    """What their tokenizer makes of texts."""
+    path = pathlib.Path(str(folder)) / "texts.json"
+    path.write_text(json.dumps(texts), encoding="utf-8")
+    return json.loads(huggingface_models.run(_TOKENIZE, str(folder), str(path)).splitlines()[-1])
+
+
+@pytest.mark.parametrize("wordpiece", [False, True])
+def test_their_tokenizer_cuts_text_as_ours_does(wordpiece, tmp_path):
+    source = pretrained_models.write_archive(
+        tmp_path / "ours", wordpiece=wordpiece, vocab_size=257 if wordpiece else 400
+    )
+    convert("to_huggingface", source, tmp_path / "theirs")
+    texts = ["The old man went home.", '  Once there was a King\'s - "bird" (small), (9-10)!']
+    tokenizer = tokenization.FullTokenizer(
+        str(pretrained_models.WORDPIECES) if wordpiece else None,
+        True,
+        None if wordpiece else str(pretrained_models.VOCABULARY),
+    )
+    first, last = tokenizer.required_ids(["[CLS]", "[SEP]"])
+    pieces = [tokenizer.tokenize_text(text) for text in texts]
+    ours = [[first, *tokenizer.convert_tokens_to_ids(item), last] for item in pieces]
+    assert their_ids(tmp_path / "theirs", texts) == ours
+
+
+@needs_shared
+def test_with_the_released_vocabulary_only_exotic_text_is_cut_otherwise(tmp_path):
+    model = shared_path("data/spm/30k-clean.model")
+    huggingface_files.write_vocabulary(
+        str(tmp_path), huggingface_files.Vocabulary(spm_model_file=str(model))
+    )
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "albert"}))
+    text = shared_path("golden/tokenization.jsonl").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    ids = their_ids(tmp_path, [line["text"] for line in lines])
+    different = [
+        line["text"] for line, found in zip(lines, ids) if found[1:-1] != line["spm_lower"]["ids"]
+    ]
+    # Theirs reads special pieces in the text, and turns `` and '' into ".
+    known = ("[CLS]", "[SEP]", "[MASK]", "<pad>", "<unk>", "``", "''")
+    others = [line for line in different if not any(mark in line for mark in known)]
+    assert len(lines) == 324
+    # Control characters, emoji, and one of two equally good ways to cut many exclamation marks.
+    assert len(others) <= 6, others

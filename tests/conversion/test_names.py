@@ -1,0 +1,155 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of names against the variables that models really have."""
+
+import re
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import classifier_utils, configs, modeling
+from albert.conversion import names as checkpoint_names
+from tests.support import albert_zh_models, pretrained_models, squad_models
+from tests.support.shared import needs_shared, shared_path
+
+CONFIG = {
+    "vocab_size": 50,
+    "embedding_size": 8,
+    "hidden_size": 16,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 24,
+    "type_vocab_size": 3,
+}
+
+
+def model_shapes(build):
+    with tf.Graph().as_default():
+        build(*[tf.zeros([1, 4], tf.int32)] * 3)
+        return {item.op.name: tuple(item.shape.as_list()) for item in tf.trainable_variables()}
+
+
+def table_shapes(parts, *left_out):
+    return {
+        name.ours: name.shape
+        for part, names in parts.items()
+        if part not in left_out
+        for name in names
+    }
+
+
+def config_of(**changes):
+    return modeling.AlbertConfig.from_dict(dict(CONFIG, **changes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"num_hidden_groups": 3},
+        {"num_hidden_groups": 2, "inner_group_num": 2},
+        {"share_type": "none"},
+    ],
+)
+def test_hugging_faces_table_has_exactly_the_variables_of_our_pretraining_model(changes):
+    config = config_of(**changes)
+    table = table_shapes(
+        checkpoint_names.huggingface(config), checkpoint_names.CLASSIFIER, checkpoint_names.SPANS
+    )
+    assert table == model_shapes(lambda *inputs: pretrained_models.build(config, *inputs))
+
+
+def test_with_a_table_as_wide_as_the_layers_only_the_mapping_is_theirs_alone():
+    config = config_of(embedding_size=16)
+    table = table_shapes(
+        checkpoint_names.huggingface(config), checkpoint_names.CLASSIFIER, checkpoint_names.SPANS
+    )
+    ours = model_shapes(lambda *inputs: pretrained_models.build(config, *inputs))
+    assert set(ours) < set(table)
+    assert {name.rsplit("/", 1)[0] for name in set(table) - set(ours)} == {checkpoint_names.MAPPING}
+
+
+def test_the_heads_of_fine_tuning_are_in_hugging_faces_table():
+    config = config_of()
+    parts = checkpoint_names.huggingface(config, 5)
+    pretraining = (checkpoint_names.MASKED_WORDS, checkpoint_names.SENTENCE_ORDER)
+    classifier = model_shapes(
+        lambda *inputs: classifier_utils.create_model(
+            config, False, *inputs, None, 5, False, "custom", None, is_regression=False
+        )
+    )
+    assert table_shapes(parts, checkpoint_names.SPANS, *pretraining) == classifier
+    spans = model_shapes(lambda *inputs: squad_models.build(config, *inputs))
+    assert table_shapes(parts, checkpoint_names.CLASSIFIER, *pretraining) == spans
+
+
+@pytest.mark.parametrize("ln_type", ["postln", "preln"])
+@pytest.mark.parametrize("labels", [None, 4])
+def test_albert_zhs_table_has_exactly_the_variables_of_both(labels, ln_type):
+    settings = dict(albert_zh_models.CONFIG, ln_type=ln_type)
+    config = modeling.AlbertConfig.from_dict(dict(settings, embedding_layout="albert_zh"))
+    parts = checkpoint_names.albert_zh(config, labels)
+    left_out = (
+        [checkpoint_names.MASKED_WORDS, checkpoint_names.SENTENCE_ORDER]
+        if labels
+        else [checkpoint_names.CLASSIFIER]
+    )
+
+    def build(*inputs):
+        if not labels:
+            return pretrained_models.build(config, *inputs)
+        return classifier_utils.create_model(
+            config, False, *inputs, None, labels, False, "custom", None, is_regression=False
+        )
+
+    assert table_shapes(parts, *left_out) == model_shapes(build)
+    theirs = {
+        name.theirs: name.their_shape
+        for part, names in parts.items()
+        if part not in left_out
+        for name in names
+    }
+    assert theirs == albert_zh_models.shapes(settings, labels)
+
+
+def test_albert_zhs_base_has_its_published_number_of_parameters():
+    config = modeling.AlbertConfig.from_json_file(configs.preset_path("albert_zh_base"))
+    parts = checkpoint_names.albert_zh(config)
+    counts = {
+        part: sum(int(np.prod(name.shape)) for name in names)
+        for part, names in parts.items()
+        if part != checkpoint_names.CLASSIFIER
+    }
+    assert sum(counts.values()) == 11492234
+    backbone = counts[checkpoint_names.ENCODER] + counts[checkpoint_names.POOLER]
+    assert backbone == 10877440
+
+
+@needs_shared
+@pytest.mark.parametrize("size", ["base", "large", "xlarge", "xxlarge"])
+def test_the_released_checkpoints_have_the_variables_of_the_table(size):
+    config = modeling.AlbertConfig.from_json_file(configs.preset_path(f"albert_{size}_v2"))
+    table = table_shapes(
+        checkpoint_names.huggingface(config), checkpoint_names.CLASSIFIER, checkpoint_names.SPANS
+    )
+    lines = shared_path(f"golden/model_tiny/variables_{size}.txt").read_text().splitlines()
+    released = dict(line.split("\t") for line in lines)
+    assert table == {
+        name: tuple(int(number) for number in re.findall(r"\d+", shape))
+        for name, shape in released.items()
+    }
+
+
+def test_pytorchs_kernels_are_transposed_and_its_last_layers_are_not():
+    parts = checkpoint_names.huggingface(config_of(), 5)
+    names = {name.theirs: name for names in parts.values() for name in names}
+    block = "albert.encoder.albert_layer_groups.0.albert_layers.0"
+    assert names[f"{block}.ffn.weight"].their_shape == (32, 16)
+    assert names[f"{block}.ffn_output.weight"].their_shape == (16, 32)
+    assert names["classifier.weight"].their_shape == (5, 16)
+    assert not names["sop_classifier.classifier.weight"].is_transposed
+    assert names[f"{block}.attention.LayerNorm.weight"].ours.endswith("/LayerNorm/gamma")
+    assert names[f"{block}.full_layer_layer_norm.weight"].ours.endswith("/LayerNorm_1/gamma")

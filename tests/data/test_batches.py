@@ -1,0 +1,696 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Records are written, parsed and served from one declaration; batch n depends on (seed, n)."""
+
+import contextlib
+import json
+import os
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.data import batches as input_pipeline
+from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec
+from tests.support.shared import needs_shared, shared_path
+
+NUMBER = FeatureSpec([Feature("number", (), tf.int64)])
+
+
+def _run(build, steps=None):
+    """The first `steps` elements (all with None) of the dataset that `build()` makes."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        following = tf.data.make_one_shot_iterator(build()).get_next()
+        elements = []
+        with contextlib.suppress(tf.errors.OutOfRangeError):
+            while steps is None or len(elements) < steps:
+                elements.append(session.run(following))
+        return elements
+
+
+def _parse(spec, serialized):
+    with tf.Graph().as_default(), tf.Session() as session:
+        return session.run(spec.parse_batch(tf.constant(serialized)))
+
+
+def _number_files(folder, sizes):
+    """Files whose records hold 0, 1, 2, ... in file order."""
+    paths, number = [], 0
+    for index, size in enumerate(sizes):
+        paths.append(str(folder / f"{index:04d}.tfrecord"))
+        with AtomicRecordWriter(paths[-1], {}) as writer:
+            for _ in range(size):
+                writer.write(NUMBER.encode({"number": number}))
+                number += 1
+    return paths
+
+
+def _numbers(paths, steps, **settings):
+    """Batches of seeded_batches as an array [steps, B]."""
+    elements = _run(lambda: input_pipeline.seeded_batches(paths, NUMBER, **settings), steps)
+    return np.array([element["number"] for element in elements])
+
+
+# 61 records in 11 files, one of them empty.
+SIZES = [7, 0, 3, 11, 5, 1, 2, 9, 4, 6, 13]
+
+
+@pytest.fixture(name="paths", scope="module")
+def _paths(tmp_path_factory):
+    return _number_files(tmp_path_factory.mktemp("numbers"), SIZES)
+
+
+# ---------------------------------------------------------------------------------- declaration
+
+MIXED = FeatureSpec(
+    [
+        Feature("ids", (3,), tf.int64),
+        Feature("weights", (2, 2), tf.float32),
+        Feature("label", (), tf.int64),
+        Feature("extra", (3,), tf.int64, default=7),
+    ]
+)
+
+
+def test_encoded_records_are_the_protocol_buffers_of_tensorflow_with_sorted_keys():
+    spec = FeatureSpec(
+        [
+            Feature("z", (9,), tf.int64),
+            Feature("a", (300,), tf.int64),
+            Feature("middle", (2,), tf.float32),
+            Feature("empty", (0,), tf.int64),
+            Feature("é", (1,), tf.int64),
+        ]
+    )
+    large = [0, 127, 128, 255, 1 << 15, 1 << 40, -1, -(1 << 63), (1 << 63) - 1]
+    values = {"z": large, "a": list(range(300)), "middle": [0.1, -1e30], "empty": [], "é": [200]}
+    example = tf.train.Example()
+    for name in ("z", "a", "é"):
+        example.features.feature[name].int64_list.value.extend(values[name])
+    example.features.feature["middle"].float_list.value.extend(values["middle"])
+    example.features.feature["empty"].int64_list.SetInParent()
+    decoded = tf.train.Example.FromString(spec.encode(values))
+    assert decoded == example
+    del values["empty"]
+    example.features.feature["empty"].int64_list.value.append(1)
+    spec = FeatureSpec([f._replace(shape=(1,)) if f.name == "empty" else f for f in spec.features])
+    encoded = spec.encode(dict(values, empty=[1]))
+    assert encoded == example.SerializeToString(deterministic=True)
+
+
+def test_what_is_encoded_is_parsed_back_with_integers_as_int32_and_defaults_filled_in():
+    record = MIXED.encode(
+        {"ids": np.array([1, 2, 300]), "weights": [[0.5, 1.0], [0.0, -2.0]], "label": np.int64(1)}
+    )
+    full = MIXED.encode({"ids": (4, 5, 6), "weights": [1] * 4, "label": True, "extra": [1, 2, 3]})
+    parsed = _parse(MIXED, [record, full])
+    assert parsed["ids"].tolist() == [[1, 2, 300], [4, 5, 6]]
+    assert parsed["weights"].tolist() == [[[0.5, 1.0], [0.0, -2.0]], [[1.0, 1.0], [1.0, 1.0]]]
+    assert parsed["label"].tolist() == [1, 1]
+    assert parsed["extra"].tolist() == [[7, 7, 7], [1, 2, 3]]
+    assert parsed["ids"].dtype == np.int32
+    assert parsed["weights"].dtype == np.float32
+    with tf.Graph().as_default(), tf.Session() as session:
+        single = session.run(MIXED.parse(tf.constant(full)))
+    assert {name: value.tolist() for name, value in single.items()} == {
+        name: value[1].tolist() for name, value in parsed.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "values, message",
+    [
+        ({"ids": [1, 2], "weights": [0] * 4, "label": 0}, "'ids' has 2 values; its shape .3,. "),
+        ({"ids": [1, 2, 3], "weights": [0] * 5, "label": 0}, "'weights' has 5 values"),
+        ({"ids": [1, 2, 3], "weights": [0] * 4}, "'label' is required"),
+        ({"ids": [1, 2, 3], "weights": [0] * 4, "label": 0, "x": 0}, r"Unknown features \['x'\]"),
+        ({"ids": [1, 2, 0.5], "weights": [0] * 4, "label": 0}, "'ids' takes integers"),
+        ({"ids": [1, 1 << 20, 0.5], "weights": [0] * 4, "label": 0}, "'ids' takes integers"),
+    ],
+)
+def test_encoding_values_that_do_not_fit_the_declaration_is_an_error(values, message):
+    with pytest.raises(ValueError, match=message):
+        MIXED.encode(values)
+
+
+def test_a_declaration_with_a_name_twice_or_another_dtype_is_an_error():
+    with pytest.raises(ValueError, match="occurs twice"):
+        FeatureSpec([Feature("a", ()), Feature("a", (1,))])
+    with pytest.raises(ValueError, match="'a' has dtype string"):
+        FeatureSpec([Feature("a", (), tf.string)])
+
+
+def test_names_come_in_declared_order():
+    assert MIXED.names == ("ids", "weights", "label", "extra")
+
+
+# -------------------------------------------------------------------------------------- writing
+
+
+def test_a_record_file_and_its_sidecar_appear_together_at_the_end(tmp_path):
+    path = str(tmp_path / "folder" / "a.tfrecord")
+    with AtomicRecordWriter(path, {"length": 3}) as writer:
+        writer.write(b"one")
+        writer.write(b"two")
+        assert not os.path.exists(path)
+    assert sorted(os.listdir(str(tmp_path / "folder"))) == [".a.tfrecord.meta.json", "a.tfrecord"]
+    sidecar = input_pipeline.read_sidecar(path)
+    assert (sidecar.count, sidecar.fingerprint) == (2, {"length": 3})
+    assert sidecar.bytes == os.path.getsize(path)
+    assert input_pipeline.is_current(path, {"length": 3})
+    assert input_pipeline.count_records(path) == 2
+
+
+def test_a_failing_writer_leaves_the_old_file_and_its_sidecar(tmp_path):
+    path = str(tmp_path / "a.tfrecord")
+    with AtomicRecordWriter(path, {"length": 3}) as writer:
+        writer.write(b"one")
+    with pytest.raises(RuntimeError), AtomicRecordWriter(path, {"length": 4}) as writer:
+        writer.write(b"two")
+        raise RuntimeError("stopped")
+    assert input_pipeline.is_current(path, {"length": 3})
+    assert sorted(os.listdir(str(tmp_path))) == [".a.tfrecord.meta.json", "a.tfrecord"]
+
+
+def test_a_writer_killed_between_its_two_renames_leaves_no_sidecar_of_the_old_file(
+    tmp_path, monkeypatch
+):
+    path = str(tmp_path / "a.tfrecord")
+    with AtomicRecordWriter(path, {"length": 3}) as writer:
+        writer.write(b"one")
+
+    def killed(*unused):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(input_pipeline.file_utils, "write_sidecar", killed)
+    with pytest.raises(KeyboardInterrupt), AtomicRecordWriter(path, {"length": 4}) as writer:
+        writer.write(b"two")  # as many bytes as before
+    assert not input_pipeline.is_current(path, {"length": 3})
+    assert not input_pipeline.is_current(path, {"length": 4})
+
+
+def test_a_writer_that_cannot_be_closed_leaves_nothing(tmp_path):
+    path = str(tmp_path / "a.tfrecord")
+    writer = AtomicRecordWriter(path, {})
+
+    class FullDisk:
+        def close(self):
+            raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"), writer:
+        writer.write(b"one")
+        writer._writer.close()
+        writer._writer = FullDisk()
+    assert os.listdir(str(tmp_path)) == []
+
+
+# ------------------------------------------------------------------------------ reading: training
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("window", [1, 7, 1000])
+def test_every_record_is_served_exactly_once_an_epoch(paths, window):
+    stream = _numbers(paths, 61, batch_size=3, seed=5, shuffle_window=window).reshape(-1)
+    for epoch in range(3):
+        assert sorted(stream[61 * epoch : 61 * (epoch + 1)]) == list(range(61))
+
+
+# Batch 15 holds the end of the first epoch and the beginning of the second; batch 61 begins the
+# fifth.
+@pytest.mark.slow
+@pytest.mark.parametrize("window", [1, 7, 1000])
+def test_a_run_that_starts_at_batch_k_gets_the_batches_of_an_uninterrupted_one(paths, window):
+    settings = {"batch_size": 4, "seed": 5, "shuffle_window": window}
+    uninterrupted = _numbers(paths, 65, **settings)
+    for start in (2, 13, 15, 16, 61):
+        resumed = _numbers(paths, 3, start_batch=start, **settings)
+        assert resumed.tolist() == uninterrupted[start : start + 3].tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shards, window", [(2, 1), (3, 20)])
+def test_shards_split_every_batch_of_the_whole_without_overlap(paths, shards, window):
+    settings = {"seed": 5, "shuffle_window": window}
+    whole = _numbers(paths, 24, batch_size=2 * shards, **settings)
+    for start in (0, 13):
+        parts = [
+            _numbers(
+                paths,
+                10,
+                batch_size=2,
+                start_batch=start,
+                shard_index=index,
+                shard_count=shards,
+                **settings,
+            )
+            for index in range(shards)
+        ]
+        together = np.stack(parts, axis=2).reshape(10, -1)
+        assert together.tolist() == whole[start : start + 10].tolist()
+
+
+# Computed once, on TF 1.15.5: resuming a run on the other runtime must not change its data.
+FIRST_BATCHES = [
+    [30, 12, 15, 18, 47, 11, 42, 13],
+    [19, 44, 45, 16, 43, 29, 14, 10],
+    [20, 17, 31, 46, 7, 25, 22, 39],
+]
+BATCH_15 = [18, 25, 5, 2, 60, 1, 3, 57]
+FAR_BATCH = [47, 50, 30, 52, 32, 27, 29, 51]
+LARGE_ORDER = [
+    [37348, 37797, 7904, 1888, 21801, 31677],
+    [9893, 37446, 37911, 43731, 39603, 5921],
+    [22678, 795, 35133, 44911, 43750, 18912],
+]
+
+
+@pytest.mark.slow
+def test_both_runtimes_draw_the_same_order(paths):
+    batches = _numbers(paths, 16, batch_size=8, seed=5, shuffle_window=20)
+    assert batches[:3].tolist() == FIRST_BATCHES
+    assert batches[15].tolist() == BATCH_15
+    far = _numbers(paths, 1, batch_size=8, seed=-(1 << 40), start_batch=10**9, shuffle_window=20)
+    assert far[0].tolist() == FAR_BATCH
+
+
+def test_a_shard_that_starts_in_the_second_epoch_serves_its_part_of_the_batch(paths):
+    shard = {"batch_size": 4, "shard_index": 1, "shard_count": 2}
+    batch = _numbers(paths, 1, seed=5, start_batch=15, shuffle_window=20, **shard)[0]
+    assert batch.tolist() == BATCH_15[1::2]
+
+
+@pytest.mark.slow
+def test_order_depends_on_the_seed_and_differs_between_epochs_and_windows(paths):
+    first = _numbers(paths, 2, batch_size=61, seed=1, shuffle_window=100)
+    other = _numbers(paths, 2, batch_size=61, seed=2, shuffle_window=100)
+    again = _numbers(paths, 2, batch_size=61, seed=1, shuffle_window=100)
+    assert first.tolist() == again.tolist()
+    assert first[0].tolist() != other[0].tolist()
+    assert first[0].tolist() != first[1].tolist()
+
+
+@pytest.mark.slow
+def test_a_window_larger_than_the_data_moves_records_everywhere(tmp_path):
+    paths = _number_files(tmp_path, [1000])
+    order = _numbers(paths, 1, batch_size=1000, seed=3, shuffle_window=10000)[0]
+    # Positions of a random permutation are uncorrelated with the numbers (deviation 1/sqrt(1000)).
+    assert abs(np.corrcoef(order, np.arange(1000))[0, 1]) < 0.12
+    windowed = _numbers(paths, 1, batch_size=1000, seed=3, shuffle_window=10)[0]
+    assert sorted(windowed) == list(range(1000))
+    assert set(windowed[:10] // 64) != set(windowed[500:510] // 64)  # it is cut into 16 runs
+
+
+LARGE = {
+    "one": [45000],
+    "eight": [7000, 7000, 7000, 4000, 5000, 8000, 3000, 4000],
+    "many": [225] * 200,
+}
+
+
+@pytest.fixture(name="large", scope="module")
+def _large(tmp_path_factory):
+    """Record files of more than a window: name -> paths."""
+    folders = {name: tmp_path_factory.mktemp(name) for name in LARGE}
+    return {name: _number_files(folders[name], sizes) for name, sizes in LARGE.items()}
+
+
+@pytest.mark.parametrize("name", list(LARGE))
+def test_large_data_is_shuffled_as_a_whole_and_anew_each_epoch(large, name):
+    epochs = _numbers(large[name], 2, batch_size=45000, seed=7)
+    places = np.arange(45000)
+    for order in epochs:
+        assert sorted(order) == list(range(45000))
+        assert abs(np.corrcoef(order, places)[0, 1]) < 0.05
+        # Were the records sorted by label, no batch would hold mostly one of two labels.
+        halves = (order[: 45000 // 32 * 32].reshape(-1, 32) >= 22500).mean(axis=1)
+        assert halves.min() > 0.1 and halves.max() < 0.9
+    assert abs(np.corrcoef(epochs[0], epochs[1])[0, 1]) < 0.1
+    assert np.mean(epochs[0] == epochs[1]) < 0.01
+
+
+@pytest.mark.slow
+def test_large_data_comes_in_the_same_order_on_both_runtimes_and_after_a_restart(large):
+    whole = _numbers(large["eight"], 360, batch_size=128, seed=5)  # into the second epoch
+    assert whole[[0, 100, 352], :6].tolist() == LARGE_ORDER
+    for start in (200, 351):
+        resumed = _numbers(large["eight"], 5, batch_size=128, seed=5, start_batch=start)
+        assert resumed.tolist() == whole[start : start + 5].tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shards", [3, 64])
+def test_shards_of_large_data_split_every_batch(large, shards):
+    size = 2 * shards
+    steps = 45000 // size + 20
+    start = steps - 40
+    whole = _numbers(large["eight"], 40, batch_size=size, seed=5, start_batch=start)
+    for index in {0, 1, shards - 1}:
+        shard = {"shard_index": index, "shard_count": shards}
+        part = _numbers(large["eight"], 40, batch_size=2, seed=5, start_batch=start, **shard)
+        assert part.tolist() == whole[:, index::shards].tolist()
+
+
+def _bytes_read(run):
+    """What this process has read from files while it ran."""
+
+    def count():
+        with open("/proc/self/io", encoding="ascii") as stream:
+            return int(stream.readline().split()[1])
+
+    before = count()
+    run()
+    return count() - before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="no account of bytes read")
+@pytest.mark.parametrize("shards", [1, 2, 8, 64])
+def test_a_shard_reads_its_share_of_the_data(tmp_path, shards):
+    """In many files; a runtime that can begin anywhere reads no more of a single one."""
+    spec = FeatureSpec([Feature("number", (), tf.int64), Feature("more", (900,), tf.int64)])
+    files = 1 if hasattr(tf.raw_ops, "TFRecordDatasetV2") else 400
+    paths = [str(tmp_path / f"{number}.tfrecord") for number in range(files)]
+    for path in paths:
+        with AtomicRecordWriter(path, {}) as writer:
+            for number in range(25600 // files):
+                writer.write(spec.encode({"number": number, "more": [0] * 900}))
+    size = sum(map(os.path.getsize, paths))
+
+    def read(serve, batches, **settings):
+        share = {"shard_index": shards - 1, "shard_count": shards}
+        return len(_run(lambda: serve(paths, spec, batch_size=50, **share, **settings), batches))
+
+    # Half an epoch of training, which reads a window ahead; all of evaluation.
+    read(input_pipeline.seeded_batches, 1, seed=1)  # what is read once, of the program and indices
+    training = _bytes_read(
+        lambda: read(input_pipeline.seeded_batches, 25600 // shards // 100, seed=1)
+    )
+    assert training < (0.5 + 2.5 * 10000 / 25600) * size / shards + 2e6
+    evaluation = _bytes_read(lambda: read(input_pipeline.evaluation_batches, None))
+    assert evaluation < 1.2 * size / shards + 2e6
+
+
+@pytest.mark.slow
+def test_the_order_in_which_files_are_named_does_not_matter(paths):
+    settings = {"batch_size": 8, "seed": 5, "shuffle_window": 20}
+    forward = _numbers(paths, 5, **settings)
+    assert forward.tolist() == _numbers(paths[::-1], 5, **settings).tolist()
+
+
+def test_large_files_are_mixed_block_by_block(tmp_path):
+    paths = _number_files(tmp_path, [200, 200])
+    order = _numbers(paths, 1, batch_size=400, seed=3, shuffle_window=1)[0]
+    assert len(np.unique(order[:128] // 200)) == 2
+    assert sorted(order) == list(range(400))
+
+
+@pytest.mark.slow
+def test_a_transform_sees_batches_with_the_positions_in_the_endless_stream(paths):
+    def transform(features, position):
+        assert position.dtype == tf.int64 and position.shape.as_list() == [4]
+        draw = tf.map_fn(
+            lambda one: tf.random.stateless_uniform([], seed=[1, one]), position, tf.float32
+        )
+        return dict(features, position=position, draw=draw)
+
+    def build(start):
+        return input_pipeline.seeded_batches(
+            paths,
+            NUMBER,
+            batch_size=4,
+            seed=5,
+            shuffle_window=20,
+            start_batch=start,
+            transform=transform,
+        )
+
+    uninterrupted = _run(lambda: build(0), 20)
+    resumed = _run(lambda: build(17), 3)
+    positions = np.array([batch["position"] for batch in uninterrupted])
+    assert positions.tolist() == np.arange(80).reshape(20, 4).tolist()
+    plain = _numbers(paths, 20, batch_size=4, seed=5, shuffle_window=20)
+    assert np.array([batch["number"] for batch in uninterrupted]).tolist() == plain.tolist()
+    for name in ("number", "position", "draw"):
+        for left, right in zip(uninterrupted[17:], resumed):
+            assert left[name].tolist() == right[name].tolist()
+
+
+def test_training_batches_have_a_static_shape(paths):
+    with tf.Graph().as_default():
+        dataset = input_pipeline.seeded_batches(paths, NUMBER, batch_size=4, seed=5)
+        batch = tf.data.make_one_shot_iterator(dataset).get_next()
+        assert batch["number"].shape.as_list() == [4]
+
+
+def test_training_batches_need_no_python_at_run_time(paths):
+    with tf.Graph().as_default() as graph:
+        dataset = input_pipeline.seeded_batches(paths, NUMBER, batch_size=4, seed=5)
+        tf.data.make_one_shot_iterator(dataset)
+        definition = graph.as_graph_def()
+    nodes = [node.op for node in definition.node]
+    nodes += [node.op for function in definition.library.function for node in function.node_def]
+    assert "StatelessRandomUniformInt" in " ".join(nodes)
+    assert not {"PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset"} & set(nodes)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not tf.executing_eagerly(), reason="this runtime builds graphs only")
+def test_eager_iteration_serves_the_same_batches(paths):
+    settings = {"batch_size": 4, "seed": 5, "start_batch": 14, "shuffle_window": 20}
+    dataset = input_pipeline.seeded_batches(paths, NUMBER, **settings).take(3)
+    batches = [batch["number"].numpy().tolist() for batch in dataset]
+    assert batches == _numbers(paths, 3, **settings).tolist()
+
+
+def test_a_batch_may_be_larger_than_the_data(tmp_path):
+    paths = _number_files(tmp_path, [3])
+    batch = _numbers(paths, 1, batch_size=9, seed=1)[0]
+    assert sorted(batch.tolist()) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"batch_size": 0}, "batch_size is 0; it must be at least 1"),
+        ({"start_batch": -1}, "start_batch is -1"),
+        ({"shuffle_window": 0}, "shuffle_window is 0"),
+        ({"shard_count": 0}, "shard_count is 0"),
+        ({"shard_index": 2, "shard_count": 2}, "shard_index is 2; it must be 0 to 1"),
+        ({"shard_index": -1}, "shard_index is -1"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(paths, settings, message):
+    with pytest.raises(ValueError, match=message):
+        input_pipeline.seeded_batches(
+            paths, NUMBER, **dict({"batch_size": 2, "seed": 1}, **settings)
+        )
+
+
+def test_no_file_and_no_record_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="No record file was given"):
+        input_pipeline.seeded_batches([], NUMBER, batch_size=2, seed=1)
+    with pytest.raises(ValueError, match="not a single record"):
+        input_pipeline.seeded_batches(_number_files(tmp_path, [0, 0]), NUMBER, batch_size=2, seed=1)
+
+
+@pytest.mark.parametrize(
+    "serve", [input_pipeline.seeded_batches, input_pipeline.evaluation_batches]
+)
+def test_a_foreign_or_damaged_file_is_named_before_anything_runs(paths, tmp_path, serve):
+    settings = {"seed": 1} if serve is input_pipeline.seeded_batches else {}
+    longer = FeatureSpec([Feature("number", (2,), tf.int64)])
+    other = FeatureSpec([Feature("another", (), tf.int64)])
+    real = FeatureSpec([Feature("number", (), tf.float32)])
+    with pytest.raises(ValueError, match=r"00\.tfrecord': feature 'number' has 1 int64_list"):
+        serve(paths, longer, batch_size=2, **settings)
+    with pytest.raises(ValueError, match=r"00\.tfrecord': its records have no feature 'another'"):
+        serve(paths, other, batch_size=2, **settings)
+    with pytest.raises(ValueError, match="'number' has 0 float_list values where 1 are expected"):
+        serve(paths, real, batch_size=2, **settings)
+    text = str(tmp_path / "text.tfrecord")
+    with AtomicRecordWriter(text, {}) as writer:
+        writer.write(b"no Example")
+    with pytest.raises(ValueError, match=r"text\.tfrecord': its records are not tf\.train"):
+        serve([text], NUMBER, batch_size=2, **settings)
+    damaged = _number_files(tmp_path, [5, 5])
+    with open(damaged[1], "r+b") as stream:
+        stream.truncate(os.path.getsize(damaged[1]) - 1)
+    with pytest.raises(ValueError, match=r"01\.tfrecord' holds \d+ bytes where"):
+        serve(damaged, NUMBER, batch_size=2, **settings)
+
+
+# ---------------------------------------------------------------------------- reading: evaluation
+
+WEIGHTED = FeatureSpec([Feature("number", (2,), tf.int64), Feature("weights", (3,), tf.float32)])
+
+
+@pytest.fixture(name="weighted_paths", scope="module")
+def _weighted_paths(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("weighted")
+    paths = [str(folder / name) for name in ("b.tfrecord", "a.tfrecord")]
+    for path, numbers in zip(paths, (range(5), range(5, 7))):
+        with AtomicRecordWriter(path, {}) as writer:
+            for number in numbers:
+                writer.write(WEIGHTED.encode({"number": [number] * 2, "weights": [1, 1, 0.5]}))
+    return paths
+
+
+def test_evaluation_serves_each_record_once_in_order_and_pads_with_weight_zero(weighted_paths):
+    batches = _run(
+        lambda: input_pipeline.evaluation_batches(
+            weighted_paths, WEIGHTED, batch_size=3, weight_features=["weights"]
+        )
+    )
+    numbers = [batch["number"][:, 0].tolist() for batch in batches]
+    assert numbers == [[0, 1, 2], [3, 4, 5], [6, 6, 6]]
+    reality = [batch["is_real_example"].tolist() for batch in batches]
+    assert reality == [[1, 1, 1], [1, 1, 1], [1, 0, 0]]
+    assert batches[0]["weights"].tolist() == [[1, 1, 0.5]] * 3
+    assert batches[2]["weights"].tolist() == [[1, 1, 0.5], [0, 0, 0], [0, 0, 0]]
+    assert batches[0]["is_real_example"].dtype == np.int32
+
+
+def test_evaluation_without_padding_ends_with_a_smaller_batch(weighted_paths):
+    batches = _run(
+        lambda: input_pipeline.evaluation_batches(
+            weighted_paths, WEIGHTED, batch_size=3, pad_final_batch=False
+        )
+    )
+    assert [batch["is_real_example"].tolist() for batch in batches] == [[1] * 3, [1] * 3, [1]]
+
+
+@pytest.mark.parametrize("limit, served", [(1, 1), (3, 3), (9, 3), (None, 3), (0, 3)])
+def test_evaluation_stops_after_max_batches(weighted_paths, limit, served):
+    batches = _run(
+        lambda: input_pipeline.evaluation_batches(
+            weighted_paths, WEIGHTED, batch_size=3, max_batches=limit
+        )
+    )
+    assert len(batches) == served
+
+
+@pytest.mark.parametrize("shards", [2, 3, 80])
+@pytest.mark.parametrize("limit", [None, 4])
+def test_evaluation_shards_serve_together_what_one_serves(paths, shards, limit):
+    def numbers(batch_size, **settings):
+        batches = _run(
+            lambda: input_pipeline.evaluation_batches(
+                paths, NUMBER, batch_size=batch_size, max_batches=limit, **settings
+            )
+        )
+        real = [batch["number"][batch["is_real_example"] > 0].tolist() for batch in batches]
+        return [number for batch in real for number in batch]
+
+    shares = sorted({0, 1, shards // 2, shards - 1})
+    parts = {i: numbers(3, shard_index=i, shard_count=shards) for i in shares}
+    whole = numbers(3 * shards)
+    for index, part in parts.items():
+        begin, end = (len(whole) * number // shards for number in (index, index + 1))
+        assert part == whole[begin:end]
+
+
+def test_evaluation_begins_within_a_file(tmp_path):
+    paths = _number_files(tmp_path, [500, 0, 300, 7])
+    share = {"shard_index": 1, "shard_count": 3}
+    batches = _run(
+        lambda: input_pipeline.evaluation_batches(
+            paths,
+            NUMBER,
+            batch_size=64,
+            transform=lambda features, numbers: dict(features, place=numbers),
+            **share,
+        )
+    )
+    real = [batch["is_real_example"] > 0 for batch in batches]
+    for name in ("number", "place"):
+        found = np.concatenate([batch[name][rows] for batch, rows in zip(batches, real)])
+        assert found.tolist() == list(range(269, 538))
+
+
+def test_padded_evaluation_batches_have_a_static_shape(weighted_paths):
+    with tf.Graph().as_default():
+        dataset = input_pipeline.evaluation_batches(weighted_paths, WEIGHTED, batch_size=3)
+        batch = tf.data.make_one_shot_iterator(dataset).get_next()
+        assert {name: value.shape.as_list() for name, value in batch.items()} == {
+            "number": [3, 2],
+            "weights": [3, 3],
+            "is_real_example": [3],
+        }
+
+
+def test_evaluation_settings_that_do_not_fit_are_refused(weighted_paths):
+    for settings, message in (
+        ({"batch_size": 0}, "batch_size is 0"),
+        ({"batch_size": 2, "max_batches": -1}, "max_batches is -1"),
+        ({"batch_size": 2, "weight_features": ["x"]}, r"weight_features \['x'\] are not among"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            input_pipeline.evaluation_batches(weighted_paths, WEIGHTED, **settings)
+
+
+# --------------------------------------------------------------- records the reference has written
+
+PRETRAINING = FeatureSpec(
+    [
+        Feature("input_ids", (128,), tf.int64),
+        Feature("input_mask", (128,), tf.int64),
+        Feature("segment_ids", (128,), tf.int64),
+        Feature("token_boundary", (128,), tf.int64, default=0),
+        Feature("masked_lm_positions", (20,), tf.int64),
+        Feature("masked_lm_ids", (20,), tf.int64),
+        Feature("masked_lm_weights", (20,), tf.float32),
+        Feature("next_sentence_labels", (1,), tf.int64),
+    ]
+)
+
+
+def _padded(values, length):
+    return list(values) + [0] * (length - len(values))
+
+
+@needs_shared
+def test_records_of_the_reference_hold_what_their_description_says():
+    with open(str(shared_path("data/spm/30k-clean.vocab")), encoding="utf-8") as stream:
+        vocabulary = {line.split("\t")[0]: number for number, line in enumerate(stream)}
+
+    def ids(tokens):
+        return [vocabulary.get(token, vocabulary["<unk>"]) for token in tokens]
+
+    path = str(shared_path("golden/pretraining_sample/sample.tf_record"))
+    with open(str(shared_path("golden/pretraining_sample/sample.jsonl"))) as stream:
+        expected = [json.loads(line) for line in stream]
+    batches = _run(lambda: input_pipeline.evaluation_batches([path], PRETRAINING, batch_size=8))
+    found = {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+    assert input_pipeline.count_records(path) == len(expected) == len(found["input_ids"]) == 40
+    for row, instance in enumerate(expected):
+        tokens, labels = instance["tokens"], instance["masked_lm_labels"]
+        wanted = {
+            "input_ids": _padded(ids(tokens), 128),
+            "input_mask": _padded([1] * len(tokens), 128),
+            "segment_ids": _padded(instance["segment_ids"], 128),
+            "token_boundary": _padded(instance["token_boundary"], 128),
+            "masked_lm_positions": _padded(instance["masked_lm_positions"], 20),
+            "masked_lm_ids": _padded(ids(labels), 20),
+            "masked_lm_weights": _padded([1.0] * len(labels), 20),
+            "next_sentence_labels": [int(instance["is_random_next"])],
+        }
+        assert {name: found[name][row].tolist() for name in wanted} == wanted
+
+
+@needs_shared
+def test_records_of_the_reference_are_reproduced_by_encode():
+    path = str(shared_path("golden/pretraining_sample/sample.tf_record"))
+    batch = _run(lambda: input_pipeline.evaluation_batches([path], PRETRAINING, batch_size=40))[0]
+    records = _run(lambda: tf.data.TFRecordDataset(path))
+    for row, record in enumerate(records):
+        example = tf.train.Example.FromString(record)
+        encoded = PRETRAINING.encode({name: batch[name][row] for name in PRETRAINING.names})
+        assert encoded == example.SerializeToString(deterministic=True)
+
+
+@needs_shared
+def test_records_of_another_length_are_refused_with_both_lengths():
+    path = str(shared_path("golden/pretraining_sample/sample.tf_record"))
+    spec = FeatureSpec([Feature("input_ids", (512,), tf.int64)])
+    with pytest.raises(ValueError, match=r"'input_ids' has 128 int64_list values where 512"):
+        input_pipeline.seeded_batches([path], spec, batch_size=8, seed=1)

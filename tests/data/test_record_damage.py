@@ -1,0 +1,210 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A damaged record in the middle of a file is named, wherever it is come across."""
+
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import run_pretraining
+from albert.data import batches as input_pipeline
+from albert.data import feature_cache, record_damage
+from albert.training import evaluation as checkpoint_evaluator
+from albert.training import fine_tuning_runs
+from albert.util import files
+from albert.util import flags as flags_lib
+from tests.support import pretraining_records
+from tests.support.script_process import run_process
+
+SPEC = input_pipeline.FeatureSpec([input_pipeline.Feature("number", (), tf.int64)])
+
+
+def flip(path, number):
+    """Damages the content of a record, and leaves the records before and after it whole."""
+    records = list(files.records(str(path)))
+    start = sum(len(record) + 16 for record in records[:number])
+    with open(str(path), "r+b") as stream:
+        place = start + 12 + len(records[number]) // 2
+        stream.seek(place)
+        byte = stream.read(1)[0]
+        stream.seek(place)
+        stream.write(bytes([byte ^ 4]))
+
+
+def number_files(folder, counts):
+    """Record files that hold the numbers from 0."""
+    paths = []
+    for index, count in enumerate(counts):
+        paths.append(str(folder / f"n-{index}.tfrecord"))
+        with input_pipeline.AtomicRecordWriter(paths[-1], {}) as writer:
+            for number in range(count):
+                writer.write(SPEC.encode({"number": [number]}))
+    return paths
+
+
+def read_all(make_dataset, batches):
+    with tf.Graph().as_default(), tf.Session() as session:
+        batch = tf.data.make_one_shot_iterator(make_dataset()).get_next()
+        for _ in range(batches):
+            session.run(batch)
+
+
+@pytest.mark.parametrize("number", [1, 63, 99])
+def test_training_names_file_and_record(tmp_path, number):
+    paths = number_files(tmp_path, [100] * 3)
+    flip(paths[1], number)
+    found = pytest.raises(ValueError, match=rf"n-1\.tfrecord.* record {number} ")
+    with found, record_damage.explained():
+        read_all(lambda: input_pipeline.seeded_batches(paths, SPEC, batch_size=10, seed=1), 1000)
+
+
+def test_evaluation_names_file_and_record(tmp_path):
+    paths = number_files(tmp_path, [100] * 3)
+    flip(paths[2], 57)
+    found = pytest.raises(ValueError, match=r"n-2\.tfrecord.* record 57 ")
+    with found, record_damage.explained():
+        read_all(lambda: input_pipeline.evaluation_batches(paths, SPEC, batch_size=10), 1000)
+
+
+def test_a_damaged_first_record_is_named_before_anything_runs(tmp_path):
+    paths = number_files(tmp_path, [5])
+    flip(paths[0], 0)
+    with pytest.raises(ValueError, match=r"n-0\.tfrecord.* record 0 "):
+        input_pipeline.evaluation_batches(paths, SPEC, batch_size=2)
+
+
+def test_the_files_that_were_being_read_are_looked_through_first(tmp_path, monkeypatch):
+    """Of many files, few are opened once the step is known."""
+    paths = number_files(tmp_path, [20] * 400)
+    flip(paths[211], 7)
+    searched = []
+    find = files.find_damaged_record
+    monkeypatch.setattr(
+        files,
+        "find_damaged_record",
+        lambda path, **place: searched.append(path) or find(path, **place),
+    )
+    done = []
+
+    def train():
+        with tf.Graph().as_default(), tf.Session() as session:
+            dataset = input_pipeline.seeded_batches(
+                paths, SPEC, batch_size=10, seed=1, shuffle_window=40
+            )
+            batch = tf.data.make_one_shot_iterator(dataset).get_next()
+            while True:
+                session.run(batch)
+                done.append(1)
+
+    found = pytest.raises(ValueError, match=r"n-211\.tfrecord.* record 7 ")
+    with found, record_damage.explained(lambda: len(done)):
+        train()
+    assert len(searched) <= 64
+
+
+def test_another_loss_of_data_stays_what_it_is(tmp_path):
+    with pytest.raises(tf.errors.DataLossError), record_damage.explained():
+        raise tf.errors.DataLossError(None, None, "Checksum does not match: a checkpoint")
+
+
+def test_a_damaged_feature_cache_is_made_again(tmp_path, caplog):
+    caplog.set_level("INFO")
+
+    def build():
+        return feature_cache.build_records(
+            str(tmp_path / "train.tf_record"),
+            fingerprint={"length": 3},
+            spec=SPEC,
+            items=range(300),
+            convert=lambda chunk: feature_cache.Conversion([{"number": [n]} for n in chunk]),
+        )
+
+    made = build()
+    with open(made.path, "rb") as stream:
+        content = stream.read()
+    flip(made.path, 123)
+    caplog.clear()
+    again = build()
+    assert (again.path, again.was_current) == (made.path, False)
+    with open(made.path, "rb") as stream:
+        assert stream.read() == content
+    assert sum("record 123" in line for line in caplog.messages) == 1
+    assert build().was_current
+
+
+def test_prediction_names_file_and_record_also_for_a_second_checkpoint(tmp_path):
+    path = number_files(tmp_path, [100])[0]
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("v", [])
+        session.run(tf.global_variables_initializer())
+        checkpoint = tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))
+
+    def model_fn(features, labels, mode, params):
+        del labels, params
+        predictions = dict(features, example_index=features["number"])
+        predictions["v"] = tf.fill(tf.shape(features["number"]), tf.get_variable("v", []))
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+
+    settings = flags_lib.Settings(use_tpu=False, seed=1)
+    with fine_tuning_runs.OutputCollector(
+        settings,
+        model_fn,
+        lambda params: input_pipeline.evaluation_batches([path], SPEC, batch_size=10),
+        batch_size=10,
+        examples=100,
+        name="numbers",
+    ) as collector:
+        assert len(collector.run(checkpoint)["number"]) == 100
+        flip(path, 44)
+        with pytest.raises(ValueError, match=r"n-0\.tfrecord.* record 44 "):
+            collector.run(checkpoint)
+
+
+# ---------------------------------------------------------------------------------------------
+# The script as a whole.
+
+
+@pytest.fixture(scope="module")
+def pretraining(tmp_path_factory):
+    """A folder with a training of three steps, which then has a damaged record to go on with."""
+    folder = tmp_path_factory.mktemp("damage")
+    pretraining_records.write_config(folder / "tiny.json")
+    pretraining_records.write_records(folder / "train-0.tf_record", 400, seed=0)
+    pretraining_records.write_records(folder / "train-1.tf_record", 400, seed=1)
+    run_pretraining.pretrain(flags_lib.parse(run_pretraining.define_flags, flags(folder, 3)))
+    flip(folder / "train-1.tf_record", 222)
+    return folder
+
+
+def flags(folder, steps):
+    return [
+        f"--albert_config_file={folder / 'tiny.json'}",
+        f"--input_file={folder / 'train-*.tf_record'}",
+        f"--output_dir={folder / 'out'}",
+        f"--max_seq_length={pretraining_records.LENGTH}",
+        f"--max_predictions_per_seq={pretraining_records.PREDICTIONS}",
+        "--train_batch_size=8",
+        "--eval_batch_size=4",
+        "--num_warmup_steps=0",
+        "--nouse_xla",
+        f"--num_train_steps={steps}",
+    ]
+
+
+@pytest.mark.slow
+def test_a_training_ends_with_one_sentence_and_keeps_its_checkpoint(pretraining):
+    process = run_process("run_pretraining", *flags(pretraining, 200))
+    lines = process.stderr.decode("utf-8").strip().splitlines()
+    assert process.returncode == 1
+    errors = [line for line in lines if "train-1.tf_record" in line and "record 222 " in line]
+    assert len(errors) == 1 and lines[-1] == errors[0]
+    assert "Traceback" not in process.stderr.decode("utf-8")
+    assert not any("stack" in line for line in lines)
+    steps = [one.step for one in checkpoint_evaluator.list_checkpoints(str(pretraining / "out"))]
+    assert 3 in steps
+
+
+@pytest.mark.slow
+def test_an_evaluation_names_the_record_too(pretraining):
+    arguments = [*flags(pretraining, 3), "--nodo_train", "--do_eval", "--max_eval_steps=1000"]
+    with pytest.raises(ValueError, match=r"train-1\.tf_record.* record 222 "):
+        run_pretraining.pretrain(flags_lib.parse(run_pretraining.define_flags, arguments))

@@ -1,0 +1,68 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Many records at once in wire format."""
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.data import batches as input_pipeline
+from albert.data import records as example_batches
+from albert.pretraining import model as pretraining_utils
+
+
+def records_of(encoded):
+    ends = encoded.ends.tolist()
+    return [encoded.data[start:end] for start, end in zip([0] + ends, ends)]
+
+
+def random_features(count, length, slots, *, largest):
+    random = np.random.RandomState(0)
+    weights = np.zeros([count, slots], np.float32)
+    weights[:, : slots // 2] = 1.0
+    weights[0, 0] = -0.1
+    return {
+        "input_ids": random.randint(0, largest, [count, length]),
+        "input_mask": random.randint(0, 2, [count, length]).astype(np.uint8),
+        "segment_ids": random.randint(0, 2, [count, length]).astype(np.uint8),
+        "token_boundary": random.randint(0, 2, [count, length]).astype(np.uint8),
+        "masked_lm_positions": random.randint(0, length, [count, slots]),
+        "masked_lm_ids": random.randint(0, largest, [count, slots]),
+        "masked_lm_weights": weights,
+        "next_sentence_labels": random.randint(0, 2, [count, 1]),
+    }
+
+
+@pytest.mark.parametrize(
+    "length,slots,largest", [(16, 3, 100), (128, 20, 30000), (512, 40, 3000000), (5, 1, 2**40)]
+)
+def test_records_are_the_bytes_that_the_feature_spec_writes(length, slots, largest):
+    features = random_features(7, length, slots, largest=largest)
+    spec = pretraining_utils.feature_spec(length, slots)
+    expected = [spec.encode({name: features[name][row] for name in features}) for row in range(7)]
+    assert records_of(example_batches.encode_examples(features)) == expected
+
+
+def test_records_parse_as_the_examples_they_stand_for():
+    features = random_features(3, 40, 5, largest=20000)
+    for row, record in enumerate(records_of(example_batches.encode_examples(features))):
+        example = tf.train.Example.FromString(record)
+        assert set(example.features.feature) == set(features)
+        for name, feature in example.features.feature.items():
+            is_float = name == "masked_lm_weights"
+            values = feature.float_list.value if is_float else feature.int64_list.value
+            assert np.asarray(values, features[name].dtype).tolist() == features[name][row].tolist()
+
+
+def test_varints_change_their_length_at_powers_of_128():
+    values = np.array([[0, 127, 128, 16383, 16384, 2097151, 2097152, 2**62]])
+    record = example_batches.encode_examples({"x": values})
+    expected = input_pipeline.FeatureSpec([input_pipeline.Feature("x", (8,))]).encode(
+        {"x": values[0].tolist()}
+    )
+    assert records_of(record) == [expected]
+
+
+def test_negative_integers_are_refused():
+    with pytest.raises(ValueError, match="Feature 'x' holds -1"):
+        example_batches.encode_examples({"x": np.array([[3, -1]])})

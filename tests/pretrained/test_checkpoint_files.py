@@ -1,0 +1,180 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Damage to checkpoints is found wherever it is, and a state that helps nobody stops nothing."""
+
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import embed, export_checkpoints, export_to_tfhub, fill_mask, modeling, predictor
+from albert.classification import model_folder as fine_tuned_classifier
+from albert.conversion import weights as checkpoint_conversion
+from albert.pretrained import checkpoint_files
+from albert.pretrained import saved_model as serving_export
+from albert.pretrained import warm_start as checkpoint_init
+from albert.util import flags as flags_lib
+from tests.support import damaged_files, fine_tuned_models, pretrained_models
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    """The prefix of a checkpoint of two weights and its step; a state names it."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("a", initializer=np.float32([1, 2, 3]))
+        tf.get_variable("b/c", initializer=np.float32([[4, 5]]))
+        tf.train.get_or_create_global_step()
+        session.run(tf.global_variables_initializer())
+        return tf.train.Saver().save(session, str(tmp_path / "model.ckpt-7"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        tf.errors.PermissionDeniedError(None, None, "no"),
+        tf.errors.UnavailableError(None, None, "503"),
+        tf.errors.OpError(None, None, "model.ckpt-7.index; Permission denied", 2),
+        RuntimeError("Connection reset by peer"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_reached_is_not_called_damaged(checkpoint, monkeypatch, error):
+    def refuse(path):
+        raise error
+
+    monkeypatch.setattr(tf.train, "load_checkpoint", refuse)
+    with pytest.raises(ValueError, match="model.ckpt-7"):
+        checkpoint_files.find_damage(checkpoint)
+
+
+def values_of(prefix):
+    reader = tf.train.load_checkpoint(prefix)
+    return {name: reader.get_tensor(name).tolist() for name in reader.get_variable_to_shape_map()}
+
+
+@pytest.mark.parametrize("end", [".index", ".data-00000-of-00001"])
+def test_every_flipped_bit_that_changes_anything_is_found(checkpoint, end):
+    before, path = values_of(checkpoint), pathlib.Path(checkpoint + end)
+    whole, found = path.read_bytes(), 0
+    for place in range(len(whole)):
+        damaged_files.flip_bit(path, place)
+        damage = checkpoint_files.find_damage(checkpoint)
+        assert checkpoint + end in damage or values_of(checkpoint) == before
+        found += bool(damage)
+        path.write_bytes(whole)
+    # The index has unused places.
+    assert found == len(whole) or (end == ".index" and found > len(whole) / 2)
+    assert checkpoint_files.find_damage(checkpoint) == ""
+
+
+@pytest.mark.parametrize("end", [".index", ".data-00000-of-00001"])
+def test_every_length_but_the_right_one_is_found(checkpoint, end):
+    path = pathlib.Path(checkpoint + end)
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        assert checkpoint_files.find_damage(checkpoint)
+
+
+def test_only_the_values_that_are_asked_for_count(checkpoint):
+    damaged_files.flip_bit(checkpoint + ".data-00000-of-00001", 0)
+    assert checkpoint_files.find_damage(checkpoint, ["b/c"]) == ""
+    with pytest.raises(ValueError, match="model.ckpt-7' cannot be read"):
+        checkpoint_files.check_whole(checkpoint, ["a"])
+
+
+@pytest.mark.parametrize("kind", damaged_files.DAMAGES)
+def test_errors_of_a_damaged_checkpoint_become_a_sentence_and_others_stay(checkpoint, kind):
+    with pytest.raises(IndexError), checkpoint_files.explained(checkpoint):
+        raise IndexError("of something else")
+    damaged_files.damage(checkpoint, kind)
+    with pytest.raises(ValueError, match="model.ckpt-7"), checkpoint_files.explained(checkpoint):
+        values_of(checkpoint)
+
+
+def test_a_state_names_a_checkpoint_of_its_folder(checkpoint, tmp_path):
+    assert checkpoint_files.read_state(str(tmp_path)) == (True, "model.ckpt-7")
+    assert checkpoint_files.read_state(f"{tmp_path}/") == (True, "model.ckpt-7")
+    tf.io.gfile.remove(f"{tmp_path}/checkpoint")
+    assert checkpoint_files.read_state(str(tmp_path)) == (False, None)
+
+
+@pytest.mark.parametrize("kind", damaged_files.STATES)
+def test_a_state_that_helps_nobody_names_nothing(tmp_path, caplog, kind):
+    (tmp_path / "checkpoint").write_bytes(damaged_files.STATES[kind])
+    assert checkpoint_files.read_state(str(tmp_path)) == (True, None)
+    assert len([record for record in caplog.records if record.name == "albert"]) == 1
+
+
+def test_the_state_of_a_folder_that_was_copied_is_of_another(checkpoint, tmp_path):
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "checkpoint").write_bytes((tmp_path / "checkpoint").read_bytes())
+    assert checkpoint_files.read_state(str(copy)) == (True, None)
+
+
+# ---------------------------------------------------------------------------------------------
+# Who reads them.
+
+
+def script(module, main, *arguments):
+    """What runs a script on a pretrained model's folder."""
+    return lambda folder, out: main(
+        flags_lib.parse(
+            module.define_flags, [text.format(folder=folder, out=out) for text in arguments]
+        )
+    )
+
+
+def warm_start(folder, out):
+    """As every training does with --init_checkpoint."""
+    del out
+    with tf.Graph().as_default():
+        modeling.AlbertModel(pretrained_models.config(), False, tf.zeros([1, 4], tf.int32))
+        checkpoint_init.warm_start(folder, tf.trainable_variables())
+
+
+EXPORT = ("--albert_directory={folder}", "--export_path={out}")
+TEXT = (
+    "--albert_dir={folder}",
+    "--input_file={folder}/albert_config.json",
+    "--output_file={out}",
+    "--max_seq_length=24",
+)
+PRETRAINED = {
+    "init_checkpoint": warm_start,
+    "export_checkpoints": script(export_checkpoints, export_checkpoints.export, *EXPORT),
+    "export_to_tfhub": script(export_to_tfhub, export_to_tfhub.export, *EXPORT),
+    "embed": script(embed, embed.embed, *TEXT),
+    "fill_mask": script(fill_mask, fill_mask.fill_mask, *TEXT),
+    "convert_checkpoint": lambda folder, out: checkpoint_conversion.read_checkpoint(
+        f"{folder}/model.ckpt-best"
+    ),
+}
+FINE_TUNED = {
+    "Predictor": lambda folder, out: predictor.Predictor(folder),
+    "serving_export": lambda folder, out: serving_export.export_classifier(
+        out, fine_tuned_classifier.read_classifier(folder)
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def damaged_models(tmp_path_factory):
+    """The folders of a pretrained and of a fine-tuned model, both with a flipped bit."""
+    folder = tmp_path_factory.mktemp("models")
+    pretrained_models.write_archive(folder / "pretrained")
+    fine_tuned_models.write_classifier(folder / "fine_tuned")
+    for name in ("pretrained", "fine_tuned"):
+        damaged_files.flip_bit(folder / name / "model.ckpt-best.data-00000-of-00001", 0)
+    return folder
+
+
+@pytest.mark.parametrize("reader", [*PRETRAINED, *FINE_TUNED])
+def test_whoever_reads_a_damaged_model_names_the_file(damaged_models, tmp_path, reader):
+    kind = "pretrained" if reader in PRETRAINED else "fine_tuned"
+    read = {**PRETRAINED, **FINE_TUNED}[reader]
+    with pytest.raises(ValueError, match=r"model\.ckpt-best\.data-00000-of-00001"):
+        read(str(damaged_models / kind), str(tmp_path / "out"))
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,226 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Vocabularies that go with records and models: recorded, found, and never mistaken for others."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from albert import (
+    create_pretraining_data,
+    export_checkpoints,
+    run_classifier,
+    run_pretraining,
+    sweep,
+    sweep_plan,
+)
+from albert.pretrained import model_vocabulary
+from albert.pretrained import released as released_models
+from albert.pretrained.model_vocabulary import Vocabulary
+from albert.pretraining import model as pretraining_utils
+from albert.util import flags as flags_lib
+from tests.support import pretraining_records as records
+from tests.support import released_archives
+from tests.support.released_archives import FIXTURES, SPM_MODEL, WORDPIECES
+
+LENGTH = 32
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The folder of a model whose vocabulary nothing records, under a name of one's own."""
+    folder = released_archives.write_model(tmp_path_factory.mktemp("plain") / "model")
+    (folder / "30k-clean.model").unlink()
+    (folder / "30k-clean.vocab").unlink()
+    return folder
+
+
+@pytest.fixture
+def cased(plain, tmp_path):
+    """A folder of the same model, which records a cased vocabulary."""
+    folder = tmp_path / "cased"
+    shutil.copytree(str(plain), str(folder))
+    model_vocabulary.put(str(folder), Vocabulary("spm_model_file", str(SPM_MODEL), False), "my.v1")
+    return folder
+
+
+def completed(*arguments):
+    required = ["--task_name=mrpc", "--output_dir=out"]
+    settings = flags_lib.parse(run_classifier.define_flags, required + list(arguments))
+    return released_models.completed(settings)
+
+
+# ---------------------------------------------------------------------------------------------
+# In a model's folder.
+
+
+def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
+    settings = completed(f"--albert_dir={cased}")
+    assert settings.spm_model_file == str(cased / "my.v1") and settings.do_lower_case is False
+    named = [f"--init_checkpoint={cased}", f"--albert_config_file={cased}/albert_config.json"]
+    assert completed(named[0]).do_lower_case is False
+    assert completed(*named, f"--spm_model_file={cased}/my.v1").do_lower_case is False
+    named = completed(f"--albert_dir={cased}", f"--spm_model_file={SPM_MODEL}")
+    assert (named.spm_model_file, named.do_lower_case) == (str(SPM_MODEL), False)  # the same one
+    other = completed(f"--albert_dir={cased}", f"--vocab_file={WORDPIECES}")
+    assert other.do_lower_case is True
+
+
+def test_a_flag_that_contradicts_the_record_is_refused(cased):
+    assert completed(f"--albert_dir={cased}", "--nodo_lower_case").do_lower_case is False
+    with pytest.raises(ValueError, match="do_lower_case"):
+        completed(f"--albert_dir={cased}", "--do_lower_case")
+
+
+def test_a_folder_without_a_record_goes_by_the_flag(cased):
+    (cased / "vocabulary.json").unlink()
+    (cased / "my.v1").rename(cased / "my.model")
+    assert completed(f"--albert_dir={cased}").do_lower_case is True
+    assert completed(f"--albert_dir={cased}", "--nodo_lower_case").do_lower_case is False
+
+
+def test_a_fine_tuned_folder_brings_its_vocabulary(plain, tmp_path):
+    folder = tmp_path / "tuned"
+    shutil.copytree(str(plain), str(folder))
+    sha256 = model_vocabulary.sha256_of(str(SPM_MODEL))
+    content = {"do_lower_case": False, "spm_model_file": {"path": str(SPM_MODEL), "sha256": sha256}}
+    (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
+    settings = completed(f"--albert_dir={folder}")
+    assert (settings.spm_model_file, settings.do_lower_case) == (str(SPM_MODEL), False)
+
+
+@pytest.mark.parametrize("damage", ["gone", "changed", "record"])
+def test_a_recorded_vocabulary_that_cannot_be_used_is_named(cased, damage):
+    if damage == "gone":
+        (cased / "my.v1").unlink()
+    else:
+        name = "my.v1" if damage == "changed" else "vocabulary.json"
+        (cased / name).write_text("[", encoding="utf-8")
+    with pytest.raises(ValueError, match="vocabulary.json" if damage == "record" else "my.v1"):
+        completed(f"--albert_dir={cased}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"spm_model_file": "x"}',
+        '{"spm_model_file": {"path": 3, "sha256": ""}}',
+        "[]",
+        "[" * 100000,
+    ],
+    ids=len,
+)
+def test_a_record_of_another_kind_is_named(cased, text):
+    (cased / "vocabulary.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="vocabulary.json"):
+        completed(f"--albert_dir={cased}")
+
+
+def test_a_copy_stays_within_its_folder(tmp_path):
+    vocabulary = Vocabulary("spm_model_file", str(SPM_MODEL))
+    path = model_vocabulary.put(str(tmp_path / "a" / "b"), vocabulary, "../../x.model")
+    assert path == str(tmp_path / "a" / "b" / "x.model")
+
+
+def test_another_file_of_the_same_name_stays(tmp_path):
+    (tmp_path / "tiny.model").write_text("mine", encoding="utf-8")
+    for _ in range(2):
+        path = model_vocabulary.put(str(tmp_path), Vocabulary("spm_model_file", str(SPM_MODEL)))
+    assert (tmp_path / "tiny.model").read_text(encoding="utf-8") == "mine"
+    assert model_vocabulary.sha256_of(path) == model_vocabulary.sha256_of(str(SPM_MODEL))
+    assert len(os.listdir(str(tmp_path))) == 3
+    description, _ = model_vocabulary.read_description(str(tmp_path))
+    found = model_vocabulary.find_recorded(str(tmp_path), description, "spm_model_file")
+    assert found == path
+
+
+def test_a_sweep_and_an_export_keep_to_the_record(cased, tmp_path):
+    arguments = [f"--model_dir={cased}", "--data_dir=d", "--output_dir=o"]
+    found = sweep_plan.find_model(flags_lib.parse(sweep.define_flags, arguments))
+    assert found.spm_model_file == str(cased / "my.v1") and found.do_lower_case is False
+    arguments = [f"--albert_directory={cased}", f"--export_path={tmp_path}/new/"]
+    export_checkpoints.export(flags_lib.parse(export_checkpoints.define_flags, arguments))
+    assert completed(f"--albert_dir={tmp_path}/new").do_lower_case is False
+
+
+# ---------------------------------------------------------------------------------------------
+# From records to the model they train.
+
+
+@pytest.fixture(scope="module")
+def cased_records(tmp_path_factory):
+    """Records of a vocabulary that is gone, in a folder that has its copy."""
+    folder = tmp_path_factory.mktemp("records")
+    vocabulary = folder / "own.model"
+    shutil.copy(str(SPM_MODEL), str(vocabulary))
+    arguments = [
+        f"--input_file={FIXTURES / 'corpus.txt'}",
+        f"--output_file={folder}/data/train.tf_record",
+        f"--spm_model_file={vocabulary}",
+        f"--max_seq_length={LENGTH}",
+        "--dupe_factor=1",
+        "--num_processes=1",
+        "--nodo_lower_case",
+    ]
+    settings = flags_lib.parse(create_pretraining_data.define_flags, arguments)
+    create_pretraining_data.main(settings)
+    vocabulary.unlink()
+    return folder / "data"
+
+
+def keep(folder, output_dir, *arguments):
+    """Does what a training does before its first step; returns what it put into output_dir."""
+    config = folder / "tiny.json"
+    records.write_config(config, vocab_size=400, max_position_embeddings=LENGTH)
+    arguments = [
+        f"--input_file={folder}/*.tf_record",
+        f"--albert_config_file={config}",
+        f"--output_dir={output_dir}",
+        f"--max_seq_length={LENGTH}",
+        *arguments,
+    ]
+    settings = flags_lib.parse(run_pretraining.define_flags, arguments)
+    model = run_pretraining.modeling.AlbertConfig.from_json_file(str(config))
+    data = run_pretraining.find_data(settings, model)
+    run_pretraining.keep_vocabulary(settings, data.vocabularies)
+    return sorted(os.listdir(str(output_dir))) if os.path.exists(str(output_dir)) else []
+
+
+def test_training_puts_the_records_vocabulary_into_its_folder(cased_records, tmp_path):
+    for _ in range(2):
+        assert keep(cased_records, tmp_path / "out") == ["own.model", "vocabulary.json"]
+    assert (tmp_path / "out" / "own.model").read_bytes() == SPM_MODEL.read_bytes()
+    record = json.loads((tmp_path / "out" / "vocabulary.json").read_text(encoding="utf-8"))
+    assert record["do_lower_case"] is False
+
+
+@pytest.mark.parametrize("lost", ["copy", "metadata"])
+def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_path, lost):
+    folder = tmp_path / "data"
+    shutil.copytree(str(cased_records), str(folder))
+    pattern = ".vocabulary-*" if lost == "copy" else ".*.meta.json"
+    for path in folder.glob(pattern):
+        path.unlink()
+    assert keep(folder, tmp_path / "out") == []
+    kept = keep(folder, tmp_path / "out", f"--spm_model_file={SPM_MODEL}")
+    assert kept == ["own.model" if lost == "copy" else "tiny.model", "vocabulary.json"]
+    record = json.loads((tmp_path / "out" / "vocabulary.json").read_text(encoding="utf-8"))
+    assert record.get("do_lower_case") is (False if lost == "copy" else None)
+
+
+def test_a_model_of_another_vocabulary_is_not_trained_on(cased_records, tmp_path):
+    model_vocabulary.put(str(tmp_path / "out"), Vocabulary("vocab_file", str(WORDPIECES), False))
+    with pytest.raises(ValueError, match="another vocabulary"):
+        keep(cased_records, tmp_path / "out")
+    model_vocabulary.put(str(tmp_path / "same"), Vocabulary("spm_model_file", str(SPM_MODEL), True))
+    with pytest.raises(ValueError, match="do_lower_case"):
+        keep(cased_records, tmp_path / "same")
+
+
+def test_of_several_vocabularies_none_is_taken(caplog):
+    told = pretraining_utils.RecordsVocabulary("a.tf_record", 9, "a.model", "1" * 64, True)
+    other = told._replace(file="b.tf_record", sha256="2" * 64)
+    assert pretraining_utils.vocabulary_of_records([told, other]) is None
+    assert "b.tf_record" in caplog.text

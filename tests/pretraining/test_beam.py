@@ -1,0 +1,420 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretraining data by Apache Beam, run in this process: the same data as on one machine."""
+
+import collections
+import gzip
+import hashlib
+import json
+import os
+import random
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import tokenization
+from albert.pretraining import beam as pretraining_pipeline
+from albert.pretraining import beam_files, beam_runs, text_blocks
+from albert.pretraining import job as pretraining_data
+from albert.pretraining import model as pretraining_utils
+from albert.util import files
+from tests.support import pretraining_statistics
+from tests.support.shared import needs_shared, shared_path
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
+WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
+CHARACTERS = list("\u6211\u5728\u5317\u4eac\u4e0a\u5927\u5b66\u4eca\u5929\u6c14\u597d\u3002")
+SETTINGS = pretraining_data.DataSettings(
+    max_seq_length=32, max_predictions_per_seq=5, dupe_factor=2, random_seed=7
+)
+# Which passes have shorter chunks is drawn for each document.
+WHOLE_CHUNKS = SETTINGS._replace(short_seq_prob=0.0)
+
+
+@pytest.fixture(scope="module")
+def vocab_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("vocab") / "vocab.txt"
+    path.write_text("\n".join(PIECES + WORDS + ["##s", "##ed"] + CHARACTERS) + "\n", "utf-8")
+    return str(path)
+
+
+def sentences(seed, count):
+    """Made-up sentences, the same on every Python."""
+    generator = random.Random(seed)
+
+    def pick(options):
+        return options[int(generator.random() * len(options))]
+
+    return [
+        " ".join(
+            pick(WORDS) + pick(["", "s", "ed"]) for _ in range(2 + int(generator.random() * 9))
+        )
+        + "."
+        for _ in range(count)
+    ]
+
+
+def make_text(documents, seed=0):
+    return "\n\n".join("\n".join(sentences(seed + n, 1 + n % 9)) for n in range(documents)) + "\n"
+
+
+@pytest.fixture(scope="module")
+def text_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    path.write_text(make_text(60), "utf-8")
+    return str(path)
+
+
+def make_job(input_file, output_file, vocab_file, settings=SETTINGS, num_shards=3):
+    return pretraining_pipeline.make_job(
+        str(input_file),
+        str(output_file),
+        tokenizer=tokenization.FullTokenizer(vocab_file),
+        tokenizer_file=vocab_file,
+        settings=settings,
+        num_shards=num_shards,
+    )
+
+
+class Made:
+    """What a run left: paths and bytes of the shards, and the counts."""
+
+    def __init__(self, names, counters, report):
+        self.paths = [names.shard(number) for number in range(names.count)]
+        self.counters = counters
+        self.counts = pretraining_data.Counts(**report["counts"])
+        self.bad_lines = []
+        for name in report["bad_line_files"]:
+            with open(os.path.join(os.path.dirname(names.base), name), encoding="utf-8") as stream:
+                self.bad_lines += [json.loads(line) for line in stream]
+
+    @property
+    def digest(self):
+        value = hashlib.sha256()
+        for path in self.paths:
+            with open(path, "rb") as stream:
+                value.update(stream.read())
+        return value.hexdigest()
+
+    @property
+    def records(self):
+        return [record for path in self.paths for record in tf.python_io.tf_record_iterator(path)]
+
+
+def create(input_file, output_file, vocab_file, *arguments, **options):
+    """Makes the data by the pipeline in this process."""
+    return run(make_job(input_file, output_file, vocab_file, **options), *arguments)
+
+
+def run(job, *arguments):
+    job.outputs.make_way(overwrite=False)
+    options = beam_runs.parse_options(arguments, program="test", own_flags=[])
+    counters = beam_runs.run(
+        options, lambda pipeline: pretraining_pipeline.add_steps(pipeline, job)
+    )
+    return Made(job.outputs.names, counters, job.outputs.report())
+
+
+def one_machine(input_files, output_file, vocab_file, settings=SETTINGS):
+    """The counts and records of create_pretraining_data."""
+    summary = pretraining_data.create_pretraining_data(
+        input_files,
+        [str(output_file)],
+        tokenizer=tokenization.FullTokenizer(vocab_file),
+        tokenizer_file=vocab_file,
+        settings=settings,
+        num_processes=1,
+    )
+    return summary.counts, list(tf.python_io.tf_record_iterator(str(output_file)))
+
+
+def features_of(records, settings=SETTINGS):
+    spec = pretraining_utils.feature_spec(settings.max_seq_length, settings.slots)
+    with tf.Graph().as_default(), tf.Session() as session:
+        return session.run(spec.parse_batch(tf.constant(records)))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, text_file, vocab_file):
+    """The data of text_file."""
+    return create(text_file, tmp_path_factory.mktemp("made") / "a", vocab_file)
+
+
+# ---- the records ---------------------------------------------------------------------------------
+
+# Beam 2.48 on Python 3.7 and Beam 2.77 on Python 3.11 both gave these. A change means that data
+# made before cannot be made again: raise pretraining_pipeline.FORMAT with it.
+KNOWN_BYTES = "dc8991751936222504ad663210a41b5cef342fdecd75478b1c4ddb06ef74ace7"
+
+
+def test_both_runtimes_write_the_same_known_bytes_however_the_work_is_cut(
+    made, tmp_path, text_file, vocab_file, monkeypatch
+):
+    assert made.digest == KNOWN_BYTES
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(pretraining_pipeline, "_SMALLEST_RANGE", 700)
+    arguments = ["--direct_num_workers=2", "--direct_running_mode=multi_threading"]
+    again = create(text_file, tmp_path / "b", vocab_file, *arguments)
+    assert again.digest == KNOWN_BYTES
+    assert again.counts == made.counts
+
+
+def test_records_are_those_of_the_single_machines_functions(made, text_file, vocab_file):
+    maker = pretraining_data.InstanceMaker(tokenization.FullTokenizer(vocab_file), SETTINGS)
+    expected = []
+    for document in text_blocks.read_documents([text_file]):
+        offset = sum(map(len, open_lines(text_file)[: document.first_line - 1]))
+        index = pretraining_pipeline.document_index(document._replace(first_line=offset))
+        block = text_blocks.TextBlock(0, 0, 0, (document._replace(index=index),))
+        features, keys, _ = maker.instances(block)
+        batches = list(features)
+        rows = {name: np.concatenate([one[name] for one in batches]) for name in batches[0]}
+        expected += [(key, rows["input_ids"][row].tolist()) for row, key in enumerate(keys)]
+    assert features_of(made.records)["input_ids"].tolist() == [ids for _, ids in sorted(expected)]
+
+
+def open_lines(path):
+    with open(path, "rb") as stream:
+        return stream.readlines()
+
+
+def test_each_document_gives_as_many_instances_as_on_one_machine(tmp_path, vocab_file):
+    (tmp_path / "a.txt").write_text(one_word_a_document(), "utf-8")
+    made = create(tmp_path / "a.txt", tmp_path / "a", vocab_file, settings=WHOLE_CHUNKS)
+    counts, records = one_machine(
+        [str(tmp_path / "a.txt")], tmp_path / "one", vocab_file, WHOLE_CHUNKS
+    )
+    assert like_any_seed(made.counts) == like_any_seed(counts)
+    assert by_document(made.records) == by_document(records)
+
+
+def one_word_a_document():
+    """Ten documents, each of a word of its own, and of different lengths."""
+    return "\n\n".join(
+        "\n".join(" ".join([word] * (3 + (7 * line) % 11)) + "." for line in range(2 + 9 * number))
+        for number, word in enumerate(WORDS)
+    )
+
+
+def by_document(records):
+    """How many instances each word has, which stands for a document."""
+    ids = features_of(records)["input_ids"]
+    places = [(ids == len(PIECES) + word).sum(axis=1) for word in range(len(WORDS))]
+    return collections.Counter(np.argmax(places, axis=0).tolist())
+
+
+def like_any_seed(counts):
+    """The counts without those that random numbers decide."""
+    return counts._replace(label_one=0, predictions=0)
+
+
+def test_counters_of_beam_are_the_counts_of_the_data(made):
+    features = features_of(made.records)
+    assert made.counters == {name: n for name, n in made.counts._asdict().items() if n}
+    assert made.counts.documents == 60
+    assert made.counts.instances == len(made.records)
+    assert made.counts.predictions == features["masked_lm_weights"].sum()
+    assert made.counts.label_one == features["next_sentence_labels"].sum()
+    assert [files.count_records(path) for path in made.paths] == [
+        len(list(tf.python_io.tf_record_iterator(path))) for path in made.paths
+    ]
+
+
+def test_the_number_of_shards_only_cuts_the_same_shuffle(made, tmp_path, text_file, vocab_file):
+    one = create(text_file, tmp_path / "b", vocab_file, num_shards=1)
+    assert one.records == made.records
+    assert one.records != sorted(one.records)
+
+
+def test_moving_the_text_changes_nothing_and_each_copy_has_masks_of_its_own(
+    made, tmp_path, text_file, vocab_file
+):
+    content = b"".join(open_lines(text_file))
+    for name in ("moved/text.txt", "copy/other.txt"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(content)
+    assert create(tmp_path / "moved/*", tmp_path / "b", vocab_file).digest == made.digest
+    both = create(f"{text_file},{tmp_path}/copy", tmp_path / "c", vocab_file)
+    assert both.counts.documents == 120
+    assert set(made.records) < set(both.records)
+    assert len(set(both.records)) > 1.8 * len(set(made.records))
+
+
+# ---- formats -------------------------------------------------------------------------------------
+
+
+def test_every_format_gives_the_documents_of_plain_text(tmp_path, vocab_file):
+    text = one_word_a_document()
+    (tmp_path / "a.txt").write_text(text, "utf-8")
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(text.encode()))
+    lines = "".join(json.dumps({"text": one}) + "\n" for one in text.split("\n\n"))
+    (tmp_path / "a.jsonl").write_text(lines, "utf-8")
+    found = []
+    for name in ("a.txt", "a.txt.gz", "a.jsonl"):
+        made = create(tmp_path / name, tmp_path / f"o-{name}", vocab_file, settings=WHOLE_CHUNKS)
+        found.append((like_any_seed(made.counts), by_document(made.records)))
+    assert found[0] == found[1] == found[2]
+
+
+# ---- bad lines -----------------------------------------------------------------------------------
+
+
+def test_bad_lines_are_left_out_and_listed_with_their_place(tmp_path, vocab_file):
+    (tmp_path / "a.txt").write_bytes(make_text(9).encode() + b"\nb\xe9ta beta.\nalpha eta.\n")
+    (tmp_path / "b.jsonl").write_bytes(b'{"text": "alpha beta gamma."}\n{"no": 1}\n')
+    made = create(f"{tmp_path}/*", f"{tmp_path}/out/train-*.tf", vocab_file)
+    assert made.counts.documents == 11
+    assert (made.counts.bad_lines, made.counts.bad_documents) == (1, 1)
+    assert [sorted(line) for line in made.bad_lines] == [["file", "line", "offset", "reason"]] * 2
+    by_file = {os.path.basename(line["file"]): line for line in made.bad_lines}
+    assert by_file["a.txt"]["offset"] == len(make_text(9).encode()) + 1
+    assert by_file["a.txt"]["line"] == "b\\xe9ta beta."
+    assert by_file["a.txt"]["reason"] == "is not UTF-8"
+    assert by_file["b.jsonl"]["offset"] == 30
+    assert "no text in the field 'text'" in by_file["b.jsonl"]["reason"]
+
+
+def test_text_of_another_encoding_fails_in_one_sentence_and_tells_which_lines(tmp_path, vocab_file):
+    (tmp_path / "a.txt").write_bytes(b"b\xe9ta.\n" * 20)
+    arguments = ["--direct_num_workers=2", "--direct_running_mode=multi_threading"]
+    with pytest.raises(ValueError, match=r"^--input_file: 20 of 0 lines are not UTF-8\.") as error:
+        create(tmp_path / "a.txt", tmp_path / "out/train", vocab_file, *arguments)
+    assert "\n" not in str(error.value)
+    names = os.listdir(str(tmp_path / "out"))
+    assert [name for name in names if "bad_lines" not in name] == []
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        (
+            {"settings": SETTINGS._replace(random_next_sentence=True)},
+            "--random_next_sentence takes",
+        ),
+        ({"settings": SETTINGS._replace(max_seq_length=4)}, "--max_seq_length is 4"),
+        ({"num_shards": 0}, "--num_shards is 0"),
+        ({"input_file": "{}/nothing*"}, "no file matches"),
+        ({"input_file": "{}/empty.txt"}, "there is no text in"),
+        ({"output_file": "{}/a,{}/b"}, "must be one name"),
+        ({"output_file": "{}/tr*in"}, "must be one name"),
+        ({"output_file": "{}/"}, "must be one name"),
+    ],
+)
+def test_mistakes_are_found_before_the_work_begins(
+    changes, message, tmp_path, text_file, vocab_file
+):
+    (tmp_path / "empty.txt").write_bytes(b"")
+    given = dict({"input_file": text_file, "output_file": "{}/a"}, **changes)
+    given = {
+        name: value.replace("{}", str(tmp_path)) if isinstance(value, str) else value
+        for name, value in given.items()
+    }
+    with pytest.raises(ValueError, match=message):
+        make_job(vocab_file=vocab_file, **given)
+
+
+def test_the_files_of_text_are_looked_at_together(tmp_path, vocab_file, meet):
+    for number in range(8):
+        (tmp_path / f"{number}.txt").write_text(make_text(2), "utf-8")
+    has_met = meet(beam_files, "state")
+    make_job(tmp_path / "*.txt", tmp_path / "out", vocab_file)
+    assert has_met()
+
+
+def test_text_that_gives_no_instance_is_an_error_of_the_whole_job(tmp_path, vocab_file):
+    (tmp_path / "a.txt").write_text("eta\n\nalpha\n", "utf-8")
+    with pytest.raises(ValueError, match=r"^--input_file: the text gives no instance"):
+        create(tmp_path / "a.txt", tmp_path / "out", vocab_file)
+
+
+# ---- default shards ------------------------------------------------------------------------------
+
+
+def test_the_number_of_shards_follows_from_the_size_of_the_text(text_file):
+    state = pretraining_pipeline.beam_files.FileState
+
+    def shards(path, size, **changes):
+        states = [state(path, size, 0.0)]
+        settings = pretraining_data.DataSettings(**changes)
+        return pretraining_pipeline.default_shards(states, settings)
+
+    assert shards("a.txt", 1000) == 1
+    assert shards("a.txt", 1 << 30, dupe_factor=5) < shards("a.txt", 1 << 30)
+    assert shards("a.txt.gz", 1 << 30) == pytest.approx(4 * shards("a.txt", 1 << 30), rel=0.01)
+    assert shards("a.txt", 1 << 60) == 99999
+
+
+def test_equal_keys_are_put_in_order_of_their_records():
+    def batch(keys, records):
+        ends = np.cumsum([len(record) for record in records]).astype("<i8")
+        return np.array(keys, "<u8").tobytes(), ends.tobytes(), b"".join(records)
+
+    batches = [batch([5, 9], [b"b", b"z"]), batch([5], [b"a"]), batch([], []), batch([7], [b""])]
+    for order in (batches, batches[::-1]):
+        assert list(pretraining_pipeline.sorted_records(order)) == [b"a", b"b", b"", b"z"]
+
+
+# ---- real text -----------------------------------------------------------------------------------
+
+
+@needs_shared
+def test_every_statistic_is_that_of_the_plain_program(tmp_path):
+    documents = pretraining_statistics.blocks40()
+    text = "\n\n".join("\n".join(lines) for lines in documents)
+    (tmp_path / "text.txt").write_text(text, "utf-8")
+    settings = pretraining_data.DataSettings(max_seq_length=128, dupe_factor=2)
+    job = pretraining_pipeline.make_job(
+        str(tmp_path / "text.txt"),
+        str(tmp_path / "out"),
+        tokenizer=pretraining_statistics.tokenizer(),
+        tokenizer_file=str(shared_path("data/spm/30k-clean.model")),
+        settings=settings,
+        num_shards=2,
+    )
+    made = run(job)
+    assert made.counts.documents == len(documents)
+    features = features_of(made.records, settings)
+    found = pretraining_statistics.statistics(features, job.maker.vocabulary["mask_id"])
+    expected = json.loads(pretraining_statistics.EXPECTED.read_text(encoding="utf-8"))
+    for name, value in sorted(expected["runs"]["blocks40"].items()):
+        error = value["sd"] * np.sqrt(1 + 1 / expected["seeds"])
+        assert abs(found[name] - value["mean"]) <= 4 * error + 1e-9, name
+
+
+def test_words_of_chinese_are_masked_whole_by_the_segmenter_that_travels_along(
+    tmp_path, vocab_file
+):
+    pytest.importorskip("jieba")
+    sentence = "\u4eca\u5929\u5317\u4eac\u5929\u6c14\u597d\u3002"  # 今天 北京 天气 好 。
+    (tmp_path / "a.txt").write_text(f"{sentence * 3}\n" * 40, "utf-8")
+    (tmp_path / "words").write_text("\u5929\u6c14\u597d\n", "utf-8")
+    settings = SETTINGS._replace(
+        language="zh",
+        split_sentences=True,
+        user_dictionary=str(tmp_path / "words"),
+        ngram=1,
+        max_predictions_per_seq=20,
+        masked_lm_prob=0.5,
+    )
+    job = make_job(tmp_path / "a.txt", tmp_path / "a", vocab_file, settings=settings)
+    os.remove(str(tmp_path / "words"))  # workers on other machines do not have it
+    made = run(job)
+    assert made.counts.sentences == 120
+    features = features_of(made.records, settings)
+    rows, slots = np.nonzero(features["masked_lm_weights"])
+    places = features["masked_lm_positions"][rows, slots]
+    is_masked = np.zeros(features["input_ids"].shape, bool)
+    is_masked[rows, places] = True
+    ids = features["input_ids"].copy()
+    ids[rows, places] = features["masked_lm_ids"][rows, slots]
+    first = len(PIECES) + len(WORDS) + 2
+    day, air, good = (first + CHARACTERS.index(one) for one in "\u5929\u6c14\u597d")
+    # Three characters in a row that jieba would not take for a word.
+    row, place = np.nonzero((ids[:, :-2] == day) & (ids[:, 1:-1] == air) & (ids[:, 2:] == good))
+    whole = [is_masked[row, place + offset] for offset in range(3)]
+    assert (whole[0] == whole[1]).all() and (whole[1] == whole[2]).all()
+    assert 0.3 < whole[0].mean() < 0.7

@@ -1,0 +1,298 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pretraining data of Chinese with whole words by jieba, and of text in every format."""
+
+import gzip
+import hashlib
+import json
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import tokenization
+from albert.pretraining import job as pretraining_data
+from albert.pretraining import text_blocks, word_segmentation
+from albert.util import files
+from tests.support import pretraining_statistics
+
+FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
+VOCAB = str(FIXTURES / "chinese_vocab.txt")
+CORPUS = FIXTURES / "corpus_zh.txt"
+SETTINGS = pretraining_data.DataSettings(
+    max_seq_length=64, max_predictions_per_seq=10, dupe_factor=2, random_seed=7, language="zh"
+)
+
+
+def create(paths, output, **options):
+    settings = options.pop("settings", SETTINGS)
+    return pretraining_data.create_pretraining_data(
+        [str(path) for path in paths],
+        [str(output)],
+        tokenizer=tokenization.FullTokenizer(VOCAB),
+        tokenizer_file=VOCAB,
+        settings=settings,
+        **dict({"num_processes": 1}, **options),
+    )
+
+
+def digest(path):
+    with open(str(path), "rb") as stream:
+        return hashlib.sha256(stream.read()).hexdigest()
+
+
+def maker(**changes):
+    return pretraining_data.InstanceMaker(
+        tokenization.FullTokenizer(VOCAB), SETTINGS._replace(**changes)
+    )
+
+
+def block_of(instance_maker):
+    (block,) = instance_maker.read_blocks([str(CORPUS)])
+    return block
+
+
+def features_of(**changes):
+    """All features of the corpus, and [MASK]."""
+    changes = dict({"max_seq_length": 128, "max_predictions_per_seq": 20}, **changes)
+    instance_maker = maker(dupe_factor=200, short_seq_prob=0.2, **changes)
+    batches = list(instance_maker.instances(block_of(instance_maker)).features)
+    return pretraining_statistics.joined(batches)
+
+
+@pytest.fixture(scope="module")
+def whole_words():
+    return features_of()
+
+
+def statistics(features):
+    return pretraining_statistics.statistics(features, tokenization.load_vocab(VOCAB)["[MASK]"])
+
+
+# ---- pieces and words ----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_ids_are_those_of_the_plain_pieces_and_words_those_of_jieba():
+    instance_maker = maker()
+    block = instance_maker.tokenize(block_of(instance_maker)).block
+    plain_maker = maker(language="any")
+    plain = plain_maker.tokenize(block_of(plain_maker)).block
+    np.testing.assert_array_equal(block.ids, plain.ids)
+    np.testing.assert_array_equal(block.borders, plain.borders)
+    # No character of the vocabulary is a continuation, and many here are.
+    share = block.word_starts.sum() / plain.word_starts.sum()
+    assert 0.5 < share < 0.75
+    assert not (block.word_starts & ~plain.word_starts).any()
+    first = CORPUS.read_text(encoding="utf-8").split("\n")[0]
+    words = word_segmentation.ChineseSegmenter().words(first)
+    assert words[:3] == ["清晨", "，", "小镇"]
+    place = np.cumsum([0] + [len(word) for word in words[:-1]])
+    np.testing.assert_array_equal(np.flatnonzero(block.word_starts[: len(first)]), place)
+
+
+def test_labels_are_ids_of_plain_characters(whole_words):
+    vocab = tokenization.load_vocab(VOCAB)
+    text = CORPUS.read_text(encoding="utf-8").replace("\n", "")
+    tokenizer = tokenization.FullTokenizer(VOCAB)
+    ids = set(tokenizer.convert_tokens_to_ids(tokenizer.tokenize_text(text)))
+    weights = whole_words["masked_lm_weights"] > 0
+    labels = set(whole_words["masked_lm_ids"][weights].tolist())
+    assert labels <= ids
+    continued = {number for piece, number in vocab.items() if piece.startswith("##")}
+    assert len(labels - continued) > 300
+
+
+# ---- statistics ----------------------------------------------------------------------------------
+
+
+def test_words_are_masked_whole_and_as_often_as_asked_for(whole_words):
+    found = statistics(whole_words)
+    assert found["num_instances"] > 2000
+    assert found["frac_masked_words_partial"] == 0
+    assert found["masked_special_tokens"] == 0
+    # A word that does not fit any more is passed over, so some sequences stay a piece below.
+    assert found["frac_at_target"] > 0.95
+    assert found["frac_mask"] == pytest.approx(0.8, abs=0.01)
+    assert found["frac_kept"] == pytest.approx(0.1, abs=0.01)
+    assert found["frac_random"] == pytest.approx(0.1, abs=0.01)
+    assert found["frac_label_1"] == pytest.approx(0.5, abs=0.03)
+    assert found["frac_a_of_ab"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_ngrams_are_of_words_and_shorter_ones_more_frequent(whole_words):
+    found = statistics(whole_words)
+    # 6/11, 3/11 and 2/11 but for neighbours that join and for what does not fit.
+    assert found["frac_run_words_1"] == pytest.approx(0.55, abs=0.06)
+    assert found["frac_run_words_2"] == pytest.approx(0.27, abs=0.06)
+    assert found["frac_run_words_3"] == pytest.approx(0.14, abs=0.06)
+    single = statistics(features_of(ngram=1))
+    assert single["frac_run_words_1"] > found["frac_run_words_1"] + 0.2
+    longer = statistics(features_of(favor_shorter_ngram=False))
+    assert longer["frac_run_words_3"] > found["frac_run_words_3"] + 0.1
+
+
+def test_without_whole_words_characters_are_masked_and_records_still_know_the_words(whole_words):
+    found = statistics(features_of(do_whole_word_mask=False))
+    assert found["frac_masked_words_partial"] > 0.2
+    assert found["frac_at_target"] == 1
+    of_words = statistics(whole_words)
+    assert found["frac_token_boundary"] == pytest.approx(of_words["frac_token_boundary"], abs=0.01)
+    assert of_words["frac_token_boundary"] == pytest.approx(0.62, abs=0.02)
+
+
+def test_no_masks_leave_the_text_and_its_words(whole_words):
+    features = features_of(masked_lm_prob=0.0)
+    assert "masked_lm_positions" not in features
+    assert (features["input_ids"] != tokenization.load_vocab(VOCAB)["[MASK]"]).all()
+    np.testing.assert_array_equal(features["token_boundary"], whole_words["token_boundary"])
+
+
+def test_words_work_with_sentencepiece_too():
+    text = "The model 模型 is here. "
+    tokenizer = tokenization.FullTokenizer(None, True, str(FIXTURES / "tiny.model"))
+    instance_maker = pretraining_data.InstanceMaker(tokenizer, SETTINGS)
+    raw = text_blocks.RawDocument(0, 0, 0, "", 1, text.encode("utf-8"))
+    block = instance_maker.tokenize(text_blocks.TextBlock(0, 0, 0, (raw,))).block
+    encoding = tokenizer.encode_with_offsets(text)
+    starts = {encoding.starts[place] for place in np.flatnonzero(block.word_starts)}
+    assert starts == {text.index(word) for word in ("The", "model", "模型", "is", "here", ".")}
+
+
+# ---- bytes ---------------------------------------------------------------------------------------
+
+# Python 3.7 and 3.11 gave these. A change means that data made before cannot be made again.
+KNOWN_BYTES = {
+    "whole words": ({}, "014db258c023cc63eb5cdfa1593f8ca68e4eb036b0c0e73c94817dd654785aa4"),
+    "characters": (
+        {"do_whole_word_mask": False, "ngram": 1},
+        "9eee2ad1ad234eef55089dad97bc4aa653fc0e31ee63819bd97bb6801572c403",
+    ),
+    "paragraphs": (
+        {"split_sentences": True},
+        "31118539fbed2a2fad6bdf03453022ae569bc9d1c747a710d50146625a1129d3",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN_BYTES))
+def test_both_runtimes_write_the_same_known_bytes(name, tmp_path):
+    changes, expected = KNOWN_BYTES[name]
+    path = CORPUS
+    if changes.get("split_sentences"):
+        path = tmp_path / "paragraphs.txt"
+        text = CORPUS.read_text(encoding="utf-8")
+        text = text.replace("\n\n", "\0").replace("\n", "").replace("\0", "\n\n")
+        path.write_text(text, encoding="utf-8")
+    create([path], tmp_path / "a", settings=SETTINGS._replace(**changes))
+    assert digest(tmp_path / "a") == expected
+
+
+def test_the_number_of_processes_does_not_change_the_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 800)
+    for processes in (1, 2):
+        create([CORPUS], tmp_path / str(processes), num_processes=processes)
+    assert digest(tmp_path / "1") == digest(tmp_path / "2")
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl", "a.json.gz"])
+def test_the_same_documents_in_any_format_give_the_same_bytes(name, tmp_path):
+    content = CORPUS.read_bytes()
+    if "json" in name:
+        documents = content.decode("utf-8").strip().split("\n\n")
+        lines = [json.dumps({"body": document}, ensure_ascii=False) for document in documents]
+        content = "\n".join(lines).encode("utf-8")
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    create([path], tmp_path / "out", settings=SETTINGS._replace(text_field="body"))
+    assert digest(tmp_path / "out") == KNOWN_BYTES["whole words"][1]
+
+
+# ---- fingerprints --------------------------------------------------------------------------------
+
+
+def made_from(output):
+    return files.read_sidecar(str(output)).fingerprint
+
+
+def test_language_and_dictionary_are_part_of_what_records_are_made_from(tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("准确率\n", encoding="utf-8")
+    own = SETTINGS._replace(user_dictionary=str(words))
+    output = tmp_path / "a"
+    create([CORPUS], output, settings=own)
+    assert made_from(output)["settings"]["language"] == "zh"
+    assert made_from(output)["words"]["user_dictionary"]["name"] == "words.txt"
+    assert create([CORPUS], output, settings=own).was_current
+    moved = tmp_path / "deep" / "words.txt"
+    moved.parent.mkdir()
+    moved.write_bytes(words.read_bytes())
+    own = SETTINGS._replace(user_dictionary=str(moved))
+    assert create([CORPUS], output, settings=own).was_current
+    moved.write_text("准确率\n语言模型\n", encoding="utf-8")
+    assert not create([CORPUS], output, settings=own).was_current
+    assert not create([CORPUS], output).was_current
+
+
+def test_records_made_before_there_were_languages_stay_current(tmp_path):
+    create([CORPUS], tmp_path / "a", settings=SETTINGS._replace(language="any"))
+    assert "words" not in made_from(tmp_path / "a")
+    settings = set(made_from(tmp_path / "a")["settings"])
+    newer = {"language", "split_sentences", "text_field", "user_dictionary"}
+    assert settings == set(pretraining_data.DataSettings._fields) - newer
+
+
+# ---- mistakes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes,message",
+    [
+        ({"language": "ja"}, "--language is 'ja'; it must be any .* or zh"),
+        (
+            {"language": "any", "user_dictionary": "w.txt"},
+            "--user_dictionary holds words for jieba",
+        ),
+        ({"word_start": "underline"}, "--word_start=underline is not for --language=zh"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(changes, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        create([CORPUS], tmp_path / "a", settings=SETTINGS._replace(**changes))
+
+
+PLAIN = SETTINGS._replace(language="any", input_file_mode="rb")
+
+
+def write_lines(tmp_path, good, bad):
+    path = tmp_path / "a.jsonl"
+    lines = [json.dumps({"text": "清晨，小镇的街道。\n面包店的老板。"})] * good + ["{'bad'"] * bad
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_bad_lines_of_json_are_counted_and_shown_when_they_may_be_dropped(tmp_path, caplog):
+    summary = create([write_lines(tmp_path, 90, 7)], tmp_path / "out", settings=PLAIN)
+    assert (summary.counts.documents, summary.counts.bad_documents) == (90, 7)
+    messages = [record.getMessage() for record in caplog.records]
+    assert sum("is not JSON" in message for message in messages) == 5
+    assert "7 times: JSON line without a document, now left out." in messages
+
+
+def test_too_many_bad_lines_of_json_are_refused(tmp_path):
+    path = write_lines(tmp_path, 20, 5)
+    with pytest.raises(ValueError, match="5 of 25 documents are bad lines of JSON"):
+        create([path], tmp_path / "out", settings=PLAIN)
+    with pytest.raises(ValueError, match=r"a\.jsonl', line 21 is not JSON"):
+        create([path], tmp_path / "out", settings=PLAIN._replace(input_file_mode="r"))
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["a.jsonl"]
+
+
+def test_records_are_examples_of_the_usual_features(tmp_path):
+    create([CORPUS], tmp_path / "a")
+    record = next(tf.python_io.tf_record_iterator(str(tmp_path / "a")))
+    features = tf.train.Example.FromString(record).features.feature
+    assert len(features["input_ids"].int64_list.value) == 64
+    assert len(features["masked_lm_ids"].int64_list.value) == 10
+    assert len(features["token_boundary"].int64_list.value) == 64

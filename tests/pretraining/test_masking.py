@@ -1,0 +1,480 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Masking n-grams of whole words."""
+
+import collections
+import json
+
+import numpy as np
+import pytest
+
+from albert import tokenization
+from albert.pretraining import masking as ngram_masking
+from albert.pretraining import pairs as segment_pairs
+from albert.pretraining import random_keys as random_streams
+from tests.support import pretraining_statistics
+from tests.support.shared import needs_shared, shared_path
+
+VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "<S>"]
+VOCAB += [f"w{number}" for number in range(60)] + [f"##c{number}" for number in range(40)]
+SETTINGS = ngram_masking.MaskSettings(
+    max_seq_length=64,
+    max_predictions_per_seq=9,
+    masked_lm_prob=0.15,
+    ngram=3,
+    favor_shorter_ngram=True,
+    do_whole_word_mask=True,
+    do_permutation=False,
+)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("vocab") / "vocab.txt"
+    path.write_text("\n".join(VOCAB) + "\n", encoding="utf-8")
+    return ngram_masking.piece_table(tokenization.FullTokenizer(str(path)))
+
+
+def make_pairs(length_a, length_b, count, *, seed=5):
+    """`count` pairs over the same pieces: A first, B right after it."""
+    return segment_pairs.Pairs(
+        start_a=np.zeros(count, np.int64),
+        length_a=np.full(count, length_a),
+        start_b=np.full(count, length_a),
+        length_b=np.full(count, length_b),
+        label=np.arange(count) % 2,
+        key=random_streams.fold(random_streams.seed_key(seed), np.arange(count)),
+    )
+
+
+def some_ids(length, *, continuation=0.3, seed=0):
+    random = np.random.RandomState(seed)
+    words = random.randint(7, 67, length)
+    return np.where(random.rand(length) < continuation, words % 40 + 67, words).astype(np.int32)
+
+
+def predictions(features, row):
+    count = int(features["masked_lm_weights"][row].sum())
+    return features["masked_lm_positions"][row, :count].tolist()
+
+
+def make_block(ids, table):
+    borders = np.array([0, len(ids)])
+    return segment_pairs.TokenizedBlock(ids, table.is_word_start[ids], borders, ())
+
+
+def make(ids, pairs, table, **changes):
+    return ngram_masking.masked_features(
+        make_block(ids, table), pairs, table=table, settings=SETTINGS._replace(**changes)
+    )
+
+
+# ---- vocabulary ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "piece,starts",
+    [
+        ("\u2581the", True),
+        ("\u2581", True),
+        ("s", False),
+        ("ing", False),
+        ("ING", False),
+        (".", True),
+        ("...", False),
+        ("\u00a3", True),
+        ("<unk>", True),
+        ("'s", True),
+        ("=", True),
+        ("1", True),
+        ("\u00e9t", True),
+        ("\u4e2d", True),
+        ("a\u4e2d", True),
+    ],
+)
+def test_words_of_sentencepiece_start_where_the_english_models_rule_says(piece, starts):
+    assert ngram_masking.starts_word(piece) is starts
+
+
+def test_replacements_are_ordinary_pieces(table):
+    assert [VOCAB[index] for index in table.ordinary] == VOCAB[7:]
+
+
+def test_wordpiece_words_start_without_hashes(table):
+    assert table.is_word_start.tolist() == [not piece.startswith("##") for piece in VOCAB]
+
+
+def test_underline_is_refused_for_a_wordpiece_vocabulary(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(VOCAB), encoding="utf-8")
+    with pytest.raises(ValueError, match="--word_start=underline is for SentencePiece"):
+        ngram_masking.piece_table(tokenization.FullTokenizer(str(path)), "underline")
+
+
+def test_a_vocabulary_without_ordinary_pieces_is_refused(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(VOCAB[:7]), encoding="utf-8")
+    with pytest.raises(ValueError, match="no ordinary piece"):
+        ngram_masking.piece_table(tokenization.FullTokenizer(str(path)))
+
+
+def test_a_vocabulary_without_special_pieces_is_refused(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("\n".join(VOCAB[:3] + VOCAB[5:]), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"\[SEP\], \[MASK\]"):
+        ngram_masking.piece_table(tokenization.FullTokenizer(str(path)))
+
+
+@needs_shared
+def test_underline_makes_continuation_pieces_of_every_language_continue():
+    pieces = pretraining_statistics.tokenizer()
+    reference = ngram_masking.piece_table(pieces)
+    neutral = ngram_masking.piece_table(pieces, "underline")
+    index = pieces.vocab["1"]  # a continuation piece with a character outside a-z
+    assert (reference.is_word_start[index], neutral.is_word_start[index]) == (True, False)
+    for piece, number in pieces.vocab.items():
+        assert neutral.is_word_start[number] == piece.startswith("\u2581")
+    assert len(reference.ordinary) == 30000 - 5
+    assert reference.ordinary.min() == 5
+
+
+# ---- one sequence ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("changes", [{}, {"do_permutation": True}, {"do_whole_word_mask": False}])
+def test_one_sequence_is_masked_as_it_is_among_many(table, changes):
+    ids, pairs = some_ids(40), make_pairs(25, 15, 6)
+    settings = SETTINGS._replace(max_seq_length=43, **changes)
+    features = ngram_masking.masked_features(
+        make_block(ids, table), pairs, table=table, settings=settings
+    )
+    plain = make(ids, pairs, table, max_seq_length=43, masked_lm_prob=0.0)
+    for row in range(6):
+        found = ngram_masking.mask_sequence(
+            plain["input_ids"][row],
+            plain["token_boundary"][row].astype(bool),
+            key=pairs.key[row : row + 1],
+            table=table,
+            settings=settings,
+        )
+        assert found.ids.tolist() == features["input_ids"][row].tolist()
+        assert found.positions.tolist() == predictions(features, row)
+
+
+# ---- layout -------------------------------------------------------------------------------------
+
+
+def test_a_record_is_laid_out_as_cls_a_sep_b_sep_and_padding(table):
+    ids = np.array([10, 70, 11, 12, 13, 71], np.int32)
+    features = make(ids, make_pairs(4, 2, 1), table, max_seq_length=12, masked_lm_prob=0.0)
+    assert features["input_ids"].tolist() == [[2, 10, 70, 11, 12, 3, 13, 71, 3, 0, 0, 0]]
+    assert features["input_mask"].tolist() == [[1] * 9 + [0] * 3]
+    assert features["segment_ids"].tolist() == [[0] * 6 + [1] * 3 + [0] * 3]
+    assert features["token_boundary"].tolist() == [[1, 1, 0, 1, 1, 1, 1, 0, 1, 0, 0, 0]]
+    assert features["next_sentence_labels"].tolist() == [[0]]
+    assert not any(name.startswith("masked_lm") for name in features)
+    assert ngram_masking.count_predictions(features) == 0
+
+
+def test_the_number_of_predictions_is_the_rounded_share_within_its_bounds(table):
+    ids = some_ids(61, continuation=0.0)
+    for length_a, length_b in ((1, 1), (4, 3), (10, 17), (30, 31)):
+        length = length_a + length_b + 3
+        features = make(ids, make_pairs(length_a, length_b, 50), table)
+        wanted = min(9, max(1, int(round(length * 0.15))))
+        assert (features["masked_lm_weights"].sum(axis=1) == wanted).all()
+
+
+def test_positions_ascend_and_labels_are_what_stood_there(table):
+    ids = some_ids(50)
+    plain = make(ids, make_pairs(20, 30, 200), table, masked_lm_prob=0.0)["input_ids"]
+    for changes in ({}, {"do_permutation": True}, {"ngram": 7}, {"do_whole_word_mask": False}):
+        features = make(ids, make_pairs(20, 30, 200), table, **changes)
+        for row in range(200):
+            positions = predictions(features, row)
+            assert positions == sorted(set(positions))
+            assert 21 not in positions  # [SEP]
+            assert min(positions) > 0
+            assert max(positions) < 52
+            count = len(positions)
+            assert features["masked_lm_ids"][row, :count].tolist() == plain[row, positions].tolist()
+            rest = np.setdiff1d(np.arange(64), positions)
+            assert (features["input_ids"][row, rest] == plain[row, rest]).all()
+
+
+def test_words_are_masked_whole_or_not_at_all_and_segments_end_words(table):
+    # B begins with a continuation piece: it does not belong to the last word of A.
+    ids = np.array([10, 70, 11, 71, 72, 73, 12, 13, 74, 14], np.int32)
+    words = [{1, 2}, {3, 4, 5}, {7}, {8}, {9, 10}, {11}]
+    features = make(ids, make_pairs(5, 5, 3000), table, masked_lm_prob=0.4, ngram=1)
+    partners = collections.Counter()
+    for row in range(3000):
+        masked = set(predictions(features, row))
+        for word in words:
+            assert masked >= word or not masked & word
+        partners[7 in masked, 5 in masked] += 1
+    assert partners[True, False] > 0
+    assert partners[False, True] > 0
+
+
+def test_without_whole_words_pieces_are_masked_one_by_one(table):
+    ids = np.array([10] + [70] * 19, np.int32)
+    features = make(ids, make_pairs(19, 1, 50), table, do_whole_word_mask=False, ngram=1)
+    assert (features["masked_lm_weights"].sum(axis=1) == 3).all()
+    whole = make(ids, make_pairs(19, 1, 50), table)
+    # The word of 19 pieces never fits: only B's own piece does.
+    assert whole["masked_lm_positions"][:, 0].tolist() == [21] * 50
+    assert (whole["masked_lm_weights"].sum(axis=1) == 1).all()
+
+
+# ---- choice -------------------------------------------------------------------------------------
+
+
+def one_sequence(starts, length, wanted, *, visits, ngram, taken=()):
+    """The rule for one sequence, word by word: `visits` are (word, drawn length)."""
+    bounds = starts + [length] * (ngram + 1)
+    chosen, count = [], 0
+    for word, drawn in visits:
+        sizes = [bounds[word + n] - bounds[word] for n in range(drawn + 1)]
+        fitting = [n for n in range(1, drawn + 1) if count + sizes[n] <= wanted]
+        if count >= wanted or not fitting:
+            continue
+        words = range(word, min(word + fitting[-1], len(starts)))
+        if not set(words) & (set(chosen) | set(taken)):
+            chosen += words
+            count += sizes[fitting[-1]]
+    return sorted(chosen)
+
+
+@pytest.mark.parametrize("ngram", [1, 2, 3, 5])
+@pytest.mark.parametrize("shorter", [True, False])
+def test_many_sequences_at_once_choose_what_each_would_alone(table, ngram, shorter):
+    ids = some_ids(400, continuation=0.4)
+    random = np.random.RandomState(ngram)
+    count = 300
+    pairs = make_pairs(1, 1, count)._replace(
+        start_a=random.randint(0, 300, count),
+        length_a=random.randint(1, 31, count),
+        start_b=random.randint(0, 300, count),
+        length_b=random.randint(1, 31, count),
+    )
+    settings = SETTINGS._replace(ngram=ngram, favor_shorter_ngram=shorter)
+    sequences = ngram_masking._gather(make_block(ids, table), pairs, settings)
+    words = ngram_masking._find_words(sequences, pairs.length_a, settings)
+    wanted = ngram_masking._number_to_predict(sequences.length, settings)
+    order, draws = ngram_masking._visits(pairs.key, words, 64)
+    chosen = ngram_masking._choose_words(words, wanted, keys=pairs.key, settings=settings)
+    taken = ngram_masking._choose_words(
+        words, wanted, keys=pairs.key + np.uint64(1), settings=settings, taken=chosen
+    )
+    again = ngram_masking._visits(pairs.key + np.uint64(1), words, 64)
+    thresholds = ngram_masking.ngram_thresholds(settings)
+    for row in range(count):
+        number = words.count[row]
+        starts = words.start[row, :number].tolist()
+
+        def visits(order, draws, row=row, number=number):
+            drawn = 1 + (draws[row, :number, None] >= thresholds).sum(axis=1)
+            return list(zip(order[row, :number].tolist(), drawn.tolist()))
+
+        assert sorted(order[row, :number].tolist()) == list(range(number))
+        expected = one_sequence(
+            starts, sequences.length[row], wanted[row], visits=visits(order, draws), ngram=ngram
+        )
+        assert np.flatnonzero(chosen[row, :number]).tolist() == expected
+        moved = one_sequence(
+            starts,
+            sequences.length[row],
+            wanted[row],
+            visits=visits(*again),
+            ngram=ngram,
+            taken=expected,
+        )
+        assert np.flatnonzero(taken[row, :number]).tolist() == moved
+
+
+def test_lengths_of_ngrams_are_drawn_in_proportion_to_one_over_n():
+    thresholds = ngram_masking.ngram_thresholds(SETTINGS)
+    np.testing.assert_allclose(thresholds, [6 / 11, 9 / 11])
+    reverse = ngram_masking.ngram_thresholds(SETTINGS._replace(favor_shorter_ngram=False))
+    np.testing.assert_allclose(reverse, [2 / 11, 5 / 11])
+    words = ngram_masking._Words(None, np.full(2000, 50), None)
+    keys = random_streams.fold(random_streams.seed_key(0), np.arange(2000))
+    order, draws = ngram_masking._visits(keys, words, 64)
+    for column in (0, 49):  # the length does not depend on how early a word is visited
+        shares = np.histogram(draws[:, column], [0, 6 / 11, 9 / 11, 1])[0] / 2000
+        np.testing.assert_allclose(shares, [6 / 11, 3 / 11, 2 / 11], atol=0.05)
+    first = np.bincount(order[:, 0], minlength=50)
+    assert abs(first - 40).max() < 5 * np.sqrt(40)
+
+
+def test_results_do_not_depend_on_what_else_is_in_the_batch(table):
+    ids = some_ids(300)
+    pairs = make_pairs(20, 20, 64)._replace(start_a=np.arange(64) * 2, start_b=np.arange(64) * 3)
+    pairs = pairs._replace(length_b=np.arange(64) % 30 + 1)
+    for changes in ({}, {"do_permutation": True}):
+        together = make(ids, pairs, table, **changes)
+        for row in (0, 17, 63):
+            alone = make(ids, pairs.slice(row, row + 1), table, **changes)
+            for name, value in alone.items():
+                assert (value[0] == together[name][row]).all(), name
+
+
+# ---- replacement --------------------------------------------------------------------------------
+
+
+def test_eight_in_ten_become_mask_one_stays_and_one_is_replaced_evenly(table):
+    ids = some_ids(60, continuation=0.0)
+    features = make(ids, make_pairs(30, 30, 8000), table)
+    rows, slots = np.nonzero(features["masked_lm_weights"])
+    output = features["input_ids"][rows, features["masked_lm_positions"][rows, slots]]
+    label = features["masked_lm_ids"][rows, slots]
+    count = len(rows)
+    assert abs((output == 4).mean() - 0.8) < 5 * np.sqrt(0.16 / count)
+    replaced = output[(output != 4) & (output != label)]
+    assert abs(len(replaced) / count - 0.1 * 99 / 100) < 5 * np.sqrt(0.09 / count)
+    drawn = np.bincount(replaced, minlength=len(VOCAB))
+    assert drawn[:7].sum() == 0
+    assert abs(drawn[7:] - len(replaced) / 100).max() < 6 * np.sqrt(len(replaced) / 100)
+
+
+def test_permutation_moves_as_many_other_pieces_among_themselves(table):
+    ids = np.arange(7, 67, dtype=np.int32)  # all pieces differ
+    plain = make(ids, make_pairs(30, 30, 500), table, masked_lm_prob=0.0)["input_ids"]
+    masked = make(ids, make_pairs(30, 30, 500), table)
+    both = make(ids, make_pairs(30, 30, 500), table, do_permutation=True)
+    assert both["masked_lm_positions"].shape == (500, 18)
+    unmoved = total = 0
+    for row in range(500):
+        first = set(predictions(masked, row))
+        moved = sorted(set(predictions(both, row)) - first)
+        assert set(predictions(both, row)) >= first
+        assert len(moved) == 9
+        at_first = sorted(first)
+        assert (both["input_ids"][row, at_first] == masked["input_ids"][row, at_first]).all()
+        assert sorted(both["input_ids"][row, moved]) == sorted(plain[row, moved])
+        unmoved += (both["input_ids"][row, moved] == plain[row, moved]).sum()
+        total += 9
+    # A random permutation leaves one of its elements in place on average.
+    assert abs(unmoved / 500 - 1.0) < 0.25
+
+
+# ---- against the reference ----------------------------------------------------------------------
+
+
+def read_lines(name):
+    with open(str(shared_path(name)), encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+@needs_shared
+def test_token_boundaries_are_exactly_the_references():
+    spm = pretraining_statistics.tokenizer()
+    bert = tokenization.FullTokenizer(str(shared_path("data/wordpiece/uncased_vocab.txt")))
+    texts = read_lines("golden/tokenization.jsonl")
+    goldens = read_lines("golden/token_boundary.jsonl")
+    assert len(goldens) == 240
+    tables = {"spm": ngram_masking.piece_table(spm), "bert": ngram_masking.piece_table(bert)}
+    for golden in goldens:
+        pieces = {"spm": spm, "bert": bert}[golden["mode"]]
+        table = tables[golden["mode"]]
+        lines = [texts[golden["line_a"]]["text"], texts[golden["line_b"]]["text"]]
+        ids = pieces.encode_ids_batch(lines)
+        starts = ngram_masking.word_starts(pieces, table, lines=lines, ids=ids)
+        length = len(ids[0]) + len(ids[1]) + 3
+        # One more piece: two lines may be empty, a block never is.
+        block = segment_pairs.TokenizedBlock(
+            np.array(ids[0] + ids[1] + [7], np.int32), np.append(starts, True), np.zeros(1), ()
+        )
+        for whole in (True, False):
+            features = ngram_masking.masked_features(
+                block,
+                make_pairs(len(ids[0]), len(ids[1]), 1),
+                table=table,
+                settings=SETTINGS._replace(
+                    max_seq_length=length + 5, masked_lm_prob=0.0, do_whole_word_mask=whole
+                ),
+            )
+            expected = pieces.convert_tokens_to_ids(golden["tokens"])
+            assert features["input_ids"][0, :length].tolist() == expected
+            assert features["token_boundary"][0, :length].tolist() == golden["token_boundary"]
+
+
+# What mending the reference's faults changes, and why. One-sentence chunks, 10% of all, no longer
+# get another document's text as B, which filled most of them up to the whole length:
+CHANGED_BY_ONE_SENTENCE_CHUNKS = {
+    "mean_length",  # the last sentence of a document makes a short pair
+    "frac_length_128",
+    "mean_masked",  # fewer pieces, fewer predictions
+    "std_masked",
+    "total_masked",
+    "runs_per_sequence",
+    "mean_len_a",  # A was the whole sentence and is a part of it
+    "frac_a_of_ab",
+    "frac_label_1",  # their label was always 1, and is 1 for half of them
+}
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """Mean of each statistic over our seeds, and how many seeds."""
+    pieces = pretraining_statistics.tokenizer()
+    block = pretraining_statistics.our_block(pretraining_statistics.blocks40(), pieces)
+    table = ngram_masking.piece_table(pieces)
+    seeds = range(1, 4)
+    means = {}
+    for name, flags in pretraining_statistics.RUNS.items():
+        found = [
+            pretraining_statistics.statistics(
+                pretraining_statistics.our_features(block, table, random_seed=seed, **flags),
+                table.mask_id,
+            )
+            for seed in seeds
+        ]
+        means[name] = {key: np.mean([one[key] for one in found]) for key in found[0]}
+    return means, len(seeds)
+
+
+def expected_statistics():
+    return json.loads(pretraining_statistics.EXPECTED.read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+@needs_shared
+@pytest.mark.parametrize("run", [run for run in pretraining_statistics.RUNS if "perm" not in run])
+def test_every_statistic_the_mended_faults_leave_alone_is_the_references(measured, run):
+    means, seeds = measured
+    golden = json.loads(shared_path("golden/pretraining_data_stats.json").read_text())["runs"][run]
+    spread = expected_statistics()["runs"][run]
+    names = set(golden["summary"]) - {"num_documents"} - CHANGED_BY_ONE_SENTENCE_CHUNKS
+    assert len(names) == 14
+    for name in sorted(names):
+        # Standard deviations of three seeds are themselves uncertain: the larger of two counts.
+        deviation = max(spread[name]["sd"], golden["summary"][name]["sd"])
+        error = deviation * np.sqrt(1 / seeds + 1 / len(golden["seeds"]))
+        difference = abs(means[run][name] - golden["summary"][name]["mean"])
+        assert difference <= 4 * error + 1e-9, (name, difference / error)
+
+
+@needs_shared
+@pytest.mark.parametrize("run", list(pretraining_statistics.RUNS))
+def test_every_statistic_is_that_of_a_plain_program_without_the_faults(measured, run):
+    means, seeds = measured
+    expected = expected_statistics()
+    assert set(means[run]) == set(expected["runs"][run])
+    for name, value in sorted(expected["runs"][run].items()):
+        error = value["sd"] * np.sqrt(1 / seeds + 1 / expected["seeds"])
+        difference = abs(means[run][name] - value["mean"])
+        assert difference <= 4 * error + 1e-9, (name, difference / error)
+
+
+@needs_shared
+def test_the_faults_that_are_mended_are_seen_in_the_references_numbers():
+    golden = json.loads(shared_path("golden/pretraining_data_stats.json").read_text())["runs"]
+    expected = expected_statistics()["runs"]
+    for run in golden:
+        if run in expected:
+            assert golden[run]["summary"]["frac_label_1"]["mean"] > 0.54
+            assert abs(expected[run]["frac_label_1"]["mean"] - 0.5) < 0.005
+            longer = golden[run]["summary"]["mean_length"]["mean"]
+            assert longer > expected[run]["mean_length"]["mean"] + 1

@@ -1,0 +1,612 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Records, input, losses and metrics of pretraining."""
+
+import dataclasses
+import functools
+import json
+from typing import Any, Dict, List, NamedTuple
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, run_pretraining
+from albert.data import batches as input_pipeline
+from albert.pretraining import dynamic_masking
+from albert.pretraining import model as pretraining_utils
+from albert.training import model_fn as training_graph
+from albert.util import runtime as precision
+from tests.support import pretraining_records as records
+from tests.support.shared import needs_shared, shared_path
+
+TRAIN, EVAL = tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.EVAL
+
+
+def tiny_config(**changes):
+    return modeling.AlbertConfig.from_dict(dict(records.CONFIG, **changes))
+
+
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+
+
+def batch_of(count: int, seed: int = 0) -> Dict[str, np.ndarray]:
+    rows = records.make_records(count, seed)
+    return {
+        name: np.array([row[name] for row in rows], np.float32 if "weights" in name else np.int32)
+        for name in rows[0]
+    }
+
+
+def uneven_batch() -> Dict[str, np.ndarray]:
+    """A batch in which some rows have fewer predictions than others."""
+    batch = batch_of(8)
+    batch["masked_lm_weights"][:3, 1] = 0.0
+    batch["masked_lm_weights"][5] = 0.0
+    return batch
+
+
+def settings_for(config, **changes) -> pretraining_utils.ModelSettings:
+    values = {"num_train_steps": 20, "num_warmup_steps": 0, "learning_rate": 0.02, "seed": 1}
+    values.update(changes)
+    return pretraining_utils.ModelSettings(
+        config=config, init_checkpoint=values.pop("init_checkpoint", None), **values
+    )
+
+
+class Trace(NamedTuple):
+    losses: List[float]  # before each update
+    variables: Dict[str, np.ndarray]  # after the last
+    scalars: List[Dict[str, float]]
+
+
+def train(settings: pretraining_utils.ModelSettings, batch: Dict[str, Any], steps: int) -> Trace:
+    """Runs the model function's update on one batch."""
+    with tf.Graph().as_default():
+        tf.set_random_seed(1)
+        tensors = {name: tf.constant(value) for name, value in batch.items()}
+        spec = pretraining_utils.build_model_fn(settings)(tensors, None, TRAIN, {})
+        scalars = pretraining_utils.estimator_utils.reported_scalars()
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            losses, seen = [], []
+            for _ in range(steps):
+                _, loss, values = session.run([spec.train_op, spec.loss, scalars])
+                losses.append(loss)
+                seen.append(values)
+            values = session.run({item.op.name: item for item in tf.global_variables()})
+    return Trace(losses, values, seen)
+
+
+def evaluate(settings: pretraining_utils.ModelSettings, batches: List[Dict[str, Any]]):
+    """Returns the model function's metrics over batches of one size."""
+    with tf.Graph().as_default():
+        tf.set_random_seed(1)
+        tensors = {
+            name: tf.placeholder(value.dtype, value.shape) for name, value in batches[0].items()
+        }
+        spec = pretraining_utils.build_model_fn(settings)(tensors, None, EVAL, {})
+        metric_fn, arguments = spec.eval_metrics
+        metrics = metric_fn(**arguments)
+        with tf.Session() as session:
+            session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+            for batch in batches:
+                feed = {tensors[name]: value for name, value in batch.items()}
+                session.run([update for _, update in metrics.values()], feed)
+            return session.run({name: value for name, (value, _) in metrics.items()})
+
+
+def assert_close(actual: Trace, expected: Trace, tolerance: float):
+    np.testing.assert_allclose(actual.losses, expected.losses, atol=tolerance)
+    assert actual.variables.keys() == expected.variables.keys()
+    for name, value in expected.variables.items():
+        np.testing.assert_allclose(actual.variables[name], value, atol=tolerance, err_msg=name)
+
+
+# ---------------------------------------------------------------------------------------------
+# Records and input.
+
+
+def test_the_record_has_the_features_of_the_published_format():
+    spec = pretraining_utils.feature_spec(16, 3)
+    parsed = tf.train.Example.FromString(spec.encode(records.make_records(1)[0]))
+    lengths = {
+        name: len(feature.int64_list.value or feature.float_list.value)
+        for name, feature in parsed.features.feature.items()
+    }
+    assert lengths == {
+        "input_ids": 16,
+        "input_mask": 16,
+        "segment_ids": 16,
+        "token_boundary": 16,
+        "masked_lm_positions": 3,
+        "masked_lm_ids": 3,
+        "masked_lm_weights": 3,
+        "next_sentence_labels": 1,
+    }
+
+
+@needs_shared
+def test_records_of_the_reference_are_read():
+    file = str(shared_path("golden/pretraining_sample/sample.tf_record"))
+    config = tiny_config(vocab_size=30000, max_position_embeddings=128)
+    pretraining_utils.check_records(
+        [file], max_seq_length=128, max_predictions_per_seq=20, config=config
+    )
+    assert pretraining_utils.evaluation_steps([file], 16, 100) == 3
+
+
+@pytest.fixture(scope="module")
+def record_file(tmp_path_factory):
+    return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 21)
+
+
+def check(file, *arguments, **config):
+    check_all([file], *arguments, **config)
+
+
+def check_all(files, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
+    pretraining_utils.check_records(
+        files,
+        max_seq_length=length,
+        max_predictions_per_seq=predictions,
+        config=tiny_config(**config),
+    )
+
+
+def test_records_that_fit_are_accepted(record_file):
+    check(record_file)
+
+
+def test_records_of_another_length_are_refused_with_both_lengths(record_file):
+    with pytest.raises(ValueError) as error:
+        check(record_file, 12)
+    for part in (record_file, "length 16", "--max_seq_length=12", "--max_seq_length=16"):
+        assert part in str(error.value)
+    with pytest.raises(ValueError, match="--max_predictions_per_seq=3"):
+        check(record_file, records.LENGTH, 5)
+
+
+def test_ids_the_model_does_not_know_are_refused_with_the_file(record_file):
+    with pytest.raises(ValueError, match=f"{record_file}.*vocab_size is 10"):
+        check(record_file, vocab_size=10)
+    with pytest.raises(ValueError, match="segment_ids holds 1.*type_vocab_size is 1"):
+        check(record_file, type_vocab_size=1)
+
+
+def test_other_files_are_refused_by_name(tmp_path):
+    empty = str(tmp_path / "empty.tf_record")
+    tf.python_io.TFRecordWriter(empty).close()
+    with pytest.raises(ValueError, match="empty.tf_record holds no records"):
+        check(empty)
+    other = str(tmp_path / "other.tf_record")
+    with tf.python_io.TFRecordWriter(other) as writer:
+        feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
+        features = tf.train.Features(feature={"label_ids": feature})
+        writer.write(tf.train.Example(features=features).SerializeToString())
+    with pytest.raises(ValueError, match="input_ids is missing among label_ids"):
+        check(other)
+    text = tmp_path / "text.tf_record"
+    text.write_text("This is no record file, only a text of some length.")
+    with pytest.raises(ValueError, match="text.tf_record.* TFRecord file"):
+        check(str(text))
+    garbage = str(tmp_path / "garbage.tf_record")
+    with tf.python_io.TFRecordWriter(garbage) as writer:
+        writer.write(b"\xff\xff\xff")
+    with pytest.raises(ValueError, match="garbage.tf_record does not hold tf.train.Example"):
+        check(garbage)
+
+
+@pytest.fixture
+def read_records(monkeypatch):
+    """The files of the records that were read, one name for each."""
+    found, original = [], input_pipeline.records
+
+    def counted(path, *arguments):
+        for record in original(path, *arguments):
+            found.append(path)
+            yield record
+
+    monkeypatch.setattr(input_pipeline, "records", counted)
+    return found
+
+
+MASKED_ON_THE_FLY = pretraining_utils.InputSettings(
+    files=(),
+    max_seq_length=records.LENGTH,
+    max_predictions_per_seq=records.PREDICTIONS,
+    is_training=True,
+    masked_lm_budget=0.2,
+    vocab_size=records.VOCAB_SIZE,
+)
+
+
+def test_records_of_all_files_together_show_the_vocabulary(tmp_path, read_records, monkeypatch):
+    files = [records.write_records(tmp_path / f"{n}.tf_record", 9, seed=n) for n in range(45)]
+    looked_at, original = [], dynamic_masking.vocabulary_of_records
+
+    def recorded(examples, vocab_size):
+        looked_at.append(len(examples))
+        return original(examples, vocab_size)
+
+    monkeypatch.setattr(dynamic_masking, "vocabulary_of_records", recorded)
+    pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
+    assert looked_at == [200]
+    # One that says where words begin, and five that are to show the vocabulary.
+    assert max(map(read_records.count, files)) <= 6
+
+
+def test_of_each_file_no_more_is_read_than_tells_of_words(tmp_path, read_records):
+    files = [records.write_records(tmp_path / f"{n}.tf_record", 9, seed=n) for n in range(3)]
+    known = dynamic_masking.Vocabulary(records.MASK, np.arange(records.FIRST_PIECE, 30))
+    pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files, vocabulary=known))
+    assert sorted(read_records) == files
+
+
+def test_the_first_file_in_order_that_does_not_fit_is_named(tmp_path):
+    files = [records.write_records(tmp_path / f"{n:02d}.tf_record", 40) for n in range(40)]
+    for number in (39, 21, 12):
+        with open(files[number], "wb"):
+            pass
+    with pytest.raises(ValueError, match="12.tf_record holds no records"):
+        check_all(files)
+
+
+def read(settings, params, count):
+    with tf.Graph().as_default(), tf.Session() as session:
+        dataset = pretraining_utils.build_input_fn(settings)(params)
+        batch = tf.data.make_one_shot_iterator(dataset).get_next()
+        return [session.run(batch) for _ in range(count)]
+
+
+def test_the_vocabulary_is_learnt_although_no_file_begins_with_a_masked_record(tmp_path):
+    spec = pretraining_utils.feature_spec(16, 3)
+    unmasked, masked = records.make_records(2)
+    unmasked = dict(unmasked, masked_lm_weights=[0.0] * 3)
+    files = [str(tmp_path / f"{number}.tf_record") for number in range(200)]
+    for file in files:
+        with tf.io.TFRecordWriter(file) as writer:
+            for record in (unmasked, masked):
+                writer.write(spec.encode(record))
+    pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
+
+
+@pytest.mark.slow
+def test_training_input_starts_at_the_batch_of_its_step(record_file):
+    settings = pretraining_utils.InputSettings(
+        files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=True, seed=4
+    )
+    whole = read(settings, {"batch_size": 8}, 9)
+    resumed = read(settings._replace(start_step=7), {"batch_size": 8}, 2)
+    for name in whole[0]:
+        np.testing.assert_array_equal(resumed[0][name], whole[7][name])
+        np.testing.assert_array_equal(resumed[1][name], whole[8][name])
+
+
+def test_evaluation_reads_each_record_once_and_fills_up_with_weight_zero(record_file):
+    settings = pretraining_utils.InputSettings(
+        files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
+    )
+    assert pretraining_utils.evaluation_steps([record_file], 8, 100) == 3
+    assert pretraining_utils.evaluation_steps([record_file], 8, 2) == 2
+    batches = read(settings, {"batch_size": 8}, 3)
+    assert [int(batch["is_real_example"].sum()) for batch in batches] == [8, 8, 5]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        read(settings, {"batch_size": 8}, 4)
+
+
+def test_the_cores_of_a_tpu_never_lack_a_batch_in_evaluation(record_file):
+    settings = pretraining_utils.InputSettings(
+        files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
+    )
+    batches = read(settings, {"batch_size": 8, "use_tpu": True}, 8)
+    assert [int(batch["is_real_example"].sum()) for batch in batches] == [8, 8, 5] + [0] * 5
+
+
+class Host(NamedTuple):
+    """As a TPUContext tells a host its share."""
+
+    index: int
+
+    def current_input_fn_deployment(self):
+        return None, self.index, 2, 4
+
+
+@pytest.mark.slow
+def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
+    settings = pretraining_utils.InputSettings(
+        files=[record_file],
+        max_seq_length=16,
+        max_predictions_per_seq=3,
+        is_training=False,
+        max_batches=1,
+    )
+
+    def real_rows(params, batches):
+        served = read(settings, params, batches)
+        rows = [batch["input_ids"][batch["is_real_example"] > 0].tolist() for batch in served]
+        return sorted(sum(rows, []))
+
+    # One batch of 24 examples, on two hosts of four cores: four batches of three on each.
+    hosts = [
+        real_rows({"batch_size": 3, "use_tpu": True, "context": Host(index)}, 6) for index in (0, 1)
+    ]
+    assert [len(rows) for rows in hosts] == [10, 11]
+    assert sorted(sum(hosts, [])) == real_rows({"batch_size": 24}, 1)
+
+
+def test_a_host_of_a_tpu_without_records_serves_batches_without_weight(record_file):
+    class FirstHost:
+        def current_input_fn_deployment(self):
+            return None, 0, 31, 4
+
+    settings = pretraining_utils.InputSettings(
+        files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
+    )
+    batches = read(settings, {"batch_size": 2, "use_tpu": True, "context": FirstHost()}, 5)
+    assert [int(batch["is_real_example"].sum()) for batch in batches] == [0] * 5
+
+
+@pytest.mark.slow
+def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
+    settings = pretraining_utils.InputSettings(
+        files=[record_file],
+        max_seq_length=16,
+        max_predictions_per_seq=3,
+        is_training=True,
+        seed=4,
+        start_step=3,
+    )
+    (whole,) = read(settings, {"batch_size": 16}, 1)
+    parts = [
+        part
+        for index in (0, 1)
+        for part in read(
+            settings, {"batch_size": 2, "use_tpu": True, "context": Host(index)}, 4
+        )  # one batch for each of four cores
+    ]
+    together = np.concatenate([part["input_ids"] for part in parts])
+    assert sorted(map(tuple, together)) == sorted(map(tuple, whole["input_ids"]))
+
+
+# ---------------------------------------------------------------------------------------------
+# Training.
+
+
+@pytest.mark.slow
+def test_the_model_learns_a_small_batch_by_heart():
+    settings = settings_for(
+        tiny_config(**NO_DROPOUT), learning_rate=0.01, num_train_steps=60, optimizer="adamw"
+    )
+    trace = train(settings, batch_of(8), 60)
+    assert trace.losses[-1] < 0.5 * trace.losses[0]
+    assert trace.scalars[-1]["masked_lm_accuracy"] > 0.5
+    assert trace.scalars[-1]["sentence_order_accuracy"] == 1.0
+    assert list(trace.scalars[0]) == [
+        "loss",
+        "masked_lm_loss",
+        "masked_lm_accuracy",
+        "sentence_order_loss",
+        "sentence_order_accuracy",
+        "learning_rate",
+        "gradient_norm",
+    ]
+
+
+@functools.lru_cache(maxsize=None)
+def plain_trace() -> Trace:
+    """Three updates without anything special, for others to be compared with."""
+    return train(settings_for(tiny_config(**NO_DROPOUT)), uneven_batch(), 3)
+
+
+def test_the_loss_is_the_sum_of_the_two_means():
+    scalars = plain_trace().scalars[0]
+    assert scalars["loss"] == pytest.approx(
+        scalars["masked_lm_loss"] + scalars["sentence_order_loss"], abs=1e-6
+    )
+    metrics = evaluate(settings_for(tiny_config(**NO_DROPOUT)), [uneven_batch()])
+    assert scalars["masked_lm_loss"] == pytest.approx(metrics["masked_lm_loss"], abs=1e-4)
+    assert scalars["sentence_order_loss"] == pytest.approx(metrics["sentence_order_loss"], abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [2, 8])
+def test_accumulation_over_micro_batches_equals_the_whole_batch(steps):
+    settings = settings_for(tiny_config(**NO_DROPOUT), gradient_accumulation_steps=steps)
+    parts, whole = train(settings, uneven_batch(), 3), plain_trace()
+    assert_close(parts, whole, 1e-5)
+    for name in ("masked_lm_accuracy", "sentence_order_accuracy", "gradient_norm"):
+        assert parts.scalars[2][name] == pytest.approx(whole.scalars[2][name], abs=1e-4)
+
+
+@pytest.mark.slow
+def test_dropout_depends_on_seed_and_step_alone():
+    # The rate is zero: only masks make the losses differ.
+    settings = settings_for(tiny_config(num_hidden_layers=1), learning_rate=0.0)
+    first = train(settings, batch_of(8), 3)
+    assert len(set(first.losses)) == 3, "each step has its own masks"
+    # train() gives the graph the same seed, 1.
+    assert first.losses == train(dataclasses.replace(settings, seed=None), batch_of(8), 3).losses
+    assert first.losses != train(dataclasses.replace(settings, seed=2), batch_of(8), 3).losses
+
+
+def test_steps_and_micro_batches_have_dropout_masks_of_their_own():
+    batch = {name: np.concatenate([value] * 2) for name, value in batch_of(1).items()}
+    with tf.Graph().as_default(), tf.Session() as session:
+        settings = settings_for(tiny_config(), gradient_accumulation_steps=2)
+        tensors = {name: tf.constant(value) for name, value in batch.items()}
+        keys = [
+            training_graph.dropout_seed(settings, tensors, tf.constant(index)) for index in (0, 1)
+        ]
+        on_tpu = dataclasses.replace(settings, use_tpu=True)
+        other = dict(tensors, input_ids=tensors["input_ids"] + 1)
+        keys += [training_graph.dropout_seed(on_tpu, part, 0) for part in (tensors, other)]
+        session.run(tf.global_variables_initializer())
+        first = session.run(keys)
+        session.run(tf.train.get_global_step().assign_add(1))
+        assert len({tuple(key) for key in [*first, *session.run(keys)]}) == 8
+
+
+@pytest.mark.slow
+def test_recomputation_changes_no_number():
+    settings = settings_for(tiny_config())
+    plain, recomputed = (
+        train(dataclasses.replace(settings, recompute=recompute), batch_of(8), 2)
+        for recompute in (False, True)
+    )
+    assert_close(recomputed, plain, 1e-6)
+
+
+@pytest.mark.slow
+def test_bfloat16_follows_float32():
+    settings = settings_for(tiny_config(**NO_DROPOUT), compute_dtype=tf.bfloat16)
+    half = train(settings, uneven_batch(), 3)
+    np.testing.assert_allclose(half.losses, plain_trace().losses, rtol=2e-2)
+    kinds = {value.dtype for value in half.variables.values()}
+    assert kinds == {np.dtype(np.float32), np.dtype(np.int64)}
+
+
+def test_prediction_is_refused():
+    model_fn = pretraining_utils.build_model_fn(settings_for(tiny_config()))
+    with pytest.raises(ValueError, match="train and eval"):
+        model_fn({}, None, tf.estimator.ModeKeys.PREDICT, {})
+
+
+# ---------------------------------------------------------------------------------------------
+# Evaluation.
+
+
+@pytest.mark.slow
+def test_evaluation_is_exact_however_records_fall_into_batches():
+    settings = settings_for(tiny_config())
+    whole = evaluate(settings, [uneven_batch()])
+    batch = uneven_batch()
+    parts = []
+    for start in range(0, 9, 3):
+        part = {name: value[start : start + 3] for name, value in batch.items()}
+        real = len(part["input_ids"])
+        part = {
+            name: np.concatenate([value, batch[name][: 3 - real]]) for name, value in part.items()
+        }
+        part["is_real_example"] = np.array([1] * real + [0] * (3 - real), np.int32)
+        parts.append(part)
+    split = evaluate(settings, parts)
+    assert sorted(split) == sorted(whole)
+    for name, value in whole.items():
+        assert split[name] == pytest.approx(value, abs=1e-6), name
+
+
+def test_the_reported_loss_is_the_sum_of_the_exact_means():
+    results = pretraining_utils.evaluation_results(
+        {"masked_lm_loss": 2.0, "sentence_order_loss": 0.5, "loss": 9.0, "global_step": np.int64(7)}
+    )
+    assert (results["loss"], results["global_step"]) == (2.5, 7)
+
+
+# ---------------------------------------------------------------------------------------------
+# The reference's numbers.
+
+
+def golden_batch(run: Dict[str, Any]) -> Dict[str, np.ndarray]:
+    values = np.load(str(shared_path(f"golden/model_tiny/{run['config']}/io.npz")))
+    names = ["input_ids", "input_mask", "next_sentence_labels", "masked_lm_positions"]
+    batch = {name: values[name].astype(np.int32) for name in names + ["masked_lm_ids"]}
+    batch["segment_ids"] = values["token_type_ids"].astype(np.int32)
+    batch["masked_lm_weights"] = values["masked_lm_weights"].astype(np.float32)
+    return batch
+
+
+def golden_settings(run: Dict[str, Any], **changes) -> pretraining_utils.ModelSettings:
+    config = modeling.AlbertConfig.from_json_file(
+        str(shared_path(f"golden/model_tiny/{run['config']}/albert_config.json"))
+    )
+    names = ["learning_rate", "num_train_steps", "num_warmup_steps"]
+    names += ["optimizer", "poly_power", "start_warmup_step"]
+    return settings_for(
+        config,
+        init_checkpoint=str(shared_path("golden") / run["init_checkpoint"]),
+        **dict({name: run[name] for name in names}, **changes),
+    )
+
+
+def golden_run(name: str) -> Dict[str, Any]:
+    path = shared_path("golden/model_tiny/train_trace/trace.json")
+    return json.loads(path.read_text(encoding="utf-8"))[name]
+
+
+@pytest.mark.slow
+@needs_shared
+@pytest.mark.parametrize(
+    "name, use_xla",
+    [
+        ("base_lamb", False),
+        ("base_adamw", False),
+        ("base_adamw", True),
+        ("groups2_inner2_lamb", False),
+    ],
+)
+def test_training_follows_the_trace_of_the_reference(name, use_xla):
+    run = golden_run(name)
+    trace = train(golden_settings(run, use_xla=use_xla), golden_batch(run), 12)
+    np.testing.assert_allclose(trace.losses, run["losses"], atol=1e-3)
+    final = np.load(str(shared_path(f"golden/model_tiny/train_trace/{name}/final_step12.npz")))
+    assert set(final.files) <= set(trace.variables) | {"global_step"}
+    for variable in final.files:
+        np.testing.assert_allclose(
+            trace.variables[variable], final[variable], atol=5e-3, err_msg=variable
+        )
+    assert len(trace.variables) == run["global_variables"]
+    assert trace.variables["global_step"] == run["final_global_step"]
+
+
+@pytest.mark.slow
+@needs_shared
+@pytest.mark.parametrize("name", ["base_lamb", "groups2_inner2_lamb"])
+def test_evaluation_gives_the_metrics_of_the_reference(name):
+    run = golden_run(name)
+    metrics = evaluate(golden_settings(run), [golden_batch(run)])
+    results = pretraining_utils.evaluation_results(dict(metrics, global_step=0))
+    for metric, value in run["eval_metrics_at_init"].items():
+        assert results[metric] == pytest.approx(value, abs=1e-4), metric
+
+
+@pytest.mark.slow
+@needs_shared
+def test_a_checkpoint_of_the_reference_goes_on_as_the_reference_did():
+    run = golden_run("base_adamw")
+    checkpoint = str(shared_path("golden/model_tiny/train_trace/base_adamw/model.ckpt-8"))
+    with tf.Graph().as_default():
+        batch = {name: tf.constant(value) for name, value in golden_batch(run).items()}
+        settings = dataclasses.replace(golden_settings(run), init_checkpoint=None)
+        spec = pretraining_utils.build_model_fn(settings)(batch, None, TRAIN, {})
+        with tf.Session() as session:
+            tf.train.Saver().restore(session, checkpoint)
+            losses = [session.run([spec.loss, spec.train_op])[0] for _ in range(4)]
+    np.testing.assert_allclose(losses, run["losses"][8:], atol=1e-3)
+
+
+# ---------------------------------------------------------------------------------------------
+# The frozen names.
+
+
+def test_the_published_names_and_arguments_work():
+    model_fn = run_pretraining.model_fn_builder(
+        tiny_config(**NO_DROPOUT), None, 0.02, 20, 0, False, False, "adamw", 2.0, 1
+    )
+    with tf.Graph().as_default():
+        features = {name: tf.constant(value) for name, value in batch_of(2).items()}
+        spec = model_fn(features=features, labels=None, mode=EVAL, params={})
+        assert spec.loss.shape.as_list() == []
+    assert run_pretraining.gather_indexes is modeling.gather_indexes
+    assert run_pretraining.get_masked_lm_output is modeling.get_masked_lm_output
+    assert run_pretraining.get_sentence_order_output is modeling.get_sentence_order_output
+
+
+def test_the_published_input_function_serves_the_features(record_file):
+    input_fn = run_pretraining.input_fn_builder([record_file], 16, 3, True, num_cpu_threads=2)
+    with tf.Graph().as_default():
+        dataset = input_fn({"batch_size": 4})
+        names = set(tf.data.get_output_types(dataset))
+    assert names == set(pretraining_utils.feature_spec(16, 3).names)
+    assert isinstance(pretraining_utils.feature_spec(16, 3), input_pipeline.FeatureSpec)
+    assert precision.compute_dtype("float32") == tf.float32

@@ -1,0 +1,234 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""From tokenised documents to pairs of segments."""
+
+import collections
+import random
+
+import numpy as np
+import pytest
+
+from albert.pretraining import pairs as segment_pairs
+from albert.pretraining import random_keys as random_streams
+
+SETTINGS = segment_pairs.PairSettings(
+    max_seq_length=23, short_seq_prob=0.0, dupe_factor=4, random_seed=1, random_next_sentence=False
+)
+
+
+def make_block(documents, *, neighbours=(), sources=None, word_starts=None):
+    """A block of documents given as lists of sentence lengths; piece n has the id n."""
+    borders, placed = [0], []
+    for number, lengths in enumerate(list(documents) + list(neighbours)):
+        first = len(borders) - 1
+        for length in lengths:
+            borders.append(borders[-1] + length)
+        source = sources[number] if sources else number
+        placed.append(segment_pairs.Document(number, source, first, len(borders) - 1))
+    return segment_pairs.TokenizedBlock(
+        np.arange(borders[-1], dtype=np.int32),
+        np.ones(borders[-1], bool) if word_starts is None else np.array(word_starts),
+        np.array(borders, np.int64),
+        tuple(placed[: len(documents)]),
+        tuple(placed[len(documents) :]),
+    )
+
+
+def make(block, **changes):
+    return segment_pairs.make_pairs(block, SETTINGS._replace(**changes))
+
+
+def rows(pairs):
+    columns = (pairs.start_a, pairs.length_a, pairs.start_b, pairs.length_b, pairs.label)
+    return list(zip(*(column.tolist() for column in columns)))
+
+
+def random_documents(count, *, longest=12, seed=0):
+    generator = random.Random(seed)
+    return [
+        [generator.randint(1, longest) for _ in range(generator.randint(1, 30))]
+        for _ in range(count)
+    ]
+
+
+def test_chunks_hold_whole_sentences_up_to_the_length_and_miss_nothing():
+    block = make_block([[5, 5, 5, 5, 5, 5, 5, 5, 5]])  # 20 pieces: four sentences a chunk
+    made = make(block, dupe_factor=50)
+    assert made.left_out == 0
+    starts = collections.Counter()
+    for start_a, length_a, start_b, length_b, _ in rows(made.pairs):
+        first, last = sorted([(start_a, start_a + length_a), (start_b, start_b + length_b)])
+        assert first[1] == last[0]
+        starts[first[0], last[1]] += 1
+    # The ninth sentence is alone, and is split inside.
+    assert starts == {(0, 20): 50, (20, 40): 50, (40, 45): 50}
+
+
+def test_chunks_of_several_sentences_are_cut_at_each_sentence_border_alike():
+    made = make(make_block([[5, 5, 5, 5]]), dupe_factor=3000)
+    cuts = collections.Counter(max(row[0], row[2]) for row in rows(made.pairs))
+    assert set(cuts) == {5, 10, 15}
+    assert all(abs(count - 1000) < 130 for count in cuts.values())
+
+
+def test_swapped_segments_are_labelled_one_and_are_half_of_all():
+    made = make(make_block(random_documents(300)), dupe_factor=10)
+    for start_a, _, start_b, _, label in rows(made.pairs):
+        assert label == int(start_a > start_b)
+    count = len(made.pairs.label)
+    assert abs(made.pairs.label.mean() - 0.5) < 4 * 0.5 / np.sqrt(count)
+
+
+def test_a_sentence_alone_is_split_at_each_inner_word_start_alike_and_never_paired_with_others():
+    starts = [True, False, True, False, True, True, False, True]
+    made = make(make_block([[8]], word_starts=starts), dupe_factor=4000)
+    cuts = collections.Counter(max(row[0], row[2]) for row in rows(made.pairs))
+    assert set(cuts) == {2, 4, 5, 7}
+    assert all(abs(count - 1000) < 130 for count in cuts.values())
+    assert abs(made.pairs.label.mean() - 0.5) < 0.04
+
+
+def test_a_sentence_of_one_word_is_split_between_its_pieces():
+    made = make(make_block([[6]], word_starts=[True] + [False] * 5), dupe_factor=200)
+    assert {max(row[0], row[2]) for row in rows(made.pairs)} == {1, 2, 3, 4, 5}
+
+
+def test_a_single_piece_without_a_partner_is_left_out_and_counted():
+    made = make(make_block([[1], [3, 1], [4] * 5 + [1]]), dupe_factor=3)
+    assert made.left_out == 2 * 3  # the first document, and the last sentence of the third
+    assert len(made.pairs.key) == (0 + 1 + 1) * 3
+
+
+def test_segments_are_never_empty_and_fit_the_length():
+    for seed in range(5):
+        documents = random_documents(40, longest=60, seed=seed)
+        for changes in ({}, {"random_next_sentence": True}, {"short_seq_prob": 0.5}):
+            pairs = make(make_block(documents), random_seed=seed, **changes).pairs
+            assert pairs.length_a.min() >= 1
+            assert pairs.length_b.min() >= 1
+            assert (pairs.length_a + pairs.length_b).max() == 20
+
+
+def test_truncation_takes_from_the_longer_segment_what_one_piece_at_a_time_would():
+    lengths = [(a, b) for a in range(1, 40) for b in range(1, 40)]
+    for longest in (2, 9, 10, 20):
+        pairs = segment_pairs.Pairs(
+            start_a=np.zeros(len(lengths), np.int64),
+            length_a=np.array([a for a, _ in lengths]),
+            start_b=np.full(len(lengths), 100),
+            length_b=np.array([b for _, b in lengths]),
+            label=np.zeros(len(lengths), np.int64),
+            key=random_streams.fold(random_streams.seed_key(3), np.arange(len(lengths))),
+        )
+        cut = segment_pairs.truncate(pairs, longest)
+        for row, (a, b) in enumerate(lengths):
+            before = (a, b)
+            while a + b > longest:
+                a, b = (a - 1, b) if a > b else (a, b - 1)
+            assert (cut.length_a[row], cut.length_b[row]) == (a, b)
+            assert 0 <= cut.start_a[row] <= before[0] - a
+            assert 0 <= cut.start_b[row] - 100 <= before[1] - b
+
+
+@pytest.mark.parametrize("flips", [1, 7, 63, 64, 65, 200])
+def test_pieces_are_cut_at_the_front_as_often_as_a_coin_shows_heads(flips):
+    keys = random_streams.fold(random_streams.seed_key(flips), np.arange(20000))
+    heads = segment_pairs._binomial(np.full(20000, flips), keys)
+    assert heads.min() >= 0
+    assert heads.max() <= flips
+    assert abs(heads.mean() - flips / 2) < 5 * np.sqrt(flips / 4 / 20000)
+    assert abs(heads.var() / (flips / 4) - 1) < 0.06
+
+
+def test_short_targets_are_drawn_once_a_pass_with_the_given_probability():
+    block = make_block([[1] * 2000])
+    pairs = make(block, short_seq_prob=0.1, dupe_factor=2000, max_seq_length=103).pairs
+    passes = segment_pairs._pass_keys(block.documents, SETTINGS._replace(dupe_factor=2000)).reshape(
+        -1
+    )
+    targets = segment_pairs._target_lengths(
+        passes, SETTINGS._replace(short_seq_prob=0.1, max_seq_length=103)
+    )
+    short = targets[targets < 100]
+    assert abs(len(short) / 2000 - 0.1 * 98 / 99) < 0.03
+    assert short.min() >= 2
+    lengths = collections.Counter((pairs.length_a + pairs.length_b).tolist())
+    assert lengths[100] >= 20 * (2000 - len(short))
+
+
+def test_pairs_of_a_document_do_not_depend_on_the_block_it_is_in():
+    documents = random_documents(6)
+    whole = make(make_block(documents), short_seq_prob=0.3).pairs
+    block = make_block(documents)
+    alone = block._replace(documents=block.documents[3:4])
+    part = make(alone, short_seq_prob=0.3).pairs
+    assert len(part.key) > 0
+    assert set(zip(rows(part), part.key.tolist())) <= set(zip(rows(whole), whole.key.tolist()))
+
+
+def test_keys_differ_between_seeds_documents_passes_and_pairs():
+    block = make_block(random_documents(20))
+    keys = [make(block, random_seed=seed).pairs.key for seed in (1, 2)]
+    assert len(set(np.concatenate(keys).tolist())) == len(keys[0]) + len(keys[1])
+
+
+class TestRandomNextSentence:
+    def owner(self, block, piece):
+        """The source of the document that a piece belongs to."""
+        for document in block.documents + block.neighbours:
+            if block.borders[document.first] <= piece < block.borders[document.last]:
+                return document.source
+        raise AssertionError(piece)
+
+    def test_half_of_the_pairs_take_b_from_another_document_and_are_labelled_one(self):
+        block = make_block(random_documents(30))
+        pairs = make(block, random_next_sentence=True, dupe_factor=20).pairs
+        for start_a, length_a, start_b, _, label in rows(pairs):
+            same = self.owner(block, start_a) == self.owner(block, start_b)
+            assert same == (label == 0)
+            if label == 0:
+                assert start_b >= start_a + length_a
+        assert abs(pairs.label.mean() - 0.5) < 4 * 0.5 / np.sqrt(len(pairs.label))
+
+    def test_sentences_that_were_not_used_open_the_next_pair(self):
+        block = make_block([[5] * 12, [5] * 12])
+        pairs = make(block, random_next_sentence=True, dupe_factor=1).pairs
+        first = [row for row in rows(pairs) if self.owner(block, row[0]) == 0]
+        for before, after in zip(first, first[1:]):
+            if before[4] == 1:
+                assert after[0] == before[0] + before[1]  # B's place is not skipped
+        assert {row[4] for row in first} == {0, 1}
+
+    def test_parts_of_one_document_are_not_other_documents(self):
+        block = make_block([[3] * 9] * 4, sources=[7, 7, 8, 9])
+        pairs = make(block, random_next_sentence=True, dupe_factor=30).pairs
+        for start_a, _, start_b, _, label in rows(pairs):
+            assert (self.owner(block, start_a) == self.owner(block, start_b)) == (label == 0)
+        used = {
+            (self.owner(block, a), self.owner(block, b))
+            for a, _, b, _, label in rows(pairs)
+            if label
+        }
+        assert used == {(a, b) for a in (7, 8, 9) for b in (7, 8, 9) if a != b}
+
+    def test_a_block_of_one_document_takes_b_from_its_neighbour(self):
+        block = make_block([[3] * 20], neighbours=[[4] * 20])
+        pairs = make(block, random_next_sentence=True, dupe_factor=20).pairs
+        for start_a, _, start_b, _, label in rows(pairs):
+            assert start_a < 60
+            assert (start_b >= 60) == (label == 1)
+        assert 0.3 < pairs.label.mean() < 0.7
+
+    def test_a_sentence_alone_is_split_or_paired_with_another_document(self):
+        block = make_block([[9], [4, 4]])
+        pairs = make(block, random_next_sentence=True, dupe_factor=400).pairs
+        alone = [row for row in rows(pairs) if row[0] < 9 and row[0] + row[1] <= 9]
+        labels = collections.Counter(row[4] for row in alone)
+        assert abs(labels[1] - 200) < 50
+        for start_a, length_a, start_b, length_b, label in alone:
+            if label:
+                assert (start_a, length_a) == (0, 9)
+                assert start_b in (9, 13)
+            else:
+                assert (start_a, start_b + length_b) == (0, 9)
+                assert start_b == length_a

@@ -1,0 +1,254 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Reading RACE: both layouts, the order of questions, and what is wrong with bad files."""
+
+import json
+import pathlib
+import random
+import re
+
+import pytest
+
+from albert.race import examples as race_examples
+from tests.support import race_data
+from tests.support.shared import needs_shared, shared_path
+
+PASSAGE = {
+    "article": "The king went home.",
+    "questions": ["Who went home?", "The _ went _ ."],
+    "options": [["king", "bird", "dog", "man"], ["a", "b", "c", "d"]],
+    "answers": ["A", "d"],
+    "id": "high7.txt",
+}
+
+
+def write(folder, name, content, *, split="train", level="high"):
+    target = folder / split / level
+    target.mkdir(parents=True, exist_ok=True)
+    text = content if isinstance(content, str) else json.dumps(content)
+    (target / name).write_text(text, encoding="utf-8")
+    return target / name
+
+
+def read(folder, split="train", **options):
+    return race_examples.read_split(str(folder), split, levels=("high",), **options)
+
+
+# ---------------------------------------------------------------------------------------- layouts
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return race_data.write_race(tmp_path_factory.mktemp("data"), passages=12)
+
+
+def test_questions_are_in_order_of_level_and_number(folder):
+    split = race_examples.read_split(folder, "dev")
+    expected = [
+        f"{level}{number}.txt-{question}"
+        for level in ("middle", "high")
+        for number in range(12)  # 10 comes after 9, not after 1
+        for question in range(2)
+    ]
+    assert [key.identity for key in split.questions] == expected
+    assert {key.level for key in split.questions[:24]} == {"middle"}
+    assert [passage.identity for passage in split.passages][:2] == ["middle0.txt", "middle1.txt"]
+
+
+def test_the_folder_may_be_race_itself(folder):
+    inside = race_examples.read_split(folder + "/RACE", "dev")
+    assert inside.questions == race_examples.read_split(folder, "dev").questions
+
+
+def test_one_file_for_all_passages_gives_the_same_questions(folder, tmp_path):
+    split = race_examples.read_split(folder, "dev")
+    for number, text in enumerate(["{}\n", "\n{}\r\n", "{}"]):  # blank lines; `cat` glues
+        for level in ("middle", "high"):
+            files = [pathlib.Path(folder, "RACE", "dev", level, f"{n}.txt") for n in range(12)]
+            lines = [text.format(file.read_text(encoding="utf-8")) for file in files]
+            whole = "\ufeff" + "".join(lines)
+            write(tmp_path / str(number), "all.txt", whole, split="dev", level=level)
+        found = race_examples.read_split(str(tmp_path / str(number)), "dev")
+        assert found.questions == split.questions
+        assert found.passages[:] == split.passages[:]
+        assert found.passages[-1] == split.passages[-1]
+        assert found.passages[5:7] == split.passages[5:7]
+        glued = [note for note in found.notes if "several passages" in note]
+        assert glued == (["2 x line with several passages"] if number == 2 else [])
+
+
+def test_all_txt_goes_before_the_files_beside_it(tmp_path, caplog):
+    write(tmp_path, "all.txt", PASSAGE)
+    write(tmp_path, "1.txt", dict(PASSAGE, id="other"))
+    with caplog.at_level("INFO", "albert"):
+        assert [passage.identity for passage in read(tmp_path).passages] == ["high7.txt"]
+    assert "not the 1 files beside it" in caplog.text
+
+
+def test_letters_that_take_several_bytes_move_no_passage(tmp_path):
+    first = dict(
+        PASSAGE, id="\u00e9\u738b\U0001f600", article="caf\u00e9 \u738b \U0001f600 e\u0301"
+    )
+    lines = [json.dumps(item, ensure_ascii=False) for item in (first, PASSAGE, dict(first, id="x"))]
+    write(tmp_path, "all.txt", lines[0] + lines[1] + "\n  " + lines[2])
+    passages = read(tmp_path).passages
+    assert [passage.identity for passage in passages] == [first["id"], "high7.txt", "x"]
+    assert passages[2].article == first["article"]
+
+
+def test_a_passage_without_an_id_is_named_by_its_file(tmp_path):
+    content = {key: value for key, value in PASSAGE.items() if key != "id"}
+    write(tmp_path, "12.txt", content)
+    assert read(tmp_path).questions[1].identity == "high12.txt-1"
+    write(tmp_path / "all", "all.txt", "\n".join([json.dumps(content)] * 2))
+    keys = read(tmp_path / "all").questions
+    assert [key.identity for key in keys[::2]] == ["highall.txt-1-0", "highall.txt-2-0"]
+
+
+def test_what_is_kept_of_a_split_does_not_hold_its_texts(tmp_path, monkeypatch):
+    write(tmp_path, "1.txt", PASSAGE)
+    split = read(tmp_path)
+    write(tmp_path, "1.txt", json.dumps(PASSAGE).replace("king", "dogs"))
+    assert split.passages[0].article == "The dogs went home."
+
+
+def test_the_digest_is_that_of_names_and_content(tmp_path):
+    write(tmp_path, "1.txt", PASSAGE)
+    digest = read(tmp_path).digest
+    assert read(tmp_path).digest == digest
+    write(tmp_path, "1.txt", dict(PASSAGE, answers=["B", "D"]))
+    assert read(tmp_path).digest != digest
+
+
+# --------------------------------------------------------------------------------------- passages
+
+
+def test_an_option_takes_the_place_of_the_blanks_or_comes_at_the_end(tmp_path):
+    write(tmp_path, "1.txt", PASSAGE)
+    first, second = read(tmp_path).passages[0].examples()
+    assert first.endings[0] == "Who went home? king"
+    assert second.endings == [f"The {letter} went {letter} ." for letter in "abcd"]
+    assert (first.label, second.label, first.start_ending) == (0, 3, None)
+    assert "Who went home? dog" in repr(first) and "label=0" in repr(first)
+
+
+def test_test_questions_need_no_answers_and_others_do(tmp_path):
+    content = {key: value for key, value in PASSAGE.items() if key != "answers"}
+    write(tmp_path, "1.txt", content, split="test")
+    write(tmp_path, "1.txt", content)
+    split = read(tmp_path, "test")
+    assert [key.answer for key in split.questions] == [None, None]
+    assert split.notes == ["2 x question without an answer"]
+    assert "(2 x question without an answer)" in split.line("race test")
+    with pytest.raises(ValueError, match=r"1\.txt'.*question 1: the answer is missing"):
+        read(tmp_path)
+    assert read(tmp_path, answers_needed=False).questions == split.questions
+
+
+def test_empty_texts_and_passages_without_questions_are_counted(tmp_path):
+    write(tmp_path, "1.txt", dict(PASSAGE, article=" "))
+    write(tmp_path, "2.txt", dict(PASSAGE, id="x", questions=[], options=[], answers=[]))
+    write(tmp_path, "3.txt", "")
+    assert sorted(read(tmp_path).notes) == [
+        "1 x empty text",
+        "1 x file without a passage",
+        "1 x passage without questions",
+    ]
+
+
+def without(key):
+    return {name: value for name, value in PASSAGE.items() if name != key}
+
+
+@pytest.mark.parametrize(
+    "content,words",
+    [
+        ("{", "is not JSON"),
+        ("[1]", "is not a JSON object with an article"),
+        (without("options"), "the passage has no options"),
+        (without("article"), "the passage has no article"),
+        (dict(PASSAGE, options=[["a"] * 4]), "2 questions, 1 lists of options and 2 answers"),
+        (dict(PASSAGE, options=[["a"] * 4, []]), "question 2: there are 0 options where 4"),
+        (dict(PASSAGE, options=[["a"] * 3, ["a"] * 4]), "question 1: there are 3 options"),
+        (dict(PASSAGE, options=[["a"] * 5, ["a"] * 4]), "question 1: there are 5 options"),
+        (dict(PASSAGE, options=["abcd", ["a"] * 4]), "question 1: there are 0 options"),
+        (dict(PASSAGE, answers=["A", "E"]), "question 2: the answer 'E' is none of A, B, C, D"),
+        (dict(PASSAGE, answers=["A", 3]), "question 2: the answer '3' is none of"),
+        (dict(PASSAGE, answers=["A", ""]), "question 2: the answer is missing"),
+        (dict(PASSAGE, article=["a"]), "the article is .* no text"),
+        (dict(PASSAGE, questions=None), "questions are 'None', which is no list"),
+        (dict(PASSAGE, questions={"0": "a", "1": "b"}), "questions are .* no list"),
+        (dict(PASSAGE, answers="AB"), "answers are 'AB', which is no list"),
+        ("[" * 100000, "is not JSON"),
+        (dict(PASSAGE, questions=["a", None]), "the question is 'None', which is no text"),
+        (dict(PASSAGE, options=[["a"] * 4, ["a", "b", "c", 4]]), "an option is '4'"),
+    ],
+)
+@pytest.mark.parametrize("name", ["41.txt", "all.txt"])
+def test_what_is_wrong_with_a_passage_is_said_with_its_file(tmp_path, content, words, name):
+    path = write(tmp_path, name, content)
+    with pytest.raises(ValueError, match=re.escape(str(path)) + ".*" + words):
+        read(tmp_path)
+
+
+def test_a_broken_line_is_named(tmp_path):
+    write(tmp_path, "all.txt", json.dumps(PASSAGE) + "\n{]\n")
+    with pytest.raises(ValueError, match=r"all\.txt:2' is not JSON"):
+        read(tmp_path)
+
+
+def test_another_encoding_is_refused(tmp_path):
+    path = write(tmp_path, "1.txt", "{}")
+    path.write_bytes(b'{"article": "\xff\xfe"}')
+    with pytest.raises(ValueError, match=r"1\.txt' is not UTF-8"):
+        read(tmp_path)
+
+
+def test_ids_that_occur_twice_are_refused(tmp_path):
+    write(tmp_path, "1.txt", PASSAGE)
+    write(tmp_path, "2.txt", PASSAGE)
+    with pytest.raises(ValueError, match=r"2\.txt': the id 'high7.txt' is also .*1\.txt'"):
+        read(tmp_path)
+
+
+def test_what_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match="train data was not found: .*RACE.*train.*--data_dir"):
+        read(tmp_path)
+    write(tmp_path, "1.txt", PASSAGE)
+    with pytest.raises(ValueError, match="middle part of the train data .*--high_only"):
+        race_examples.read_split(str(tmp_path), "train")
+    (tmp_path / "dev" / "high").mkdir(parents=True)
+    with pytest.raises(ValueError, match="holds no passages"):
+        read(tmp_path, "dev")
+    write(tmp_path, "all.txt", "\n", split="dev")
+    with pytest.raises(ValueError, match="no question in"):
+        read(tmp_path, "dev")
+
+
+def test_one_level_excludes_the_other():
+    assert race_examples.levels_of(True, False) == ("high",)
+    assert race_examples.levels_of(False, True) == ("middle",)
+    assert race_examples.levels_of(False, False) == ("middle", "high")
+    with pytest.raises(ValueError, match="exclude each other"):
+        race_examples.levels_of(True, True)
+
+
+def test_a_passage_is_read_only_when_it_is_asked_for(folder, monkeypatch):
+    split = race_examples.read_split(folder, "train")
+    loaded = []
+    load = race_examples._load
+    monkeypatch.setattr(race_examples, "_load", lambda place: loaded.append(place) or load(place))
+    assert len(split.passages) == 24 and loaded == []
+    assert len(split.passages[3:5]) == len(loaded) == 2
+    assert random.Random(0).choice(split.passages).questions
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    "split,middle,high", [("train", 157, 131), ("dev", 79, 69), ("test", 76, 59)]
+)
+def test_the_sample_of_race_has_its_questions(split, middle, high):
+    found = race_examples.read_split(str(shared_path("data/race")), split)
+    levels = [key.level for key in found.questions]
+    assert (levels.count("middle"), levels.count("high")) == (middle, high)
+    assert found.notes == []

@@ -1,0 +1,233 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""SQuAD features against the reference's, and the list of where ours are better.
+
+The reference aligns a paragraph with its pieces by a longest common subsequence of characters. Most
+of what it finds is right; DIFFERENCES holds what is not.
+"""
+
+import collections
+import functools
+import gzip
+import hashlib
+import json
+import pathlib
+import struct
+from typing import NamedTuple, Tuple
+
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import tokenization
+from albert.squad import examples as squad_examples
+from albert.squad import features as squad_features
+from tests.support.shared import needs_shared, shared_path
+
+SOURCES = {
+    "xquad.en": "data/squad/xquad.en.json",
+    "dev-v2.0-part": "data/squad/dev-v2.0-part.json",
+    "squad_edge": "golden/squad_edge.json",
+}
+RUNS = [
+    (source, is_training, length)
+    for source in SOURCES
+    for is_training in (True, False)
+    for length in (384, 128)
+]
+every_run = pytest.mark.parametrize("source, is_training, length", RUNS)
+
+
+class Difference(NamedTuple):
+    """A piece that stands for other characters here than in the reference."""
+
+    paragraph: str  # how it begins
+    piece: int  # its number
+    name: str
+    ours: Tuple[int, int]  # first and last character
+    reference: Tuple[int, int]
+    why: str
+
+
+_MARKS = "e\u0301te\u0301 and n\u0303"
+DIFFERENCES = [
+    Difference(
+        _MARKS, 1, "ete", (0, 4), (0, 3), "the mark on the last letter belongs to it: \u00e9t\u00e9"
+    ),
+    Difference(_MARKS, 4, "n", (10, 11), (10, 10), "the mark belongs to the letter: \u00f1"),
+    Difference(
+        _MARKS,
+        10,
+        "\u2581width",
+        (39, 43),
+        (38, 43),
+        "the zero-width space between two words belongs to neither",
+    ),
+    Difference(
+        _MARKS,
+        25,
+        "\u2581bo",
+        (95, 96),
+        (93, 96),
+        "a byte-order mark in front of BOM is no part of the word",
+    ),
+]
+# The reference drops the question on this paragraph, 25 signs that decompose to five times as many
+# characters, because too few of these are found in the original. (It is answered with "empty".)
+DROPPED = "edge-9-0"
+
+
+@functools.lru_cache(maxsize=None)
+def _tokenizer():
+    return tokenization.FullTokenizer(None, True, str(shared_path("data/spm/30k-clean.model")))
+
+
+@functools.lru_cache(maxsize=None)
+def _golden():
+    """(settings, features) of each run."""
+    runs = {}
+    with gzip.open(str(shared_path("golden/squad_features.jsonl.gz")), "rt") as stream:
+        for line in stream:
+            row = json.loads(line)
+            if row["kind"] == "run":
+                features = []
+                key = (row["source"], row["is_training"], row["max_seq_length"])
+                runs[key] = (row, features)
+            else:
+                features.append(row)
+    return runs
+
+
+def _data(settings):
+    path = str(shared_path(SOURCES[settings["source"]]))
+    data = squad_examples.read_dataset(path, settings["is_training"])
+    examples = data.examples[: settings["num_examples"]]
+    assert len(examples) == settings["num_examples"]
+    assert examples[0].qas_id == settings["first_qas_id"]
+    assert examples[-1].qas_id == settings["last_qas_id"]
+    return data._replace(examples=examples)
+
+
+def _without_dropped(data):
+    kept = [example for example in data.examples if example.qas_id != DROPPED]
+    return data._replace(examples=kept)
+
+
+def _convert(examples, settings, output):
+    squad_features.convert_examples_to_features(
+        examples,
+        _tokenizer(),
+        settings["max_seq_length"],
+        settings["doc_stride"],
+        settings["max_query_length"],
+        settings["is_training"],
+        output,
+        settings["do_lower_case"],
+    )
+
+
+def _canonical_sha256(path):
+    digest = hashlib.sha256()
+    for record in tf.python_io.tf_record_iterator(str(path)):
+        canonical = tf.train.Example.FromString(record).SerializeToString(deterministic=True)
+        digest.update(struct.pack("<Q", len(canonical)) + canonical)
+    return digest.hexdigest()
+
+
+@needs_shared
+@every_run
+def test_inputs_windows_and_answers_equal_the_references(source, is_training, length):
+    settings, expected = _golden()[source, is_training, length]
+    features = []
+    _convert(_without_dropped(_data(settings)).examples, settings, features.append)
+    assert len(features) == len(expected) == settings["num_features"]
+    for feature, row in zip(features, expected):
+        for name in ("input_ids", "segment_ids", "p_mask", "paragraph_len", "doc_span_index"):
+            assert getattr(feature, name) == row[name], (row["unique_id"], name)
+        for name in ("unique_id", "start_position", "end_position", "is_impossible"):
+            assert getattr(feature, name) == row[name], (row["unique_id"], name)
+        used = row["input_mask_sum"]
+        assert feature.input_mask == [1] * used + [0] * (length - used)
+        flags = feature.token_is_max_context
+        assert list(flags) == [row["max_context_offset"] + place for place in range(len(flags))]
+        assert "".join(str(int(flag)) for flag in flags.values()) == row["max_context_flags"]
+
+
+@pytest.mark.slow
+@needs_shared
+@every_run
+def test_characters_equal_the_references_but_for_the_list(source, is_training, length):
+    settings, expected = _golden()[source, is_training, length]
+    examples = _without_dropped(_data(settings)).examples
+    features, owners = [], []
+    for example in examples:
+        _convert([example], settings, features.append)
+        owners.extend([example.paragraph_text] * (len(features) - len(owners)))
+    found = collections.Counter()
+    for feature, row, text in zip(features, expected, owners):
+        ours = zip(feature.tok_start_to_orig_index, feature.tok_end_to_orig_index)
+        theirs = zip(row["tok_start_to_orig_index"], row["tok_end_to_orig_index"])
+        pieces = feature.tokens[row["max_context_offset"] :]
+        for number, (piece, one, other) in enumerate(zip(pieces, ours, theirs)):
+            if one != other:
+                found[text, number, piece, one, other] += 1
+    listed = {known[1:5] for known in DIFFERENCES if source == "squad_edge"}
+    assert {key[1:] for key in found} == listed
+    assert all(text.startswith(_MARKS) for text, *_ in found)
+
+
+@pytest.mark.slow
+@needs_shared
+@every_run
+def test_records_equal_the_references_bit_for_bit(source, is_training, length, tmp_path):
+    settings, _ = _golden()[source, is_training, length]
+    data = _without_dropped(_data(settings))
+    slow = squad_features.FeatureWriter(str(tmp_path / "slow"), is_training)
+    _convert(data.examples, settings, slow.process_feature)
+    slow.close()
+    squad_features.write_features(
+        data,
+        output_file=str(tmp_path / "fast"),
+        max_seq_length=length,
+        doc_stride=settings["doc_stride"],
+        max_query_length=settings["max_query_length"],
+        tokenizer=_tokenizer(),
+        is_training=is_training,
+        num_processes=1,
+    )
+    for name in ("slow", "fast"):
+        path = pathlib.Path(str(tmp_path / name))
+        assert _canonical_sha256(path) == settings["canonical_sha256"]
+        assert path.stat().st_size == settings["tf_record_bytes"]
+
+
+@needs_shared
+@pytest.mark.parametrize("known", DIFFERENCES, ids=lambda known: known.name)
+def test_what_ours_say_is_what_the_text_says(known):
+    """The list itself: the characters shown, for a reader to judge."""
+    (text,) = {
+        example.paragraph_text
+        for example in _data(_golden()["squad_edge", False, 384][0]).examples
+        if example.paragraph_text.startswith(known.paragraph)
+    }
+    shown = {
+        "ete": "e\u0301te\u0301",
+        "n": "n\u0303",
+        "\u2581width": "width",
+        "\u2581bo": "BO",
+    }
+    assert text[known.ours[0] : known.ours[1] + 1] == shown[known.name]
+
+
+@needs_shared
+@pytest.mark.parametrize("length", [384, 128])
+def test_the_question_that_the_reference_drops_has_features_with_its_answer(length):
+    settings, _ = _golden()["squad_edge", True, length]
+    (example,) = [e for e in _data(settings).examples if e.qas_id == DROPPED]
+    features = []
+    _convert([example], settings, features.append)
+    (feature,) = features
+    assert not feature.is_impossible
+    offset = min(feature.token_is_max_context)
+    first = feature.tok_start_to_orig_index[feature.start_position - offset]
+    last = feature.tok_end_to_orig_index[feature.end_position - offset]
+    assert example.orig_answer_text in example.paragraph_text[first : last + 1]

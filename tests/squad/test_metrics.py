@@ -1,0 +1,115 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The official scores of SQuAD."""
+
+import json
+
+import pytest
+
+from albert.squad import metrics as squad_metrics
+from tests.support.shared import needs_shared, shared_path
+
+
+@pytest.mark.parametrize(
+    "text, normal",
+    [
+        ("The  Cat!", "cat"),
+        ("an A.B. the theatre", "ab theatre"),
+        ("the", ""),
+        ("L'été,\t2020", "lété 2020"),
+        ("—", "—"),
+    ],
+)
+def test_answers_are_compared_without_case_punctuation_articles_and_space(text, normal):
+    assert squad_metrics.normalize_answer(text) == normal
+
+
+def test_f1_counts_repeated_words_as_often_as_both_have_them():
+    assert squad_metrics.f1_score("red red blue", "red green") == pytest.approx(2 * 1 / 5)
+    assert squad_metrics.f1_score("red red blue", "red red") == pytest.approx(2 * 2 / 5)
+    assert squad_metrics.f1_score("red", "blue") == 0
+    assert squad_metrics.f1_score("", "") == 0
+    assert squad_metrics.f1_score_or_none("", "the") == 1
+    assert squad_metrics.f1_score_or_none("", "blue") == 0
+
+
+def test_v1_takes_the_best_of_the_answers_and_counts_missing_predictions_as_wrong():
+    gold = {"a": ["one two", "two"], "b": ["three"]}
+    assert squad_metrics.evaluate_v1(gold, {"a": "Two."}) == {"exact_match": 50.0, "f1": 50.0}
+    scores = squad_metrics.evaluate_v1(gold, {"a": "two four", "b": "three"})
+    assert scores == {"exact_match": 50.0, "f1": pytest.approx(100 * (2 / 3 + 1) / 2)}
+
+
+def test_v1_refuses_questions_without_an_answer_and_data_without_questions():
+    with pytest.raises(ValueError, match="Question b has no answer.*run_squad_v2"):
+        squad_metrics.evaluate_v1({"a": ["x"], "b": []}, {"a": "x", "b": ""})
+    with pytest.raises(ValueError, match="no questions to score"):
+        squad_metrics.evaluate_v1({}, {})
+
+
+def test_v2_scores_both_kinds_of_questions_apart():
+    gold = {"a": ["one two"], "b": [], "c": [], "d": ["four"]}
+    predictions = {"a": "one", "b": "", "c": "three", "d": ""}
+    null_scores = {"a": -2.0, "b": 1.0, "c": -1.0, "d": 2.0}
+    scores = squad_metrics.evaluate_v2(gold, predictions, null_scores)
+    two_thirds = pytest.approx(100 * 2 / 3 / 2)
+    assert scores == {
+        "exact": 25.0,
+        "f1": pytest.approx(100 * (2 / 3 + 1) / 4),
+        "total": 4,
+        "HasAns_exact": 0.0,
+        "HasAns_f1": two_thirds,
+        "HasAns_total": 2,
+        "NoAns_exact": 50.0,
+        "NoAns_f1": 50.0,
+        "NoAns_total": 2,
+        "best_exact": 50.0,
+        "best_exact_thresh": 0.0,
+        "best_f1": pytest.approx(100 * (2 / 3 + 2) / 4),
+        "best_f1_thresh": -2.0,
+    }
+
+
+def test_v2_leaves_out_a_kind_of_question_that_the_data_does_not_have():
+    scores = squad_metrics.evaluate_v2({"a": []}, {"a": ""}, {"a": 0.0})
+    assert scores["NoAns_total"] == 1 and "HasAns_total" not in scores
+
+
+def test_v2_refuses_predictions_of_other_questions():
+    with pytest.raises(ValueError, match="no questions to score"):
+        squad_metrics.evaluate_v2({"a": []}, {"z": ""}, {"z": 0.0})
+
+
+def test_the_usable_threshold_reaches_its_f1_though_null_scores_are_equal():
+    gold = {"a": ["one"], "b": [], "c": []}
+    predictions = {"a": "one", "b": "two", "c": "three"}
+    null_scores = {"a": 0.5, "b": 0.5, "c": 0.5}
+    threshold = squad_metrics.usable_threshold(gold, predictions, null_scores)
+    assert threshold == -0.5  # below all: one right answer is not worth two wrong ones
+    official = squad_metrics.best_threshold(
+        squad_metrics.raw_scores(gold, predictions).f1,
+        gold,
+        predictions,
+        null_scores=null_scores,
+    )
+    assert official == (100.0, 0.5)  # cannot be reached by any threshold
+
+
+def test_the_usable_threshold_keeps_what_is_worth_keeping():
+    gold = {"a": ["one"], "b": [], "c": ["three"]}
+    predictions = {"a": "one", "b": "two", "c": "three"}
+    null_scores = {"a": -1.0, "b": 3.0, "c": 2.5}
+    assert squad_metrics.usable_threshold(gold, predictions, null_scores) == 2.5
+    with pytest.raises(ValueError, match="no questions to score"):
+        squad_metrics.usable_threshold(gold, {}, {})
+
+
+@needs_shared
+def test_published_predictions_score_as_the_reference_scores_them():
+    dataset = json.loads(shared_path("data/squad/xquad.en.json").read_text())["data"]
+    gold = squad_metrics.gold_answers(dataset)
+    name = "data/squad/predictions_bert_ensemble_v1.1.json"
+    predictions = json.loads(shared_path(name).read_text())
+    summary = json.loads(shared_path("golden/squad_postprocess/summary.json").read_text())
+    scores = squad_metrics.evaluate_v1(gold, predictions)
+    assert scores == pytest.approx(summary["bert_ensemble_on_xquad_en"], abs=1e-9)

@@ -1,0 +1,77 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A task small enough to be learnt in seconds: which of two words does a text hold?
+
+Texts differ in length. Pairs come in MRPC's columns, single texts in a layout of one's own, and
+scores, for regression, are the number of times a word occurs.
+"""
+
+import json
+import pathlib
+import random
+from typing import Any
+
+VOCABULARY = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "tiny.model"
+WORDS = ["the", "old", "man", "went", "home", "with", "his", "friend", "and", "a", "dog"]
+
+CONFIG = {
+    "vocab_size": 400,
+    "embedding_size": 8,
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 64,
+    "hidden_dropout_prob": 0.1,
+    "attention_probs_dropout_prob": 0.1,
+    "initializer_range": 0.1,
+}
+
+
+def write_config(folder: Any, **changes: Any) -> str:
+    """Writes the configuration of a tiny model and returns its path."""
+    path = pathlib.Path(str(folder)) / "config.json"
+    path.write_text(json.dumps(dict(CONFIG, **changes)), encoding="utf-8")
+    return str(path)
+
+
+def text(generator: random.Random, word: str, times: int = 1) -> str:
+    words = [generator.choice(WORDS) for _ in range(generator.randint(1, 14))]
+    for _ in range(times):
+        words.insert(generator.randint(0, len(words)), word)
+    return " ".join(words)
+
+
+def write_mrpc(folder: Any, *, train: int = 40, dev: int = 21, test: int = 13) -> str:
+    """Writes MRPC/{train,dev,test}.tsv below `folder` and returns `folder`."""
+    generator = random.Random(0)
+    target = pathlib.Path(str(folder)) / "MRPC"
+    target.mkdir(parents=True, exist_ok=True)
+    for name, count in (("train", train), ("dev", dev), ("test", test)):
+        header = "index" if name == "test" else "Quality"
+        rows = [[header, "#1 ID", "#2 ID", "#1 String", "#2 String"]]
+        for number in range(count):
+            label = generator.randint(0, 1)
+            pair = [text(generator, "king" if label else "bird") for _ in range(2)]
+            rows.append([number if name == "test" else label, "1", "2", *pair])
+        write_rows(target / f"{name}.tsv", rows)
+    return str(folder)
+
+
+def write_own(folder: Any, *, scores: bool = False) -> str:
+    """Writes {train,dev,test}.tsv with the columns `words` and `answer`; returns `folder`."""
+    generator = random.Random(1)
+    for name, count in (("train", 40), ("dev", 20), ("test", 10)):
+        rows = [["words", "answer"]]
+        for _ in range(count):
+            answer = generator.randint(0, 4) if scores else generator.choice(["bird", "king"])
+            words = text(generator, "king", answer) if scores else text(generator, answer)
+            rows.append([words, answer])
+        write_rows(pathlib.Path(str(folder)) / f"{name}.tsv", rows)
+    return str(folder)
+
+
+def write_rows(path: Any, rows: Any) -> None:
+    """Writes tab-separated rows."""
+    lines = ["\t".join(map(str, row)) + "\n" for row in rows]
+    path.write_text("".join(lines), encoding="utf-8")

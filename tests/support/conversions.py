@@ -1,0 +1,37 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Converting folders in tests, and looking into them."""
+
+import os
+
+import tensorflow.compat.v1 as tf
+
+from albert import convert_checkpoint, modeling
+from albert.conversion import weights as checkpoint_conversion
+from albert.util import flags as flags_lib
+from tests.support import pretrained_models
+
+
+def convert(direction, source, target, *flags):
+    settings = flags_lib.parse(
+        convert_checkpoint.define_flags,
+        [f"--direction={direction}", f"--input_dir={source}", f"--output_dir={target}", *flags],
+    )
+    return convert_checkpoint.convert(settings)
+
+
+def values_in(folder, name="model.ckpt-best"):
+    return checkpoint_conversion.read_checkpoint(os.path.join(str(folder), name)).values
+
+
+def config_in(folder):
+    return modeling.AlbertConfig.from_json_file(os.path.join(str(folder), "albert_config.json"))
+
+
+def restore(folder):
+    """The shapes of a pretraining model's variables, restored with nothing missing."""
+    config = config_in(folder)
+    with tf.Graph().as_default(), tf.Session() as session:
+        pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
+        tf.train.Saver().restore(session, os.path.join(str(folder), "model.ckpt-best"))
+        return {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}

@@ -1,0 +1,81 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Tiny classifiers with random weights, in folders as run_classifier leaves them."""
+
+import json
+import pathlib
+from typing import Any, Optional, Sequence
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import classifier_utils, modeling
+from albert.util import files
+
+FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
+VOCABULARY = FIXTURES / "tiny.model"
+LENGTH = 32
+
+CONFIG = {
+    "vocab_size": 400,
+    "embedding_size": 8,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 48,
+}
+
+
+def write_classifier(
+    folder: Any,
+    *,
+    labels: Sequence[str] = ("no", "maybe", "yes"),
+    name: str = "model.ckpt-best",
+    description: Optional[dict] = None,
+    seed: int = 0,
+) -> str:
+    """Writes a model for `labels`, () being regression, and returns its folder."""
+    folder = pathlib.Path(str(folder))
+    folder.mkdir(parents=True, exist_ok=True)
+    config = modeling.AlbertConfig.from_dict(CONFIG)
+    with tf.Graph().as_default(), tf.Session() as session:
+        build(config, labels, *[tf.zeros([1, 4], tf.int32)] * 3)
+        # Large weights, so that texts differ in what is said of them.
+        generator = np.random.RandomState(seed)
+        session.run(tf.global_variables_initializer())
+        for variable in tf.trainable_variables():
+            centre = 1.0 if variable.op.name.endswith("gamma") else 0.0
+            session.run(variable.assign(generator.normal(centre, 0.5, variable.shape.as_list())))
+        tf.train.Saver().save(session, str(folder / name), write_meta_graph=False)
+    (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
+    sha256 = files.file_fingerprint(str(VOCABULARY))["sha256"]
+    content = {
+        "format_version": 1,
+        "task": "sts-b" if not labels else "custom",
+        "labels": list(labels),
+        "is_regression": not labels,
+        "max_seq_length": LENGTH,
+        "do_lower_case": True,
+        "spm_model_file": {"path": str(VOCABULARY), "sha256": sha256},
+    }
+    content.update(description or {})
+    (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
+    return str(folder)
+
+
+def build(config, labels, ids, mask, segments):
+    """The model of `labels` in the default graph, in the way training builds it."""
+    return classifier_utils.create_model(
+        config,
+        False,
+        ids,
+        mask,
+        segments,
+        None,
+        len(labels) or 1,
+        False,
+        "custom",
+        None,
+        is_regression=not labels,
+    )

@@ -1,0 +1,223 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a script does under some flags, as far as can be seen early: is another flag heard?
+
+A probe calls the script's `main` and ends it where the first session opens, with the graph that
+stands by then; or lets it run to its end. What comes of it is compared: the graph, the files, the
+log, what is printed, or the sentence with which it ends.
+"""
+
+import collections
+import contextlib
+import io
+import logging
+import pathlib
+import re
+import shutil
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from unittest import mock
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert.util import flags as flags_lib
+from albert.util import text_lines
+
+# What a clock says, names drawn by lot, and names that TensorFlow numbers through the process.
+_TIMES = re.compile(r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?|: +[\d,.]+$")
+_DRAWN = re.compile(rb"_temp_\w+")
+_CLOCK_KEYS = re.compile(r'"(\w*seconds\w*|\w*time\w*|began|\w*memory\w*)": [^,}\n]+')
+_NUMBERED = ("_gradient_op_type", "_class", "shared_name", "body", "f", "function")
+
+
+class _StopError(Exception):
+    """A session was about to open."""
+
+
+class Script(NamedTuple):
+    """How a script is probed.
+
+    Attributes:
+      module: the script.
+      folder: where it writes; removed before each probe.
+      prepare: called with `folder` before each probe.
+      runs_through: the probe ends where the script ends.
+      others: see flags_lib.run.
+    """
+
+    module: Any
+    folder: pathlib.Path
+    prepare: Callable[[pathlib.Path], Any]
+    runs_through: bool = False
+    others: Optional[str] = None
+
+    def outcome(self, arguments: Sequence[str]) -> Dict[str, Any]:
+        """Returns what can be seen of the script under the arguments."""
+        settings = flags_lib.parse(self.module.define_flags, arguments, others=self.others)
+        shutil.rmtree(str(self.folder), ignore_errors=True)
+        self.prepare(self.folder)
+        seen: Dict[str, Any] = {"sessions": [], "hooks": [], "TPU": []}
+        logged, printed = _LogLines(), io.StringIO()
+        logger = logging.getLogger("albert")
+        logger.addHandler(logged)
+        logger.setLevel(logging.INFO)
+        try:
+            with contextlib.redirect_stdout(printed), _watched(seen, self.runs_through):
+                self.module.main(settings)
+        except flags_lib.USER_ERRORS as error:
+            seen["error"] = str(error)
+        except _StopError:
+            seen["stopped"] = True
+        finally:
+            logger.removeHandler(logged)
+        seen["log"] = [_TIMES.sub("#", line) for line in logged.lines]
+        seen["printed"] = _TIMES.sub("#", printed.getvalue())
+        seen["files"] = _contents(self.folder)
+        return seen
+
+
+class _LogLines(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(record.getMessage())
+
+
+@contextlib.contextmanager
+def _watched(seen: Dict[str, Any], may_open: bool):
+    read = text_lines.read_lines
+
+    def read_together(*arguments):
+        """Elsewhere the lines that have come are answered together, which is a matter of time."""
+        return iter([[line for lines in read(*arguments) for line in lines]])
+
+    together = mock.patch.object(text_lines, "read_lines", read_together)
+    with together, _sessions(seen["sessions"], may_open), _hooks(seen["hooks"]), _no_tpu(
+        seen["TPU"]
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def _sessions(found: List[Any], may_open: bool):
+    """Notes the graph of the first session that opens, and ends the script there; or runs."""
+
+    def opening(self, target="", graph=None, config=None):
+        self._session = None  # for __del__
+        graph = graph or tf.get_default_graph()
+        found.append((str(target), graph_content(graph)))
+        raise _StopError
+
+    run = tf.Session.run
+
+    def running(self, fetches, feed_dict=None, **options):
+        found.append([len(value) for value in (feed_dict or {}).values() if np.ndim(value)])
+        return run(self, fetches, feed_dict, **options)
+
+    name, instead = ("run", running) if may_open else ("__init__", opening)
+    with mock.patch.object(tf.Session, name, instead):
+        yield
+
+
+@contextlib.contextmanager
+def _no_tpu(found: List[Any]):
+    """Notes how a TPU would be used; the search for it ends with a sentence that says where."""
+
+    def resolver(**place):
+        raise ValueError(f"No TPU: {place}")
+
+    make = tf.estimator.tpu.TPUConfig
+
+    def config(*arguments, **options):
+        found.append(options)
+        return make(*arguments, **options)
+
+    resolvers = tf.distribute.cluster_resolver
+    with mock.patch.object(resolvers, "TPUClusterResolver", resolver), mock.patch.object(
+        tf.estimator.tpu, "TPUConfig", config
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def _hooks(found: List[Any]):
+    """Notes what the hooks of a training were told."""
+    train = tf.estimator.Estimator.train
+
+    def training(self, input_fn, hooks=None, **options):
+        found.append((options, [told for hook in hooks or () for told in _told(hook, 2)]))
+        return train(self, input_fn, hooks=hooks, **options)
+
+    with mock.patch.object(tf.estimator.Estimator, "train", training):
+        yield
+
+
+def _told(thing: Any, depth: int) -> List[Any]:
+    """The numbers that an object holds, and those of the objects it holds."""
+    found: List[Any] = []
+    for name, value in sorted(getattr(thing, "__dict__", {}).items()):
+        if isinstance(value, (int, float)) and "time" not in name:
+            found.append((type(thing).__name__, name, value))
+        elif depth and not isinstance(value, flags_lib.Settings):
+            found += _told(value, depth - 1)
+    return found
+
+
+def numbers(outcome: Dict[str, Any]) -> List[float]:
+    """Returns the numbers, as float32, that the graph has as constants or that hooks were told."""
+    found = [np.float32(value) for _, hooks in outcome["hooks"] for _, _, value in hooks]
+    for _, content in outcome["sessions"]:
+        for operation, *attributes in content:
+            tensor = dict(attributes).get("value") if operation == "Const" else None
+            array = tf.make_ndarray(tf.AttrValue.FromString(tensor).tensor) if tensor else None
+            if array is not None and array.dtype.kind in "if" and array.size < 10:
+                found += array.astype(np.float32).ravel().tolist()
+    return found
+
+
+def graph_content(graph: tf.Graph) -> collections.Counter:
+    """Returns how often each operation with its constants and attributes stands in a graph."""
+    definition = graph.as_graph_def()
+    nodes = [*definition.node, *(n for f in definition.library.function for n in f.node_def)]
+    savers = graph.get_collection(tf.GraphKeys.SAVERS)
+    counts = collections.Counter(str(saver.saver_def.max_to_keep) for saver in savers)
+    for node in nodes:
+        own = (name for name in node.attr if _is_own(node, name))
+        counts[(node.op, *sorted((name, _bytes(node.attr[name])) for name in own))] += 1
+    return counts
+
+
+def _is_own(node: Any, name: str) -> bool:
+    return name not in _NUMBERED and node.attr[name].WhichOneof("value") != "func"
+
+
+def _bytes(value: Any) -> bytes:
+    content = value.SerializeToString(deterministic=True)
+    return _DRAWN.sub(lambda drawn: b"_" * len(drawn.group()), content)
+
+
+def _contents(folder: pathlib.Path) -> Dict[str, Any]:
+    """The files below a folder, without what the clock says."""
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.name.startswith(("events.", "graph.")):
+            content = path.read_bytes()
+            with contextlib.suppress(UnicodeDecodeError):
+                content = _CLOCK_KEYS.sub("#", content.decode("utf-8"))
+            files[str(path.relative_to(folder))] = content
+    return files
+
+
+def is_heard(argument: str, without: Dict, with_it: Dict) -> bool:
+    """Returns whether a flag made a difference; a sentence, if that is it, is about the flag.
+
+    Args:
+      argument: --name=value.
+      without, with_it: what was seen without the flag and with it.
+    """
+    if "error" in with_it and "error" not in without:
+        name, _, value = argument[2:].partition("=")
+        return name in with_it["error"] or value in with_it["error"]
+    return without != with_it

@@ -1,0 +1,76 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The environment with PyTorch and transformers, if it is there, and models made in it."""
+
+import json
+import pathlib
+import subprocess
+from typing import Any, Dict
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PYTHON = ROOT / ".venv" / "huggingface" / "bin" / "python"
+
+needs_huggingface = pytest.mark.skipif(
+    not PYTHON.exists(),
+    reason=f"PyTorch and transformers are not at {PYTHON}; `sh tools/environments.sh huggingface`"
+    " installs them",
+)
+
+CONFIG = {
+    "vocab_size": 60,
+    "embedding_size": 8,
+    "hidden_size": 16,
+    "num_hidden_layers": 4,
+    "num_hidden_groups": 2,
+    "inner_group_num": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 40,
+}
+
+_MAKE = """
+import json, os, sys, torch, transformers
+for settings in json.loads(sys.argv[1]):
+    folder, architecture = settings.pop("folder"), settings.pop("architecture")
+    is_binary, scale = settings.pop("is_binary"), settings.pop("scale")
+    torch.manual_seed(0)
+    model = getattr(transformers, architecture)(transformers.AlbertConfig(**settings))
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            centre = float("LayerNorm.weight" in name or "layer_norm.weight" in name)
+            parameter.normal_(centre, scale)
+    model.save_pretrained(folder)
+    if is_binary:
+        os.remove(folder + "/model.safetensors")
+        torch.save(model.state_dict(), folder + "/pytorch_model.bin")
+"""
+
+
+def run(script: str, *arguments: str) -> str:
+    """Returns what a Python program prints in that environment."""
+    return subprocess.run(
+        [str(PYTHON), "-I", "-c", script, *arguments],
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ).stdout.decode()
+
+
+def description(
+    folder: Any,
+    architecture: str,
+    *,
+    is_binary: bool = False,
+    scale: float = 0.4,
+    **changes: Any,
+) -> Dict[str, Any]:
+    """What `make` makes a model of."""
+    more = {"folder": str(folder), "is_binary": is_binary, "scale": scale}
+    return dict(dict(CONFIG, **changes), architecture=architecture, **more)
+
+
+def make(*descriptions: Dict[str, Any]) -> None:
+    """Saves models of transformers with random weights, by their own code, in one process."""
+    run(_MAKE, json.dumps(descriptions))

@@ -1,0 +1,47 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Passages in RACE's layout, small enough to be learnt in seconds: the king is the answer."""
+
+import json
+import pathlib
+import random
+from typing import Any, Dict, Sequence
+
+from tests.support import classification_data
+
+VOCABULARY = classification_data.VOCABULARY
+QUESTIONS = ("Who went home?", "The friend of the old man is _ .")
+
+
+def passage(identity: str, generator: random.Random, questions: int = 2) -> Dict[str, Any]:
+    """Returns a passage whose right options hold the word "king"."""
+    options, answers = [], []
+    for _ in range(questions):
+        right = generator.randrange(4)
+        words = ["king" if number == right else "bird" for number in range(4)]
+        options.append([classification_data.text(generator, word)[:40] for word in words])
+        options[-1][right] = "a king with " + options[-1][right][:10]
+        answers.append("ABCD"[right])
+    return {
+        "article": classification_data.text(generator, "the", 3),
+        "questions": [QUESTIONS[number % 2] for number in range(questions)],
+        "options": options,
+        "answers": answers,
+        "id": identity,
+    }
+
+
+def write_race(
+    folder: Any, *, passages: int = 4, splits: Sequence[str] = ("train", "dev", "test")
+) -> str:
+    """Writes RACE/<split>/<level>/<number>.txt below `folder` and returns `folder`."""
+    generator = random.Random(0)
+    for split in splits:
+        for level in ("middle", "high"):
+            target = pathlib.Path(str(folder)) / "RACE" / split / level
+            target.mkdir(parents=True)
+            for number in range(passages):
+                content = passage(f"{level}{number}.txt", generator)
+                # As distributed: one line without an end.
+                (target / f"{number}.txt").write_text(json.dumps(content), encoding="utf-8")
+    return str(folder)

@@ -1,0 +1,105 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Folders and archives in the shape of the released ones, with random weights."""
+
+import pathlib
+import shutil
+import tarfile
+from typing import Any, Dict, Optional
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import modeling
+
+FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
+SPM_MODEL = FIXTURES / "tiny.model"  # 400 pieces
+WORDPIECES = FIXTURES / "wordpiece_vocab.txt"  # 257 pieces
+
+CONFIG = {
+    "vocab_size": 400,
+    "embedding_size": 8,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 64,
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+    # Keys of the released files that name nothing in this package.
+    "net_structure_type": 0,
+    "gap_size": 0,
+    "num_memory_blocks": 0,
+}
+
+
+def build_pretraining_model(config: modeling.AlbertConfig) -> None:
+    """Makes the variables of the encoder and both pretraining heads in the default graph."""
+    ids = tf.zeros([1, 4], tf.int32)
+    model = modeling.AlbertModel(config, False, ids, scope="bert")
+    modeling.masked_lm_logits(
+        config,
+        model.get_sequence_output(),
+        model.get_embedding_table(),
+        positions=tf.zeros([1, 1], tf.int32),
+        projection=model.get_embedding_projection(),
+    )
+    modeling.sentence_order_logits(config, model.get_pooled_output())
+
+
+def write_checkpoint(
+    prefix: Any, config: modeling.AlbertConfig, *, slots: Optional[str] = None, seed: int = 0
+) -> Dict[str, np.ndarray]:
+    """Writes random weights, with an optimizer's slots if their kind is named; returns all."""
+    generator = np.random.RandomState(seed)
+    with tf.Graph().as_default():
+        build_pretraining_model(config)
+        shapes = {item.op.name: item.shape.as_list() for item in tf.trainable_variables()}
+    for kind in ("m", "v") if slots else ():
+        weights = [name for name in shapes if not name.endswith((f"{slots}_m", f"{slots}_v"))]
+        shapes.update({f"{name}/{slots}_{kind}": shapes[name] for name in weights})
+    values = {name: generator.normal(0, 0.3, shapes[name]) for name in shapes}
+    values = {name: value.astype(np.float32) for name, value in values.items()}
+    if slots:
+        values["global_step"] = np.array(70000, np.int64)
+    save(prefix, values)
+    return values
+
+
+def save(prefix: Any, values: Dict[str, np.ndarray]) -> None:
+    """Writes a checkpoint of these values."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        for name, value in values.items():
+            tf.get_variable(name, shape=value.shape, dtype=value.dtype)
+        session.run(tf.global_variables_initializer())
+        for variable in tf.global_variables():
+            variable.load(values[variable.op.name], session)
+        tf.train.Saver().save(session, str(prefix), write_meta_graph=False, write_state=False)
+
+
+def write_model(
+    folder: Any, *, chinese: bool = False, slots: Optional[str] = None, **changes: Any
+) -> pathlib.Path:
+    """Writes the folder that a released archive unpacks to, of a tiny model; returns its path."""
+    folder = pathlib.Path(str(folder))
+    folder.mkdir(parents=True)
+    sizes = {"vocab_size": 257} if chinese else {}
+    config = modeling.AlbertConfig.from_dict(dict(CONFIG, **sizes, **changes))
+    (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
+    if chinese:
+        shutil.copy(str(WORDPIECES), str(folder / "vocab_chinese.txt"))
+    else:
+        shutil.copy(str(SPM_MODEL), str(folder / "30k-clean.model"))
+        shutil.copy(str(SPM_MODEL.with_suffix(".vocab")), str(folder / "30k-clean.vocab"))
+    write_checkpoint(folder / "model.ckpt-best", config, slots=slots)
+    (folder / "model.ckpt-best.meta").write_bytes(b"")
+    return folder
+
+
+def write_archive(
+    path: Any, folder: Any, *, name: str = "albert_base", level: int = 9
+) -> pathlib.Path:
+    """Packs a folder under a name, as the released archives are packed; returns the archive."""
+    with tarfile.open(str(path), "w:gz", compresslevel=level) as archive:
+        archive.add(str(folder), arcname=name)
+    return pathlib.Path(str(path))

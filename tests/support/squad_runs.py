@@ -1,0 +1,64 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Short runs of the SQuAD scripts for tests, and what they export."""
+
+import json
+import pathlib
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from tests.support import classification_data
+
+CONTEXT = "the king saw a small bird over the old town and the river . the bird sang ."
+
+
+def arguments_for(folder, output_dir, version, *arguments):
+    return [
+        f"--output_dir={output_dir}",
+        f"--train_file={folder / version}.json",
+        f"--predict_file={folder / version}.json",
+        f"--albert_config_file={folder / 'config.json'}",
+        f"--spm_model_file={classification_data.VOCABULARY}",
+        "--max_seq_length=32",
+        "--doc_stride=8",
+        "--max_query_length=8",
+        "--train_batch_size=2",
+        "--num_train_epochs=2",
+        "--learning_rate=0.003",
+        "--save_checkpoints_steps=2",
+        "--keep_checkpoint_max=0",
+        "--nouse_xla",
+        *arguments,
+    ]
+
+
+def read_json(path):
+    return json.loads(pathlib.Path(str(path)).read_text(encoding="utf-8"))
+
+
+def load_export(folder):
+    """signature -> inputs by name -> outputs, of a SavedModel."""
+    graph = tf.Graph()
+    with graph.as_default():
+        session = tf.Session(graph=graph)
+        loaded = tf.saved_model.loader.load(session, ["serve"], folder)
+
+    def call(signature, inputs):
+        described = loaded.signature_def[signature]
+        feed = {described.inputs[name].name: value for name, value in inputs.items()}
+        fetches = {name: info.name for name, info in described.outputs.items()}
+        return session.run(fetches, feed)
+
+    return call
+
+
+def model_inputs(length=20):
+    random = np.random.RandomState(0)
+    places = np.arange(length)[None]
+    used = (places < length - 3).astype(np.int32)
+    return {
+        "input_ids": random.randint(0, 30, [1, length]).astype(np.int32) * used,
+        "input_mask": used,
+        "segment_ids": ((places > 5) * used).astype(np.int32),
+    }

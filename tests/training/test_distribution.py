@@ -1,0 +1,519 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Who takes part in a training, what each of them reads and writes, and means over all of them."""
+
+import concurrent.futures
+import contextlib
+import json
+import logging
+import pathlib
+import socket
+import threading
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import run_classifier, run_pretraining, run_race
+from albert.pretraining import model as pretraining_utils
+from albert.training import distributed_run, distribution, fine_tuning_runs, peer_watch
+from albert.training import estimators as estimator_utils
+from albert.training import evaluation as checkpoint_evaluator
+from albert.training import model_fn as training_graph
+from albert.util import flags as flags_lib
+from albert.util import runtime as precision
+from tests.support import classification_data, damaged_files, race_data
+
+HOSTS = ["host1:2222", "host2:2222", "host3:2222"]
+
+
+def set_cluster(monkeypatch, cluster, task):
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
+
+
+def settings_for(*arguments):
+    required = ["--albert_config_file=c", "--input_file=i", "--output_dir=o"]
+    return flags_lib.parse(run_pretraining.define_flags, [*required, *arguments])
+
+
+# ---------------------------------------------------------------------------------------------
+# TF_CONFIG.
+
+
+@pytest.mark.parametrize(
+    "chiefs, task, index",
+    [
+        (0, {"type": "worker", "index": 0}, 0),
+        (0, {"type": "worker", "index": "2"}, 2),
+        (1, {"type": "chief", "index": 0}, 0),
+        (1, {"type": "worker", "index": 1}, 2),
+    ],
+)
+def test_the_chief_comes_first_among_the_workers(monkeypatch, chiefs, task, index):
+    cluster = {"worker": HOSTS[chiefs:]}
+    if chiefs:
+        cluster["chief"] = HOSTS[:1]
+    set_cluster(monkeypatch, cluster, task)
+    found = distribution.read_cluster()
+    assert found == (tuple(HOSTS), index)
+    assert found.is_chief == (index == 0)
+    assert found.peers == HOSTS[:index] + HOSTS[index + 1 :]
+
+
+WORKER = {"type": "worker", "index": 0}
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        ("", "is not set"),
+        ("{worker}", "is not JSON"),
+        ("[]", r"not a JSON object but \[\]"),
+        ({"task": WORKER}, "has no cluster but null"),
+        ({"cluster": {"worker": HOSTS, "ps": HOSTS}, "task": WORKER}, "a job 'ps'"),
+        ({"cluster": {"worker": HOSTS, "evaluator": HOSTS}, "task": WORKER}, "'evaluator'"),
+        ({"cluster": {"worker": "host1:2222"}, "task": WORKER}, '"host1:2222" where a list'),
+        ({"cluster": {"worker": ["host1"]}, "task": WORKER}, "host1.* where a list of host:port"),
+        ({"cluster": {"chief": HOSTS[:2]}, "task": WORKER}, "2 chiefs"),
+        ({"cluster": {"worker": HOSTS + HOSTS[:1]}, "task": WORKER}, "an address twice"),
+        ({"cluster": {"worker": HOSTS}}, "has the task null; its type must be chief or worker"),
+        ({"cluster": {"worker": HOSTS}, "task": {"type": "evaluator"}}, "chief or worker"),
+        (
+            {"cluster": {"worker": HOSTS}, "task": {"type": "chief", "index": 0}},
+            "the task chief 0, but 0",
+        ),
+        ({"cluster": {"worker": HOSTS}, "task": {"type": "worker", "index": 3}}, "worker 3, but 3"),
+        ({"cluster": {"worker": HOSTS}, "task": {"type": "worker", "index": -1}}, "the index -1"),
+        ({"cluster": {"worker": HOSTS}, "task": {"type": "worker"}}, "the index null"),
+    ],
+)
+def test_a_wrong_tf_config_is_explained_in_a_sentence(monkeypatch, content, words):
+    text = content if isinstance(content, str) else json.dumps(content)
+    monkeypatch.setenv("TF_CONFIG", text)
+    with pytest.raises(ValueError, match=words) as error:
+        estimator_utils.check_batch_sizes(settings_for("--distribution_strategy=multi_worker"))
+    assert "TF_CONFIG" in str(error.value) and '"index": 0' in str(error.value)
+
+
+def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+    settings = settings_for(f"--output_dir={tmp_path}")
+    config = estimator_utils.run_config(settings, keep_checkpoint_max=1)
+    assert config.is_chief and config.num_worker_replicas == 1
+    assert distribution.read_cluster().index == 1
+
+
+# ---------------------------------------------------------------------------------------------
+# Flags.
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (
+            ["--distribution_strategy=mirrored", "--num_devices=3", "--train_batch_size=32"],
+            "--train_batch_size=32 must be a multiple of 3: .* 3 replicas",
+        ),
+        (
+            ["--distribution_strategy=multi_worker", "--gradient_accumulation_steps=4"]
+            + ["--train_batch_size=18"],
+            "a multiple of 12: .*steps=4 and 3 replicas",
+        ),
+        (["--num_devices=2"], "--num_devices=2 is for --distribution_strategy=mirrored"),
+        (["--num_devices=2", "--distribution_strategy=multi_worker"], "CUDA_VISIBLE_DEVICES"),
+        (["--use_tpu", "--distribution_strategy=mirrored"], "exclude each other"),
+        (["--worker_patience_seconds=90"], "--worker_patience_seconds=90 is for"),
+    ],
+)
+def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, words):
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
+    with pytest.raises(ValueError, match=words):
+        estimator_utils.check_batch_sizes(settings_for(*arguments))
+
+
+def test_a_hub_module_is_for_one_device():
+    arguments = ["--task_name=mrpc", "--output_dir=o", "--albert_hub_module_handle=module"]
+    arguments.append("--distribution_strategy=mirrored")
+    settings = flags_lib.parse(run_classifier.define_flags, arguments)
+    with pytest.raises(ValueError, match="--albert_hub_module_handle=module trains on one device"):
+        estimator_utils.check_batch_sizes(settings)
+
+
+def test_gpus_are_taken_where_there_are_some(monkeypatch):
+    monkeypatch.setattr(
+        tf.config.experimental, "list_physical_devices", lambda kind: ["a", "b", "c", "d"]
+    )
+    mirrored = settings_for("--distribution_strategy=mirrored")
+    assert distribution.local_devices(mirrored) == ["/gpu:0", "/gpu:1", "/gpu:2", "/gpu:3"]
+    assert distribution.local_devices(mirrored.replace(num_devices=2)) == ["/gpu:0", "/gpu:1"]
+    with pytest.raises(ValueError, match="--num_devices=5 is more than the 4 GPUs"):
+        distribution.local_devices(mirrored.replace(num_devices=5))
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
+    assert distribution.num_replicas(mirrored.replace(distribution_strategy="multi_worker")) == 12
+
+
+# ---------------------------------------------------------------------------------------------
+# What a replica reads and computes.
+
+
+def test_a_worker_reads_a_share_with_a_batch_for_each_of_its_devices():
+    context = tf.distribute.InputContext(3, 1, 12)
+    assert estimator_utils.input_shard({"input_context": context}) == (1, 3, 4)
+
+
+class Extended(NamedTuple):
+    worker_devices: list
+
+
+class Strategy(NamedTuple):
+    extended: Extended
+
+
+class Context(NamedTuple):
+    """As TensorFlow tells a replica its place: 2.15 counts over all workers, 1.15 does not."""
+
+    replica_id_in_sync_group: int
+    num_replicas_in_sync: int = 6
+    strategy: Strategy = Strategy(Extended(["/gpu:0", "/gpu:1"]))
+
+
+@pytest.mark.parametrize("told, expected", [(0, 4), (1, 5), (4, 4), (5, 5)])
+def test_replicas_are_counted_over_all_workers(monkeypatch, told, expected):
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 2})
+    monkeypatch.setattr(tf.distribute, "get_replica_context", lambda: Context(told))
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(distribution.replica_number()) == expected
+
+
+def on_two_replicas(function):
+    """Returns what the function returns on each of two parts of the CPU, evaluated."""
+    with tf.Graph().as_default():
+        strategy = tf.distribute.MirroredStrategy(
+            ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
+        )
+        with strategy.scope():
+            tf.train.get_or_create_global_step()
+            run = getattr(strategy, "run", None) or strategy.experimental_run_v2
+            values = strategy.experimental_local_results(run(function))
+        with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+            session.run(tf.global_variables_initializer())
+            return session.run(list(values))
+
+
+def test_dropout_masks_differ_between_replicas_and_micro_batches():
+    settings = training_graph.ModelSettings(
+        None, None, 0.1, 10, 0, seed=3, gradient_accumulation_steps=2
+    )
+
+    def keys():
+        return tf.stack([training_graph.dropout_seed(settings, {}, part) for part in range(2)])
+
+    first, second = on_two_replicas(keys)
+    assert len({tuple(key) for key in [*first, *second]}) == 4
+    again = on_two_replicas(keys)
+    np.testing.assert_array_equal([first, second], again)
+
+
+def test_masked_words_weigh_the_same_whatever_their_replica():
+    weights = [np.float32([[1, 1, 1], [1, 0, 0]]), np.float32([[1, 1, 0], [0, 0, 0]])]
+    labels = np.zeros([2, 1], np.int32)
+
+    def shares():
+        number = int(tf.get_static_value(distribution.replica_number()))
+        batch = {"masked_lm_weights": tf.constant(weights[number]), "next_sentence_labels": labels}
+        return pretraining_utils._shares(batch)["masked_lm_shares"]
+
+    # The mean over two replicas of sums of these is the mean over the six words.
+    for found, expected in zip(on_two_replicas(shares), weights):
+        np.testing.assert_allclose(found, 2 * expected / 6, rtol=1e-5)
+
+
+# ---------------------------------------------------------------------------------------------
+# Training by the scripts, on two parts of the CPU.
+
+
+def weights_of(folder, step):
+    reader = tf.train.load_checkpoint(str(folder / f"model.ckpt-{step}"))
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+def losses_of(folder):
+    lines = (folder / "training_curve.csv").read_text(encoding="utf-8").splitlines()
+    column = lines[0].split(",").index("loss")
+    return [float(line.split(",")[column]) for line in lines[1:]]
+
+
+MIRRORED = ["--distribution_strategy=mirrored", "--num_devices=2"]
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+
+
+def test_first_weights_come_from_a_checkpoint_on_every_device(tmp_path):
+    def weight():
+        return tf.get_variable("bert/weight", [2], initializer=tf.zeros_initializer())
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.run(weight().assign([3.0, 4.0]))
+        checkpoint = tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))
+
+    def read():
+        variable = weight()
+        settings = training_graph.ModelSettings(None, checkpoint, 0.1, 10, 0)
+        training_graph.warm_start(settings)
+        return tf.identity(variable)
+
+    assert np.array(on_two_replicas(read)).tolist() == [[3.0, 4.0], [3.0, 4.0]]
+
+
+@pytest.mark.slow
+def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
+    """AdamW; the replicas' inputs differ in length."""
+    config = classification_data.write_config(tmp_path, **NO_DROPOUT)
+    race_data.write_race(tmp_path, passages=4)
+
+    def train(name, *arguments):
+        base = [
+            f"--data_dir={tmp_path}",
+            f"--output_dir={tmp_path / name}",
+            f"--albert_config_file={config}",
+            f"--spm_model_file={race_data.VOCABULARY}",
+            "--max_seq_length=64",
+            "--max_qa_length=16",
+            "--dropout_prob=0",
+            "--train_batch_size=4",
+            "--learning_rate=0.003",
+            "--train_step=4",
+            "--warmup_step=0",
+            "--padding=bucket",
+            "--log_steps=1",
+            "--nouse_xla",
+            "--nodo_eval",
+        ]
+        settings = flags_lib.parse(run_race.define_flags, [*base, *arguments])
+        run_race.main(settings)
+
+    caplog.set_level(logging.INFO, "albert")
+    train("one")
+    train("two", *MIRRORED)
+    assert "2 replicas (/cpu:0, /cpu:1): 2 examples of each batch of 4" in caplog.text
+    found, expected = weights_of(tmp_path / "two", 4), weights_of(tmp_path / "one", 4)
+    assert sorted(found) == sorted(expected)
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, atol=1e-5, err_msg=name)
+    np.testing.assert_allclose(losses_of(tmp_path / "two"), losses_of(tmp_path / "one"), rtol=1e-5)
+
+
+# ---------------------------------------------------------------------------------------------
+# Workers.
+
+
+def test_a_worker_without_training_has_nothing_to_do(monkeypatch, caplog):
+    caplog.set_level(logging.INFO, "albert")
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+    settings = settings_for("--distribution_strategy=multi_worker", "--nodo_train", "--do_eval")
+    distributed_run.run(pytest.fail, settings)
+    assert "Worker 2 of 3 has nothing to do" in caplog.text
+
+
+def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path):
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+    with tf.Graph().as_default(), tf.Session() as session:
+        step = tf.train.get_or_create_global_step()
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver([step]).save(session, str(tmp_path / "model.ckpt"), 0)
+    (tmp_path / "model.ckpt-7_temp").mkdir()
+    (tmp_path / "albert_config.json").write_text("{}", encoding="utf-8")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    seen = []
+
+    def script(settings):
+        seen.append(settings)
+        resumed = estimator_utils.resume_point(settings.output_dir)
+        assert resumed == checkpoint_evaluator.Checkpoint(0, f"{settings.output_dir}/model.ckpt-0")
+        # If this process is killed now, no copy of the checkpoint stays.
+        parts = list(pathlib.Path(settings.output_dir).glob("model.ckpt-0.*"))
+        assert len(parts) == 3 and all(path.is_symlink() for path in parts)
+        assert tf.io.gfile.exists(f"{settings.output_dir}/albert_config.json")
+
+    settings = settings_for(
+        "--distribution_strategy=multi_worker", "--do_eval", f"--output_dir={tmp_path}"
+    )
+    distributed_run.run(script, settings)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
+
+
+def test_workers_take_the_checkpoint_that_the_chief_takes(tmp_path):
+    folders = [tmp_path / name for name in ("chief", "early", "late")]
+    for folder in folders:
+        folder.mkdir()
+    with tf.Graph().as_default(), tf.Session() as session:
+        step = tf.train.get_or_create_global_step()
+        tf.get_variable("weight", initializer=np.float32([1, 2, 3]))
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver()
+        for number in (3, 6, 9):
+            session.run(step.assign(number))
+            saver.save(session, str(folders[0] / "model.ckpt"), number)
+    damaged_files.damage(folders[0] / "model.ckpt-9")
+    distributed_run.copy_resume_point(str(folders[0]), str(folders[1]))
+    found = [estimator_utils.resume_point(str(folders[0]))]  # and mends the state
+    distributed_run.copy_resume_point(str(folders[0]), str(folders[2]))
+    found += [estimator_utils.resume_point(str(folder)) for folder in folders[1:]]
+    assert [checkpoint.step for checkpoint in found] == [6, 6, 6]
+
+
+def free_addresses(count):
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for item in sockets:
+            item.bind(("localhost", 0))
+        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
+
+
+def others_call(addresses, numbers):
+    """The other processes' part of a roll-call, in threads that end with the tests."""
+    calls = []
+    for index, number in numbers.items():
+        call = concurrent.futures.Future()
+
+        def take_part(call=call, index=index, number=number):
+            call.set_result(peer_watch.roll_call(addresses, index, number))
+
+        threading.Thread(target=take_part, daemon=True).start()
+        calls.append(call)
+    return calls
+
+
+def test_every_process_learns_what_all_have_to_say():
+    addresses = free_addresses(3)
+    host, port = addresses[0].split(":")
+    chief = others_call(addresses, {0: 7})
+    for noise in (b"", b"PRI * HTTP/2.0\r\n\r\n", b"[1, 2]\n", b'{"index": 9}\n'):
+        while not peer_watch.is_reachable(addresses[0]):
+            assert not chief[0].done()
+        with socket.create_connection((host, int(port))) as stranger:
+            stranger.sendall(noise)
+    with socket.create_connection((host, int(port))) as killed:
+        killed.sendall(b'{"index": 2, "number": 1}\n')
+    workers = others_call(addresses, {2: 9, 1: 8})
+    assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
+
+
+def has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
+def test_processes_meet_at_a_name_that_stands_for_ipv6(monkeypatch):
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, port, *_, **__: [
+            (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0))
+        ],
+    )
+    calls = others_call(free_addresses(2), {0: 7, 1: 8})
+    assert [call.result(10) for call in calls] == [[7, 8]] * 2
+
+
+def train_pretraining(settings):
+    run_pretraining.train(settings, None, [])
+
+
+def train_fine_tuning(settings):
+    fine_tuning_runs.train(settings, None, None, num_train_steps=9, model_config=None, documents={})
+
+
+@pytest.mark.parametrize("train", [train_pretraining, train_fine_tuning])
+@pytest.mark.parametrize("index, other", [(0, 1), (1, 0)])
+def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, train, index, other):
+    """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
+    addresses = free_addresses(2)
+    set_cluster(monkeypatch, {"worker": addresses}, {"type": "worker", "index": index})
+    with tf.Graph().as_default(), tf.Session() as session:
+        step = tf.train.get_or_create_global_step()
+        session.run(step.initializer)
+        session.run(step.assign(300))
+        tf.train.Saver([step]).save(session, str(tmp_path / "model.ckpt"), 300)
+    settings = settings_for(
+        "--distribution_strategy=multi_worker", f"--output_dir={tmp_path}", "--num_train_steps=300"
+    )
+    calls = others_call(addresses, {other: 0})
+    with pytest.raises(ValueError, match="--output_dir") as error:
+        train(settings)
+    assert "300" in str(error.value) and all(name in str(error.value) for name in addresses)
+    assert sorted(calls[0].result(60)) == [0, 300]
+    others_call(addresses, {other: 300})
+    assert estimator_utils.agreed_resume_point(settings).step == 300
+
+
+def test_a_port_that_is_taken_is_named(tmp_path):
+    with socket.socket() as server:
+        server.bind(("localhost", 0))
+        server.listen(1)
+        address = f"localhost:{server.getsockname()[1]}"
+        with pytest.raises(ValueError, match=address):
+            peer_watch.roll_call([address, "localhost:1"], 0, 3)
+
+
+def test_the_chief_does_what_the_flags_say(monkeypatch):
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
+    seen = []
+    settings = settings_for("--distribution_strategy=multi_worker", "--do_eval")
+    distributed_run.run(seen.append, settings)
+    assert seen == [settings]
+
+
+def test_a_worker_that_was_there_and_is_gone_is_noticed():
+    never = "localhost:1"
+    with socket.socket() as server:
+        server.bind(("localhost", 0))
+        server.listen(1)
+        there = f"localhost:{server.getsockname()[1]}"
+        watches = [
+            peer_watch.PeerWatch(
+                [never, there], is_over=lambda: False, patience_seconds=seconds, leftovers=[]
+            )
+            for seconds in (0.0, 1e9)
+        ]
+        assert [watch.look() for watch in watches] == ["", ""]
+    hasty, patient = watches
+    assert [hasty.look() for _ in range(3)] == ["", "", there], "one miss proves nothing"
+    assert [patient.look() for _ in range(3)] == ["", "", ""]
+
+
+def test_processes_of_a_cluster_do_not_train_alone_unasked(monkeypatch):
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+    flags = ["--albert_config_file=c", "--input_file=i", "--output_dir=o"]
+    for strategy in ("none", "mirrored"):
+        flag = f"--distribution_strategy={strategy}"
+        settings = flags_lib.parse(run_pretraining.define_flags, [*flags, flag])
+        with pytest.raises(ValueError, match="TF_CONFIG names 3 processes.*=multi_worker"):
+            distribution.check_unused_cluster(settings)
+        distribution.check_unused_cluster(settings.replace(do_train=False))
+
+
+def test_who_waits_for_workers_says_so(monkeypatch, caplog):
+    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_REMINDERS", -1.0)
+    watch = peer_watch.PeerWatch(
+        ["localhost:1"], is_over=lambda: False, patience_seconds=60.0, leftovers=[]
+    )
+    assert watch.look() == ""
+    assert "Waiting for the workers at localhost:1." in caplog.text
+
+
+@pytest.mark.skipif(precision.is_tf2(), reason="TensorFlow 2.15 takes every padding")
+def test_workers_on_tensorflow_1_need_one_length(monkeypatch):
+    set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
+    flags = ["--task_name=mrpc", "--data_dir=d", "--output_dir=o", "--train_batch_size=6"]
+    flags.append("--distribution_strategy=multi_worker")
+    settings = flags_lib.parse(run_classifier.define_flags, flags)
+    with pytest.raises(ValueError, match="--padding=longest does not work.*Give --padding=max"):
+        estimator_utils.check_batch_sizes(settings)
+    estimator_utils.check_batch_sizes(settings.replace(padding="max"))

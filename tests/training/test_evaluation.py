@@ -1,0 +1,655 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Each checkpoint is evaluated once, the best is kept, and nothing of anybody else is lost."""
+
+import json
+import logging
+import math
+import os
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.training import evaluation as checkpoint_evaluator
+from albert.training.evaluation import Checkpoint, Evaluation
+from tests.support import damaged_files
+
+
+def _save(folder, *steps, weight=0.0, path=None):
+    """Writes checkpoints whose only weight is step + `weight`, as training does."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        value = tf.get_variable("value", [], tf.float32, use_resource=False)
+        saver = tf.train.Saver(max_to_keep=None)
+        for step in steps:
+            value.load(step + weight, session)
+            saver.save(session, path or str(folder / f"model.ckpt-{step}"))
+
+
+def _weight(path):
+    """The only weight of a checkpoint."""
+    return float(tf.train.load_checkpoint(path).get_tensor("value"))
+
+
+def _remove(folder, step):
+    for name in os.listdir(str(folder)):
+        if name.startswith(f"model.ckpt-{step}."):
+            os.remove(str(folder / name))
+
+
+class Evaluator:
+    """Scores a checkpoint by a table from its weight, and remembers which ones it was given."""
+
+    def __init__(self, scores):
+        self.scores = scores
+        self.seen = []
+
+    def __call__(self, path):
+        self.seen.append(os.path.basename(path))
+        return {"accuracy": self.scores[_weight(path)], "loss": np.float32(0.1)}
+
+
+def _evaluate(folder, scores, **settings):
+    """Runs an evaluation; returns its summary and the names of the checkpoints it looked at."""
+    evaluator = Evaluator(scores)
+    settings = dict({"best_metric": "accuracy"}, **settings)
+    summary = checkpoint_evaluator.evaluate_checkpoints(str(folder), evaluator, **settings)
+    return summary, evaluator.seen
+
+
+def _contents(folder):
+    """File name -> (content, time of the last change)."""
+    return {
+        name: ((folder / name).read_bytes(), os.stat(str(folder / name)).st_mtime_ns)
+        for name in os.listdir(str(folder))
+    }
+
+
+def _best_weight(folder):
+    return _weight(str(folder / "model.ckpt-best"))
+
+
+SCORES = {100: 0.5, 200: 0.75, 300: 0.25, 1000: 0.75}
+
+
+# ------------------------------------------------------------------------------ checkpoints on disk
+
+
+def test_complete_checkpoints_are_listed_in_step_order_without_the_best(tmp_path):
+    _save(tmp_path, 1000, 200, 0)
+    _save(tmp_path, 5, path=str(tmp_path / "model.ckpt-best"))
+    (tmp_path / "model.ckpt-300.index").write_text("its data is not there yet")
+    (tmp_path / "model.ckpt-400.index").write_text("one of two data files is there")
+    (tmp_path / "model.ckpt-400.data-00000-of-00002").write_text("")
+    (tmp_path / "model.ckpt-500.data-00000-of-00001").write_text("its index is not there yet")
+    (tmp_path / "other.ckpt-600.index").write_text("")
+    assert checkpoint_evaluator.list_checkpoints(str(tmp_path)) == [
+        Checkpoint(step, str(tmp_path / f"model.ckpt-{step}")) for step in (0, 200, 1000)
+    ]
+
+
+def test_a_checkpoint_in_several_data_files_is_listed_when_all_are_there(tmp_path):
+    for name in ("index", "data-00000-of-00002", "data-00001-of-00002"):
+        (tmp_path / f"model.ckpt-7.{name}").write_text("")
+    assert [c.step for c in checkpoint_evaluator.list_checkpoints(str(tmp_path))] == [7]
+
+
+def test_a_folder_that_does_not_exist_has_no_checkpoints(tmp_path):
+    assert checkpoint_evaluator.list_checkpoints(str(tmp_path / "absent")) == []
+
+
+# -------------------------------------------------------------------------------- the usual course
+
+
+def test_each_checkpoint_is_evaluated_once_in_step_order_and_the_best_is_copied(tmp_path):
+    _save(tmp_path, 100, 200, 300, 1000)
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert seen == ["model.ckpt-100", "model.ckpt-200", "model.ckpt-300", "model.ckpt-1000"]
+    assert summary.evaluated_steps == [100, 200, 300, 1000]
+    assert [result.metrics["accuracy"] for result in summary.results] == [0.5, 0.75, 0.25, 0.75]
+    assert summary.best == Evaluation(
+        1000, {"accuracy": 0.75, "loss": 0.1, "global_step": 1000}
+    )  # of equal ones the latest
+    assert summary.best_checkpoint == str(tmp_path / "model.ckpt-best")
+    assert _best_weight(tmp_path) == 1000
+    for suffix in ("index", "meta", "data-00000-of-00001"):
+        copy = (tmp_path / f"model.ckpt-best.{suffix}").read_bytes()
+        assert copy == (tmp_path / f"model.ckpt-1000.{suffix}").read_bytes()
+    assert checkpoint_evaluator.read_results(str(tmp_path)) == summary.results
+
+
+def test_results_are_written_as_sorted_lines_of_key_and_value(tmp_path):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    assert (tmp_path / "eval_results.txt").read_text() == (
+        "accuracy = 0.5\nglobal_step = 100\nloss = 0.1\n"
+        "accuracy = 0.75\nglobal_step = 200\nloss = 0.1\n"
+    )
+    assert not (tmp_path / "best_trial.txt").exists()
+
+
+def test_best_trial_names_last_step_best_step_and_best_value(tmp_path):
+    _save(tmp_path, 100, 200, 300)
+    _evaluate(tmp_path, SCORES, write_best_trial=True)
+    assert (tmp_path / "best_trial.txt").read_text() == "300:200:0.75"
+
+
+def test_a_second_evaluation_changes_nothing_and_gives_the_same_result(tmp_path):
+    _save(tmp_path, 100, 200, 300)
+    settings = {"write_best_trial": True, "fingerprint": {"files": ("a", 1)}}
+    first, _ = _evaluate(tmp_path, SCORES, **settings)
+    before = _contents(tmp_path)
+    second, seen = _evaluate(tmp_path, SCORES, **settings)
+    assert seen == []
+    assert second == first._replace(evaluated_steps=[])
+    assert _contents(tmp_path) == before
+
+
+def test_the_checkpoint_state_from_which_training_resumes_is_untouched(tmp_path):
+    _save(tmp_path, 100, 200)
+    before = (tmp_path / "checkpoint").read_bytes()
+    _evaluate(tmp_path, {100: 0.9, 200: 0.1})
+    assert (tmp_path / "checkpoint").read_bytes() == before
+    assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "model.ckpt-200")
+    assert not [name for name in os.listdir(str(tmp_path)) if ".tmp-" in name]
+
+
+def test_new_checkpoints_are_added_and_deleted_ones_keep_their_results_and_the_copy(tmp_path):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    _remove(tmp_path, 100)
+    _remove(tmp_path, 200)
+    _save(tmp_path, 300)
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert seen == ["model.ckpt-300"]
+    assert [result.step for result in summary.results] == [100, 200, 300]
+    assert summary.best.step == 200
+    assert _best_weight(tmp_path) == 200
+
+
+def test_an_interrupted_evaluation_goes_on_where_it_was(tmp_path):
+    _save(tmp_path, 100, 200, 300)
+    with pytest.raises(KeyError):
+        _evaluate(tmp_path, {100: 0.5, 200: 0.75})  # the third raises
+    assert _best_weight(tmp_path) == 200
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert seen == ["model.ckpt-300"]
+    assert len(summary.results) == 3
+
+
+def test_lower_is_better_when_asked(tmp_path):
+    _save(tmp_path, 100, 200, 300)
+    summary, _ = _evaluate(tmp_path, SCORES, higher_is_better=False)
+    assert summary.best.step == 300
+    assert _best_weight(tmp_path) == 300
+
+
+def test_nan_and_infinity_are_recorded_but_never_best(tmp_path):
+    _save(tmp_path, 100, 200, 300)
+    scores = {100: math.nan, 200: math.inf, 300: 0.0}
+    summary, _ = _evaluate(tmp_path, scores)
+    assert summary.best.step == 300
+    assert "accuracy = nan\n" in (tmp_path / "eval_results.txt").read_text()
+    json.loads((tmp_path / "eval_results.json").read_text(), parse_constant=pytest.fail)
+    read = checkpoint_evaluator.read_results(str(tmp_path))
+    assert math.isnan(read[0].metrics["accuracy"])
+    assert read[1].metrics["accuracy"] == math.inf
+
+
+def test_there_is_no_best_when_no_value_is_finite(tmp_path):
+    _save(tmp_path, 100)
+    summary, _ = _evaluate(tmp_path, {100: math.nan}, write_best_trial=True)
+    assert summary.best is None
+    assert summary.best_checkpoint is None
+    assert not (tmp_path / "model.ckpt-best.index").exists()
+    again, seen = _evaluate(tmp_path, {}, write_best_trial=True)
+    assert (again.best, seen) == (None, [])
+
+
+def test_only_the_checkpoints_asked_for_are_evaluated(tmp_path):
+    _save(tmp_path, 100, 200, 300)
+    one = Checkpoint(300, str(tmp_path / "model.ckpt-300"))
+    summary, seen = _evaluate(tmp_path, SCORES, checkpoints=[one])
+    assert seen == ["model.ckpt-300"]
+    assert summary.best.step == 300
+
+
+def test_asking_for_one_checkpoint_on_other_data_does_not_lose_a_better_copy(tmp_path):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    _remove(tmp_path, 200)
+    one = Checkpoint(100, str(tmp_path / "model.ckpt-100"))
+    summary, seen = _evaluate(tmp_path, SCORES, checkpoints=[one], fingerprint={"data": 2})
+    assert seen == ["model.ckpt-best", "model.ckpt-100"]
+    assert summary.best.step == 200
+    assert _best_weight(tmp_path) == 200
+
+
+def test_a_checkpoint_asked_for_that_is_not_there_is_an_error_that_names_it(tmp_path):
+    _save(tmp_path, 100)
+    with pytest.raises(ValueError, match=r"no whole checkpoint '.*model\.ckpt-7'"):
+        _evaluate(tmp_path, SCORES, checkpoints=[Checkpoint(7, str(tmp_path / "model.ckpt-7"))])
+
+
+def test_nothing_to_evaluate_is_an_error_that_names_the_folder(tmp_path):
+    with pytest.raises(ValueError, match=r"no checkpoint model\.ckpt-<step> in .*Train first"):
+        _evaluate(tmp_path, SCORES)
+
+
+def test_a_best_metric_that_is_not_measured_is_an_error_that_lists_those_that_are(tmp_path):
+    _save(tmp_path, 100)
+    with pytest.raises(ValueError, match=r"'f1', which is not measured.*'accuracy', 'global_step'"):
+        _evaluate(tmp_path, SCORES, best_metric="f1")
+
+
+def test_results_without_a_ledger_are_none_and_a_broken_ledger_is_an_error(tmp_path):
+    assert checkpoint_evaluator.read_results(str(tmp_path)) == []
+    (tmp_path / "eval_results.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"eval_results\.json' is no record of evaluations"):
+        checkpoint_evaluator.read_results(str(tmp_path))
+
+
+# ------------------------------------------------------------------------------- which one is best
+
+
+@pytest.mark.parametrize("loss", ["loss", "eval_loss"])
+def test_of_equal_ones_the_lower_loss_decides_and_then_the_later_step(tmp_path, loss):
+    _save(tmp_path, 100, 200, 300, 400)
+    losses = {100: 0.3, 200: 0.2, 300: 0.2, 400: math.nan}
+    summary = checkpoint_evaluator.evaluate_checkpoints(
+        str(tmp_path),
+        lambda path: {"accuracy": 0.5, loss: losses[_weight(path)]},
+        best_metric="accuracy",
+    )
+    assert summary.best.step == 300
+    assert _best_weight(tmp_path) == 300
+
+
+def test_the_untrained_checkpoint_takes_no_part(tmp_path):
+    _save(tmp_path, 0, 100, 200)
+    summary, seen = _evaluate(tmp_path, {100: 0.5, 200: 0.25})
+    assert seen == ["model.ckpt-100", "model.ckpt-200"]
+    assert summary.best.step == 100
+
+
+def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_path):
+    _save(tmp_path, 0, 100)
+    summary, seen = _evaluate(tmp_path, {0: 0.75, 100: 0.5}, untrained_too=True)
+    assert seen == ["model.ckpt-0", "model.ckpt-100"]
+    assert [result.step for result in summary.results] == [0, 100]
+    assert summary.best.step == 100
+    _save(tmp_path, 200)
+    summary, seen = _evaluate(tmp_path, {200: math.nan}, checkpoints=[])
+    assert (seen, summary.best.step) == (["model.ckpt-200"], 100)
+
+
+def test_the_untrained_checkpoint_alone_is_measured_with_a_warning(tmp_path, caplog):
+    _save(tmp_path, 0)
+    summary, seen = _evaluate(tmp_path, {0: 0.5})
+    assert (seen, summary.best.step) == (["model.ckpt-0"], 0)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    _save(tmp_path, 100)
+    summary, seen = _evaluate(tmp_path, {100: 0.25})
+    assert (seen, summary.best.step) == (["model.ckpt-100"], 100)
+    assert _best_weight(tmp_path) == 100
+
+
+def test_an_untrained_best_of_an_earlier_version_gives_way(tmp_path):
+    _save(tmp_path, 0)
+    _evaluate(tmp_path, {0: 0.5})  # as they chose it, then with the results of others beside
+    _save(tmp_path, 100)
+    path = tmp_path / "eval_results.json"
+    ledger = json.loads(path.read_text())
+    checkpoint = ledger["results"][0]["checkpoint"]
+    checkpoint = dict(
+        checkpoint,
+        index_sha256=checkpoint_evaluator.files.file_fingerprint(
+            str(tmp_path / "model.ckpt-100.index")
+        )["sha256"],
+    )
+    metrics = {"accuracy": 0.5, "loss": 0.1, "global_step": 100}
+    ledger["results"].append({"step": 100, "metrics": metrics, "checkpoint": checkpoint})
+    path.write_text(json.dumps(ledger))
+    summary, seen = _evaluate(tmp_path, {})
+    assert (seen, summary.best.step) == ([], 100)
+    assert [result.step for result in summary.results] == [0, 100]
+    assert _best_weight(tmp_path) == 100
+
+
+# --------------------------------------------------------------------------------- what is damaged
+
+
+@pytest.mark.parametrize("kind", damaged_files.DAMAGES)
+def test_a_damaged_checkpoint_is_passed_over_and_named(tmp_path, caplog, kind):
+    _save(tmp_path, 100, 200, 300)
+    damaged_files.damage(tmp_path / "model.ckpt-200", kind)
+    summary, _ = _evaluate(tmp_path, SCORES)
+    assert summary.evaluated_steps == [100, 300]
+    assert summary.best.step == 100
+    # Without its data it is none, as while training deletes it.
+    assert kind == "no data" or "model.ckpt-200 cannot be read" in caplog.text
+
+
+@pytest.mark.parametrize("kind", damaged_files.DAMAGES)
+def test_damage_after_the_evaluation_loses_no_results(tmp_path, kind):
+    _save(tmp_path, 100, 200, 300)
+    _evaluate(tmp_path, SCORES)
+    _remove(tmp_path, 100)
+    damaged_files.damage(tmp_path / "model.ckpt-200", kind)
+    summary, seen = _evaluate(tmp_path, {})
+    assert seen == [] and [result.step for result in summary.results] == [100, 200, 300]
+    assert (summary.best.step, _best_weight(tmp_path)) == (200, 200)  # of which there is the copy
+    summary, seen = _evaluate(tmp_path, SCORES, fingerprint={"data": 2})
+    assert seen[-2:] == ["model.ckpt-best", "model.ckpt-300"]
+    assert (summary.best.step, _best_weight(tmp_path)) == (200, 200)
+
+
+@pytest.mark.parametrize("kind", damaged_files.DAMAGES)
+def test_a_damaged_copy_of_the_best_is_made_again(tmp_path, kind):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    damaged_files.damage(tmp_path / "model.ckpt-best", kind)
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert (seen, summary.best.step) == ([], 200)
+    assert _best_weight(tmp_path) == 200
+
+
+def test_what_is_damaged_is_not_copied_as_the_best(tmp_path):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    damaged_files.damage(tmp_path / "model.ckpt-100")
+    summary, _ = _evaluate(tmp_path, SCORES, higher_is_better=False)
+    assert (summary.best.step, _best_weight(tmp_path)) == (200, 200)
+
+
+def test_where_all_is_damaged_an_error_names_it(tmp_path):
+    _save(tmp_path, 0, 100)
+    damaged_files.damage(tmp_path / "model.ckpt-100")
+    with pytest.raises(ValueError, match=r"model\.ckpt-100 cannot be read"):
+        _evaluate(tmp_path, SCORES)
+
+
+def test_where_all_was_damaged_after_an_evaluation_an_error_names_it(tmp_path):
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    for name in ("100", "best"):
+        damaged_files.damage(tmp_path / f"model.ckpt-{name}")
+    for data in (1, 2):
+        with pytest.raises(ValueError, match=r"model\.ckpt-100 cannot be read"):
+            _evaluate(tmp_path, SCORES, fingerprint={"data": data})
+
+
+# ----------------------------------------------------------------------- what was changed meanwhile
+
+
+def test_other_data_or_settings_evaluate_again_and_the_log_says_why(tmp_path, caplog):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES, fingerprint={"batch_size": 8})
+    with caplog.at_level(logging.INFO, logger="albert"):
+        summary, seen = _evaluate(tmp_path, {100: 0.9, 200: 0.8}, fingerprint={"batch_size": 16})
+    assert seen == ["model.ckpt-100", "model.ckpt-200"]
+    kept = tmp_path / "eval_results.json.old-1"
+    assert (
+        "Every checkpoint is evaluated again: batch_size was 8 and is 16. The old results are kept "
+        f"as {kept}." in caplog.messages
+    )
+    assert json.loads(kept.read_text())["fingerprint"] == {"batch_size": 8}
+    assert summary.best.step == 100
+    assert _best_weight(tmp_path) == 100
+
+
+def test_after_a_change_of_settings_the_copy_of_a_deleted_best_takes_part_and_goes_first(tmp_path):
+    _save(tmp_path, 100, 200, 300)
+    scores = {100: 0.1, 200: 0.2, 300: 0.3}
+    _evaluate(tmp_path, scores, fingerprint={"batch_size": 8})
+    _remove(tmp_path, 300)
+    summary, seen = _evaluate(tmp_path, scores, fingerprint={"batch_size": 16})
+    assert seen == ["model.ckpt-best", "model.ckpt-100", "model.ckpt-200"]
+    assert summary.best.step == 300
+    assert _best_weight(tmp_path) == 300
+
+
+def test_training_anew_in_the_same_folder_replaces_all_old_results(tmp_path, caplog):
+    _save(tmp_path, 100, 200, 300)
+    _evaluate(tmp_path, {100: 0.9, 200: 0.8, 300: 0.7})
+    for step in (100, 200, 300):
+        _remove(tmp_path, step)
+    _save(tmp_path, 200, weight=0.5)
+    with caplog.at_level(logging.INFO, logger="albert"):
+        summary, seen = _evaluate(tmp_path, {200.5: 0.1})
+    assert seen == ["model.ckpt-200"]
+    assert "Evaluated again, since its weights are new: step [200]." in caplog.messages
+    assert [result.step for result in summary.results] == [200]
+    assert _best_weight(tmp_path) == 200.5
+
+
+def test_the_same_steps_in_another_metric_keep_another_best(tmp_path):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    summary, seen = _evaluate(tmp_path, SCORES, higher_is_better=False)
+    assert seen == []
+    assert summary.best.step == 100
+    assert _best_weight(tmp_path) == 100
+
+
+def test_a_best_copy_that_was_removed_is_made_again(tmp_path):
+    _save(tmp_path, 100, 200)
+    _evaluate(tmp_path, SCORES)
+    os.remove(str(tmp_path / "model.ckpt-best.index"))
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert seen == []
+    assert summary.best.step == 200
+    assert _best_weight(tmp_path) == 200
+
+
+def test_a_checkpoint_deleted_during_its_evaluation_is_passed_over(tmp_path, caplog):
+    _save(tmp_path, 100, 200)
+
+    def evaluate(path):
+        if path.endswith("-100"):
+            _remove(tmp_path, 100)
+        return {"accuracy": _weight(path)}
+
+    summary = checkpoint_evaluator.evaluate_checkpoints(
+        str(tmp_path), evaluate, best_metric="accuracy"
+    )
+    assert summary.evaluated_steps == [200]
+    assert "was deleted before it was evaluated" in caplog.text
+
+
+def test_a_best_checkpoint_deleted_while_it_is_copied_gives_way_to_the_next_best(
+    tmp_path, monkeypatch, caplog
+):
+    _save(tmp_path, 100, 200)
+    copy = tf.io.gfile.copy
+
+    def deleted(source, target, overwrite=False):
+        if "model.ckpt-200.data" in source:
+            _remove(tmp_path, 200)
+        copy(source, target, overwrite=overwrite)
+
+    monkeypatch.setattr(tf.io.gfile, "copy", deleted)
+    summary, _ = _evaluate(tmp_path, SCORES)
+    assert summary.best.step == 100
+    assert [result.step for result in summary.results] == [100, 200]
+    assert _best_weight(tmp_path) == 100
+    assert "was deleted before it was copied" in caplog.text
+
+
+# ---------------------------------------------------------------------- what others have put there
+
+
+def test_a_foreign_best_checkpoint_stops_the_evaluation_before_it_starts(tmp_path):
+    _save(tmp_path, 100, 200)
+    _save(tmp_path, 7, path=str(tmp_path / "model.ckpt-best"))
+    evaluator = Evaluator(SCORES)
+    with pytest.raises(ValueError, match=r"model\.ckpt-best' was not made by this.*Move or rename"):
+        checkpoint_evaluator.evaluate_checkpoints(str(tmp_path), evaluator, best_metric="accuracy")
+    assert evaluator.seen == []
+    assert _best_weight(tmp_path) == 7
+
+
+def test_a_best_checkpoint_that_equals_another_checkpoint_may_be_replaced(tmp_path):
+    _save(tmp_path, 100, 200)
+    _save(tmp_path, 100, path=str(tmp_path / "model.ckpt-best"))
+    _evaluate(tmp_path, SCORES)
+    assert _best_weight(tmp_path) == 200
+
+
+def test_a_best_checkpoint_changed_by_somebody_else_is_not_overwritten(tmp_path):
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    _save(tmp_path, 7, path=str(tmp_path / "model.ckpt-best"))
+    _save(tmp_path, 200)
+    with pytest.raises(ValueError, match="was not made by this evaluation"):
+        _evaluate(tmp_path, SCORES)
+    assert _best_weight(tmp_path) == 7
+
+
+@pytest.mark.parametrize("name", ["eval_results.txt", "best_trial.txt"])
+def test_a_results_file_of_somebody_else_is_kept_under_another_name(tmp_path, caplog, name):
+    _save(tmp_path, 100)
+    (tmp_path / name).write_bytes(b"my own notes \xff")
+    (tmp_path / f"{name}.old-1").write_text("older notes")
+    _evaluate(tmp_path, SCORES, write_best_trial=True)
+    assert (tmp_path / f"{name}.old-2").read_bytes() == b"my own notes \xff"
+    assert f"kept as {name}.old-2" in caplog.text
+    assert "notes" not in (tmp_path / name).read_text()
+
+
+def test_results_that_a_user_has_edited_are_kept_under_another_name(tmp_path):
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    with open(str(tmp_path / "eval_results.txt"), "a") as stream:
+        stream.write("remark = good\n")
+    _save(tmp_path, 200)
+    _evaluate(tmp_path, SCORES)
+    assert "remark = good" in (tmp_path / "eval_results.txt.old-1").read_text()
+    assert "global_step = 200" in (tmp_path / "eval_results.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    "content", ["", "not JSON", "[]", "{}", '{"format_version": 2}', '{"format_version": 1}']
+)
+def test_an_unreadable_ledger_is_kept_and_everything_is_evaluated_again(tmp_path, caplog, content):
+    _save(tmp_path, 100)
+    first, _ = _evaluate(tmp_path, SCORES)
+    (tmp_path / "eval_results.json").write_text(content)
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert seen == ["model.ckpt-100"]
+    assert summary == first
+    assert (tmp_path / "eval_results.json.old-1").read_text() == content
+    assert "is no record of evaluations" in caplog.text
+
+
+# -------------------------------------------------------------------------- killed half-way through
+
+
+@pytest.mark.parametrize("killed_at", ["eval_results.txt", "model.ckpt-best.index", "copy"])
+def test_a_process_killed_while_it_writes_leaves_a_folder_that_is_mended(
+    tmp_path, monkeypatch, killed_at
+):
+    _save(tmp_path, 100)
+    _evaluate(tmp_path, SCORES)
+    _save(tmp_path, 200)
+
+    write, copy = checkpoint_evaluator.files.atomic_write_text, tf.io.gfile.copy
+    renamed = tf.io.gfile.rename
+
+    def stop_writing(path, text):
+        if path.endswith(killed_at):
+            raise KeyboardInterrupt
+        write(path, text)
+
+    def stop_renaming(source, target, overwrite=False):
+        if target.endswith(killed_at):
+            raise KeyboardInterrupt
+        renamed(source, target, overwrite=overwrite)
+
+    def stop_copying(source, target, overwrite=False):
+        if killed_at == "copy":
+            raise KeyboardInterrupt
+        copy(source, target, overwrite=overwrite)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint_evaluator.files, "atomic_write_text", stop_writing)
+        patch.setattr(tf.io.gfile, "rename", stop_renaming)
+        patch.setattr(tf.io.gfile, "copy", stop_copying)
+        with pytest.raises(KeyboardInterrupt):
+            _evaluate(tmp_path, SCORES)
+    summary, seen = _evaluate(tmp_path, SCORES)
+    assert seen == []
+    assert summary.best.step == 200
+    assert _best_weight(tmp_path) == 200
+    assert "global_step = 200" in (tmp_path / "eval_results.txt").read_text()
+    assert not [name for name in os.listdir(str(tmp_path)) if "old-" in name or ".tmp-" in name]
+
+
+# ------------------------------------------------------------------------- while another one trains
+
+
+class Trainer:
+    """Stands for time: every sleep lets another process write its next checkpoint."""
+
+    def __init__(self, monkeypatch, folder, steps):
+        self.now = 0.0
+        self._folder, self._steps = folder, list(steps)
+        monkeypatch.setattr(checkpoint_evaluator.time, "sleep", self.sleep)
+        monkeypatch.setattr(checkpoint_evaluator.time, "monotonic", lambda: self.now)
+
+    def sleep(self, seconds):
+        self.now += seconds
+        step = self._steps.pop(0) if self._steps else None
+        if step is not None:
+            _save(self._folder, step)
+
+
+def test_without_being_asked_to_wait_it_does_not(tmp_path, monkeypatch):
+    _save(tmp_path, 100)
+    trainer = Trainer(monkeypatch, tmp_path, [200])
+    _, seen = _evaluate(tmp_path, SCORES)
+    assert seen == ["model.ckpt-100"]
+    assert trainer.now == 0.0
+
+
+def test_waiting_ends_when_no_checkpoint_comes_for_the_time_given(tmp_path, monkeypatch, caplog):
+    trainer = Trainer(monkeypatch, tmp_path, [100, None, 200])
+    with caplog.at_level(logging.INFO, logger="albert"):
+        summary, seen = _evaluate(tmp_path, SCORES, wait_seconds=30)
+    assert seen == ["model.ckpt-100", "model.ckpt-200"]
+    assert summary.evaluated_steps == [100, 200]
+    assert trainer.now == 60.0
+    assert "for 30 seconds" in caplog.text
+
+
+def test_the_untrained_and_damaged_checkpoints_do_not_end_the_waiting(tmp_path, monkeypatch):
+    _save(tmp_path, 0, 100)
+    damaged_files.damage(tmp_path / "model.ckpt-100")
+    trainer = Trainer(monkeypatch, tmp_path, [None, None, 200])
+    _, seen = _evaluate(tmp_path, SCORES, wait_seconds=30)
+    assert seen == ["model.ckpt-200"]
+    assert trainer.now == 60.0
+
+
+def test_a_damaged_checkpoint_that_training_writes_again_is_measured(tmp_path, monkeypatch):
+    _save(tmp_path, 100, 300)
+    damaged_files.damage(tmp_path / "model.ckpt-300")
+    for file in tmp_path.glob("model.ckpt-300*"):
+        os.utime(str(file), (1, 1))
+    Trainer(monkeypatch, tmp_path, [None, 200, 300])
+    _, seen = _evaluate(tmp_path, SCORES, wait_seconds=30, final_step=300)
+    assert seen == ["model.ckpt-100", "model.ckpt-200", "model.ckpt-300"]
+
+
+def test_the_untrained_checkpoint_alone_is_measured_when_the_waiting_is_over(tmp_path, monkeypatch):
+    _save(tmp_path, 0)
+    trainer = Trainer(monkeypatch, tmp_path, [])
+    _, seen = _evaluate(tmp_path, {0: 0.5}, wait_seconds=30)
+    assert (seen, trainer.now) == (["model.ckpt-0"], 30.0)
+
+
+def test_waiting_ends_with_the_final_step(tmp_path, monkeypatch):
+    trainer = Trainer(monkeypatch, tmp_path, [100, 200, 300])
+    _, seen = _evaluate(tmp_path, SCORES, wait_seconds=30, final_step=200)
+    assert seen == ["model.ckpt-100", "model.ckpt-200"]
+    assert trainer.now == 20.0

@@ -1,0 +1,201 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""How long training is, which checkpoint predicts, what is pruned, and what is said of failure."""
+
+import shutil
+import types
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.training import evaluation as checkpoint_evaluator
+from albert.training import fine_tuning_runs
+from tests.support import damaged_files
+
+
+def settings(**changes):
+    values = {
+        "train_step": 1000,
+        "num_train_epochs": None,
+        "warmup_step": 10,
+        "warmup_proportion": None,
+        "train_batch_size": 32,
+        "checkpoint": None,
+        "use_tpu": False,
+        "seed": 1,
+    }
+    values.update(changes)
+    return types.SimpleNamespace(**values)
+
+
+@pytest.mark.parametrize(
+    "changes,expected",
+    [
+        ({}, (1000, 10)),
+        ({"num_train_epochs": 3.0}, (343, 10)),  # int(3668 / 32 * 3)
+        ({"num_train_epochs": 3.0, "warmup_proportion": 0.1}, (343, 34)),
+        ({"warmup_proportion": 0.0}, (1000, 0)),
+        ({"num_train_epochs": 0.0}, (1000, 10)),
+    ],
+)
+def test_epochs_and_proportions_go_before_steps(changes, expected):
+    assert fine_tuning_runs.training_length(settings(**changes), 3668) == expected
+
+
+def test_less_than_a_batch_is_no_training():
+    with pytest.raises(ValueError, match="--num_train_epochs=0.5 of 20 examples is less than one"):
+        fine_tuning_runs.training_length(settings(num_train_epochs=0.5), 20)
+
+
+def test_a_warm_up_without_end_is_worth_a_warning(caplog):
+    fine_tuning_runs.training_length(settings(train_step=10), 3668)
+    assert "never reaches its peak" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "loss,constant,collapsed",
+    [(0.69, 0.6931, True), (0.75, 0.6931, True), (0.5, 0.6931, False), (0.1, 0.0, False)],
+)
+def test_the_loss_of_a_constant_prediction_is_a_collapse(loss, constant, collapsed, caplog):
+    assert fine_tuning_runs.warn_of_collapse(loss, constant) == collapsed
+    assert ("--learning_rate" in caplog.text) == collapsed
+
+
+@pytest.mark.parametrize(
+    "rows,epoch_steps,expected",
+    [
+        ([(100, 3.0), (200, 2.0), (250, 1.0)], 1000, (50 * 1 + 100 * 2) / 150),
+        ([(100, 3.0), (200, 2.0), (300, 1.0)], 1000, 1.0),
+        ([(100, 3.0), (200, 2.0), (250, 1.0)], 40, 1.0),
+        ([(1, 3.0), (2, 2.0)], 1000, 2.5),
+    ],
+)
+def test_the_end_of_training_is_100_steps_or_an_epoch(tmp_path, rows, epoch_steps, expected):
+    lines = ["step,loss"] + [f"{step},{loss}" for step, loss in rows]
+    (tmp_path / "training_curve.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = fine_tuning_runs.recent_loss(str(tmp_path), epoch_steps)
+    assert found == pytest.approx(expected)
+
+
+def test_without_a_curve_nothing_is_known_of_the_end(tmp_path):
+    assert fine_tuning_runs.recent_loss(str(tmp_path), 10) is None
+
+
+@pytest.mark.parametrize("size,is_told", [(4e8, True), (2e8, False)])
+def test_checkpoints_that_take_much_room_are_worth_a_line(
+    tmp_path, monkeypatch, caplog, size, is_told
+):
+    usage = shutil.disk_usage(str(tmp_path))._replace(free=2e9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    saving = settings(output_dir=str(tmp_path / "new" / "one"), save_checkpoints_steps=7)
+    with caplog.at_level("INFO", "albert"):
+        fine_tuning_runs.check_room(saving, 4, size)
+    assert ("4 checkpoints of 0.4 GB, 1.6 GB in all" in caplog.text) == is_told
+
+
+def test_checkpoints_that_the_disk_cannot_hold_are_refused(tmp_path, monkeypatch, caplog):
+    usage = shutil.disk_usage(str(tmp_path))._replace(free=1e9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    saving = settings(output_dir=str(tmp_path), save_checkpoints_steps=7)
+    with pytest.raises(ValueError, match="1.6 GB in all.* 1 GB left.*--save_checkpoints_steps"):
+        fine_tuning_runs.check_room(saving, 4, 4e8)
+    elsewhere = settings(output_dir="gs://bucket/folder", save_checkpoints_steps=7)
+    with caplog.at_level("INFO", "albert"):
+        fine_tuning_runs.check_room(elsewhere, 4, 4e8)
+    assert "1.6 GB in all" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "confusion,constant",
+    [([[0, 3], [0, 4]], True), ([[1, 3], [0, 4]], False), ([[0, 0], [0, 4]], False)],
+)
+def test_one_prediction_for_several_labels_is_worth_a_warning(confusion, constant, caplog):
+    found = fine_tuning_runs.warn_of_constant_predictions(np.array(confusion), ["no", "yes"])
+    assert found == constant
+    assert ("predicts yes for every example" in caplog.text) == constant
+
+
+# ---------------------------------------------------------------------------------------------
+# Checkpoints.
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the checkpoints 0 to 3."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        step = tf.train.get_or_create_global_step()
+        saver = tf.train.Saver(max_to_keep=None)
+        for number in range(4):
+            session.run(step.assign(number))
+            saver.save(session, str(tmp_path / "model.ckpt"), global_step=number)
+    return tmp_path
+
+
+def steps_in(folder):
+    return [item.step for item in checkpoint_evaluator.list_checkpoints(str(folder))]
+
+
+def test_pruning_keeps_the_newest_and_what_was_not_evaluated(folder):
+    assert fine_tuning_runs.prune_checkpoints(str(folder), 0, [0, 1, 2, 3]) == []
+    assert fine_tuning_runs.prune_checkpoints(str(folder), 2, [0, 2, 3]) == [0]
+    assert steps_in(folder) == [1, 2, 3]
+    assert not list(folder.glob("model.ckpt-0.*"))
+
+
+def test_pruning_does_not_count_what_could_not_be_evaluated(folder):
+    damaged_files.damage(folder / "model.ckpt-3")
+    assert fine_tuning_runs.prune_checkpoints(str(folder), 1, [0, 1, 2]) == [0, 1]
+    assert steps_in(folder) == [2, 3]
+
+
+def test_the_best_checkpoint_predicts_else_the_newest_unless_one_is_named(folder):
+    found = fine_tuning_runs.chosen_checkpoint(settings(output_dir=str(folder)))
+    assert found == str(folder / "model.ckpt-3")
+    for suffix in (".index", ".data-00000-of-00001"):
+        source = folder / f"model.ckpt-1{suffix}"
+        (folder / f"model.ckpt-best{suffix}").write_bytes(source.read_bytes())
+    found = fine_tuning_runs.chosen_checkpoint(settings(output_dir=str(folder)))
+    assert found == str(folder / "model.ckpt-best")
+    named = settings(output_dir=str(folder), checkpoint=str(folder / "model.ckpt-2.index"))
+    assert fine_tuning_runs.chosen_checkpoint(named) == str(folder / "model.ckpt-2")
+
+
+# ---------------------------------------------------------------------------------------------
+# Outputs.
+
+
+def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
+    def input_fn(params):
+        assert params == {"batch_size": 3}
+        batches = {
+            "example_index": [[4, 1, 0], [2, 3, -1]],
+            "is_real_example": [[1, 1, 1], [1, 1, 0]],
+            "values": [[40, 10, 0], [20, 30, 99]],
+        }
+        tensors = {name: np.array(rows, np.int32) for name, rows in batches.items()}
+        return tf.data.Dataset.from_tensor_slices(tensors)
+
+    def model_fn(features, labels, mode, params):
+        assert (labels, mode, params) == (None, tf.estimator.ModeKeys.PREDICT, {})
+        step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
+        predictions = {
+            "sum": features["values"] + step,
+            "pairs": tf.stack([features["values"]] * 2, axis=1),
+            "example_index": features["example_index"],
+            "is_real_example": features["is_real_example"],
+        }
+        return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=predictions)
+
+    with fine_tuning_runs.OutputCollector(
+        settings(), model_fn, input_fn, batch_size=3, examples=5, name="dev"
+    ) as collector:
+        for step in (2, 3):
+            outputs = collector.run(str(folder / f"model.ckpt-{step}"))
+            assert set(outputs) == {"sum", "pairs"}
+            assert outputs["sum"].tolist() == [step, 10 + step, 20 + step, 30 + step, 40 + step]
+            assert outputs["pairs"].tolist() == [[n, n] for n in (0, 10, 20, 30, 40)]
+        damaged_files.damage(folder / "model.ckpt-1")
+        with pytest.raises(ValueError, match=r"model\.ckpt-1\.data"):
+            collector.run(str(folder / "model.ckpt-1"))
+        assert collector.run(str(folder / "model.ckpt-2"))["sum"][0] == 2

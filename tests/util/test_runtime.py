@@ -1,0 +1,55 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Number formats and compiled clusters."""
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.util import runtime as precision
+
+
+def test_unknown_precision_is_named_with_the_choices():
+    with pytest.raises(ValueError, match="--precision='fp8' is unknown.*float32, bfloat16"):
+        precision.compute_dtype("fp8")
+
+
+def test_runtime_is_recognised():
+    assert precision.is_tf2() == tf.__version__.startswith("2.")
+
+
+@precision.xla_cluster
+def _sum_and_product(a, b):
+    return a + b, tf.reduce_sum(a * b, axis=-1)
+
+
+def test_cluster_gives_the_plain_result_for_each_shape_and_dtype():
+    with tf.Graph().as_default(), tf.Session() as session:
+        for shape, dtype in (([2, 3], tf.float32), ([4], tf.float32), ([2, 3], tf.bfloat16)):
+            a = tf.cast(tf.reshape(tf.range(1, np.prod(shape) + 1), shape), dtype)
+            total, product = _sum_and_product(a, 2 * a)
+            assert total.shape.as_list() == shape and total.dtype == dtype
+            values = session.run([tf.cast(t, tf.float32) for t in (a, total, product)])
+            np.testing.assert_allclose(values[1], 3 * values[0])
+            np.testing.assert_allclose(values[2], (2 * values[0] ** 2).sum(-1), rtol=1e-2)
+
+
+def test_cluster_is_one_compiled_operation_of_the_graph():
+    with tf.Graph().as_default() as graph:
+        _sum_and_product(tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2]))
+        types = {operation.type for operation in graph.get_operations()}
+    assert types & {"XlaLaunch", "PartitionedCall", "StatefulPartitionedCall"}
+    assert "AddV2" not in types and "Mul" not in types
+
+
+def test_clusters_that_differ_in_a_constant_alone_go_into_one_graph():
+    def scaled_by(factor):
+        def scaled(x):
+            return x * factor
+
+        return precision.xla_cluster(scaled)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        ones = tf.ones([2])
+        results = [scaled_by(factor)(ones) for factor in (2.0, 3.0, 2.0)]
+        np.testing.assert_array_equal(session.run(results), [[2, 2], [3, 3], [2, 2]])
