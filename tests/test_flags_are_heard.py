@@ -161,7 +161,6 @@ HEARD = {
         "approximate_gelu": "=true",
         "pytorch_model_bin": "=true",
         "huggingface_python": NOWHERE,
-        "verify": "=true",
         **TEXT,
         "vocab_file": NOWHERE,
     },

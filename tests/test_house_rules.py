@@ -55,7 +55,6 @@ CEILINGS_FOR_NOW: Dict[str, int] = {
 ARROWS_STILL_TO_BE_CUT = {
     "albert.classification.model_folder -> albert.classifier_utils",
     "albert.classification.run -> albert.classifier_utils",
-    "albert.conversion.check -> albert.classifier_utils",
     "albert.fine_tuning_utils -> albert.training.model_fn",
     "albert.pretrained.model_cache -> albert.pretrained.released",
     "albert.pretrained.saved_model -> albert.classification.model_folder",
