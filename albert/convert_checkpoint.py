@@ -18,6 +18,7 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert.conversion import albert_zh as albert_zh_conversion
+from albert.conversion import folders as conversion_folders
 from albert.conversion import huggingface as huggingface_conversion
 from albert.conversion import weights as checkpoint_conversion
 from albert.util import flags as flags_lib
@@ -119,10 +120,12 @@ def convert(settings: flags_lib.Settings) -> Converted:
             "after the command's name."
         )
     _check_flags(settings)
-    report = _DIRECTIONS[settings.direction](settings)
+    names = conversion_folders.Settings._fields
+    typed = conversion_folders.Settings(*(getattr(settings, name) for name in names))
+    report = _DIRECTIONS[settings.direction](typed)
     print(checkpoint_conversion.format_report(report))
-    names = sorted(tf.io.gfile.listdir(settings.output_dir))
-    others = [name for name in names if not name.startswith(("model.ckpt", "model.safetensors"))]
+    there = sorted(tf.io.gfile.listdir(settings.output_dir))
+    others = [name for name in there if not name.startswith(("model.ckpt", "model.safetensors"))]
     print(f"{settings.output_dir}: weights, {', '.join(others)}")
     return Converted(report, others)
 

@@ -9,12 +9,11 @@ from albert.conversion import folders as conversion_folders
 from albert.conversion import names as checkpoint_names
 from albert.conversion import weights as checkpoint_conversion
 from albert.conversion.weights import Report, Values
-from albert.util import flags as flags_lib
 
 LAYOUTS = ("native", "google")
 
 
-def from_albert_zh(settings: flags_lib.Settings) -> Report:
+def from_albert_zh(settings: conversion_folders.Settings) -> Report:
     """Converts a folder of albert_zh's.
 
     Raises:
@@ -74,7 +73,7 @@ def _product_note(config: modeling.AlbertConfig) -> str:
     )
 
 
-def to_google_layout(settings: flags_lib.Settings) -> Report:
+def to_google_layout(settings: conversion_folders.Settings) -> Report:
     """Converts a model of ours from albert_zh's layout to Google's.
 
     Raises:

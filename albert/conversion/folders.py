@@ -4,7 +4,7 @@
 
 import contextlib
 import os
-from typing import Any, Dict, Iterator, NamedTuple, Optional
+from typing import Any, Dict, FrozenSet, Iterator, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
@@ -16,9 +16,27 @@ from albert.conversion.weights import Report, Values
 from albert.pretrained import model_vocabulary, warm_start
 from albert.pretrained import released as released_models
 from albert.util import files
-from albert.util import flags as flags_lib
 
 PRETRAINING = (MASKED_WORDS, SENTENCE_ORDER)
+
+
+class Settings(NamedTuple):
+    """The flags of convert_checkpoint, which explains them."""
+
+    direction: str
+    input_dir: str
+    output_dir: str
+    albert_config_file: Optional[str]
+    init_checkpoint: Optional[str]
+    spm_model_file: Optional[str]
+    vocab_file: Optional[str]
+    do_lower_case: bool
+    layout: str
+    head: str
+    approximate_gelu: bool
+    pytorch_model_bin: bool
+    huggingface_python: Optional[str]
+    given: FrozenSet[str]  # names of those that somebody chose
 
 
 class OurModel(NamedTuple):
@@ -32,7 +50,7 @@ class OurModel(NamedTuple):
     description_name: str
 
 
-def read_model(settings: flags_lib.Settings) -> OurModel:
+def read_model(settings: Settings) -> OurModel:
     """Returns the model in --input_dir; files that flags name come first.
 
     Raises:

@@ -19,7 +19,6 @@ from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
-from albert.util import flags as flags_lib
 
 # Value of --head -> the parts that go over, beside encoder and pooler.
 _HEAD_PARTS = {
@@ -42,7 +41,7 @@ _ARCHITECTURES = {
 # To Hugging Face.
 
 
-def to_huggingface(settings: flags_lib.Settings) -> Report:
+def to_huggingface(settings: conversion_folders.Settings) -> Report:
     """Converts a model of ours to a folder that transformers loads.
 
     Raises:
@@ -167,7 +166,7 @@ def _with_mapping(config: modeling.AlbertConfig, values: Values) -> Tuple[Values
 # From Hugging Face.
 
 
-def from_huggingface(settings: flags_lib.Settings) -> Report:
+def from_huggingface(settings: conversion_folders.Settings) -> Report:
     """Converts a folder of transformers' to one of ours.
 
     Raises:
@@ -278,7 +277,7 @@ def _finished_values(
     return values, conversion_folders.explained(report, remarks)
 
 
-def _their_vocabulary(settings: flags_lib.Settings) -> Optional[Vocabulary]:
+def _their_vocabulary(settings: conversion_folders.Settings) -> Optional[Vocabulary]:
     """The vocabulary that flags name, or the one in the folder."""
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):

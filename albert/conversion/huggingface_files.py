@@ -396,7 +396,7 @@ def write_pytorch(folder: str, python: Optional[str]) -> None:
     _call(python, "to_pytorch", source, target)
 
 
-def _call(python: Optional[str], direction: str, source: str, target: str) -> None:
+def _call(python: Optional[str], direction: str, *paths: str) -> None:
     """Runs huggingface_process by an interpreter that has PyTorch; None is this one."""
     if not python and not importlib.util.find_spec("torch"):
         raise ValueError(
@@ -408,7 +408,7 @@ def _call(python: Optional[str], direction: str, source: str, target: str) -> No
     try:
         # -I: without it this folder would come first in the search for modules.
         process = subprocess.run(
-            [python or sys.executable, "-I", str(program), direction, source, target],
+            [python or sys.executable, "-I", str(program), direction, *paths],
             capture_output=True,
         )
     except OSError as error:
