@@ -45,7 +45,7 @@ OTHER_TEST_FOLDERS = {"support", "end_to_end", "fixtures"}
 
 # Folder -> how many modules it has at most until its modules are merged.
 CEILINGS_FOR_NOW: Dict[str, int] = {
-    "albert": 33,
+    "albert": 28,
     "albert/pretrained": 13,
     "albert/pretraining": 16,
     "albert/squad": 10,
@@ -53,7 +53,6 @@ CEILINGS_FOR_NOW: Dict[str, int] = {
 }
 # Imports against the order, and cycles, until the code that they are made for has moved.
 ARROWS_STILL_TO_BE_CUT = {
-    "albert.conversion.check -> albert.classifier_utils",
     "albert.fine_tuning_utils -> albert.training.model_fn",
     "albert.pretrained.model_cache -> albert.pretrained.released",
     "albert.pretrained.saved_model -> albert.classification.model_folder",

@@ -18,7 +18,6 @@ from albert.classification import examples as labelled_examples
 from albert.classification import model_folder as fine_tuned_classifier
 from albert.classification import tables
 from albert.classification import tasks as classifier_tasks
-from albert.conversion import huggingface_files
 from albert.data import batches as input_pipeline
 from albert.pretraining import documents as text_documents
 from albert.pretraining import text_blocks
@@ -99,12 +98,11 @@ def test_a_race_folder_with_a_pipe_is_refused(tmp_path):
     [
         modeling.AlbertConfig.from_json_file,
         files.read_json_object,
-        huggingface_files.read_json,
         classifier_tasks.custom_task,
         lambda path: squad_examples.read_dataset(path, is_training=False),
         lambda path: fine_tuned_classifier.read_classifier(os.path.dirname(path)),
     ],
-    ids=["config", "object", "huggingface", "task", "squad", "classifier"],
+    ids=["config", "object", "task", "squad", "classifier"],
 )
 def test_a_garbled_json_file_is_named(tmp_path, content, read):
     path = tmp_path / "classifier.json"
