@@ -45,9 +45,8 @@ OTHER_TEST_FOLDERS = {"support", "end_to_end", "fixtures"}
 
 # Folder -> how many modules it has at most until its modules are merged.
 CEILINGS_FOR_NOW: Dict[str, int] = {
-    "albert": 33,
+    "albert": 32,
     "albert/pretrained": 13,
-    "albert/pretraining": 16,
     "albert/squad": 10,
     "albert/training": 10,
 }

@@ -29,14 +29,15 @@ from typing import (
     Tuple,
 )
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data import batches as input_pipeline
 from albert.data import record_index
 from albert.pretrained import model_vocabulary
-from albert.pretraining import dynamic_masking
 from albert.pretraining import masking as ngram_masking
+from albert.pretraining import words
 from albert.training import distribution
 from albert.training import estimators as estimator_utils
 from albert.training import model_fn as training_graph
@@ -295,7 +296,7 @@ class InputSettings(NamedTuple):
     masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
     vocab_size: Optional[int] = None  # needed for that, if the records alone tell the vocabulary
     # What the vocabulary is, where neither the records nor their sidecars tell it.
-    vocabulary: Optional[dynamic_masking.Vocabulary] = None
+    vocabulary: Optional[words.Vocabulary] = None
 
 
 def build_input_fn(settings: InputSettings) -> Callable:
@@ -350,11 +351,52 @@ def _masking(settings: InputSettings) -> Callable:
         "whole words" if masks.do_whole_word_mask else "pieces",
     )
     seed = settings.seed if settings.is_training else _EVALUATION_SEED
-    return dynamic_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
+    return ngram_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
 
 
 def _check_boundaries(file: str) -> None:
-    dynamic_masking.check_boundaries(file, _examples(file, _RECORDS_TO_LEARN_FROM))
+    """Whole words can be masked only where the records say where words begin."""
+    examples = _examples(file, _RECORDS_TO_LEARN_FROM)
+    if not any(any(_values(example, "token_boundary")) for example in examples):
+        raise ValueError(
+            f"--masked_lm_budget needs records with token_boundary, which says where words begin; "
+            f"{file} has none. Create the records anew with create_pretraining_data."
+        )
+
+
+def vocabulary_of_examples(
+    examples: Sequence[tf.train.Example], vocab_size: int
+) -> words.Vocabulary:
+    """Reads off masked records which token is [MASK], and where ordinary tokens begin.
+
+    Four in five masked positions hold [MASK]; [CLS] and [SEP] are first and last. In all published
+    vocabularies the control tokens come before every ordinary one.
+
+    Args:
+      examples: some pretraining records.
+      vocab_size: tokens in the vocabulary.
+
+    Raises:
+      ValueError: the records hold no masked tokens.
+    """
+    at_masked, special = collections.Counter(), set()
+    for example in examples:
+        values = example.features.feature
+        ids = values["input_ids"].int64_list.value
+        weights = values["masked_lm_weights"].float_list.value
+        positions = values["masked_lm_positions"].int64_list.value
+        at_masked.update(ids[place] for place, weight in zip(positions, weights) if weight > 0)
+        special.update((ids[0], ids[sum(values["input_mask"].int64_list.value) - 1]))
+    if not at_masked:
+        raise ValueError(
+            "--masked_lm_budget cannot tell which token is [MASK]: the records hold no masks, and "
+            "the hidden file that create_pretraining_data wrote beside them (.NAME.meta.json) is "
+            "missing. Copy it too, or name the records' vocabulary by --spm_model_file or "
+            "--vocab_file."
+        )
+    mask_id = at_masked.most_common(1)[0][0]
+    first = max(special | {mask_id}) + 1
+    return words.Vocabulary(mask_id, np.arange(first, vocab_size, dtype=np.int32))
 
 
 def _examples_to_learn_from(files: Sequence[str]) -> List[tf.train.Example]:
@@ -396,9 +438,7 @@ def _made_with(files: Sequence[str]) -> Dict[str, Any]:
     return known.get("found", {})
 
 
-def _vocabulary(
-    settings: InputSettings, made_with: Mapping[str, Any]
-) -> dynamic_masking.Vocabulary:
+def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.Vocabulary:
     """What the user named, else what the sidecars tell, else what the records show.
 
     Raises:
@@ -406,8 +446,9 @@ def _vocabulary(
     """
     vocabulary = settings.vocabulary
     if made_with.get("vocabulary"):
-        recorded = dynamic_masking.vocabulary_of_description(made_with["vocabulary"])
-        if vocabulary is not None and not dynamic_masking.are_equal(vocabulary, recorded):
+        recorded = words.described_vocabulary(made_with["vocabulary"])
+        is_named = vocabulary is not None
+        if is_named and words.describe_vocabulary(vocabulary) != made_with["vocabulary"]:
             raise ValueError(
                 "--spm_model_file or --vocab_file names another vocabulary than the records were "
                 f"made with: [MASK] is the piece {vocabulary.mask_id} of the one and "
@@ -416,7 +457,7 @@ def _vocabulary(
         vocabulary = recorded
     if vocabulary is None:
         examples = _examples_to_learn_from(settings.files)
-        return dynamic_masking.vocabulary_of_records(examples, settings.vocab_size)
+        return vocabulary_of_examples(examples, settings.vocab_size)
     largest = max(vocabulary.mask_id, int(vocabulary.ordinary.max()))
     if settings.vocab_size is not None and largest >= settings.vocab_size:
         raise ValueError(
