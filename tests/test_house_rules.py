@@ -45,7 +45,7 @@ OTHER_TEST_FOLDERS = {"support", "end_to_end", "fixtures"}
 
 # Folder -> how many modules it has at most until its modules are merged.
 CEILINGS_FOR_NOW: Dict[str, int] = {
-    "albert": 32,
+    "albert": 31,
     "albert/pretrained": 13,
     "albert/squad": 10,
     "albert/training": 10,
