@@ -47,7 +47,6 @@ OTHER_TEST_FOLDERS = {"support", "end_to_end", "fixtures"}
 CEILINGS_FOR_NOW: Dict[str, int] = {
     "albert": 28,
     "albert/pretrained": 13,
-    "albert/pretraining": 16,
     "albert/squad": 10,
     "albert/training": 10,
 }

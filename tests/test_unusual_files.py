@@ -20,7 +20,6 @@ from albert.classification import tables
 from albert.classification import tasks as classifier_tasks
 from albert.data import batches as input_pipeline
 from albert.pretraining import documents as text_documents
-from albert.pretraining import text_blocks
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
 from albert.training import estimators as estimator_utils
@@ -248,9 +247,9 @@ def test_rows_with_more_columns_than_the_header_are_counted_and_named(tmp_path):
 def test_documents_without_text_do_not_heap_up(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": ""}\n' * 20000 + '{"text": "words"}\n', encoding="utf-8")
-    blocks = list(text_blocks.read_blocks([str(path)], window_bytes=1 << 20))
+    blocks = list(text_documents.read_blocks([str(path)], window_bytes=1 << 20))
     assert sum(len(block.documents) for block in blocks) == 20001
-    assert max(len(block.documents) for block in blocks) <= text_blocks.MOST_EMPTY
+    assert max(len(block.documents) for block in blocks) <= text_documents.MOST_EMPTY
 
 
 # ---------------------------------------------------------------------------------------------
