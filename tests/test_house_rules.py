@@ -47,21 +47,13 @@ OTHER_TEST_FOLDERS = {"support", "end_to_end", "fixtures"}
 CEILINGS_FOR_NOW: Dict[str, int] = {
     "albert": 33,
     "albert/pretraining": 16,
-    "albert/squad": 10,
+    "albert/squad": 11,
     "albert/training": 10,
 }
 # Imports against the order, and cycles, until the code that they are made for has moved.
 ARROWS_STILL_TO_BE_CUT = {
-    "albert.classification.model_folder -> albert.classifier_utils",
-    "albert.classification.run -> albert.classifier_utils",
     "albert.conversion.check -> albert.classifier_utils",
     "albert.fine_tuning_utils -> albert.training.model_fn",
-    "albert.pretrained.warm_start -> albert.training.evaluation",
-    "albert.race.features -> albert.classification.examples",
-    "albert.race.features -> albert.classification.features",
-    "albert.race.run -> albert.race_utils",
-    "albert.squad.features -> albert.classification.features",
-    "albert.squad.run -> albert.squad_utils",
 }
 # Modules with flags that are merged into scripts.
 FLAGS_STILL_TO_BE_MOVED = {"albert.squad.flags"}

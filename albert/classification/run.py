@@ -18,9 +18,10 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, fine_tuning_utils, modeling
+from albert import fine_tuning_utils, modeling
 from albert.classification import examples as labelled_examples
 from albert.classification import features as classifier_features
+from albert.classification import model as classifier_model
 from albert.classification import model_folder as fine_tuned_classifier
 from albert.classification import predictions as classifier_predictions
 from albert.classification import tasks as classifier_tasks
@@ -77,25 +78,23 @@ class Run(NamedTuple):
             fine_tuning_flow.model_settings(
                 self.settings, self.config, self.length, init_checkpoint=init_checkpoint
             ),
-            classifier_utils.classification_head(task.num_labels, task.is_regression),
-            metric_fn=classifier_utils.tpu_metrics(measured(task), task.num_labels),
+            classifier_model.classification_head(task.num_labels, task.is_regression),
+            metric_fn=classifier_model.tpu_metrics(measured(task), task.num_labels),
         )
 
     def input_fn(
         self, file: str, batch_size: int, *, is_training: bool = False, start_step: int = 0
     ) -> Callable:
         """Returns the input function for a record file."""
-        return classifier_utils.file_based_input_fn_builder(
+        settings = self.settings
+        mode = settings.padding or padded_batches.default_mode(settings.use_tpu)
+        return padded_batches.input_fn(
             file,
-            self.settings.max_seq_length,
-            is_training,
-            True,
-            self.task.name,
-            self.settings.use_tpu,
-            batch_size,
-            is_regression=self.task.is_regression,
-            padding=self.settings.padding or padded_batches.default_mode(self.settings.use_tpu),
-            seed=self.settings.seed,
+            classifier_features.feature_spec(settings.max_seq_length, self.task.is_regression),
+            is_training=is_training,
+            batch_size=batch_size,
+            padding=padded_batches.Padding(mode),
+            seed=settings.seed,
             start_step=start_step,
         )
 

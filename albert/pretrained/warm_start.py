@@ -15,9 +15,8 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.pretrained import checkpoint_files
-from albert.training import evaluation as checkpoint_evaluator
 
-BEST_CHECKPOINT = "model.ckpt-best"
+BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 # What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
 OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
 _OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power")
@@ -152,7 +151,7 @@ def _checkpoint_in_folder(folder: str) -> str:
     named = os.path.join(folder, checkpoint_files.read_state(folder).name or "")
     if named in found:
         return named
-    numbered = checkpoint_evaluator.list_checkpoints(folder)
+    numbered = checkpoint_files.list_checkpoints(folder)
     if numbered:
         return numbered[-1].path
     if len(found) == 1:

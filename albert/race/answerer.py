@@ -13,10 +13,10 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import race_utils
 from albert.pretrained import inference
 from albert.race import examples as race_examples
 from albert.race import features as race_features
+from albert.race import model as race_model
 
 DESCRIPTION_NAME = "race.json"
 
@@ -64,7 +64,7 @@ class Answerer(inference.Model):
         sequences = {name: inputs[name] for name in inference.SEQUENCES}
         sequences["label_ids"] = tf.zeros_like(sequences["input_ids"][:, 0])
         # An option is scored by itself; the options of a question are compared afterwards.
-        head = race_utils.choice_head(0.0, num_choices=1)
+        head = race_model.choice_head(0.0, num_choices=1)
         outputs = head(sequences, self._trained.encoder(dtype)).outputs
         return {"score": outputs["logits"][:, 0]}  # [B]
 

@@ -19,10 +19,11 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 import numpy as np
 
-from albert import fine_tuning_utils, modeling, race_utils
+from albert import fine_tuning_utils, modeling
 from albert.data import feature_cache, padded_batches
 from albert.race import examples as race_examples
 from albert.race import features as race_features
+from albert.race import model as race_model
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning_flow, fine_tuning_runs, metrics, run_summary
@@ -100,8 +101,8 @@ class Run(NamedTuple):
             fine_tuning_flow.model_settings(
                 self.settings, self.config, self.length, init_checkpoint=init_checkpoint
             ),
-            race_utils.choice_head(self.settings.dropout_prob),
-            metric_fn=race_utils.tpu_metrics,
+            race_model.choice_head(self.settings.dropout_prob),
+            metric_fn=race_model.tpu_metrics,
         )
 
     def input_fn(
@@ -109,15 +110,13 @@ class Run(NamedTuple):
     ) -> Callable:
         """Returns the input function for a record file."""
         settings = self.settings
-        return race_utils.file_based_input_fn_builder(
+        mode = settings.padding or padded_batches.default_mode(settings.use_tpu)
+        return padded_batches.input_fn(
             file,
-            settings.max_seq_length,
-            is_training,
-            True,
-            settings.task_name,
-            settings.use_tpu,
-            batch_size,
-            padding=settings.padding or padded_batches.default_mode(settings.use_tpu),
+            race_features.feature_spec(settings.max_seq_length),
+            is_training=is_training,
+            batch_size=batch_size,
+            padding=padded_batches.Padding(mode),
             seed=settings.seed,
             start_step=start_step,
         )
@@ -226,7 +225,7 @@ def measure(
         sides = (answers, outputs["predictions"], outputs["per_example_loss"])
         return metrics.Outcome(*(side[chosen] for side in sides))
 
-    measured = metrics.compute(race_utils.METRICS, outcome(known))
+    measured = metrics.compute(race_model.METRICS, outcome(known))
     for level in race_examples.LEVELS:
         chosen = known & (levels == level)
         if chosen.any():

@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling, squad_utils
+from albert import fine_tuning_utils, modeling
 from albert.data import padded_batches
 from albert.pretrained import released as released_models
 from albert.squad import decoding as squad_decoding
@@ -206,16 +206,15 @@ class Run(NamedTuple):
 
     def input_fn(self, file: str, batch_size: int, *, is_training: bool, start_step: int = 0):
         """Returns the input function for a record file."""
-        return squad_utils.input_fn_builder(
+        settings = self.settings
+        mode = settings.padding or padded_batches.default_mode(settings.use_tpu)
+        return padded_batches.input_fn(
             file,
-            self.settings.max_seq_length,
-            is_training,
-            True,
-            self.settings.use_tpu,
-            batch_size,
-            self.version.has_impossible,
-            padding=self.settings.padding or padded_batches.default_mode(self.settings.use_tpu),
-            seed=self.settings.seed,
+            squad_features.feature_spec(settings.max_seq_length, is_training),
+            is_training=is_training,
+            batch_size=batch_size,
+            padding=padded_batches.Padding(mode, features=squad_features.SEQUENCES),
+            seed=settings.seed,
             start_step=start_step,
         )
 

@@ -605,19 +605,19 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "no dropout before the head",
-                "classifier_utils.py",
+                "classification/model.py",
                 "HEAD_DROPOUT = 0.1",
                 "HEAD_DROPOUT = 0.0",
             ),
             Fault(
                 "the head on the wrong axis",
-                "classifier_utils.py",
+                "classification/model.py",
                 "predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)",
                 "predictions = tf.argmin(logits, axis=-1, output_type=tf.int32)",
             ),
             Fault(
                 "absolute error",
-                "classifier_utils.py",
+                "classification/model.py",
                 "return tf.square(logits - tf.cast(labels, tf.float32))",
                 "return tf.abs(logits - tf.cast(labels, tf.float32))",
             ),
@@ -646,7 +646,7 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "options of other questions",
-                "race_utils.py",
+                "race/model.py",
                 "logits = tf.reshape(scores, [-1, num_choices])  # [B, C]",
                 "logits = tf.transpose(tf.reshape(scores, [num_choices, -1]))",
             ),
@@ -981,15 +981,15 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "steps in order of their digits",
-                "training/evaluation.py",
+                "pretrained/checkpoint_files.py",
                 "    return sorted(found)\n",
                 "    return sorted(found, key=lambda checkpoint: checkpoint.path)\n",
             ),
             Fault(
                 "checkpoints without all data files",
-                "training/evaluation.py",
-                "if not shards or len(shards) < int(_DATA.search(shards[0]).group(1)):",
-                "if not shards:",
+                "pretrained/checkpoint_files.py",
+                "len(shards) >= int(count.group(1))",
+                "bool(shards)",
             ),
             Fault(
                 "everything measured again each time",
