@@ -41,7 +41,7 @@ BASE_URL = "https://storage.googleapis.com/albert_models"
 CACHE_DIR = "~/.cache/albert"
 _RECORD_VERSION = 1
 
-# Kind of file -> the names it may have. Where several fit, the usual name decides.
+# The names that each kind of file may have.
 _CONFIGS = r"albert_config.*\.json"
 _SPM_MODELS = r".*\.model"
 _WORDPIECES = r".*vocab.*\.txt"
@@ -94,13 +94,17 @@ def find_release(name: str) -> Release:
     """
     bare = re.sub(r"^albert_|\.tar\.gz$", "", name.strip().lower())
     if bare not in RELEASES:
-        close = difflib.get_close_matches(bare, list(RELEASES), n=1)
+        close = _close(bare)
+        hint = f"Did you mean {close}? " if close else ""
         raise ValueError(
-            f"There is no released model {name!r}. "
-            + (f"Did you mean {close[0]}? " if close else "")
-            + f"Names: {', '.join(RELEASES)}."
+            f"There is no released model {name!r}. {hint}Names: {', '.join(RELEASES)}."
         )
     return RELEASES[bare]
+
+
+def _close(name: str, cutoff: float = 0.6) -> str:
+    """The name of a release that is close to a mistyped one; "" if none is."""
+    return next(iter(difflib.get_close_matches(name, list(RELEASES), n=1, cutoff=cutoff)), "")
 
 
 def local_folder(place: str, flag: str) -> str:
@@ -342,7 +346,7 @@ def find_files(
     """Returns the files of the model in a folder; those that are named already stay.
 
     A vocabulary is found by the folder's record of it, or else by its name. One that is found by
-    its name has to have a piece for each row of the model's table. One that is named, or recorded,
+    its name has to have a token for each row of the model's table. One that is named, or recorded,
     need not: that may be meant.
 
     Args:
@@ -355,23 +359,29 @@ def find_files(
       ValueError: the folder lacks a part, or has several of a kind, or its vocabulary is not that
         of the model.
     """
-    found = (named or ModelFiles())._asdict()
+    found, by_name = named or ModelFiles(), {}
     if not tf.io.gfile.isdir(folder):
-        raise ValueError(f"{label} is not a folder{_release_hint(folder)}.")
-    if not found["albert_config_file"]:
-        found["albert_config_file"] = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
-    by_name = {}
-    if vocabulary != "unused" and not ModelFiles(**found).has_vocabulary:
+        close = _close(folder.lower(), 0.8)  # the name of a released model that was mistyped
+        hint = f", nor a released model: did you mean {close}?" if close else ""
+        raise ValueError(f"{label} is not a folder{hint}.")
+    if not found.albert_config_file:
+        config = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
+        found = found._replace(albert_config_file=config)
+    if vocabulary != "unused" and not found.has_vocabulary:
         recorded = _recorded_vocabulary(folder)
-        if not recorded and (vocabulary == "required" or _has_vocabulary(folder)):
-            by_name = _vocabulary_in(folder, label)
-        found.update(recorded or by_name)
-    if not found["init_checkpoint"]:
-        found["init_checkpoint"] = _checkpoint_in(folder)
-    result = ModelFiles(**found)
+        names = " ".join(_fitting(folder, f"{_SPM_MODELS}|{_WORDPIECES}"))
+        if not recorded and re.search(r"\.model\b", names):
+            path = _only(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label)
+            by_name = {"spm_model_file": path}
+        elif not recorded and (names or vocabulary == "required"):
+            wanted = "a SentencePiece model or vocab.txt"
+            by_name = {"vocab_file": _only(folder, _WORDPIECES, wanted, label=label)}
+        found = found._replace(**recorded, **by_name)
+    if not found.init_checkpoint:
+        found = found._replace(init_checkpoint=_checkpoint_in(folder))
     if by_name:
-        _check_vocabulary(result)
-    return result
+        _check_vocabulary(found)
+    return found
 
 
 def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
@@ -421,55 +431,43 @@ def _lower_case(folder: str, path: str, settings: Any, *, label: str) -> bool:
     return recorded
 
 
-def _release_hint(folder: str) -> str:
-    """For a name of a released model that was mistyped."""
-    close = difflib.get_close_matches(folder.lower(), list(RELEASES), n=1, cutoff=0.8)
-    return f", nor a released model: did you mean {close[0]}?" if close else ""
-
-
 def _recorded_vocabulary(folder: str) -> Dict[str, str]:
     """The flag for the vocabulary that a folder records, and the file."""
     description, _ = model_vocabulary.read_description(folder)
-    for key in model_vocabulary.KEYS:
-        path = model_vocabulary.find_recorded(folder, description, key)
-        if path:
-            return {key: path}
-    return {}
-
-
-def _names_in(folder: str) -> List[str]:
-    """The visible names in a folder; gfile marks folders on gs:// by a slash."""
-    return sorted(name for name in tf.io.gfile.listdir(folder) if not name.startswith("."))
+    found = {
+        key: model_vocabulary.find_recorded(folder, description, key)
+        for key in model_vocabulary.KEYS
+    }
+    return {key: path for key, path in found.items() if path}
 
 
 def _fitting(folder: str, pattern: str) -> List[str]:
-    return [name for name in _names_in(folder) if re.fullmatch(pattern, name)]
-
-
-def _has_vocabulary(folder: str) -> bool:
-    return bool(_fitting(folder, _SPM_MODELS) or _fitting(folder, _WORDPIECES))
-
-
-def _vocabulary_in(folder: str, label: str) -> Dict[str, str]:
-    """The flag for a folder's vocabulary, and the file."""
-    if _fitting(folder, _SPM_MODELS):
-        return {"spm_model_file": _only(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label)}
-    wanted = "a SentencePiece model or vocab.txt"
-    return {"vocab_file": _only(folder, _WORDPIECES, wanted, label=label)}
+    """The visible names in a folder that fit; gfile marks folders on gs:// by a slash."""
+    names = sorted(name for name in tf.io.gfile.listdir(folder) if not name.startswith("."))
+    return [name for name in names if re.fullmatch(pattern, name)]
 
 
 def _only(folder: str, pattern: str, wanted: str, *, label: str) -> str:
-    """The one file of a folder whose name fits."""
+    """The one file of a folder whose name fits; where several do, the usual name decides."""
     fitting = _fitting(folder, pattern)
     if wanted in fitting:
         fitting = [wanted]
     if len(fitting) != 1:
-        found = ", ".join(fitting) or ", ".join(_names_in(folder)) or "nothing"
+        there = ", ".join(fitting or _fitting(folder, ".*")) or "nothing"
         raise ValueError(
-            f"{label} should hold {wanted}; found: {found}. {_inner_folder(folder)}Name the file "
+            f"{label} should hold {wanted}; found: {there}. {_inner_folder(folder)}Name the file "
             "by its own flag (--albert_config_file, --spm_model_file or --vocab_file)."
         )
     return os.path.join(folder, fitting[0])
+
+
+def _inner_folder(folder: str) -> str:
+    """A hint for those who name the folder that an archive was unpacked in."""
+    for name in _fitting(folder, ".*"):
+        inner = os.path.join(folder, name.rstrip("/"))
+        if tf.io.gfile.exists(os.path.join(inner, CONFIG_NAME)):
+            return f"Did you mean {inner}? "
+    return ""
 
 
 def _checkpoint_in(folder: str) -> str:
@@ -482,28 +480,16 @@ def _checkpoint_in(folder: str) -> str:
         ) from error
 
 
-def _inner_folder(folder: str) -> str:
-    """A hint for those who name the folder that an archive was unpacked in."""
-    for name in _names_in(folder):
-        inner = os.path.join(folder, name.rstrip("/"))
-        if tf.io.gfile.exists(os.path.join(inner, CONFIG_NAME)):
-            return f"Did you mean {inner}? "
-    return ""
-
-
 def _check_vocabulary(found: ModelFiles) -> None:
     """One that only lies in the same folder has to fit exactly."""
     vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
-    tokenizer = tokenization.FullTokenizer(
-        found.vocab_file, do_lower_case=True, spm_model_file=found.spm_model_file
-    )
-    path = found.spm_model_file or found.vocab_file
+    tokenizer = tokenization.FullTokenizer(found.vocab_file, True, found.spm_model_file)
     if len(tokenizer.vocab) != vocab_size:
         raise ValueError(
-            f"{path} has {len(tokenizer.vocab)} pieces, but the vocab_size of "
-            f"{found.albert_config_file} is {vocab_size}: they do not belong together. Put the "
-            "model's own vocabulary into the folder, or name one by --spm_model_file or "
-            "--vocab_file."
+            f"{found.spm_model_file or found.vocab_file} has {len(tokenizer.vocab)} tokens, but "
+            f"the vocab_size of {found.albert_config_file} is {vocab_size}: they do not belong "
+            "together. Put the model's own vocabulary into the folder, or name one by "
+            "--spm_model_file or --vocab_file."
         )
 
 
@@ -530,8 +516,7 @@ def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
         checkpoint_init.resolve_checkpoint raise.
       ConnectionError: a released model cannot be downloaded.
     """
-    flags = settings.to_dict()
-    folder = settings.albert_dir
+    flags, folder = settings.to_dict(), settings.albert_dir
     if flags.get("albert_hub_module_handle"):
         if folder:
             raise ValueError(
@@ -541,29 +526,28 @@ def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
         return settings
     named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
     has_tokenizer = with_vocabulary and "spm_model_file" in flags
+    changes: Dict[str, Any] = {}
     if folder:
-        folder = local_folder(folder, "albert_dir")
-        label = f"--albert_dir={folder}"
-        vocabulary = "required" if has_tokenizer else "unused"
-        found = find_files(folder, named, label=label, vocabulary=vocabulary)
-    elif named.init_checkpoint and named.albert_config_file and named.has_vocabulary:
-        # Nothing is lacking. The checkpoint may be gone since a training has begun from it.
-        folder, found = named.init_checkpoint, named
-        if not tf.io.gfile.isdir(folder):
-            folder = os.path.dirname(folder) or "."
-        label = f"The folder of --init_checkpoint={named.init_checkpoint}"
+        folder = changes["albert_dir"] = local_folder(folder, "albert_dir")
+        label, vocabulary = f"--albert_dir={folder}", "required"
     elif named.init_checkpoint and (has_tokenizer or not named.albert_config_file):
-        folder = os.path.dirname(checkpoint_init.resolve_checkpoint(named.init_checkpoint)) or "."
-        label = f"The folder of --init_checkpoint={named.init_checkpoint}"
-        vocabulary = "optional" if has_tokenizer else "unused"
-        found = find_files(folder, named, label=label, vocabulary=vocabulary)
+        label, vocabulary = f"The folder of --init_checkpoint={named.init_checkpoint}", "optional"
+        if named.albert_config_file and named.has_vocabulary:
+            # Nothing is lacking. The checkpoint may be gone since a training has begun from it.
+            folder, vocabulary = named.init_checkpoint, "known"
+            folder = folder if tf.io.gfile.isdir(folder) else os.path.dirname(folder) or "."
+        else:
+            prefix = checkpoint_init.resolve_checkpoint(named.init_checkpoint)
+            folder = os.path.dirname(prefix) or "."
     else:
         return settings
-    changes = {name: value for name, value in found._asdict().items() if value}
+    found = named
+    if vocabulary != "known":
+        wanted = vocabulary if has_tokenizer else "unused"
+        found = find_files(folder, named, label=label, vocabulary=wanted)
+    changes.update((name, value) for name, value in found._asdict().items() if value)
     if has_tokenizer and found.has_vocabulary and "do_lower_case" in flags:
-        vocabulary = vocabulary_of(found, folder, settings, label=label)
-        changes["do_lower_case"] = vocabulary.do_lower_case
-    if settings.albert_dir:
-        changes["albert_dir"] = folder
+        recorded = vocabulary_of(found, folder, settings, label=label)
+        changes["do_lower_case"] = recorded and recorded.do_lower_case
     new = {name: value for name, value in changes.items() if flags.get(name, value) != value}
     return settings.replace(**new) if new else settings

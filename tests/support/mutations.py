@@ -1077,8 +1077,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "segments for the mask",
                 "pretrained/hub.py",
-                "input_mask=inputs.input_mask,",
-                "input_mask=inputs.segment_ids,",
+                'input_mask=inputs["input_mask"],',
+                'input_mask=inputs["segment_ids"],',
             ),
         ),
     ),
