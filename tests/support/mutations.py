@@ -981,15 +981,15 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "steps in order of their digits",
-                "training/evaluation.py",
+                "pretrained/checkpoint_files.py",
                 "    return sorted(found)\n",
                 "    return sorted(found, key=lambda checkpoint: checkpoint.path)\n",
             ),
             Fault(
                 "checkpoints without all data files",
-                "training/evaluation.py",
-                "if not shards or len(shards) < int(_DATA.search(shards[0]).group(1)):",
-                "if not shards:",
+                "pretrained/checkpoint_files.py",
+                "len(shards) >= int(count.group(1))",
+                "bool(shards)",
             ),
             Fault(
                 "everything measured again each time",
@@ -1030,8 +1030,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "a missing weight of the backbone is new",
                 "pretrained/warm_start.py",
-                "elif _is_below(name, required_scopes) and not _starts_with(name, allow_missing):",
-                "elif False and not _starts_with(name, allow_missing):",
+                'elif name.startswith(tuple(f"{scope}/" for scope in required_scopes)):',
+                "elif False:",
             ),
             Fault(
                 "any shape will do",
@@ -1077,8 +1077,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "segments for the mask",
                 "pretrained/hub.py",
-                "input_mask=inputs.input_mask,",
-                "input_mask=inputs.segment_ids,",
+                'input_mask=inputs["input_mask"],',
+                'input_mask=inputs["segment_ids"],',
             ),
         ),
     ),
