@@ -16,6 +16,7 @@ Texts stay as they were written. TensorFlow is imported only to open a file.
 """
 
 import collections
+import dataclasses
 import logging
 import re
 from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Sequence
@@ -42,6 +43,7 @@ _LAYOUT = (
 )
 
 
+@dataclasses.dataclass(eq=False)
 class SquadExample:
     """A question on a paragraph.
 
@@ -56,32 +58,15 @@ class SquadExample:
       has_gold: False if nothing is known: neither answers nor that there is none.
     """
 
-    def __init__(
-        self,
-        qas_id,
-        question_text,
-        paragraph_text,
-        orig_answer_text=None,
-        start_position=None,
-        end_position=None,
-        is_impossible=False,
-        *,
-        answers: Sequence[str] = (),
-        has_gold: bool = True,
-    ):
-        self.qas_id = qas_id
-        self.question_text = question_text
-        self.paragraph_text = paragraph_text
-        self.orig_answer_text = orig_answer_text
-        self.start_position = start_position
-        self.end_position = end_position
-        self.is_impossible = is_impossible
-        self.answers = tuple(answers)
-        self.has_gold = has_gold
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"SquadExample({fields})"
+    qas_id: str
+    question_text: str
+    paragraph_text: str
+    orig_answer_text: Optional[str] = None
+    start_position: Optional[int] = None
+    end_position: Optional[int] = None
+    is_impossible: bool = False
+    answers: Sequence[str] = ()
+    has_gold: bool = True
 
 
 class SquadData(NamedTuple):
@@ -252,7 +237,7 @@ def _example_of(question: _Question) -> SquadExample:
         question.text,
         question.context,
         is_impossible=bool(question.is_impossible),
-        answers=[answer["text"] for answer in question.answers],
+        answers=tuple(answer["text"] for answer in question.answers),
         has_gold=bool(question.answers or question.is_impossible),
     )
 
