@@ -508,7 +508,8 @@ class Windows(NamedTuple):
     is_max_context: np.ndarray
 
 
-def _empty_windows(count: int, max_seq_length: int) -> Windows:
+def empty_windows(count: int, max_seq_length: int) -> Windows:
+    """Returns arrays for `count` windows that hold nothing of any paragraph yet."""
     shape = (count, max_seq_length)
     return Windows(
         unique_ids=np.zeros(count, np.int64),
@@ -521,7 +522,7 @@ def _empty_windows(count: int, max_seq_length: int) -> Windows:
 
 def windows_of(features: Sequence[InputFeatures], max_seq_length: int) -> Windows:
     """Returns what decoding needs of features as arrays, in their order."""
-    windows = _empty_windows(len(features), max_seq_length)
+    windows = empty_windows(len(features), max_seq_length)
     for row, feature in enumerate(features):
         windows.unique_ids[row] = feature.unique_id
         if feature.example_index is not None:
@@ -537,7 +538,7 @@ def windows_of(features: Sequence[InputFeatures], max_seq_length: int) -> Window
 def _windows_of_questions(questions: Sequence[Question], max_seq_length: int) -> Windows:
     """The same straight from the tokens."""
     count = sum(len(question.windows) for question in questions)
-    result = _empty_windows(count, max_seq_length)
+    result = empty_windows(count, max_seq_length)
     result.unique_ids[:] = _FIRST_UNIQUE_ID + np.arange(count)
     for question in questions:
         offset = len(question.ids) + 2

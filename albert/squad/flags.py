@@ -50,8 +50,8 @@ def _define_data_flags(flag_values: flags.FlagValues) -> None:
         0.01,
         lower_bound=0.0,
         upper_bound=1.0,
-        help="Share of the answers to train on that may not be where answer_start says; those are "
-        "moved to where they stand, or left out.",
+        help="Share of the answers to train on that may not be where answer_start says; their "
+        "questions are left out.",
     )
     flags_lib.integer(
         flag_values,
