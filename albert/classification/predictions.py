@@ -284,8 +284,7 @@ def read_predict_file(task: Task, path: str) -> TaskData:
             "with all choices in one object."
         )
     for index, example in enumerate(data.examples):
-        # A row that its file does not name has the name "test-<row>".
-        if reading.guid is None or example.guid.startswith("test-"):
+        if reading.guid is None:
             example.guid = str(index)
         example.label = None
     places = [place for place in (reading.text_a, reading.text_b) if place is not None]
@@ -336,11 +335,9 @@ def _by_number(task: Task, own: Sequence[Columns], table: Table) -> Optional[Col
         text = "" if place is None else cells[place].strip()
         return labelled_examples.parse_label(text, labels) is not None
 
-    plain = Columns(0, 1 if task.is_pair else None)
-    if len(cells) == len(table.rows[0].values) == 1 + task.is_pair and not holds_label(
-        plain.text_b
-    ):
-        return plain
+    is_plain = len(cells) == len(table.rows[0].values) == 1 + task.is_pair
+    if is_plain and not (task.is_pair and holds_label(1)):
+        return Columns(0, 1 if task.is_pair else None)
     for reading in own:
         is_wide_enough = isinstance(reading.text_a, int) and len(cells) >= columns_needed(reading)
         if is_wide_enough and holds_label(reading.label):

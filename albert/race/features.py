@@ -46,7 +46,7 @@ def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
     if not 0 < max_qa_length < max_seq_length - 3:
         raise ValueError(
             f"--max_qa_length={max_qa_length} must be at least 1 and leave room for the article in "
-            f"--max_seq_length={max_seq_length}, three of which special tokens take. Usual are 128, 512."
+            f"--max_seq_length={max_seq_length}, three of which are special. Usual are 128 and 512."
         )
 
 

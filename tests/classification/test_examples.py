@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From lines to examples by declaration: dirt, columns, fields, headers, labels, what goes wrong."""
+"""From lines to examples by declaration: dirt, columns, fields, headers, labels."""
 
 import json
 import subprocess

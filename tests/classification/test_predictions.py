@@ -199,11 +199,6 @@ def test_rows_keep_the_names_that_the_file_gives_them(tmp_path):
     assert _predicted(tmp_path, "mrpc", text) == [("3", "A", "B"), ("5", "A", "B")]
 
 
-def test_a_row_without_a_name_is_called_by_its_number(tmp_path):
-    rows = _predicted(tmp_path, "sst-2", "sentence\tid\nA\tx7\nB\n")
-    assert rows == [("x7", "A", None), ("1", "B", None)]
-
-
 @pytest.mark.parametrize("file", ["mine.tsv", "mine.jsonl"])
 def test_rows_of_a_task_of_ones_own_are_named_as_it_says(file, tmp_path):
     path = tmp_path / file
