@@ -16,7 +16,6 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, tokenization
 from albert.classification import examples as labelled_examples
 from albert.classification import model_folder as fine_tuned_classifier
-from albert.classification import tables
 from albert.classification import tasks as classifier_tasks
 from albert.data import batches as input_pipeline
 from albert.pretraining import documents as text_documents
@@ -40,8 +39,8 @@ READERS = {
     "config": modeling.AlbertConfig.from_json_file,
     "vocabulary": tokenization.load_vocab,
     "text": lambda path: list(text_documents.read_file(path)),
-    "tsv": tables.read_tsv,
-    "json lines": tables.read_json_lines,
+    "tsv": labelled_examples.read_tsv,
+    "json lines": labelled_examples.read_json_lines,
     "squad": lambda path: squad_examples.read_dataset(path, is_training=False),
     "records": files.count_records,
     "hash": files.file_fingerprint,
@@ -123,7 +122,7 @@ def test_a_line_of_json_that_is_nested_deeply_is_named(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a": 1}\n' + DEEP + b"\n")
     with pytest.raises(ValueError, match="a.jsonl:2"):
-        tables.read_json_lines(str(path))
+        labelled_examples.read_json_lines(str(path))
 
 
 @pytest.mark.parametrize(

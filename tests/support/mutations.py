@@ -700,14 +700,14 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "one window too many",
                 "squad/features.py",
-                "if first + count >= pieces:",
-                "if first + count > pieces or not count:",
+                "if first + count >= tokens:",
+                "if first + count > tokens or not count:",
             ),
             Fault(
                 "the question's end kept",
                 "squad/features.py",
-                "ids = question.ids[: layout.max_query_length]",
-                "ids = question.ids[-layout.max_query_length :]",
+                "asked = ids[index][: layout.max_query_length]",
+                "asked = ids[index][-layout.max_query_length :]",
             ),
             Fault(
                 "[CLS] ruled out",
