@@ -53,7 +53,7 @@ from albert.classification.tasks import (  # noqa: F401
     iFLYTEKDataProcessor,
 )
 from albert.data import padded_batches
-from albert.training import fine_tuning_flow, metrics
+from albert.training import fine_tuning, metrics
 
 HEAD_DROPOUT = 0.1
 
@@ -297,8 +297,8 @@ def file_based_input_fn_builder(
     }
     if padding:
         padding = padded_batches.Padding(padding)
-        return fine_tuning_flow.record_input_fn(input_file, spec, padding=padding, **options)
-    return fine_tuning_flow.published_input_fn(
+        return fine_tuning.record_input_fn(input_file, spec, padding=padding, **options)
+    return fine_tuning.published_input_fn(
         input_file, spec, drop_remainder=drop_remainder, use_tpu=use_tpu, **options
     )
 

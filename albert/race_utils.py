@@ -23,7 +23,7 @@ from albert.race.features import (  # noqa: F401  by the names users know
     convert_single_example,
     file_based_convert_examples_to_features,
 )
-from albert.training import fine_tuning_flow, metrics
+from albert.training import fine_tuning, metrics
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 METRICS = ("eval_accuracy", "eval_loss")
@@ -309,7 +309,7 @@ def file_based_input_fn_builder(
             seed=seed,
             start_step=start_step,
         )
-    return fine_tuning_flow.record_input_fn(
+    return fine_tuning.record_input_fn(
         input_file,
         race_features.feature_spec(seq_length, multiple),
         is_training=is_training,

@@ -14,18 +14,12 @@ which prediction uses. The folder gets eval_results.txt, best_trial.txt, run_sum
 --do_predict predictions.json, test_results.tsv and predict_results.txt.
 """
 
-import time
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any
 
 from absl import flags
 
-from albert import fine_tuning_utils
-from albert.pretrained import released as released_models
-from albert.race import examples as race_examples
 from albert.race import run as race_run
-from albert.training import distributed_run, fine_tuning_runs
-from albert.training import estimators as estimator_utils
-from albert.training import evaluation as checkpoint_evaluator
+from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 
 # ---------------------------------------------------------------------------------------------
@@ -107,79 +101,15 @@ def _define_race_flags(flag_values: flags.FlagValues):
 # The script.
 
 
-class Outcome(NamedTuple):
-    """What a run did; None for what was not asked for, or was done already."""
-
-    training: Optional[estimator_utils.TrainingSummary]
-    evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
-    predictions: List[str]  # the files written
-
-
-@estimator_utils.sole_trainer
-def answer(settings: Any) -> Outcome:
-    """Trains, evaluates and predicts as the settings say.
-
-    Args:
-      settings: flags_lib.Settings with the flags of `define_flags`.
-
-    Raises:
-      ValueError: flags, data or checkpoints that do not fit each other.
-      estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
-    """
-    began = time.time()
-    check_flags(settings)
-    settings = released_models.completed(settings)
-    config = fine_tuning_utils.load_config(settings)
-    vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
-    run = race_run.Run(settings, config, vocabulary, fine_tuning_runs.TrainingLength(1, 0))
-    race_run.check_output_dir(run)
-    if settings.do_predict:
-        fine_tuning_runs.check_checkpoint(settings)
-    race_run.check_data(run)
-    times = race_run.start_summary(run, began)
-    training, evaluation, predictions, final_step = None, None, [], None
-    if settings.do_train:
-        features = run.features("train")
-        length = fine_tuning_runs.training_length(settings, features.records.count)
-        run, final_step = run._replace(length=length), length.num_train_steps
-        training = race_run.train(run, features, times.add_training)
-        if training:
-            times.add_training(training)
-    if settings.do_eval:
-        evaluation = race_run.evaluate(run, final_step, times)
-    if settings.do_predict:
-        prediction_began = time.time()
-        predictions = race_run.predict(run)
-        times.add_prediction(time.time() - prediction_began)
-    return Outcome(training, evaluation, predictions)
-
-
-def check_flags(settings: Any):
-    """Checks flags against each other.
-
-    Raises:
-      ValueError: nothing to do, levels that exclude each other, one file for two data sets, or
-        batch sizes that cannot be split as asked.
-    """
-    if not (settings.do_train or settings.do_eval or settings.do_predict):
-        raise ValueError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")
-    race_examples.levels_of(settings.high_only, settings.middle_only)
-    uses: Dict[str, str] = {}
-    for name in ("train_file", "eval_file", "predict_file"):
-        path = getattr(settings, name)
-        if path and uses.setdefault(path, name) != name:
-            raise ValueError(
-                f"--{uses[path]} and --{name} are both {path}: they hold the features of "
-                "different data. Give each a name of its own."
-            )
-    estimator_utils.check_batch_sizes(settings)
+def answer(settings: Any) -> fine_tuning.Outcome:
+    """Trains, evaluates and predicts as the settings say; see fine_tuning.run."""
+    return fine_tuning.run(settings, race_run.RaceTask)
 
 
 @flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
-    # Here --train_file names a file of features that is written, and not the data themselves.
-    distributed_run.run(answer, settings, chiefs_own={"train_file": None})
+    fine_tuning.main(settings, race_run.RaceTask)
 
 
 def cli():

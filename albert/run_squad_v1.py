@@ -17,9 +17,8 @@ from typing import Any
 
 from absl import flags
 
-from albert.squad import flags as squad_flags
 from albert.squad import run as squad_run
-from albert.training import distributed_run
+from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
@@ -27,7 +26,7 @@ _LOGGER = logging.getLogger("albert")
 
 def define_flags(flag_values: flags.FlagValues):
     """Defines the script's flags."""
-    squad_flags.define_flags(flag_values)
+    squad_run.define_flags(flag_values)
     flags_lib.boolean(
         flag_values,
         "use_einsum",
@@ -36,12 +35,17 @@ def define_flags(flag_values: flags.FlagValues):
     )
 
 
+def answer(settings: Any) -> fine_tuning.Outcome:
+    """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
+    return fine_tuning.run(settings, squad_run.SquadV1)
+
+
 @flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
     if not settings.use_einsum:
         _LOGGER.info("--use_einsum=false changes nothing: the graph has no einsum.")
-    distributed_run.run(lambda part: squad_run.run_squad(part, squad_run.V1), settings)
+    fine_tuning.main(settings, squad_run.SquadV1)
 
 
 def cli():

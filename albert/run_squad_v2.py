@@ -18,15 +18,14 @@ from typing import Any
 
 from absl import flags
 
-from albert.squad import flags as squad_flags
 from albert.squad import run as squad_run
-from albert.training import distributed_run
+from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 
 
 def define_flags(flag_values: flags.FlagValues):
     """Defines the script's flags."""
-    squad_flags.define_flags(flag_values)
+    squad_run.define_flags(flag_values)
     flags_lib.integer(
         flag_values, "start_n_top", 5, lower_bound=1, help="Starts followed in prediction."
     )
@@ -49,10 +48,15 @@ def define_flags(flag_values: flags.FlagValues):
     )
 
 
+def answer(settings: Any) -> fine_tuning.Outcome:
+    """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
+    return fine_tuning.run(settings, squad_run.SquadV2)
+
+
 @flags_lib.reads_flags(define_flags)
 def main(settings: Any):
     """Runs the script."""
-    distributed_run.run(lambda part: squad_run.run_squad(part, squad_run.V2), settings)
+    fine_tuning.main(settings, squad_run.SquadV2)
 
 
 def cli():

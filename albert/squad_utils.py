@@ -27,7 +27,7 @@ from albert.squad.features import (  # noqa: F401
     InputFeatures,
     convert_examples_to_features,
 )
-from albert.training import fine_tuning_flow
+from albert.training import fine_tuning
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -80,9 +80,9 @@ def input_fn_builder(
     }
     if padding:
         padding = padded_batches.Padding(padding, features=SEQUENCES)
-        return fine_tuning_flow.record_input_fn(input_file, spec, padding=padding, **options)
+        return fine_tuning.record_input_fn(input_file, spec, padding=padding, **options)
     features = [feature for feature in spec.features if is_v2 or feature.name != "p_mask"]
-    return fine_tuning_flow.published_input_fn(
+    return fine_tuning.published_input_fn(
         input_file,
         input_pipeline.FeatureSpec(features),
         drop_remainder=drop_remainder,

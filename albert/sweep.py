@@ -27,7 +27,7 @@ from absl import flags
 
 from albert import sweep_plan, sweep_table
 from albert.classification import predictions as classifier_predictions
-from albert.classification import run as classifier_run
+from albert.training import fine_tuning
 from albert.util import files, folder_lock, progress, stop_signals
 from albert.util import flags as flags_lib
 
@@ -234,8 +234,7 @@ def _write_results(
 ):
     """The table in all its forms, and what GLUE wants to be sent."""
     results = [
-        sweep_table.read_run(os.path.join(run.folder, classifier_run.SUMMARY_NAME))
-        for run in measured
+        sweep_table.read_run(os.path.join(run.folder, fine_tuning.SUMMARY_NAME)) for run in measured
     ]
     places = ("model_dir", "albert_dir", "albert_hub_module_handle", "albert_config_file")
     named = [getattr(settings, place) for place in places + ("init_checkpoint",)]

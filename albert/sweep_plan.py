@@ -18,6 +18,7 @@ from albert.classification import run as classifier_run
 from albert.classification import tasks as classifier_tasks
 from albert.pretrained import released as released_models
 from albert.pretrained import warm_start as checkpoint_init
+from albert.training import fine_tuning
 from albert.util import files, folder_lock
 from albert.util import flags as flags_lib
 
@@ -300,7 +301,7 @@ class _Planner:
                 parsed = released_models.completed(
                     flags_lib.parse(run_classifier.define_flags, everything)
                 )
-                run_classifier.check_flags(parsed)
+                fine_tuning.check_flags(parsed, classifier_run.ClassifierTask)
                 fine_tuning_utils.load_config(parsed)  # each task has a length of its own
             except ValueError as error:
                 raise ValueError(f"Task {task.name}: {error}") from error
@@ -454,7 +455,7 @@ def _read_marker(run: PlannedRun) -> Optional[Dict[str, Any]]:
 def is_finished(run: PlannedRun) -> bool:
     """Returns whether the run was done before, with the same settings and data."""
     marker = _read_marker(run)
-    summary = os.path.join(run.folder, classifier_run.SUMMARY_NAME)
+    summary = os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
     has_result = run.task in BORROWED_MODELS or tf.io.gfile.exists(summary)
     return marker is not None and marker["is_finished"] and has_result
 

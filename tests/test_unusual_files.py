@@ -25,7 +25,7 @@ from albert.pretraining import text_blocks
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
 from albert.training import estimators as estimator_utils
-from albert.training import fine_tuning_runs, run_summary
+from albert.training import fine_tuning
 from albert.util import files, text_lines
 
 DEEP = b"[" * 100000
@@ -117,7 +117,7 @@ def test_a_garbled_json_file_is_named(tmp_path, content, read):
 def test_what_can_be_made_again_is(tmp_path, content):
     path = tmp_path / "run_summary.json"
     path.write_bytes(content)
-    assert run_summary.read_document(str(path)) is None
+    assert fine_tuning.read_document(str(path)) is None
     (tmp_path / ".a.meta.json").write_bytes(content)
     assert files.read_sidecar(str(tmp_path / "a")) is None
 
@@ -142,7 +142,7 @@ def test_a_line_of_json_that_is_nested_deeply_is_named(tmp_path):
 def test_a_damaged_curve_is_put_aside_and_training_goes_on(tmp_path, content, caplog):
     path = tmp_path / estimator_utils.CURVE_NAME
     path.write_bytes(content)
-    assert fine_tuning_runs.recent_loss(str(tmp_path), 10) is None
+    assert fine_tuning.recent_loss(str(tmp_path), 10) is None
     caplog.clear()
     curve = estimator_utils.TrainingCurve(str(tmp_path), 5)
     curve.add({"step": 6, "loss": "0.25"})

@@ -16,11 +16,11 @@ import tensorflow.compat.v1 as tf
 from albert import classifier_utils, modeling, tokenization
 from albert.pretrained import model_vocabulary
 from albert.pretrained import warm_start as checkpoint_init
-from albert.training import fine_tuning_flow
+from albert.training import fine_tuning
 from albert.util import files
 
 DESCRIPTION_NAME = "classifier.json"
-CONFIG_NAME = fine_tuning_flow.CONFIG_NAME
+CONFIG_NAME = fine_tuning.CONFIG_NAME
 FORMAT_VERSION = 1
 
 # What classifier.json has to say, besides the vocabulary.
@@ -166,7 +166,7 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
     if classifier.is_pair is not None:
         description["is_pair"] = classifier.is_pair
     vocabulary = {key: getattr(classifier, key) for key in model_vocabulary.KEYS}
-    return fine_tuning_flow.portable_files(
+    return fine_tuning.portable_files(
         DESCRIPTION_NAME, description, vocabulary, config=classifier.config
     )
 

@@ -9,6 +9,7 @@ import logging
 import pathlib
 import socket
 import threading
+import types
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, run_pretraining, run_race
 from albert.pretraining import model as pretraining_utils
-from albert.training import distributed_run, distribution, fine_tuning_runs, peer_watch
+from albert.training import distributed_run, distribution, fine_tuning, peer_watch
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import model_fn as training_graph
@@ -427,7 +428,17 @@ def train_pretraining(settings):
 
 
 def train_fine_tuning(settings):
-    fine_tuning_runs.train(settings, None, None, num_train_steps=9, model_config=None, documents={})
+    values = {
+        "num_train_epochs": None,
+        "train_step": 9,
+        "warmup_proportion": None,
+        "warmup_step": 1,
+    }
+    task = types.SimpleNamespace(features=lambda _: None, count=lambda _: 9)
+    run = types.SimpleNamespace(
+        settings=types.SimpleNamespace(**values, **settings.to_dict()), task=task
+    )
+    fine_tuning.FineTuning.train(run)
 
 
 @pytest.mark.parametrize("train", [train_pretraining, train_fine_tuning])

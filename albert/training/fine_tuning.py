@@ -1,0 +1,1306 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""One run of fine-tuning, whatever the task.
+
+    outcome = run(settings, RaceTask)
+
+`FineTuning` checks the flags, finds the model and the data, trains, evaluates each checkpoint once,
+keeps the best, predicts with it, exports it, and writes run_summary.json. A `Task` declares what
+differs: its data, head, measurements and files. docs/new_task.md adds one.
+
+Dimensions: B batch, N examples.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import time
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    Union,
+)
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils, modeling, tokenization
+from albert.data import batches as input_pipeline
+from albert.data import feature_cache, padded_batches, record_damage
+from albert.pretrained import checkpoint_files, model_vocabulary
+from albert.pretrained import released as released_models
+from albert.pretrained import warm_start as checkpoint_init
+from albert.training import distributed_run, distribution
+from albert.training import estimators as estimator_utils
+from albert.training import evaluation as checkpoint_evaluator
+from albert.util import files, progress
+from albert.util import runtime as precision
+
+_LOGGER = logging.getLogger("albert")
+
+CONFIG_NAME = "albert_config.json"
+SUMMARY_NAME = "run_summary.json"
+
+# A mean loss above this share of a constant predictor's is one that has learnt nothing.
+_COLLAPSED_SHARE = 0.97
+_COLLAPSE_STEPS = 100  # the loss of fewer is chance
+_REMEDIES = (
+    "Usual remedies: a lower --learning_rate, a longer warm-up, another --seed, more steps; and "
+    "check in the log's report on the first weights that --init_checkpoint was loaded."
+)
+_WORTH_A_LINE_BYTES = 1e9
+# Compiled clusters pay on TensorFlow 1.15 from so many examples times width on for each length that
+# there may be (one in 16 tokens), but the first few, whose time the larger graph without clusters
+# takes too. Fitted to processor seconds of whole runs: docs/results.md.
+_WORTH_COMPILING = 8.5e3
+_LENGTHS_FOR_NOTHING = 5
+# Tokens of an update times layers times width for which TensorFlow's own gradients, which keep more
+# than those of the clusters, fit into about a gigabyte.
+_SMALL_UPDATE = 1e7
+
+Outputs = Mapping[str, np.ndarray]  # what a model gives for each example, by name, [N, ...] each
+
+
+# ---------------------------------------------------------------------------------------------
+# What a task declares.
+
+
+class Split(NamedTuple):
+    """The examples of one use and the file with their features, in the same order."""
+
+    examples: Sequence[Any]
+    records: feature_cache.RecordFile
+
+
+class Task:
+    """A fine-tuning task; a subclass says what differs from the usual.
+
+    What `features` returns is the task's own: a `Split`, or something else with `records`.
+
+    Attributes:
+      name: of the task, in files and in the log.
+      description_name: JSON file in the output folder that says what was trained.
+      best_metric: the measurement by which the best checkpoint is chosen.
+      higher_is_better: its direction.
+      sequences: the features that are as long as the input, of which input_mask is one.
+      training_only: keys of the description that may differ where a model is only used.
+      earlier: values of the description that earlier versions did not record.
+      chiefs_own: settings that workers of a distributed training leave alone, with the value that
+        says so.
+      metric_fn: see fine_tuning_utils.build_model_fn.
+    """
+
+    name = ""
+    description_name = ""
+    best_metric = "eval_accuracy"
+    higher_is_better = True
+    sequences = padded_batches.Padding().features
+    training_only: Tuple[str, ...] = ("max_seq_length",)
+    earlier: Mapping[str, Any] = {}
+    chiefs_own: Mapping[str, Any] = {}
+    metric_fn: Optional[Callable] = None
+
+    def __init__(self, settings: Any, tokenizer: tokenization.FullTokenizer):
+        """Takes the settings, checked and completed, and the model's tokenizer."""
+        self.settings = settings
+        self.tokenizer = tokenizer
+
+    # ---- flags ----
+
+    @classmethod
+    def check_flags(cls, settings: Any) -> None:
+        """Checks the flags against each other; raises ValueError."""
+
+    @property
+    def predicts(self) -> bool:
+        """Whether predictions are asked for."""
+        return self.settings.do_predict
+
+    @property
+    def keep_checkpoints(self) -> int:
+        """How many of the newest checkpoints stay beside the best one; 0 keeps all."""
+        return self.settings.keep_checkpoint_max
+
+    @property
+    def eval_batch_size(self) -> int:
+        """Examples in a batch of evaluation."""
+        return self.settings.eval_batch_size
+
+    def description(self) -> Dict[str, Any]:
+        """Returns what the description says, but for length, vocabulary and hub module."""
+        return {"format_version": 1, "task": self.name}
+
+    # ---- data and model ----
+
+    def check_data(self) -> None:
+        """Finds the data of all parts, so that hours of training do not end in vain."""
+
+    def features(self, split: str) -> Any:
+        """Returns a split's examples and record file; "train" is what is trained on."""
+        raise NotImplementedError
+
+    def spec(self, is_training: bool) -> input_pipeline.FeatureSpec:
+        """Returns the declaration of the records."""
+        raise NotImplementedError
+
+    def head(self) -> fine_tuning_utils.Head:
+        """Returns the head, see fine_tuning_utils.HeadOutput."""
+        raise NotImplementedError
+
+    def count(self, features: Any) -> int:
+        """Returns the number of examples by which epochs are counted."""
+        return features.records.count
+
+    def constant_loss(self, features: Any) -> Optional[float]:
+        """Returns the lowest loss of a constant prediction; None where that is not known."""
+        del features
+        return None
+
+    # ---- evaluation ----
+
+    def eval_splits(self) -> Dict[str, Any]:
+        """Returns the features to evaluate on, by name; none if there is nothing to evaluate."""
+        return {"dev": self.features("dev")} if self.settings.do_eval else {}
+
+    def fingerprint(self) -> Dict[str, Any]:
+        """Returns what measurements depend on beside checkpoint, precision and records."""
+        return {}
+
+    def measure(self, checkpoint: str, outputs: Mapping[str, Outputs]) -> Dict[str, float]:
+        """Returns the measurements of a checkpoint, given its outputs for each split."""
+        raise NotImplementedError
+
+    def after_evaluation(
+        self,
+        summary: checkpoint_evaluator.EvaluationSummary,
+        fingerprint: Mapping[str, Any],
+        measure: Callable[[str], Mapping[str, float]],
+    ) -> None:
+        """Writes what else there is to say of the best checkpoint; `measure` measures one again."""
+
+    # ---- prediction and export ----
+
+    def predict(
+        self, checkpoint: str, outputs_of: Callable[[Any], Dict[str, np.ndarray]]
+    ) -> List[str]:
+        """Writes predictions; returns the files. `outputs_of` gives a checkpoint's outputs."""
+        raise NotImplementedError
+
+    def export(self, run: "FineTuning", checkpoint: str) -> str:
+        """Exports a checkpoint into --export_dir; returns the folder."""
+        raise NotImplementedError
+
+
+# ---------------------------------------------------------------------------------------------
+# The run.
+
+
+class TrainingLength(NamedTuple):
+    """How long training is."""
+
+    num_train_steps: int
+    num_warmup_steps: int
+
+
+class Outcome(NamedTuple):
+    """What a run did; None for what was not asked for, or was done already.
+
+    Attributes:
+      training: what was trained.
+      evaluation: of the checkpoints of the output folder.
+      metrics: of the best checkpoint, or of the one that was named; {} if nothing was measured.
+      predictions: the files written.
+      export: the folder written.
+    """
+
+    training: Optional[estimator_utils.TrainingSummary]
+    evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
+    metrics: Dict[str, Any]
+    predictions: List[str]
+    export: Optional[str]
+
+
+def main(settings: Any, task: Type[Task]) -> None:
+    """Runs a script: all of it, or a worker's part of a distributed training."""
+    distributed_run.run(lambda own: run(own, task), settings, chiefs_own=task.chiefs_own)
+
+
+@estimator_utils.sole_trainer
+def run(settings: Any, task: Type[Task]) -> Outcome:
+    """Trains, evaluates, predicts and exports as the settings say.
+
+    Args:
+      settings: of a fine-tuning script.
+      task: class of the task.
+
+    Raises:
+      ValueError: flags, data or checkpoints that do not fit each other.
+      estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
+    """
+    return FineTuning(settings, task).run()
+
+
+def check_flags(settings: Any, task: Type[Task]) -> None:
+    """Checks flags against each other.
+
+    Raises:
+      ValueError: nothing to do, no data, or sizes that do not fit.
+    """
+    task.check_flags(settings)
+    estimator_utils.check_batch_sizes(settings)
+
+
+class FineTuning:
+    """One run of one task.
+
+    Attributes:
+      settings: of the script, with the parts of the model that --albert_dir stands for.
+      config: of the encoder; None with a hub module that does not bring one.
+      vocabulary: the model's.
+      task: what is trained.
+      length: of training, once its data were read.
+    """
+
+    def __init__(self, settings: Any, task: Type[Task]):
+        """Checks the flags and finds the model; raises ValueError."""
+        self._began = time.time()
+        check_flags(settings, task)
+        self.settings = released_models.completed(settings)
+        self.config = fine_tuning_utils.load_config(self.settings)
+        self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
+        self.task = task(self.settings, self.vocabulary.tokenizer)
+        self.length = TrainingLength(1, 0)
+
+    def run(self) -> Outcome:
+        """Does what the flags ask for; see the function `run`."""
+        settings, task = self.settings, self.task
+        export_dir = getattr(settings, "export_dir", None)
+        self.check_output_dir()
+        if task.predicts or export_dir:
+            check_checkpoint(settings)
+        task.check_data()
+        about = {"task": task.name, "metric": task.best_metric, "seed": settings.seed}
+        self._times = RunSummary(
+            settings.output_dir, about, batch_size=settings.train_batch_size, began=self._began
+        )
+        training = self.train() if settings.do_train else None
+        evaluation, metrics = self.evaluate()
+        predictions = self.predict() if task.predicts else []
+        export = None
+        if export_dir:
+            export = task.export(self, chosen_checkpoint(settings))
+        return Outcome(training, evaluation, metrics, predictions, export)
+
+    # ---- the folder ----
+
+    def description(self) -> Dict[str, Any]:
+        """Returns the content of the description in the output folder."""
+        content = self.task.description()
+        content["max_seq_length"] = self.settings.max_seq_length
+        content.update(self.vocabulary.description())
+        if self.settings.albert_hub_module_handle:
+            content["hub_module"] = absolute_handle(self.settings.albert_hub_module_handle)
+        return content
+
+    def check_output_dir(self) -> None:
+        """Checks that the output folder is new, or was made for this model, task and vocabulary.
+
+        Raises:
+          ValueError: it belongs to something else.
+        """
+        if self.config is not None:
+            estimator_utils.check_output_dir(self.settings.output_dir, self.config.to_dict())
+        task = self.task
+        check_description(
+            os.path.join(self.settings.output_dir, task.description_name),
+            self.description(),
+            earlier=task.earlier,
+            may_differ=() if self.settings.do_train else task.training_only,
+        )
+
+    # ---- what an estimator takes ----
+
+    def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
+        """Returns the model function; it starts from `init_checkpoint` if there is no other."""
+        model = model_settings(
+            self.settings, self.config, self.length, init_checkpoint=init_checkpoint
+        )
+        metric_fn = self.task.metric_fn
+        return fine_tuning_utils.build_model_fn(model, self.task.head(), metric_fn=metric_fn)
+
+    def input_fn(
+        self, file: str, batch_size: int, *, is_training: bool = False, start_step: int = 0
+    ) -> Callable:
+        """Returns the input function for a record file."""
+        mode = self.settings.padding or padded_batches.default_mode(self.settings.use_tpu)
+        return record_input_fn(
+            file,
+            self.task.spec(is_training),
+            is_training=is_training,
+            batch_size=batch_size,
+            padding=padded_batches.Padding(mode, features=self.task.sequences),
+            seed=self.settings.seed,
+            start_step=start_step,
+        )
+
+    def collector(self, features: Any, batch_size: int, name: str) -> "OutputCollector":
+        """Returns what runs checkpoints over a split."""
+        return OutputCollector(
+            self.settings,
+            self.model_fn(),
+            self.input_fn(features.records.path, batch_size),
+            batch_size=batch_size,
+            examples=features.records.count,
+            name=name,
+        )
+
+    # ---- the parts ----
+
+    def train(self) -> Optional[estimator_utils.TrainingSummary]:
+        """Trains to the last step, from the newest checkpoint or from the first weights.
+
+        A run that was stopped goes on as if it had not been. All checkpoints are kept until they
+        are evaluated.
+
+        Returns:
+          What was done; None if that had been done before.
+        """
+        settings = self.settings
+        features = self.task.features("train")
+        self.length = training_length(settings, self.task.count(features))
+        resumed = estimator_utils.agreed_resume_point(settings)
+        summary = None
+        if resumed and resumed.step >= self.length.num_train_steps:
+            _LOGGER.info(
+                "Nothing to train: %s is at step %d of %d. To train anew, with other settings, "
+                "choose another --output_dir.",
+                *(resumed.path, resumed.step, self.length.num_train_steps),
+            )
+        else:
+            summary = self._train_on(features.records.path, resumed)
+            self._times.add_training(summary)
+        epoch_steps = -(-features.records.count // settings.train_batch_size)
+        loss = recent_loss(settings.output_dir, epoch_steps)
+        constant_loss = self.task.constant_loss(features)
+        if loss is not None and constant_loss is not None:
+            warn_of_collapse(loss, constant_loss)
+        return summary
+
+    def _train_on(
+        self, file: str, resumed: Optional[checkpoint_evaluator.Checkpoint]
+    ) -> estimator_utils.TrainingSummary:
+        settings, length = self.settings, self.length
+        start = resumed.step if resumed else 0
+        if settings.albert_hub_module_handle and not resumed:
+            first = None
+            _LOGGER.info("First weights of the encoder: %s.", settings.albert_hub_module_handle)
+        else:
+            first = estimator_utils.first_weights(settings, resumed)
+        hooks = []
+        if distribution.is_chief(settings):
+            saved = -(-(length.num_train_steps - start) // settings.save_checkpoints_steps)
+            hooks.append(_RoomHook(settings, saved + (not resumed)))  # a new run saves step 0 too
+        _announce_compilation(settings, self.config, length)
+        return estimator_utils.train(
+            estimator_utils.build_training_estimator(
+                self.model_fn(first), settings, keep_checkpoint_max=0
+            ),
+            self.input_fn(file, settings.train_batch_size, is_training=True, start_step=start),
+            settings,
+            max_steps=length.num_train_steps,
+            resumed=resumed,
+            model_config=self.config and self.config.to_dict(),
+            documents={self.task.description_name: self.description()},
+            hooks=hooks,
+            on_progress=self._times.add_training,
+        )
+
+    def evaluate(
+        self,
+    ) -> Tuple[Optional[checkpoint_evaluator.EvaluationSummary], Dict[str, Any]]:
+        """Evaluates --checkpoint, or each checkpoint of the output folder, of which the best stays.
+
+        Returns:
+          The summary, None where there is one checkpoint alone, whose results are in a file of
+          their own; and the metrics of the best, or of that one.
+        """
+        splits = self.task.eval_splits()
+        if not splits:
+            return None, {}
+        with contextlib.ExitStack() as stack:
+            collectors = {
+                name: stack.enter_context(self.collector(features, self.task.eval_batch_size, name))
+                for name, features in splits.items()
+            }
+
+            def measure(checkpoint: str) -> Mapping[str, float]:
+                outputs = {name: one.run(checkpoint) for name, one in collectors.items()}
+                return self.task.measure(checkpoint, outputs)
+
+            alone = self._checkpoint_alone()
+            if alone:
+                return None, evaluate_one(self.settings.output_dir, measure, alone)
+            summary = self._evaluate_all(measure, splits)
+        return summary, dict(summary.best.metrics) if summary.best else {}
+
+    def _checkpoint_alone(self) -> Optional[str]:
+        """The one to evaluate where there are not several to choose from."""
+        settings, folder = self.settings, self.settings.output_dir
+        if settings.checkpoint:
+            return chosen_checkpoint(settings)
+        has_several = checkpoint_evaluator.list_checkpoints(folder)
+        if has_several or settings.wait_for_checkpoints_minutes or not _holds_checkpoint(folder):
+            return None
+        ledger = os.path.join(folder, checkpoint_evaluator.LEDGER_NAME)
+        return None if tf.io.gfile.exists(ledger) else chosen_checkpoint(settings)
+
+    def _evaluate_all(
+        self, measure: Callable[[str], Mapping[str, float]], splits: Mapping[str, Any]
+    ) -> checkpoint_evaluator.EvaluationSummary:
+        settings, task, times = self.settings, self.task, self._times
+        fingerprint = {"precision": settings.precision, **task.fingerprint()}
+        for name, features in splits.items():
+            fingerprint[name] = files.file_fingerprint(features.records.path)
+        times.start_part()
+
+        def timed(checkpoint: str) -> Mapping[str, float]:
+            measurements = measure(checkpoint)
+            times.add_evaluation()
+            return measurements
+
+        summary = checkpoint_evaluator.evaluate_checkpoints(
+            settings.output_dir,
+            timed,
+            best_metric=task.best_metric,
+            higher_is_better=task.higher_is_better,
+            fingerprint=fingerprint,
+            write_best_trial=True,
+            wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
+            final_step=self.length.num_train_steps if settings.do_train else None,
+        )
+        _log_best(summary)
+        task.after_evaluation(summary, fingerprint, measure)
+        best = summary.best
+        results = {
+            "num_train_steps": max(result.step for result in summary.results),
+            "best_step": best and best.step,
+            "metrics": dict(best.metrics) if best else {},
+            "value": best and best.metrics[task.best_metric],
+        }
+        if times.has_news or times.lacks(results):
+            times.add_evaluation(**results)
+        if settings.do_train:
+            # model.ckpt-0 has served its purpose too.
+            steps = [0, *(result.step for result in summary.results)]
+            prune_checkpoints(settings.output_dir, task.keep_checkpoints, steps)
+        return summary
+
+    def predict(self) -> List[str]:
+        """Predicts with the chosen checkpoint; returns the files written."""
+        settings = self.settings
+        checkpoint = chosen_checkpoint(settings)
+        _LOGGER.info("Predicting with %s.", checkpoint)
+        self._times.start_part()
+
+        def outputs_of(features: Any) -> Dict[str, np.ndarray]:
+            with self.collector(features, settings.predict_batch_size, "predict") as collector:
+                return collector.run(checkpoint)
+
+        written = self.task.predict(checkpoint, outputs_of)
+        self._times.add_prediction()
+        _LOGGER.info("Wrote %s.", ", ".join(written))
+        return written
+
+
+def _log_best(summary: checkpoint_evaluator.EvaluationSummary) -> None:
+    if not summary.best:
+        return
+    metrics = ", ".join(
+        f"{name} {value:.4f}"
+        for name, value in sorted(summary.best.metrics.items())
+        if name != "global_step"
+    )
+    _LOGGER.info(
+        "Best of %d evaluated checkpoints: step %d, %s; kept as %s.",
+        *(len(summary.results), summary.best.step, metrics, summary.best_checkpoint),
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# The model and its input, as the flags want them.
+
+
+def training_length(settings: Any, examples: int) -> TrainingLength:
+    """Returns the steps of training and of its warm-up.
+
+    num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
+
+    Args:
+      settings: has some of these, and train_batch_size.
+      examples: of the training data.
+
+    Raises:
+      ValueError: the epochs make no whole step.
+    """
+    if not settings.num_train_epochs:
+        steps = settings.train_step
+    else:
+        steps = int(examples / settings.train_batch_size * settings.num_train_epochs)
+        if not steps:
+            raise ValueError(
+                f"--num_train_epochs={settings.num_train_epochs:g} of {examples} examples is less "
+                f"than one batch of {settings.train_batch_size}. Give more epochs or a smaller "
+                "--train_batch_size."
+            )
+    if settings.warmup_proportion is None:
+        warmup = settings.warmup_step
+    else:
+        warmup = int(steps * settings.warmup_proportion)
+    if warmup >= steps:
+        _LOGGER.warning(
+            "The warm-up of %d steps is not below the %d of training: the learning rate never "
+            "reaches its peak.",
+            *(warmup, steps),
+        )
+    return TrainingLength(steps, warmup)
+
+
+def compiles(
+    settings: Any, config: Optional[modeling.AlbertConfig], length: TrainingLength
+) -> bool:
+    """Returns whether training compiles the element-wise parts (--use_xla).
+
+    Each length of a batch is compiled for itself. On TensorFlow 1.15 a short training of small
+    batches or a small model would lose by it; there --use_xla has to be given.
+    """
+    if settings.use_tpu or not settings.use_xla:
+        return False
+    if precision.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
+        return True
+    size = config.num_hidden_layers * config.hidden_size
+    batch, longest = settings.train_batch_size, settings.max_seq_length
+    if settings.padding == "max" or batch * longest * size > _SMALL_UPDATE:
+        return True
+    lengths = longest / padded_batches.LENGTH_MULTIPLE - _LENGTHS_FOR_NOTHING
+    width = length.num_train_steps * batch * config.hidden_size
+    return width > _WORTH_COMPILING * lengths
+
+
+def _announce_compilation(
+    settings: Any, config: Optional[modeling.AlbertConfig], length: TrainingLength
+) -> None:
+    if settings.albert_hub_module_handle:
+        return  # a module is run as it is
+    if compiles(settings, config, length):
+        lengths = 1
+        if settings.padding != "max":
+            lengths = -(-settings.max_seq_length // padded_batches.LENGTH_MULTIPLE)
+        _LOGGER.info(
+            "Element-wise parts are compiled (--use_xla): a step takes some seconds longer where a "
+            "batch is the first of its length, of which there may be %d.",
+            lengths,
+        )
+    elif settings.use_xla and not settings.use_tpu:
+        _LOGGER.info(
+            "Element-wise parts are not compiled: so short a training gains less than each length "
+            "of a batch takes to compile. --use_xla compiles them all the same."
+        )
+
+
+def model_settings(
+    settings: Any,
+    config: Optional[modeling.AlbertConfig],
+    length: TrainingLength,
+    *,
+    init_checkpoint: Optional[str] = None,
+) -> fine_tuning_utils.ModelSettings:
+    """Returns what fine_tuning_utils.build_model_fn takes beside a head.
+
+    Args:
+      settings: of a fine-tuning script.
+      config: of the encoder; None with a hub module.
+      length: of training.
+      init_checkpoint: where the first weights are, if there is no other checkpoint.
+    """
+    return fine_tuning_utils.ModelSettings(
+        config=config,
+        init_checkpoint=init_checkpoint,
+        learning_rate=settings.learning_rate,
+        num_train_steps=length.num_train_steps,
+        num_warmup_steps=length.num_warmup_steps,
+        use_tpu=settings.use_tpu,
+        # On a TPU looking up rows is slower than a product.
+        use_one_hot_embeddings=settings.use_tpu,
+        hub_module=settings.albert_hub_module_handle,
+        optimizer=settings.optimizer,
+        compute_dtype=precision.compute_dtype(settings.precision),
+        recompute=settings.recompute,
+        use_xla=compiles(settings, config, length),
+        gradient_accumulation_steps=settings.gradient_accumulation_steps,
+        seed=settings.seed,
+        layerwise_lr_decay=settings.layerwise_lr_decay,
+    )
+
+
+def record_input_fn(
+    file: Union[str, Sequence[str]],
+    spec: input_pipeline.FeatureSpec,
+    *,
+    is_training: bool,
+    batch_size: Optional[int],
+    padding: padded_batches.Padding,
+    seed: int = 0,
+    start_step: int = 0,
+) -> Callable:
+    """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
+
+    Args:
+      file: a record file, or several.
+      spec: declaration of the records.
+      is_training: endless shuffled batches, of which number n is a function of the seed and n;
+        otherwise each record once.
+      batch_size: B, unless params has batch_size.
+      padding: how sequences are padded.
+      seed: of the order of training.
+      start_step: training goes on with the batch of this step.
+    """
+    paths = [file] if isinstance(file, str) else list(file)
+
+    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
+        """Reads the batches of one core."""
+        size = params.get("batch_size", batch_size)
+        if not is_training:
+            return padded_batches.evaluation_batches(paths, spec, padding=padding, batch_size=size)
+        shard = estimator_utils.input_shard(params)
+        return padded_batches.training_batches(
+            paths,
+            spec,
+            padding=padding,
+            batch_size=size,
+            seed=seed,
+            start_batch=start_step * shard.batches_per_step,
+            shard_index=shard.index,
+            shard_count=shard.count,
+            batches_per_step=shard.batches_per_step,
+        )
+
+    return input_fn
+
+
+def published_input_fn(
+    file: Union[str, Sequence[str]],
+    spec: input_pipeline.FeatureSpec,
+    *,
+    is_training: bool,
+    drop_remainder: bool,
+    use_tpu: bool,
+    batch_size: Optional[int],
+    seed: int = 0,
+    start_step: int = 0,
+) -> Callable:
+    """Returns the `input_fn` that programs made for the published scripts expect.
+
+    Sequences have their full length and features are those of `spec` alone.
+
+    Args:
+      file, spec, is_training, seed, start_step: see `record_input_fn`.
+      drop_remainder: leave the last batch of an evaluation out if it is not full; otherwise it is
+        smaller.
+      use_tpu: take B from params.
+      batch_size: B elsewhere, whatever params say.
+    """
+    paths = [file] if isinstance(file, str) else list(file)
+
+    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
+        """Reads the batches of one core."""
+        size = params["batch_size"] if use_tpu else batch_size
+        if is_training:
+            read = record_input_fn(
+                paths,
+                spec,
+                is_training=True,
+                batch_size=size,
+                padding=padded_batches.Padding("max"),
+                seed=seed,
+                start_step=start_step,
+            )
+            return read(dict(params, batch_size=size))
+        batches = input_pipeline.evaluation_batches(
+            paths, spec, batch_size=size, pad_final_batch=drop_remainder
+        )
+        if drop_remainder:
+            batches = batches.take(sum(map(input_pipeline.count_records, paths)) // size)
+        keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})
+        return batches.map(keep)
+
+    return input_fn
+
+
+# ---------------------------------------------------------------------------------------------
+# The output folder.
+
+
+def absolute_handle(handle: str) -> str:
+    """Returns a hub module's handle that means the same in any working directory."""
+    return handle if "://" in handle else os.path.abspath(handle)
+
+
+def check_description(
+    path: str,
+    description: Mapping[str, Any],
+    *,
+    earlier: Mapping[str, Any],
+    may_differ: Sequence[str] = (),
+) -> None:
+    """Checks that a folder's description, if there is one, is that of this run.
+
+    Args:
+      path: of the JSON file.
+      description: what it says after this run.
+      earlier: values that earlier versions did not record.
+      may_differ: keys whose change is worth a warning only.
+
+    Raises:
+      ValueError: the folder belongs to something else.
+    """
+    if not tf.io.gfile.exists(path):
+        return
+    folder = os.path.dirname(path)
+    present, wanted = dict(earlier, **files.read_json_object(path)), dict(description)
+    for content in (present, wanted):
+        if content.get("hub_module"):
+            content["hub_module"] = absolute_handle(content["hub_module"])
+        for key in model_vocabulary.KEYS:
+            content[key] = content.get(key) and content[key]["sha256"]
+    for key in may_differ:
+        trained, now = present.pop(key, None), wanted.pop(key, None)
+        if trained != now:
+            _LOGGER.warning(
+                "The model in %s was trained with --%s=%s, and is run with %s now.",
+                *(folder, key, trained, now),
+            )
+    difference = files.fingerprint_difference(present, wanted)
+    if difference:
+        raise ValueError(
+            f"--output_dir={folder} belongs to another run: {difference}. Choose another "
+            f"--output_dir; if the change is meant, remove {path} first."
+        )
+
+
+def portable_files(
+    name: str,
+    description: Mapping[str, Any],
+    vocabulary: Mapping[str, Optional[str]],
+    *,
+    config: Optional[modeling.AlbertConfig],
+) -> Dict[str, bytes]:
+    """Returns the content of the files that, with the weights, make a model usable elsewhere.
+
+    Args:
+      name: of the JSON file with the description.
+      description: its content but for the vocabulary, which lies beside it.
+      vocabulary: the path for each of model_vocabulary.KEYS, or None.
+      config: of the encoder; None with a hub module.
+    """
+    content = {key: value for key, value in description.items() if key not in model_vocabulary.KEYS}
+    contents = {}
+    for key in model_vocabulary.KEYS:
+        path = vocabulary.get(key)
+        if path:
+            base = os.path.basename(path)
+            contents[base] = files.read_bytes(path)
+            content[key] = {"path": base, "sha256": files.file_fingerprint(path)["sha256"]}
+    contents[name] = files.json_text(content).encode("utf-8")
+    if config is not None:
+        contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")
+    return contents
+
+
+def read_document(path: str) -> Optional[Dict[str, Any]]:
+    """Returns the object in a JSON file of ours; None if there is none that can be read.
+
+    What cannot be read will be written anew, which one line of the log says.
+    """
+    if not tf.io.gfile.exists(path):
+        return None
+    try:
+        return files.read_json_object(path)
+    except ValueError as error:
+        _LOGGER.warning("%s It is written anew.", error)
+        return None
+
+
+class _RoomHook(tf.train.SessionRunHook):
+    """Checks that the disk has room for the checkpoints, before anything is written."""
+
+    def __init__(self, settings: Any, count: int):
+        self._settings = settings
+        self._count = count
+
+    def begin(self):
+        size = sum(item.shape.num_elements() * item.dtype.size for item in tf.global_variables())
+        check_room(self._settings, self._count, size)
+
+
+def check_room(settings: Any, count: int, size: int) -> None:
+    """Says how much room checkpoints take, if it is much.
+
+    Args:
+      settings: has output_dir and save_checkpoints_steps.
+      count: of the checkpoints, which are all kept until they are evaluated.
+      size: bytes of one.
+
+    Raises:
+      ValueError: a local disk has less room.
+    """
+    folder, needed = settings.output_dir, count * size
+    described = f"{count} checkpoints of {size / 1e9:.3g} GB, {needed / 1e9:.3g} GB in all"
+    if "://" not in folder:
+        present = os.path.abspath(folder)
+        while not os.path.isdir(present):
+            present = os.path.dirname(present)
+        room = shutil.disk_usage(present).free
+        if room < needed:
+            raise ValueError(
+                f"Training would write {described}, and the disk of --output_dir={folder} has "
+                f"{room / 1e9:.3g} GB left. All are kept until they are evaluated. Save less often "
+                f"(--save_checkpoints_steps, now {settings.save_checkpoints_steps}), or choose an "
+                "--output_dir with more room."
+            )
+    if needed > _WORTH_A_LINE_BYTES:
+        _LOGGER.info(
+            "Training will write %s; all are kept until they are evaluated. A higher "
+            "--save_checkpoints_steps makes fewer.",
+            described,
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Has anything been learnt?
+
+
+def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
+    """Returns the mean loss of the last 100 steps of a training, or of an epoch if it is less.
+
+    Returns:
+      None where there is no curve of the training that can be read.
+    """
+    path = os.path.join(output_dir, estimator_utils.CURVE_NAME)
+    if not tf.io.gfile.exists(path):
+        return None
+    try:
+        rows = estimator_utils.read_curve(path)
+    except ValueError as error:
+        _LOGGER.warning("%s How training ended is not known.", error)
+        return None
+    steps = [0] + [int(row["step"]) for row in rows]
+    wanted = max(1, min(_COLLAPSE_STEPS, epoch_steps))
+    covered, total = 0, 0.0
+    for row, first, last in reversed(list(zip(rows, steps, steps[1:]))):
+        if covered >= wanted:
+            break
+        covered += last - first
+        total += (last - first) * float(row.get("loss") or "nan")
+    return total / covered if covered else None
+
+
+def warn_of_collapse(loss: float, constant_loss: float) -> bool:
+    """Warns if training ended with the loss of a prediction that never looks at the input.
+
+    Args:
+      loss: mean over the end of training; see recent_loss.
+      constant_loss: the lowest a constant prediction has; see metrics.constant_loss.
+
+    Returns:
+      Whether it did.
+    """
+    if not constant_loss or loss < _COLLAPSED_SHARE * constant_loss:
+        return False
+    _LOGGER.warning(
+        "Training may have collapsed: it ended with a loss of %.4f, and a constant prediction has "
+        "%.4f. %s",
+        *(loss, constant_loss, _REMEDIES),
+    )
+    return True
+
+
+def warn_of_constant_predictions(confusion: np.ndarray, labels: Sequence[str]) -> bool:
+    """Warns if all predictions are the same though the labels are not; returns whether.
+
+    Args:
+      confusion: see metrics.confusion_matrix.
+      labels: their names.
+    """
+    predicted = np.flatnonzero(confusion.sum(axis=0))
+    if len(predicted) > 1 or np.count_nonzero(confusion.sum(axis=1)) <= 1:
+        return False
+    _LOGGER.warning(
+        "The best checkpoint predicts %s for every example: it has learnt nothing that counts. %s",
+        *(labels[int(predicted[0])], _REMEDIES),
+    )
+    return True
+
+
+# ---------------------------------------------------------------------------------------------
+# What a model gives for every example.
+
+
+class OutputCollector:
+    """Runs checkpoints over a data set; builds the graph once.
+
+    with OutputCollector(settings, model_fn, input_fn, examples=408, ...) as collector:
+        outputs = collector.run("model.ckpt-100")  # name -> [N, ...]
+    """
+
+    def __init__(
+        self,
+        settings: Any,
+        model_fn: Callable,
+        input_fn: Callable,
+        *,
+        batch_size: int,
+        examples: int,
+        name: str,
+    ):
+        """Remembers what to run; nothing is built before the first checkpoint.
+
+        Args:
+          settings: the TPU flags, output_dir and seed.
+          model_fn: model function whose predictions have example_index and is_real_example.
+          input_fn: input function that serves each example once.
+          batch_size: B.
+          examples: N.
+          name: of the data, for progress.
+        """
+        self._settings = settings
+        self._model_fn = model_fn
+        self._input_fn = input_fn
+        self._batch_size = batch_size
+        self._examples = examples
+        self._name = name
+        self._session: Optional[tf.Session] = None
+        self._readings: List[record_damage.Reading] = []
+
+    def __enter__(self) -> "OutputCollector":
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self._session is not None:
+            self._session.close()
+
+    def run(self, checkpoint: str) -> Dict[str, np.ndarray]:
+        """Returns the model's predictions for all examples, in their order.
+
+        Raises:
+          ValueError: the checkpoint does not fit the model.
+        """
+        if self._settings.use_tpu:
+            batches = self._tpu_batches(checkpoint)
+        else:
+            batches = self._batches(checkpoint)
+        parts: Dict[str, List[np.ndarray]] = {}
+        bar = progress.Progress(self._name, self._examples, unit="examples")
+        with bar, record_damage.explained(readings=self._readings):
+            for batch in batches:
+                real = batch["is_real_example"] > 0
+                for name, value in batch.items():
+                    parts.setdefault(name, []).append(value[real])
+                bar.update(int(real.sum()), "")
+        outputs = {name: np.concatenate(values) for name, values in parts.items()}
+        order = np.argsort(outputs.pop("example_index"), kind="stable")
+        del outputs["is_real_example"]
+        return {name: value[order] for name, value in outputs.items()}
+
+    def _build(self) -> None:
+        """The graph of prediction, and a session in it."""
+        graph = tf.Graph()
+        with graph.as_default():
+            tf.set_random_seed(self._settings.seed)
+            dataset = self._input_fn({"batch_size": self._batch_size})
+            self._iterator = tf.data.make_initializable_iterator(dataset)
+            features = self._iterator.get_next()
+            spec = self._model_fn(features, None, tf.estimator.ModeKeys.PREDICT, {})
+            self._predictions = spec.predictions
+            self._variables = tf.global_variables()
+            self._saver = tf.train.Saver(self._variables)
+            self._tables = tf.tables_initializer()
+            graph.finalize()
+        self._session = tf.Session(graph=graph, config=precision.session_config())
+
+    def _batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
+        """The predictions of each batch."""
+        if self._session is None:
+            self._build()
+        with checkpoint_files.explained(checkpoint), self._session.graph.as_default():
+            # Outside of a graph, TensorFlow 2 means eager mode.
+            purpose = "There is no predicting with"
+            estimator_utils.check_restorable(checkpoint, self._variables, purpose)
+            self._saver.restore(self._session, checkpoint)
+        self._session.run([self._iterator.initializer, self._tables])
+        while True:
+            try:
+                yield self._session.run(self._predictions)
+            except tf.errors.OutOfRangeError:
+                return
+
+    def _tpu_batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
+        """The same by a TPUEstimator."""
+        estimator = estimator_utils.build_estimator(
+            self._model_fn,
+            estimator_utils.run_config(self._settings, keep_checkpoint_max=0),
+            use_tpu=True,
+            train_batch_size=self._settings.train_batch_size,
+            predict_batch_size=self._batch_size,
+        )
+        with checkpoint_files.explained(checkpoint):
+            yield from estimator.predict(
+                self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
+            )
+
+
+# ---------------------------------------------------------------------------------------------
+# Checkpoints and their results.
+
+
+def evaluate_one(
+    output_dir: str, measure: Callable[[str], Mapping[str, float]], checkpoint: str
+) -> Dict[str, Any]:
+    """Evaluates one checkpoint, and writes eval_results.<its name>.txt and .json.
+
+    Args:
+      output_dir: where to write.
+      measure: checkpoint path -> {metric: number}.
+      checkpoint: path prefix.
+
+    Returns:
+      The results and, where the checkpoint has one, its global_step.
+    """
+    results = dict(measure(checkpoint))
+    with checkpoint_files.explained(checkpoint):
+        reader = tf.train.load_checkpoint(checkpoint)
+        if reader.has_tensor("global_step"):
+            results["global_step"] = int(reader.get_tensor("global_step"))
+    lines = [f"{name} = {value}" for name, value in sorted(results.items())]
+    _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
+    stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
+    files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
+    files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))
+    return results
+
+
+def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
+    """Returns what evaluation, whenever it was, has found for a checkpoint; {} if nothing.
+
+    Args:
+      checkpoint: path prefix; results are looked for beside it.
+      output_dir: where `evaluate_one` may have left them.
+    """
+    folder, name = os.path.split(checkpoint)
+    for place in (output_dir, folder):
+        found = read_document(os.path.join(place, f"eval_results.{name}.json"))
+        if found and found.get("checkpoint") == checkpoint:
+            return found
+    ledger = read_document(os.path.join(folder, checkpoint_evaluator.LEDGER_NAME)) or {}
+    step = ledger.get("best_step")
+    if name != checkpoint_evaluator.BEST_CHECKPOINT:
+        step = int(name.rpartition("-")[2]) if name.rpartition("-")[2].isdigit() else None
+    for result in ledger.get("results", []):
+        if step is not None and result.get("step") == step:
+            return dict(result["metrics"])
+    return {}
+
+
+def chosen_checkpoint(settings: Any) -> str:
+    """Returns the checkpoint to predict with: --checkpoint, the best one, or else the newest.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if settings.checkpoint:
+        return checkpoint_init.resolve_checkpoint(settings.checkpoint)
+    path = _folders_checkpoint(settings.output_dir)
+    if os.path.basename(path) != checkpoint_evaluator.BEST_CHECKPOINT:
+        _LOGGER.info("No checkpoint was chosen by evaluation; predicting with the newest.")
+    if os.path.basename(path) == "model.ckpt-0":
+        _LOGGER.warning("%s is untrained: it holds the first weights.", path)
+    return path
+
+
+def check_checkpoint(settings: Any) -> None:
+    """Checks that there is a checkpoint to predict with, or that one may come.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if settings.checkpoint:
+        checkpoint_init.resolve_checkpoint(settings.checkpoint)
+    elif not settings.do_train and not settings.wait_for_checkpoints_minutes:
+        _folders_checkpoint(settings.output_dir)
+
+
+def _holds_checkpoint(folder: str) -> bool:
+    return tf.io.gfile.isdir(folder) and bool(tf.io.gfile.glob(os.path.join(folder, "*.index")))
+
+
+def _folders_checkpoint(folder: str) -> str:
+    if not _holds_checkpoint(folder):
+        raise ValueError(
+            f"--output_dir={folder} holds no checkpoint to predict with. Train first (--do_train), "
+            "or name one by --checkpoint=..."
+        )
+    return checkpoint_init.resolve_checkpoint(folder)
+
+
+def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
+    """Deletes evaluated checkpoints beyond the newest ones; model.ckpt-best is not among them.
+
+    Args:
+      output_dir: where this process trained.
+      keep: how many of the newest stay; 0 keeps all.
+      evaluated: the steps whose results are recorded.
+
+    Returns:
+      The steps that were deleted.
+    """
+    if not keep:
+        return []
+    found = checkpoint_evaluator.list_checkpoints(output_dir)
+    # One that could not be evaluated does not make an older, whole one superfluous.
+    checkpoints = [item for item in found if item.step in set(evaluated)]
+    surplus = checkpoints[:-keep]
+    for checkpoint in surplus:
+        # The index first: without it there is no checkpoint, and never half a one.
+        paths = tf.io.gfile.glob(checkpoint.path + ".*")
+        for path in sorted(paths, key=lambda path: not path.endswith(".index")):
+            tf.io.gfile.remove(path)
+    if surplus:
+        _LOGGER.info(
+            "Kept the newest %d of %d checkpoints, as the flags say.", keep, len(checkpoints)
+        )
+    return [checkpoint.step for checkpoint in surplus]
+
+
+# ---------------------------------------------------------------------------------------------
+# run_summary.json: what came of a run, and the time it has taken over all its starts.
+
+
+class RunSummary:
+    """The summary of a run, kept by one start of it. Nothing is written before there is news.
+
+    Each write adds what has been done since the one before, so that neither a start that is killed
+    nor a process that evaluates beside the one that trains is lost.
+    """
+
+    KEYS = (
+        "task",
+        "seed",
+        "best_step",
+        "metric",
+        "value",
+        "metrics",
+        "num_train_steps",
+        "train_examples",
+        "train_examples_per_second",
+        "train_seconds",
+        "eval_seconds",
+        "predict_seconds",
+        "wall_seconds",
+    )
+
+    def __init__(self, output_dir: str, about: Mapping[str, Any], *, batch_size: int, began: float):
+        """Notes where the summary is; an earlier one is added to.
+
+        Args:
+          output_dir: the run's folder.
+          about: task, seed and metric.
+          batch_size: examples in one update.
+          began: time of this start, in seconds since 1970.
+        """
+        self._path = os.path.join(output_dir, SUMMARY_NAME)
+        self._about = dict(about)
+        self._batch_size = batch_size
+        self._counted_until = self._part_began = began
+        self._examples, self._seconds, self._timed = 0, 0.0, 0.0  # of training, counted so far
+        self.has_news = False  # whether this start has done something new
+
+    def add_training(self, training: estimator_utils.TrainingSummary) -> None:
+        """Records the training of this start, as far as it has come."""
+        examples = (training.last_step - training.first_step) * self._batch_size
+        speed = training.examples_per_second
+        timed = examples / speed if speed else 0.0
+        content = self._content()
+        self._add(content, "train_seconds", training.seconds - self._seconds)
+        if timed:
+            # The speed is over the examples of all starts.
+            before = content["train_examples"] or 0
+            earlier_speed = content["train_examples_per_second"] or 0
+            earlier = before / earlier_speed if earlier_speed else 0.0
+            self._add(content, "train_examples", examples - self._examples)
+            seconds = earlier + timed - self._timed
+            content["train_examples_per_second"] = content["train_examples"] / seconds
+            self._examples, self._timed = examples, timed
+        self._seconds = training.seconds
+        content["num_train_steps"] = training.last_step
+        self._write(content)
+
+    def start_part(self) -> None:
+        """Starts the clock of evaluation or prediction."""
+        self._part_began = time.time()
+
+    def _lap(self) -> float:
+        """The seconds since the last lap or start of a part."""
+        last, self._part_began = self._part_began, time.time()
+        return self._part_began - last
+
+    def add_evaluation(self, **results: Any) -> None:
+        """Records time of evaluation and, once they are known, its results.
+
+        Args:
+          **results: best_step, value, metrics and num_train_steps.
+        """
+        content = self._content()
+        self._add(content, "eval_seconds", self._lap())
+        content.update(results)
+        self._write(content)
+
+    def add_prediction(self) -> None:
+        """Records time of prediction, unless a finished run only predicts again."""
+        content = self._content()
+        is_new = self.has_news or content["predict_seconds"] is None
+        if is_new and tf.io.gfile.exists(self._path):
+            self._add(content, "predict_seconds", self._lap())
+            self._write(content)
+
+    def lacks(self, results: Mapping[str, Any]) -> bool:
+        """Returns whether the summary does not say what `results` do."""
+        content = self._content()
+        recorded = {name: content.get(name) for name in results}
+        # As text, for not-a-number is not equal to itself.
+        return json.dumps(recorded, sort_keys=True) != json.dumps(dict(results), sort_keys=True)
+
+    def _content(self) -> Dict[str, Any]:
+        """What is recorded: another process may have written in the meantime."""
+        content: Dict[str, Any] = dict(dict.fromkeys(self.KEYS), metrics={})
+        content.update(read_document(self._path) or {})
+        content.update(self._about)
+        return content
+
+    def _add(self, content: Dict[str, Any], key: str, amount: float) -> None:
+        content[key] = (content[key] or 0) + amount
+
+    def _write(self, content: Dict[str, Any]) -> None:
+        now = time.time()
+        self._add(content, "wall_seconds", now - self._counted_until)
+        self._counted_until, self.has_news = now, True
+        files.atomic_write_json(self._path, content)
