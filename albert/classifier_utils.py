@@ -1,149 +1,118 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Classification and regression of texts and pairs: the head, its model and its input.
+"""Classification and regression by the names and arguments that existing programs call.
 
-The tasks and how text becomes features are in classifier_tasks and classifier_features; programs
-that know them from here find them here.
+The work is done in the folder classification; texts are read here with their preparation, as the
+published processors did.
 
-Dimensions: B batch, S sequence, H hidden, C labels (1 for regression).
+Dimensions: B batch, S sequence, C labels (1 for regression).
 """
 
-from typing import Any, Callable, Dict, NamedTuple, Sequence
+from typing import List, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling
-from albert.classification import features as classifier_features
-from albert.classification import tasks as classifier_tasks
+from albert import fine_tuning_utils, tokenization
+from albert.classification import model, tasks
+from albert.classification.examples import InputExample
 from albert.classification.features import (  # noqa: F401  by the names users know
-    InputFeatures,
     convert_examples_to_features,
     convert_single_example,
+    feature_spec,
     file_based_convert_examples_to_features,
 )
-from albert.classification.tasks import (  # noqa: F401
-    PROCESSORS,
-    AFQMCProcessor,
-    AXProcessor,
-    ChnSentiCorpProcessor,
-    CMNLIProcessor,
-    ColaProcessor,
-    COPAProcessor,
-    CslProcessor,
-    DataProcessor,
-    InputExample,
-    LCQMCPairClassificationProcessor,
-    LcqmcProcessor,
-    MisMnliProcessor,
-    MnliProcessor,
-    MrpcProcessor,
-    OcnliProcessor,
-    PaddingInputExample,
-    QnliProcessor,
-    QqpProcessor,
-    RteProcessor,
-    SentencePairClassificationProcessor,
-    Sst2Processor,
-    StsbProcessor,
-    TnewsProcessor,
-    WnliProcessor,
-    WSCProcessor,
-    XnliProcessor,
-    iFLYTEKDataProcessor,
-)
+from albert.classification.model import classification_head  # noqa: F401
 from albert.data import padded_batches
-from albert.training import fine_tuning, metrics
-
-HEAD_DROPOUT = 0.1
+from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
 
 
-# ---------------------------------------------------------------------------------------------
-# The head.
+class DataProcessor:
+    """Reads a task's examples with their texts prepared, as the published classes did.
 
-
-class Logits(NamedTuple):
-    """What the head says about a batch."""
-
-    logits: tf.Tensor  # float32 [B, C]; of a regressor [B]
-    probabilities: tf.Tensor  # float32 [B, C]; of a regressor its score, [B, 1]
-    predictions: tf.Tensor  # int32 [B]; of a regressor its score, float32 [B]
-
-
-def _logits(
-    encoder: fine_tuning_utils.Encoder,
-    features: fine_tuning_utils.Features,
-    *,
-    num_labels: int,
-    is_regression: bool,
-) -> Logits:
-    """Dropout and one dense layer on the pooled output."""
-    encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
-    pooled = encoded.pooled_output  # [B, H]
-    if encoder.config is not None and encoder.config.ln_type == "preln":
-        # Such an encoder ends without a LayerNorm; albert_zh's classifier adds it here.
-        with tf.variable_scope("loss"):
-            pooled = modeling.layer_norm(pooled)
-    hidden = int(pooled.shape[-1])
-    weights = modeling.get_weight(
-        "output_weights", [num_labels, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
-    )
-    bias = tf.get_variable("output_bias", [num_labels], initializer=tf.zeros_initializer())
-    pooled = encoder.dropout(pooled, HEAD_DROPOUT)
-    logits = tf.nn.bias_add(tf.matmul(pooled, weights, transpose_b=True), bias)  # [B, C]
-    if is_regression:
-        score = tf.squeeze(logits, [-1])  # [B]
-        return Logits(score, logits, score)
-    predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
-    return Logits(logits, tf.nn.softmax(logits, axis=-1), predictions)
-
-
-def _losses(logits: tf.Tensor, labels: tf.Tensor, is_regression: bool) -> tf.Tensor:
-    """Cross entropy, or the squared error, of each example; [B]."""
-    labels = tf.reshape(labels, [-1])
-    if is_regression:
-        return tf.square(logits - tf.cast(labels, tf.float32))
-    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-
-
-def classification_head(num_labels: int, is_regression: bool) -> fine_tuning_utils.Head:
-    """Returns the head for fine_tuning_utils.build_model_fn.
-
-    Its outputs are those of `Logits` and, where features have them, label_ids.
+    `convert_single_example` expects such examples. `tasks.read_examples` leaves texts as they are.
     """
 
-    def head(
-        features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
-        found = _logits(encoder, features, num_labels=num_labels, is_regression=is_regression)
-        outputs = dict(found._asdict())
-        if "label_ids" not in features:
-            return fine_tuning_utils.HeadOutput(None, outputs, {})
-        labels = tf.reshape(features["label_ids"], [-1])
-        outputs["label_ids"] = labels
-        watched = {} if is_regression else {"accuracy": tf.equal(found.predictions, labels)}
-        losses = _losses(found.logits, labels, is_regression)
-        return fine_tuning_utils.HeadOutput(losses, outputs, watched)
+    task_name = ""  # of the subclasses
 
-    return head
+    def __init__(self, use_spm: bool, do_lower_case: bool):
+        """`use_spm`: texts are for a SentencePiece model, which wants them prepared."""
+        self.use_spm = use_spm
+        self.do_lower_case = do_lower_case
+
+    def get_train_examples(self, data_dir: str) -> List[InputExample]:
+        """Returns the training examples; raises ValueError as `tasks.read_examples` does."""
+        return self._examples(data_dir, "train")
+
+    def get_dev_examples(self, data_dir: str) -> List[InputExample]:
+        """Returns the examples of the (first) dev split."""
+        return self._examples(data_dir, "dev")
+
+    def get_test_examples(self, data_dir: str) -> List[InputExample]:
+        """Returns the examples of the (first) test split; where labels are unknown, the first."""
+        return self._examples(data_dir, "test")
+
+    def get_labels(self) -> List[Optional[str]]:
+        """Returns the labels in the order of their ids; [None] for regression."""
+        return tasks.get_task(self.task_name).label_list
+
+    def process_text(self, text: str) -> str:
+        """Returns the text as the tokenizer wants it."""
+        if self.use_spm:
+            return tokenization.preprocess_text(text, lower=self.do_lower_case)
+        return tokenization.convert_to_unicode(text)
+
+    def _examples(self, data_dir: str, split: str) -> List[InputExample]:
+        task = tasks.get_task(self.task_name)
+        unknown = 0.0 if task.is_regression else task.labels[0]
+        return [
+            InputExample(
+                example.guid,
+                self.process_text(example.text_a),
+                None if example.text_b is None else self.process_text(example.text_b),
+                unknown if example.label is None else example.label,
+            )
+            for example in tasks.read_examples(task, data_dir, split).examples
+        ]
 
 
-def tpu_metrics(names: Sequence[str], num_labels: int = 2) -> Callable:
-    """Returns the metric_fn for fine_tuning_utils.build_model_fn: `names` inside the graph."""
+def _processor(class_name: str, task_name: str) -> type:
+    """A subclass of DataProcessor for a task."""
+    attributes = {
+        "task_name": task_name,
+        "__doc__": f"Reads {task_name}.",
+        "__module__": __name__,
+    }
+    return type(class_name, (DataProcessor,), attributes)
 
-    def metric_fn(
-        *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
-    ) -> Dict[str, Any]:
-        return metrics.in_graph(
-            names,
-            labels=outputs["label_ids"],
-            predictions=outputs["predictions"],
-            losses=per_example_loss,
-            weights=is_real_example,
-            num_labels=num_labels,
-        )
 
-    return metric_fn
+ColaProcessor = _processor("ColaProcessor", "cola")
+Sst2Processor = _processor("Sst2Processor", "sst-2")
+MrpcProcessor = _processor("MrpcProcessor", "mrpc")
+StsbProcessor = _processor("StsbProcessor", "sts-b")
+QqpProcessor = _processor("QqpProcessor", "qqp")
+MnliProcessor = _processor("MnliProcessor", "mnli")
+MisMnliProcessor = _processor("MisMnliProcessor", "mismnli")
+QnliProcessor = _processor("QnliProcessor", "qnli")
+RteProcessor = _processor("RteProcessor", "rte")
+WnliProcessor = _processor("WnliProcessor", "wnli")
+AXProcessor = _processor("AXProcessor", "ax")
+LcqmcProcessor = _processor("LcqmcProcessor", "lcqmc")
+LCQMCPairClassificationProcessor = _processor("LCQMCPairClassificationProcessor", "lcqmc_pair")
+SentencePairClassificationProcessor = _processor(
+    "SentencePairClassificationProcessor", "sentence_pair"
+)
+XnliProcessor = _processor("XnliProcessor", "xnli")
+TnewsProcessor = _processor("TnewsProcessor", "tnews")
+iFLYTEKDataProcessor = _processor("iFLYTEKDataProcessor", "iflytek")  # noqa: N816
+AFQMCProcessor = _processor("AFQMCProcessor", "afqmc")
+CMNLIProcessor = _processor("CMNLIProcessor", "cmnli")
+OcnliProcessor = _processor("OcnliProcessor", "ocnli")
+CslProcessor = _processor("CslProcessor", "csl")
+WSCProcessor = _processor("WSCProcessor", "wsc")
+COPAProcessor = _processor("COPAProcessor", "copa")
+ChnSentiCorpProcessor = _processor("ChnSentiCorpProcessor", "chnsenticorp")
+PROCESSORS = {cls.task_name: cls for cls in DataProcessor.__subclasses__()}
 
 
 # ---------------------------------------------------------------------------------------------
@@ -186,7 +155,7 @@ def create_model(
       regression logits and predictions are the scores [B]. Losses are None without labels.
     """
     if is_regression is None:
-        is_regression = classifier_tasks.is_regression(task_name)
+        is_regression = tasks.is_regression(task_name)
     encoder = fine_tuning_utils.Encoder(
         albert_config,
         is_training,
@@ -196,10 +165,10 @@ def create_model(
         **options,
     )
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    found = _logits(encoder, features, num_labels=num_labels, is_regression=is_regression)
+    found = model.logits_of(encoder, features, num_labels=num_labels, is_regression=is_regression)
     loss = per_example_loss = None
     if labels is not None:
-        per_example_loss = _losses(found.logits, labels, is_regression)
+        per_example_loss = model.losses_of(found.logits, labels, is_regression)
         loss = tf.reduce_mean(per_example_loss)
     return loss, per_example_loss, found.probabilities, found.logits, found.predictions
 
@@ -227,10 +196,10 @@ def model_fn_builder(
     for num_labels; task_name, which says whether it is a regression and what is measured inside
     the graph, unless is_regression and metric_names (keys of metrics.METRICS) do.
     """
-    task = classifier_tasks.TASKS.get(task_name.strip().lower())
     if is_regression is None:
-        is_regression = classifier_tasks.is_regression(task_name)
+        is_regression = tasks.is_regression(task_name)
     if metric_names is None:
+        task = tasks.TASKS.get(task_name.strip().lower())
         metric_names = (task.metrics if task else ("eval_accuracy",)) + ("eval_loss",)
     return fine_tuning_utils.build_model_fn(
         fine_tuning_utils.ModelSettings(
@@ -245,8 +214,8 @@ def model_fn_builder(
             optimizer=optimizer,
             **settings,
         ),
-        classification_head(num_labels, is_regression),
-        metric_fn=tpu_metrics(metric_names, num_labels),
+        model.classification_head(num_labels, is_regression),
+        metric_fn=model.tpu_metrics(metric_names, num_labels),
     )
 
 
@@ -287,19 +256,17 @@ def file_based_input_fn_builder(
       start_step: training goes on with the batch of this step.
     """
     if is_regression is None:
-        is_regression = classifier_tasks.is_regression(task_name)
-    spec = classifier_features.feature_spec(seq_length * multiple, is_regression)
-    options = {
-        "is_training": is_training,
-        "batch_size": bsz,
-        "seed": seed,
-        "start_step": start_step,
-    }
-    if padding:
-        padding = padded_batches.Padding(padding)
-        return fine_tuning.record_input_fn(input_file, spec, padding=padding, **options)
-    return fine_tuning.published_input_fn(
-        input_file, spec, drop_remainder=drop_remainder, use_tpu=use_tpu, **options
+        is_regression = tasks.is_regression(task_name)
+    return padded_batches.input_fn(
+        input_file,
+        feature_spec(seq_length * multiple, is_regression),
+        is_training=is_training,
+        batch_size=bsz,
+        padding=padding and padded_batches.Padding(padding),
+        drop_remainder=drop_remainder,
+        use_tpu=use_tpu,
+        seed=seed,
+        start_step=start_step,
     )
 
 

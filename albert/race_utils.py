@@ -1,38 +1,33 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""RACE: the head of multiple choice, its model and its input.
-
-Reading and features are in race_examples and race_features; programs that know them from here find
-them here.
+"""RACE by the names and arguments that existing programs call; the work is done in the folder race.
 
 Dimensions: B batch, C options, S sequence, H hidden.
 """
 
 import os
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import List
 
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, fine_tuning_utils, modeling, tokenization
+from albert import classifier_utils, fine_tuning_utils
 from albert.data import padded_batches
+from albert.data.records import InputFeatures  # noqa: F401  by the names users know
 from albert.race import examples as race_examples
 from albert.race import features as race_features
+from albert.race import model as race_model
 from albert.race.examples import InputExample
-from albert.race.features import (  # noqa: F401  by the names users know
-    InputFeatures,
+from albert.race.features import (  # noqa: F401
     convert_single_example,
     file_based_convert_examples_to_features,
 )
-from albert.training import fine_tuning, metrics
-
-SEQUENCES = ("input_ids", "input_mask", "segment_ids")
-METRICS = ("eval_accuracy", "eval_loss")
+from albert.race.model import choice_head  # noqa: F401
 
 
 class RaceProcessor:
     """The examples of RACE with prepared texts, as programs of the reference want them.
 
-    All of a split is in memory then; race_features.write_features needs less.
+    All of a split is in memory then; race.features.write_features needs less.
     """
 
     def __init__(self, use_spm, do_lower_case, high_only, middle_only):
@@ -80,94 +75,14 @@ class RaceProcessor:
             example.endings = [self.process_text(ending) for ending in example.endings]
         return examples
 
-    def process_text(self, text: str) -> str:
-        """Returns the text as the tokenizer wants it."""
-        if self.use_spm:
-            return tokenization.preprocess_text(text, lower=self.do_lower_case)
-        return tokenization.convert_to_unicode(text)
-
-
-# ---------------------------------------------------------------------------------------------
-# The head.
-
-
-class Choice(NamedTuple):
-    """What the head says about a batch."""
-
-    logits: tf.Tensor  # float32 [B, C]
-    probabilities: tf.Tensor  # float32 [B, C]
-    predictions: tf.Tensor  # int32 [B]
-
-
-def _choose(
-    encoder: fine_tuning_utils.Encoder,
-    features: fine_tuning_utils.Features,
-    *,
-    num_choices: int,
-    dropout_prob: float,
-) -> Choice:
-    """One number for each sequence from its pooled output, and a softmax over the options."""
-    sequences = []
-    for name in SEQUENCES:
-        length = modeling.get_shape_list(features[name])[-1]
-        sequences.append(tf.reshape(features[name], [-1, length]))  # [B * C, S]
-    pooled = encoder(*sequences).pooled_output  # [B * C, H]
-    hidden = int(pooled.shape[-1])
-    weights = modeling.get_weight(
-        "output_weights", [1, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
-    )
-    bias = tf.get_variable("output_bias", [1], initializer=tf.zeros_initializer())
-    pooled = encoder.dropout(pooled, dropout_prob)
-    scores = tf.nn.bias_add(tf.matmul(pooled, weights, transpose_b=True), bias)  # [B * C, 1]
-    logits = tf.reshape(scores, [-1, num_choices])  # [B, C]
-    predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
-    return Choice(logits, tf.nn.softmax(logits, axis=-1), predictions)
-
-
-def _losses(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-    """Cross entropy of each question; [B]."""
-    labels = tf.reshape(labels, [-1])
-    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-
-
-def choice_head(
-    dropout_prob: float, num_choices: int = race_features.NUM_CHOICES
-) -> fine_tuning_utils.Head:
-    """Returns the head for fine_tuning_utils.build_model_fn.
-
-    Features are those of race_features.feature_spec. Outputs are those of `Choice`, and label_ids.
-    """
-
-    def head(
-        features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
-    ) -> fine_tuning_utils.HeadOutput:
-        found = _choose(encoder, features, num_choices=num_choices, dropout_prob=dropout_prob)
-        labels = tf.reshape(features["label_ids"], [-1])
-        outputs = dict(found._asdict(), label_ids=labels)
-        watched = {"accuracy": tf.equal(found.predictions, labels)}
-        return fine_tuning_utils.HeadOutput(_losses(found.logits, labels), outputs, watched)
-
-    return head
-
-
-def tpu_metrics(
-    *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
-) -> Dict[str, Any]:
-    """Returns accuracy and loss inside the graph; for fine_tuning_utils.build_model_fn."""
-    return metrics.in_graph(
-        METRICS,
-        labels=outputs["label_ids"],
-        predictions=outputs["predictions"],
-        losses=per_example_loss,
-        weights=is_real_example,
-    )
+    process_text = classifier_utils.DataProcessor.process_text
 
 
 # ---------------------------------------------------------------------------------------------
 # Functions that existing programs call by these names and arguments.
 
 
-def _split_choices(tensor: Optional[tf.Tensor], num_labels: int, length: int) -> tf.Tensor:
+def _split_choices(tensor: tf.Tensor, num_labels: int, length: int) -> tf.Tensor:
     """[B, C * S] or [B, C, S] -> [B, C, S]."""
     return tf.reshape(tensor, [-1, num_labels, length])
 
@@ -217,12 +132,12 @@ def create_model(
     )
     features = {
         name: _split_choices(tensor, num_labels, max_seq_length)
-        for name, tensor in zip(SEQUENCES, (input_ids, input_mask, segment_ids))
+        for name, tensor in zip(race_model.SEQUENCES, (input_ids, input_mask, segment_ids))
     }
-    found = _choose(encoder, features, num_choices=num_labels, dropout_prob=dropout_prob)
+    found = race_model.choose(encoder, features, num_choices=num_labels, dropout_prob=dropout_prob)
     loss = per_example_loss = None
     if labels is not None:
-        per_example_loss = _losses(found.logits, labels)
+        per_example_loss = race_model.losses_of(found.logits, labels)
         loss = tf.reduce_mean(per_example_loss)
     return loss, per_example_loss, found.probabilities, found.logits, found.predictions
 
@@ -247,12 +162,12 @@ def model_fn_builder(
     for num_labels, C; max_seq_length, S; and dropout_prob, that of the head. Sequences are
     [B, C * S] or [B, C, S].
     """
-    head = choice_head(dropout_prob, num_labels)
+    head = race_model.choice_head(dropout_prob, num_labels)
 
     def split_head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
-        flat = [name for name in SEQUENCES if features[name].shape.ndims == 2]
+        flat = [name for name in race_model.SEQUENCES if features[name].shape.ndims == 2]
         split = {name: _split_choices(features[name], num_labels, max_seq_length) for name in flat}
         return head(dict(features, **split), encoder)
 
@@ -269,7 +184,7 @@ def model_fn_builder(
             **settings,
         ),
         split_head,
-        metric_fn=tpu_metrics,
+        metric_fn=race_model.tpu_metrics,
     )
 
 
@@ -286,7 +201,7 @@ def file_based_input_fn_builder(
     padding=None,
     seed=0,
     start_step=0,
-) -> Callable:
+):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
     input_ids, input_mask and segment_ids are int32 [B, C * S], or with `padding` [B, C, L]; the
@@ -296,25 +211,18 @@ def file_based_input_fn_builder(
       multiple: C.
       others: as of classifier_utils.file_based_input_fn_builder.
     """
-    if not padding:
-        return classifier_utils.file_based_input_fn_builder(
-            input_file,
-            seq_length,
-            is_training,
-            drop_remainder,
-            task_name,
-            use_tpu,
-            bsz,
-            multiple,
-            seed=seed,
-            start_step=start_step,
-        )
-    return fine_tuning.record_input_fn(
+    if padding:
+        spec = race_features.feature_spec(seq_length, multiple)
+    else:
+        spec = classifier_utils.feature_spec(seq_length * multiple, is_regression=False)
+    return padded_batches.input_fn(
         input_file,
-        race_features.feature_spec(seq_length, multiple),
+        spec,
         is_training=is_training,
         batch_size=bsz,
-        padding=padded_batches.Padding(padding),
+        padding=padding and padded_batches.Padding(padding),
+        drop_remainder=drop_remainder,
+        use_tpu=use_tpu,
         seed=seed,
         start_step=start_step,
     )

@@ -27,11 +27,8 @@ from albert.squad.features import (  # noqa: F401
     InputFeatures,
     convert_examples_to_features,
 )
-from albert.training import fine_tuning
 
 _LOGGER = logging.getLogger(__name__)
-
-SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -72,22 +69,21 @@ def input_fn_builder(
       start_step: training goes on with the batch of this step.
     """
     spec = squad_features.feature_spec(seq_length, is_training)
-    options = {
-        "is_training": is_training,
-        "batch_size": bsz,
-        "seed": seed,
-        "start_step": start_step,
-    }
     if padding:
-        padding = padded_batches.Padding(padding, features=SEQUENCES)
-        return fine_tuning.record_input_fn(input_file, spec, padding=padding, **options)
-    features = [feature for feature in spec.features if is_v2 or feature.name != "p_mask"]
-    return fine_tuning.published_input_fn(
+        padding = padded_batches.Padding(padding, features=squad_features.SEQUENCES)
+    elif not is_v2:
+        features = [feature for feature in spec.features if feature.name != "p_mask"]
+        spec = input_pipeline.FeatureSpec(features)
+    return padded_batches.input_fn(
         input_file,
-        input_pipeline.FeatureSpec(features),
+        spec,
+        is_training=is_training,
+        batch_size=bsz,
+        padding=padding,
         drop_remainder=drop_remainder,
         use_tpu=use_tpu,
-        **options,
+        seed=seed,
+        start_step=start_step,
     )
 
 

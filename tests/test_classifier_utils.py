@@ -10,7 +10,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, modeling
 from albert.classification import features as classifier_features
-from albert.classification import tasks as classifier_tasks
 from albert.data import batches as input_pipeline
 from tests.support import classification_data as data
 from tests.support.shared import needs_shared, shared_path
@@ -127,7 +126,7 @@ def test_without_labels_there_is_no_loss():
 
 
 def test_the_published_names_are_found_here():
-    for processor in classifier_tasks.PROCESSORS.values():
+    for processor in classifier_utils.PROCESSORS.values():
         assert getattr(classifier_utils, processor.__name__) is processor
     for name in (
         "InputExample",

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, race_utils
+from albert.classification import model as classifier_model
+from albert.race import model as race_model
 from albert.squad import heads as squad_heads
 
 BATCH, LENGTH, HIDDEN = 3, 7, 4
@@ -43,7 +44,7 @@ def run(head, features, encoder):
     with tf.Graph().as_default(), tf.Session() as session:
         sequences = [BATCH, LENGTH] if len(encoder.pooled) == BATCH else [BATCH, -1, LENGTH]
         zeros = np.zeros([len(encoder.pooled), LENGTH], np.int32).reshape(sequences)
-        given = dict(dict.fromkeys(race_utils.SEQUENCES, zeros), **features)
+        given = dict(dict.fromkeys(race_model.SEQUENCES, zeros), **features)
         output = head({name: tf.constant(value) for name, value in given.items()}, encoder)
         session.run(tf.global_variables_initializer())
         weights = {}
@@ -72,7 +73,7 @@ def assert_near(found, expected):
 def test_the_classifier_is_dropout_a_dense_layer_and_a_softmax(is_training, factor):
     labels = np.array([2, 0, 1], np.int32)
     encoder = GivenEncoder(BATCH, is_training)
-    head = classifier_utils.classification_head(3, is_regression=False)
+    head = classifier_model.classification_head(3, is_regression=False)
     found, weights = run(head, {"label_ids": labels}, encoder)
     logits = factor * encoder.pooled @ weights["output_weights"].T + weights["output_bias"]
     assert_near(found.outputs["logits"], logits)
@@ -84,7 +85,7 @@ def test_the_classifier_is_dropout_a_dense_layer_and_a_softmax(is_training, fact
 def test_the_regressor_has_the_squared_error():
     labels = np.array([2.5, 0.0, 5.0], np.float32)
     encoder = GivenEncoder(BATCH, False)
-    head = classifier_utils.classification_head(1, is_regression=True)
+    head = classifier_model.classification_head(1, is_regression=True)
     found, weights = run(head, {"label_ids": labels}, encoder)
     scores = encoder.pooled @ weights["output_weights"][0] + weights["output_bias"]
     assert_near(found.outputs["predictions"], scores)
@@ -94,7 +95,7 @@ def test_the_regressor_has_the_squared_error():
 def test_multiple_choice_is_a_softmax_over_a_questions_own_options():
     labels = np.array([3, 0, 2], np.int32)
     encoder = GivenEncoder(4 * BATCH, True)
-    found, weights = run(race_utils.choice_head(0.3), {"label_ids": labels}, encoder)
+    found, weights = run(race_model.choice_head(0.3), {"label_ids": labels}, encoder)
     scores = 0.3 * encoder.pooled @ weights["output_weights"][0] + weights["output_bias"]
     logits = scores.reshape(BATCH, 4)
     assert_near(found.outputs["logits"], logits)

@@ -68,10 +68,6 @@ class InputExample:
         )
 
 
-class PaddingInputExample:
-    """Fills the last batch where all batches must have one size (TPU); it counts for nothing."""
-
-
 # ---------------------------------------------------------------------------------- declarations
 
 

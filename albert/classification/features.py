@@ -22,43 +22,14 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.classification import tasks as classifier_tasks
-from albert.classification.examples import InputExample, PaddingInputExample, TaskData
+from albert.classification.examples import InputExample, TaskData
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache
+from albert.data.records import InputFeatures, PaddingInputExample
 
 _FORMAT_VERSION = 1
 
 Example = Union[InputExample, PaddingInputExample]
-
-
-class InputFeatures:
-    """The model's inputs for one example.
-
-    Attributes:
-      input_ids, input_mask, segment_ids: lists of S ints; of multiple choice a list of them for
-        each option.
-      label_id: the label's number; for regression the label itself.
-      guid, example_id: the example's name, or None; of multiple choice example_id is the passage's.
-      is_real_example: False if it only fills a batch.
-    """
-
-    def __init__(
-        self,
-        input_ids,
-        input_mask,
-        segment_ids,
-        label_id,
-        guid=None,
-        example_id=None,
-        is_real_example=True,
-    ):
-        self.input_ids = input_ids
-        self.input_mask = input_mask
-        self.segment_ids = segment_ids
-        self.label_id = label_id
-        self.guid = guid
-        self.example_id = example_id
-        self.is_real_example = is_real_example
 
 
 def feature_spec(max_seq_length: int, is_regression: bool) -> input_pipeline.FeatureSpec:
@@ -287,7 +258,7 @@ def file_based_convert_examples_to_features(
         "max_seq_length": max_seq_length,
         "labels": label_list,
         "examples": examples_digest(examples),
-        "tokenizer": tokenizer_fingerprint(tokenizer),
+        "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
     }
     with input_pipeline.AtomicRecordWriter(output_file, fingerprint) as writer:
         for index, example in enumerate(examples):
@@ -295,19 +266,6 @@ def file_based_convert_examples_to_features(
                 index, example, label_list, max_seq_length, tokenizer, task_name
             )
             writer.write(spec.encode(record_of(features)))
-
-
-def tokenizer_fingerprint(tokenizer: tokenization.FullTokenizer) -> Mapping[str, Any]:
-    """Returns JSON values that are equal for tokenizers that do the same.
-
-    It is made from the content of the model or vocabulary, wherever that was loaded from.
-    """
-    if tokenizer.sp_model is not None:
-        kind, content = "sentencepiece", tokenizer.sp_model.serialized_model_proto()
-    else:
-        kind, content = "wordpiece", "\n".join(tokenizer.vocab).encode("utf-8")
-    digest = hashlib.sha256(content).hexdigest()
-    return {"kind": kind, "sha256": digest, "do_lower_case": tokenizer.do_lower_case}
 
 
 def examples_digest(examples: Sequence[Example]) -> str:
@@ -375,7 +333,7 @@ def write_features(
             "files": [_describe_file(path) for path in data.files],
             "examples": examples_digest(data.examples),
             "padding_examples": len(padding),
-            "tokenizer": tokenizer_fingerprint(tokenizer),
+            "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
         },
         spec=feature_spec(max_seq_length, task.is_regression),
         items=list(data.examples) + padding,

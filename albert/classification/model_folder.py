@@ -13,7 +13,8 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, modeling, tokenization
+from albert import fine_tuning_utils, modeling, tokenization
+from albert.classification import model as classifier_model
 from albert.pretrained import model_vocabulary
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import fine_tuning
@@ -187,21 +188,22 @@ def build_outputs(
       use_xla: compiled clusters, which must not be exported.
     """
     output_count = 1 if classifier.is_regression else len(classifier.labels)
-    _, _, probabilities, logits, predictions = classifier_utils.create_model(
+    encoder = fine_tuning_utils.Encoder(
         classifier.config,
         False,
-        *inputs,
-        None,
-        output_count,
-        False,
-        classifier.task,
-        classifier.hub_module,
-        is_regression=classifier.is_regression,
+        hub_module=classifier.hub_module,
+        use_one_hot_embeddings=False,
         compute_dtype=compute_dtype,
         use_xla=use_xla,
     )
+    found = classifier_model.logits_of(
+        encoder,
+        inputs._asdict(),
+        num_labels=output_count,
+        is_regression=classifier.is_regression,
+    )
     return Outputs(
-        probabilities=tf.identity(probabilities, name="probabilities"),
-        predictions=tf.identity(predictions, name="predictions"),
-        logits=tf.reshape(logits, [-1, output_count], name="logits"),
+        probabilities=tf.identity(found.probabilities, name="probabilities"),
+        predictions=tf.identity(found.predictions, name="predictions"),
+        logits=tf.reshape(found.logits, [-1, output_count], name="logits"),
     )

@@ -31,7 +31,7 @@ from albert.classification.examples import (
     TaskData,
     Texts,
 )
-from albert.classification.task_types import Task
+from albert.classification.task_table import Task
 from albert.util import files as file_utils
 
 _LOGGER = logging.getLogger(__name__)

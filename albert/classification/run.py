@@ -12,9 +12,10 @@ from typing import Any, Callable, Dict, List, Mapping
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, fine_tuning_utils, tokenization
+from albert import fine_tuning_utils, tokenization
 from albert.classification import examples as labelled_examples
 from albert.classification import features as classifier_features
+from albert.classification import model as classifier_model
 from albert.classification import model_folder as fine_tuned_classifier
 from albert.classification import predictions as classifier_predictions
 from albert.classification import tasks as classifier_tasks
@@ -84,7 +85,7 @@ class ClassifierTask(fine_tuning.Task):
         self.name = task.name
         self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
         self.earlier = {"is_pair": task.is_pair}
-        self.metric_fn = classifier_utils.tpu_metrics(measured(task), task.num_labels)
+        self.metric_fn = classifier_model.tpu_metrics(measured(task), task.num_labels)
         self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
     @classmethod
@@ -163,7 +164,7 @@ class ClassifierTask(fine_tuning.Task):
     def head(self) -> fine_tuning_utils.Head:
         """Returns a dense layer on the pooled output."""
         task = self.declared
-        return classifier_utils.classification_head(task.num_labels, task.is_regression)
+        return classifier_model.classification_head(task.num_labels, task.is_regression)
 
     def constant_loss(self, features: classifier_features.SplitFeatures) -> float:
         """Returns the entropy of the labels, or their variance."""

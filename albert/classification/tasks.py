@@ -14,9 +14,8 @@ import json
 import logging
 import os
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
-from albert import tokenization
 from albert.classification import examples as labelled_examples
 from albert.classification import task_table
 from albert.classification.examples import (
@@ -24,15 +23,14 @@ from albert.classification.examples import (
     Fields,
     InputExample,
     Labels,
-    PaddingInputExample,
     Source,
     Split,
     TaskData,
 )
-from albert.classification.task_types import METRICS, Recipe, Task
+from albert.classification.task_table import METRICS, Recipe, Task
 from albert.util import files as file_utils
 
-__all__ = ["InputExample", "PaddingInputExample", "Recipe", "Task", "TaskData"]  # for users
+__all__ = ["InputExample", "Recipe", "Task", "TaskData"]  # for users
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -334,98 +332,7 @@ def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
     return Split(name, (Source(file, columns),))
 
 
-# ----------------------------------------------------------------------- the published class names
-
-
 def is_regression(task_name: str) -> bool:
     """Returns whether a task has scores for labels; one of the caller's own has not."""
     task = TASKS.get(task_name.strip().lower())
     return task is not None and task.is_regression
-
-
-class DataProcessor:
-    """Reads a task's examples with their texts prepared, as the published classes did.
-
-    `convert_single_example` expects such examples. `read_examples` leaves texts as they are.
-    """
-
-    task_name = ""  # of the subclasses
-
-    def __init__(self, use_spm: bool, do_lower_case: bool):
-        """`use_spm`: texts are for a SentencePiece model, which wants them prepared."""
-        self.use_spm = use_spm
-        self.do_lower_case = do_lower_case
-
-    def get_train_examples(self, data_dir: str) -> List[InputExample]:
-        """Returns the training examples; raises ValueError as `read_examples` does."""
-        return self._examples(data_dir, "train")
-
-    def get_dev_examples(self, data_dir: str) -> List[InputExample]:
-        """Returns the examples of the (first) dev split."""
-        return self._examples(data_dir, "dev")
-
-    def get_test_examples(self, data_dir: str) -> List[InputExample]:
-        """Returns the examples of the (first) test split; where labels are unknown, the first."""
-        return self._examples(data_dir, "test")
-
-    def get_labels(self) -> List[Optional[str]]:
-        """Returns the labels in the order of their ids; [None] for regression."""
-        return get_task(self.task_name).label_list
-
-    def process_text(self, text: str) -> str:
-        """Returns the text as the tokenizer wants it."""
-        if self.use_spm:
-            return tokenization.preprocess_text(text, lower=self.do_lower_case)
-        return tokenization.convert_to_unicode(text)
-
-    def _examples(self, data_dir: str, split: str) -> List[InputExample]:
-        task = get_task(self.task_name)
-        unknown = 0.0 if task.is_regression else task.labels[0]
-        return [
-            InputExample(
-                example.guid,
-                self.process_text(example.text_a),
-                None if example.text_b is None else self.process_text(example.text_b),
-                unknown if example.label is None else example.label,
-            )
-            for example in read_examples(task, data_dir, split).examples
-        ]
-
-
-def _processor(class_name: str, task_name: str) -> type:
-    """A subclass of DataProcessor for a task."""
-    attributes = {
-        "task_name": task_name,
-        "__doc__": f"Reads {task_name}.",
-        "__module__": __name__,
-    }
-    return type(class_name, (DataProcessor,), attributes)
-
-
-ColaProcessor = _processor("ColaProcessor", "cola")
-Sst2Processor = _processor("Sst2Processor", "sst-2")
-MrpcProcessor = _processor("MrpcProcessor", "mrpc")
-StsbProcessor = _processor("StsbProcessor", "sts-b")
-QqpProcessor = _processor("QqpProcessor", "qqp")
-MnliProcessor = _processor("MnliProcessor", "mnli")
-MisMnliProcessor = _processor("MisMnliProcessor", "mismnli")
-QnliProcessor = _processor("QnliProcessor", "qnli")
-RteProcessor = _processor("RteProcessor", "rte")
-WnliProcessor = _processor("WnliProcessor", "wnli")
-AXProcessor = _processor("AXProcessor", "ax")
-LcqmcProcessor = _processor("LcqmcProcessor", "lcqmc")
-LCQMCPairClassificationProcessor = _processor("LCQMCPairClassificationProcessor", "lcqmc_pair")
-SentencePairClassificationProcessor = _processor(
-    "SentencePairClassificationProcessor", "sentence_pair"
-)
-XnliProcessor = _processor("XnliProcessor", "xnli")
-TnewsProcessor = _processor("TnewsProcessor", "tnews")
-iFLYTEKDataProcessor = _processor("iFLYTEKDataProcessor", "iflytek")  # noqa: N816
-AFQMCProcessor = _processor("AFQMCProcessor", "afqmc")
-CMNLIProcessor = _processor("CMNLIProcessor", "cmnli")
-OcnliProcessor = _processor("OcnliProcessor", "ocnli")
-CslProcessor = _processor("CslProcessor", "csl")
-WSCProcessor = _processor("WSCProcessor", "wsc")
-COPAProcessor = _processor("COPAProcessor", "copa")
-ChnSentiCorpProcessor = _processor("ChnSentiCorpProcessor", "chnsenticorp")
-PROCESSORS = {cls.task_name: cls for cls in DataProcessor.__subclasses__()}

@@ -251,7 +251,7 @@ class AtomicRecordWriter:
         self._blocks = file_utils.BlockOffsets()
         self._fingerprint = file_utils.normalized_fingerprint(fingerprint)
         self._replacement = file_utils.atomic_path(self.path)
-        self._writer = None
+        self._writer: Any = None
 
     @property
     def count(self) -> int:
@@ -402,8 +402,8 @@ def seeded_batches(
 class _Shard(NamedTuple):
     """Shard `index` of `count` takes the positions p with p % count == index."""
 
-    index: int
-    count: int
+    index: int  # type: ignore[assignment]  # a tuple's method, as count
+    count: int  # type: ignore[assignment]
 
 
 def _checked_shard(index: int, count: int) -> _Shard:
@@ -430,7 +430,7 @@ def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
     TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there.
     """
     total = sum(one.count for one in found)
-    rows = []
+    rows: List[Tuple] = []
     for one in found:
         wanted = 1
         if total > window:

@@ -192,6 +192,19 @@ def fingerprinted_path(path: str, fingerprint: Mapping[str, Any]) -> str:
     return f"{stem}.{digits}{extension}"
 
 
+def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
+    """Returns JSON values that are equal for tokenizers that do the same.
+
+    It is made from the content of the model or vocabulary, wherever that was loaded from.
+    """
+    if tokenizer.sp_model is not None:
+        kind, content = "sentencepiece", tokenizer.sp_model.serialized_model_proto()
+    else:
+        kind, content = "wordpiece", "\n".join(tokenizer.vocab).encode("utf-8")
+    digest = hashlib.sha256(content).hexdigest()
+    return {"kind": kind, "sha256": digest, "do_lower_case": tokenizer.do_lower_case}
+
+
 def _what_else_is_there(plain_path: str, path: str, fingerprint: Mapping[str, Any]) -> str:
     """What tells the newest file of the same use from the one to come; "" if there is none."""
     folder = os.path.dirname(path) or "."

@@ -14,7 +14,7 @@ are slow; `example_index` says which record a row was.
 Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
 """
 
-from typing import Dict, NamedTuple, Sequence, Tuple
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -47,6 +47,95 @@ class Padding(NamedTuple):
 def default_mode(use_tpu: bool) -> str:
     """Returns the mode to use where the user names none."""
     return "max" if use_tpu else "longest"
+
+
+class InputShard(NamedTuple):
+    """Which part of every batch this host reads, and how many batches make up one update."""
+
+    index: int
+    count: int
+    batches_per_step: int
+
+
+def input_shard(params: Mapping[str, Any]) -> InputShard:
+    """Returns the share of the host for which an input function is being called.
+
+    On a TPU every host calls it for itself, and each of its cores takes one batch an update; so do
+    workers and their devices. Elsewhere there is one host and one batch.
+
+    Args:
+      params: what TPUEstimator, or `train` with a strategy, hands to the input function.
+    """
+    replicas = params.get("input_context")
+    if replicas is not None:
+        workers = replicas.num_input_pipelines
+        devices = replicas.num_replicas_in_sync // workers
+        return InputShard(replicas.input_pipeline_id, workers, devices)
+    if not params.get("use_tpu") or "context" not in params:
+        return InputShard(index=0, count=1, batches_per_step=1)
+    _, index, count, cores = params["context"].current_input_fn_deployment()
+    return InputShard(index=index, count=count, batches_per_step=cores)
+
+
+def input_fn(
+    file: Union[str, Sequence[str]],
+    spec: input_pipeline.FeatureSpec,
+    *,
+    is_training: bool,
+    batch_size: Optional[int],
+    padding: Optional[Padding] = None,
+    drop_remainder: bool = True,
+    use_tpu: bool = False,
+    seed: int = 0,
+    start_step: int = 0,
+) -> Callable[[Mapping[str, Any]], tf.data.Dataset]:
+    """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
+
+    With `padding` they are batches of this module, all full. Without, they are what programs for
+    the published scripts expect: sequences of full length and the features of `spec` alone.
+
+    Args:
+      file: a record file, or several.
+      spec: declaration of the records.
+      is_training: endless shuffled batches, of which number n is a function of the seed and n;
+        otherwise each record once.
+      batch_size: B; params["batch_size"] takes precedence with `padding`, and on a TPU.
+      padding: how sequences are padded, or None.
+      drop_remainder: without padding: leave out the last batch of an evaluation if it is not full;
+        otherwise it is smaller.
+      use_tpu: without padding: take B from params.
+      seed: of the order of training.
+      start_step: training resumes with the batch of this step.
+    """
+    paths = [file] if isinstance(file, str) else list(file)
+
+    def batches(params: Mapping[str, Any]) -> tf.data.Dataset:
+        """Reads the batches of one core."""
+        size = params.get("batch_size", batch_size) if padding or use_tpu else batch_size
+        if is_training:
+            shard = input_shard(params)
+            return training_batches(
+                paths,
+                spec,
+                padding=padding or Padding("max"),
+                batch_size=size,
+                seed=seed,
+                start_batch=start_step * shard.batches_per_step,
+                shard_index=shard.index,
+                shard_count=shard.count,
+                batches_per_step=shard.batches_per_step,
+            )
+        if padding:
+            return evaluation_batches(paths, spec, padding=padding, batch_size=size)
+        found = input_pipeline.evaluation_batches(
+            paths, spec, batch_size=size, pad_final_batch=drop_remainder
+        )
+        if drop_remainder:
+            found = found.take(_count(paths) // size)
+        keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})
+        return found.map(keep)
+
+    return batches
 
 
 def training_batches(

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Many records at once in tf.train.Example's wire format, written with arrays.
+"""An example as the model's inputs, and many records at once in tf.train.Example's wire format.
 
 Building and serialising one message after another takes longer than making pretraining data. All
 examples of a batch have the same features of the same shapes, so that only the varints differ in
@@ -17,6 +17,40 @@ import numpy as np
 # Example.features = 1, Features.feature = 1 (map: key = 1, value = 2), Feature.float_list = 2,
 # Feature.int64_list = 3, {Float,Int64}List.value = 1; all are length-delimited.
 _FIELD_1, _FIELD_2, _FIELD_3 = b"\x0a", b"\x12", b"\x1a"
+
+
+class PaddingInputExample:
+    """Fills the last batch where all batches must have one size (TPU); it counts for nothing."""
+
+
+class InputFeatures:
+    """The model's inputs for one example.
+
+    Attributes:
+      input_ids, input_mask, segment_ids: lists of S ints; of multiple choice a list of them for
+        each option.
+      label_id: the label's number; for regression the label itself.
+      guid, example_id: the example's name, or None; of multiple choice example_id is the passage's.
+      is_real_example: False if it only fills a batch.
+    """
+
+    def __init__(
+        self,
+        input_ids,
+        input_mask,
+        segment_ids,
+        label_id,
+        guid=None,
+        example_id=None,
+        is_real_example=True,
+    ):
+        self.input_ids = input_ids
+        self.input_mask = input_mask
+        self.segment_ids = segment_ids
+        self.label_id = label_id
+        self.guid = guid
+        self.example_id = example_id
+        self.is_real_example = is_real_example
 
 
 class EncodedExamples(NamedTuple):

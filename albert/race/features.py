@@ -18,11 +18,9 @@ from typing import Any, List, Mapping, Optional, Sequence
 import numpy as np
 
 from albert import tokenization
-from albert.classification import features as classifier_features
-from albert.classification.examples import PaddingInputExample
-from albert.classification.features import InputFeatures
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache
+from albert.data.records import InputFeatures, PaddingInputExample
 from albert.race import examples as race_examples
 
 _FORMAT_VERSION = 1
@@ -204,7 +202,7 @@ def file_based_convert_examples_to_features(
     fingerprint = {
         "max_seq_length": max_seq_length,
         "max_qa_length": max_qa_length,
-        "tokenizer": classifier_features.tokenizer_fingerprint(tokenizer),
+        "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
     }
     with input_pipeline.AtomicRecordWriter(output_file, fingerprint) as writer:
         for index, example in enumerate(examples):
@@ -256,7 +254,7 @@ def write_features(
             "max_seq_length": max_seq_length,
             "max_qa_length": max_qa_length,
             "passages": split.digest,
-            "tokenizer": classifier_features.tokenizer_fingerprint(tokenizer),
+            "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
         },
         spec=feature_spec(max_seq_length),
         items=split.passages,

@@ -14,10 +14,11 @@ from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 import numpy as np
 
-from albert import fine_tuning_utils, race_utils, tokenization
+from albert import fine_tuning_utils, tokenization
 from albert.data import batches as input_pipeline
 from albert.race import examples as race_examples
 from albert.race import features as race_features
+from albert.race import model as race_model
 from albert.training import fine_tuning, metrics
 from albert.util import files
 
@@ -40,7 +41,7 @@ class RaceTask(fine_tuning.Task):
     training_only = ("max_seq_length", "max_qa_length")
     # Here --train_file names a file of features that is written, and not the data themselves.
     chiefs_own = {"train_file": None}
-    metric_fn = staticmethod(race_utils.tpu_metrics)
+    metric_fn = staticmethod(race_model.tpu_metrics)
 
     def __init__(self, settings: Any, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
@@ -108,7 +109,7 @@ class RaceTask(fine_tuning.Task):
 
     def head(self) -> fine_tuning_utils.Head:
         """Returns a softmax over the options."""
-        return race_utils.choice_head(self.settings.dropout_prob)
+        return race_model.choice_head(self.settings.dropout_prob)
 
     def constant_loss(self, features: fine_tuning.Split) -> float:
         """Returns the entropy of the answers."""
@@ -160,7 +161,7 @@ def measure(
         sides = (answers, outputs["predictions"], outputs["per_example_loss"])
         return metrics.Outcome(*(side[chosen] for side in sides))
 
-    measured = metrics.compute(race_utils.METRICS, outcome(known))
+    measured = metrics.compute(race_model.METRICS, outcome(known))
     for level in race_examples.LEVELS:
         chosen = known & (levels == level)
         if chosen.any():

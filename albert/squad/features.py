@@ -37,7 +37,6 @@ from typing import (
 import numpy as np
 
 from albert import tokenization
-from albert.classification import features as classifier_features
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache
 from albert.squad import alignment as squad_alignment
@@ -50,7 +49,7 @@ from albert.util import files
 _FORMAT_VERSION = 1
 _FIRST_UNIQUE_ID = 1000000000
 _MARKS = 3  # [CLS] and twice [SEP]
-_SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
+SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 _CHUNK_EXAMPLES = 1000  # whose pieces are held in memory where features go out one by one
 
 
@@ -118,7 +117,7 @@ def feature_spec(max_seq_length: int, is_training: bool) -> input_pipeline.Featu
     """
     sequence = (max_seq_length,)
     features = [input_pipeline.Feature("unique_ids", ())]
-    features += [input_pipeline.Feature(name, sequence) for name in _SEQUENCES]
+    features += [input_pipeline.Feature(name, sequence) for name in SEQUENCES]
     if is_training:
         numbers = ["start_positions", "end_positions", "is_impossible"]
         features += [input_pipeline.Feature(name, ()) for name in numbers]
@@ -412,7 +411,7 @@ class FeatureWriter:
         """Writes the features of one window."""
         if self._spec is None:
             self._spec = feature_spec(len(feature.input_ids), self.is_training)
-        record = {name: getattr(feature, name) for name in _SEQUENCES}
+        record = {name: getattr(feature, name) for name in SEQUENCES}
         record["unique_ids"] = feature.unique_id
         if self.is_training:
             record["start_positions"] = feature.start_position
@@ -567,7 +566,7 @@ def _fingerprint(
         **layout._asdict(),
         "is_training": is_training,
         "examples": examples_digest(data.examples),
-        "tokenizer": classifier_features.tokenizer_fingerprint(tokenizer),
+        "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
     }
 
 

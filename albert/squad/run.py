@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import fine_tuning_utils, squad_utils, tokenization
+from albert import fine_tuning_utils, tokenization
 from albert.data import batches as input_pipeline
 from albert.squad import decoding as squad_decoding
 from albert.squad import examples as squad_examples
@@ -148,7 +148,7 @@ class SquadTask(fine_tuning.Task):
 
     description_name = "squad.json"
     best_metric = "f1"
-    sequences = squad_utils.SEQUENCES
+    sequences = squad_features.SEQUENCES
     training_only = ("max_seq_length", "doc_stride", "max_query_length")
     has_impossible = False
     has_lite_model = False

@@ -38,6 +38,7 @@ from tqdm import tqdm
 
 from albert import modeling
 from albert.data import record_damage
+from albert.data.padded_batches import InputShard, input_shard  # noqa: F401  for input functions
 from albert.pretrained import checkpoint_files
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution, peer_watch
@@ -440,34 +441,6 @@ def _check_strategy(settings: Any):
             f"--albert_hub_module_handle={module} trains on one device only, not with "
             f"--distribution_strategy={settings.distribution_strategy}. Start from a checkpoint."
         )
-
-
-class InputShard(NamedTuple):
-    """Which part of every batch this host reads, and how many batches make up one update."""
-
-    index: int
-    count: int
-    batches_per_step: int
-
-
-def input_shard(params: Mapping[str, Any]) -> InputShard:
-    """Returns the share of the host for which an input function is being called.
-
-    On a TPU every host calls it for itself, and each of its cores takes one batch an update; so do
-    workers and their devices. Elsewhere there is one host and one batch.
-
-    Args:
-      params: what TPUEstimator, or `train` with a strategy, hands to the input function.
-    """
-    replicas = params.get("input_context")
-    if replicas is not None:
-        workers = replicas.num_input_pipelines
-        devices = replicas.num_replicas_in_sync // workers
-        return InputShard(replicas.input_pipeline_id, workers, devices)
-    if not params.get("use_tpu") or "context" not in params:
-        return InputShard(index=0, count=1, batches_per_step=1)
-    _, index, count, cores = params["context"].current_input_fn_deployment()
-    return InputShard(index=index, count=count, batches_per_step=cores)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -29,7 +29,6 @@ from typing import (
     Sequence,
     Tuple,
     Type,
-    Union,
 )
 
 import numpy as np
@@ -344,7 +343,7 @@ class FineTuning:
     ) -> Callable:
         """Returns the input function for a record file."""
         mode = self.settings.padding or padded_batches.default_mode(self.settings.use_tpu)
-        return record_input_fn(
+        return padded_batches.input_fn(
             file,
             self.task.spec(is_training),
             is_training=is_training,
@@ -651,100 +650,6 @@ def model_settings(
         seed=settings.seed,
         layerwise_lr_decay=settings.layerwise_lr_decay,
     )
-
-
-def record_input_fn(
-    file: Union[str, Sequence[str]],
-    spec: input_pipeline.FeatureSpec,
-    *,
-    is_training: bool,
-    batch_size: Optional[int],
-    padding: padded_batches.Padding,
-    seed: int = 0,
-    start_step: int = 0,
-) -> Callable:
-    """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
-
-    Args:
-      file: a record file, or several.
-      spec: declaration of the records.
-      is_training: endless shuffled batches, of which number n is a function of the seed and n;
-        otherwise each record once.
-      batch_size: B, unless params has batch_size.
-      padding: how sequences are padded.
-      seed: of the order of training.
-      start_step: training goes on with the batch of this step.
-    """
-    paths = [file] if isinstance(file, str) else list(file)
-
-    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
-        """Reads the batches of one core."""
-        size = params.get("batch_size", batch_size)
-        if not is_training:
-            return padded_batches.evaluation_batches(paths, spec, padding=padding, batch_size=size)
-        shard = estimator_utils.input_shard(params)
-        return padded_batches.training_batches(
-            paths,
-            spec,
-            padding=padding,
-            batch_size=size,
-            seed=seed,
-            start_batch=start_step * shard.batches_per_step,
-            shard_index=shard.index,
-            shard_count=shard.count,
-            batches_per_step=shard.batches_per_step,
-        )
-
-    return input_fn
-
-
-def published_input_fn(
-    file: Union[str, Sequence[str]],
-    spec: input_pipeline.FeatureSpec,
-    *,
-    is_training: bool,
-    drop_remainder: bool,
-    use_tpu: bool,
-    batch_size: Optional[int],
-    seed: int = 0,
-    start_step: int = 0,
-) -> Callable:
-    """Returns the `input_fn` that programs made for the published scripts expect.
-
-    Sequences have their full length and features are those of `spec` alone.
-
-    Args:
-      file, spec, is_training, seed, start_step: see `record_input_fn`.
-      drop_remainder: leave the last batch of an evaluation out if it is not full; otherwise it is
-        smaller.
-      use_tpu: take B from params.
-      batch_size: B elsewhere, whatever params say.
-    """
-    paths = [file] if isinstance(file, str) else list(file)
-
-    def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
-        """Reads the batches of one core."""
-        size = params["batch_size"] if use_tpu else batch_size
-        if is_training:
-            read = record_input_fn(
-                paths,
-                spec,
-                is_training=True,
-                batch_size=size,
-                padding=padded_batches.Padding("max"),
-                seed=seed,
-                start_step=start_step,
-            )
-            return read(dict(params, batch_size=size))
-        batches = input_pipeline.evaluation_batches(
-            paths, spec, batch_size=size, pad_final_batch=drop_remainder
-        )
-        if drop_remainder:
-            batches = batches.take(sum(map(input_pipeline.count_records, paths)) // size)
-        keep = input_pipeline.as_written(lambda batch: {name: batch[name] for name in spec.names})
-        return batches.map(keep)
-
-    return input_fn
 
 
 # ---------------------------------------------------------------------------------------------

@@ -12,11 +12,13 @@ import struct
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import tokenization
+from albert import classifier_utils, tokenization
 from albert.classification import features as classifier_features
 from albert.classification import tasks as classifier_tasks
-from albert.classification.examples import InputExample, PaddingInputExample, TaskData
+from albert.classification.examples import InputExample, TaskData
 from albert.data import batches as input_pipeline
+from albert.data import feature_cache
+from albert.data.records import PaddingInputExample
 from tests.support.shared import needs_shared, shared_path
 
 FIXTURES = pathlib.Path(__file__).parents[1] / "fixtures"
@@ -287,7 +289,7 @@ def test_tokenizers_are_told_apart_by_their_content_not_by_their_path(tmp_path):
     copy = tmp_path / "copy.model"
     copy.write_bytes((FIXTURES / "tiny.model").read_bytes())
     other = tokenization.FullTokenizer(None, True, str(copy))
-    fingerprint = classifier_features.tokenizer_fingerprint
+    fingerprint = feature_cache.tokenizer_fingerprint
     assert fingerprint(other) == fingerprint(_spm()) != fingerprint(_wordpiece())
 
 
@@ -414,7 +416,7 @@ def _golden_tokenizer():
 @needs_shared
 @pytest.mark.parametrize("name", GOLDEN_TASKS)
 def test_features_equal_the_references_token_for_token(name, tmp_path):
-    processor = classifier_tasks.PROCESSORS[name](use_spm=True, do_lower_case=True)
+    processor = classifier_utils.PROCESSORS[name](use_spm=True, do_lower_case=True)
     expected = [row for row in _golden() if row["task"] == name and row["kind"] == "example"]
     (task,) = [row for row in _golden() if row["task"] == name and row["kind"] == "task"]
     examples = processor.get_dev_examples(str(shared_path("data/glue")))[: task["count"]]

@@ -13,7 +13,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import race_utils, tokenization
-from albert.classification.examples import PaddingInputExample
+from albert.data.records import PaddingInputExample
 from albert.race import examples as race_examples
 from albert.race import features as race_features
 from tests.support import race_data

@@ -605,19 +605,19 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "no dropout before the head",
-                "classifier_utils.py",
+                "classification/model.py",
                 "HEAD_DROPOUT = 0.1",
                 "HEAD_DROPOUT = 0.0",
             ),
             Fault(
                 "the head on the wrong axis",
-                "classifier_utils.py",
+                "classification/model.py",
                 "predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)",
                 "predictions = tf.argmin(logits, axis=-1, output_type=tf.int32)",
             ),
             Fault(
                 "absolute error",
-                "classifier_utils.py",
+                "classification/model.py",
                 "return tf.square(logits - tf.cast(labels, tf.float32))",
                 "return tf.abs(logits - tf.cast(labels, tf.float32))",
             ),
@@ -646,7 +646,7 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "options of other questions",
-                "race_utils.py",
+                "race/model.py",
                 "logits = tf.reshape(scores, [-1, num_choices])  # [B, C]",
                 "logits = tf.transpose(tf.reshape(scores, [num_choices, -1]))",
             ),
@@ -994,8 +994,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "everything measured again each time",
                 "training/evaluation.py",
-                "if step not in self._ledger.metrics\n",
-                "if True\n",
+                "if step not in self._ledger.metrics and (step or untrained_too)",
+                "if step or untrained_too",
             ),
             Fault(
                 "results of other data kept",

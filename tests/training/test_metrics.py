@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.classification import task_types
+from albert.classification import task_table
 from albert.training import metrics
 
 OF_LABELS = ("eval_accuracy", "f1", "matthew_corr", "eval_loss")
@@ -55,7 +55,7 @@ def test_a_constant_prediction_has_no_correlation_with_labels():
 
 
 def test_every_metric_a_task_may_name_is_computed():
-    assert set(metrics.METRICS) == set(task_types.METRICS)
+    assert set(metrics.METRICS) == set(task_table.METRICS)
 
 
 def test_an_unknown_metric_is_refused():
