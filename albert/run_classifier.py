@@ -14,7 +14,7 @@ eval_results.txt, best_trial.txt, confusion_matrix.json, test_results.tsv, submi
 run_summary.json, and what GLUE and CLUE want to be sent.
 """
 
-from typing import Any
+from typing import Type
 
 from absl import flags
 
@@ -27,8 +27,8 @@ from albert.util import flags as flags_lib
 # Flags.
 
 
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
+def define_flags(flag_values: flags.FlagValues) -> Type[classifier_run.ClassifierSettings]:
+    """Defines the script's flags; returns the class of its settings."""
     flags_lib.define_model_flags(flag_values, config_required=False)
     flags_lib.define_tokenizer_flags(flag_values)
     flags_lib.path(
@@ -76,6 +76,7 @@ def define_flags(flag_values: flags.FlagValues):
     _define_custom_task_flags(flag_values)
     flags_lib.define_tpu_flags(flag_values)
     flags_lib.define_runtime_flags(flag_values)
+    return classifier_run.ClassifierSettings
 
 
 def _define_custom_task_flags(flag_values: flags.FlagValues):
@@ -109,13 +110,13 @@ def _define_custom_task_flags(flag_values: flags.FlagValues):
 # The script.
 
 
-def classify(settings: Any) -> fine_tuning.Outcome:
+def classify(settings: classifier_run.ClassifierSettings) -> fine_tuning.Outcome:
     """Trains, evaluates, predicts and exports as the settings say; see fine_tuning.run."""
     return fine_tuning.run(settings, classifier_run.ClassifierTask)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: Any):
+def main(settings: classifier_run.ClassifierSettings):
     """Runs the script."""
     fine_tuning.main(settings, classifier_run.ClassifierTask)
 

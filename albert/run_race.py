@@ -14,7 +14,7 @@ which prediction uses. The folder gets eval_results.txt, best_trial.txt, run_sum
 --do_predict predictions.json, test_results.tsv and predict_results.txt.
 """
 
-from typing import Any
+from typing import Type
 
 from absl import flags
 
@@ -26,8 +26,8 @@ from albert.util import flags as flags_lib
 # Flags.
 
 
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
+def define_flags(flag_values: flags.FlagValues) -> Type[race_run.RaceSettings]:
+    """Defines the script's flags; returns the class of its settings."""
     flags_lib.define_model_flags(flag_values, config_required=False)
     flags_lib.define_tokenizer_flags(flag_values)
     flags_lib.path(
@@ -53,6 +53,7 @@ def define_flags(flag_values: flags.FlagValues):
     _define_race_flags(flag_values)
     flags_lib.define_tpu_flags(flag_values)
     flags_lib.define_runtime_flags(flag_values)
+    return race_run.RaceSettings
 
 
 def _define_race_flags(flag_values: flags.FlagValues):
@@ -101,13 +102,13 @@ def _define_race_flags(flag_values: flags.FlagValues):
 # The script.
 
 
-def answer(settings: Any) -> fine_tuning.Outcome:
+def answer(settings: race_run.RaceSettings) -> fine_tuning.Outcome:
     """Trains, evaluates and predicts as the settings say; see fine_tuning.run."""
     return fine_tuning.run(settings, race_run.RaceTask)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: Any):
+def main(settings: race_run.RaceSettings):
     """Runs the script."""
     fine_tuning.main(settings, race_run.RaceTask)
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, configs, fine_tuning_utils, model_size, modeling, race_utils
+from albert import classifier_utils, configs, model_size, modeling, race_utils
 from albert.squad import heads as squad_heads
+from albert.training import model_fn as training_graph
 
 BATCH, LENGTH, PREDICTIONS = 4, 12, 3
 
@@ -84,8 +85,8 @@ def build_pretraining(config):
 
 def build_training(config, task):
     """A task's update."""
-    settings = fine_tuning_utils.ModelSettings(config)
-    model_fn = fine_tuning_utils.build_model_fn(settings, HEADS[task]())
+    settings = training_graph.FineTuningModel(config)
+    model_fn = training_graph.build_model_fn(settings, HEADS[task]())
     model_fn(features_of(task), None, "train", {})
 
 

@@ -5,9 +5,10 @@
 outcome = fine_tuning.run(settings, ClassifierTask)
 """
 
+import dataclasses
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -23,6 +24,7 @@ from albert.data import batches as input_pipeline
 from albert.pretrained import saved_model as serving_export
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning, metrics
+from albert.training.settings import FineTuningSettings
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -46,7 +48,35 @@ DESCRIPTION_FLAGS = {
 }
 
 
-def find_task(settings: Any) -> classifier_tasks.Task:
+@dataclasses.dataclass(frozen=True)
+class ClassifierSettings(FineTuningSettings):
+    """The flags of run_classifier."""
+
+    task_name: str
+    data_dir: Optional[str]
+    do_eval: bool
+    eval_batch_size: int
+    train_step: int
+    warmup_step: int
+    keep_checkpoint_max: int
+    predict_file: Optional[str]
+    export_dir: Optional[str]
+    threshold_to_export: float
+    task_file: Optional[str]
+    text_a_column: Optional[str]
+    text_b_column: Optional[str]
+    label_column: Optional[str]
+    guid_column: Optional[str]
+    header: Optional[bool]
+    labels: Optional[str]
+    metric: Optional[str]
+    metrics: Optional[str]
+    train_file: Optional[str]
+    dev_file: Optional[str]
+    test_file: Optional[str]
+
+
+def find_task(settings: ClassifierSettings) -> classifier_tasks.Task:
     """Returns the task that the flags name or describe.
 
     Raises:
@@ -77,9 +107,10 @@ class ClassifierTask(fine_tuning.Task):
       declared: the task as the table of tasks, or the user, describes it.
     """
 
+    settings: ClassifierSettings
     description_name = fine_tuned_classifier.DESCRIPTION_NAME
 
-    def __init__(self, settings: Any, tokenizer: tokenization.FullTokenizer):
+    def __init__(self, settings: ClassifierSettings, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
         self.declared = task = find_task(settings)
         self.name = task.name
@@ -89,7 +120,7 @@ class ClassifierTask(fine_tuning.Task):
         self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
     @classmethod
-    def check_flags(cls, settings: Any) -> None:
+    def check_flags(cls, settings: ClassifierSettings) -> None:
         """Checks that there is something to do, and what to do it with."""
         names = ("do_train", "do_eval", "do_predict", "predict_file", "export_dir")
         if not any(getattr(settings, name) for name in names):

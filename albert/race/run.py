@@ -7,10 +7,11 @@ outcome = fine_tuning.run(settings, RaceTask)
 Dimensions: N questions, C options.
 """
 
+import dataclasses
 import json
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from albert.race import examples as race_examples
 from albert.race import features as race_features
 from albert.race import model as race_model
 from albert.training import fine_tuning, metrics
+from albert.training.settings import FineTuningSettings
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -33,9 +35,30 @@ BEST_METRIC = "eval_accuracy"
 _USES = {"train": "train", "dev": "eval", "test": "predict"}
 
 
+@dataclasses.dataclass(frozen=True)
+class RaceSettings(FineTuningSettings):
+    """The flags of run_race."""
+
+    data_dir: str
+    task_name: str
+    do_eval: bool
+    eval_batch_size: int
+    train_step: int
+    warmup_step: int
+    max_qa_length: int
+    dropout_prob: float
+    high_only: bool
+    middle_only: bool
+    train_file: Optional[str]
+    eval_file: Optional[str]
+    predict_file: Optional[str]
+    num_keep_checkpoint: int
+
+
 class RaceTask(fine_tuning.Task):
     """Questions on a passage with four options each."""
 
+    settings: RaceSettings
     description_name = "race.json"
     best_metric = BEST_METRIC
     training_only = ("max_seq_length", "max_qa_length")
@@ -43,13 +66,13 @@ class RaceTask(fine_tuning.Task):
     chiefs_own = {"train_file": None}
     metric_fn = staticmethod(race_model.tpu_metrics)
 
-    def __init__(self, settings: Any, tokenizer: tokenization.FullTokenizer):
+    def __init__(self, settings: RaceSettings, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
         self.name = settings.task_name
         self._levels = race_examples.levels_of(settings.high_only, settings.middle_only)
 
     @classmethod
-    def check_flags(cls, settings: Any) -> None:
+    def check_flags(cls, settings: RaceSettings) -> None:
         """Checks that there is something to do, on some level, with one file for each data set."""
         if not (settings.do_train or settings.do_eval or settings.do_predict):
             raise ValueError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")

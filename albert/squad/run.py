@@ -7,6 +7,7 @@
 Dimensions: F windows.
 """
 
+import dataclasses
 import logging
 import os
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
@@ -26,6 +27,7 @@ from albert.squad import metrics as squad_metrics
 from albert.squad.decoding import Predictions
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning
+from albert.training.settings import FineTuningSettings
 from albert.util import files
 from albert.util import flags as flags_lib
 
@@ -38,6 +40,41 @@ Gold = Optional[squad_metrics.GoldAnswers]
 
 # ---------------------------------------------------------------------------------------------
 # Flags.
+
+
+@dataclasses.dataclass(frozen=True)
+class SquadSettings(FineTuningSettings):
+    """The flags that run_squad_v1 and run_squad_v2 share."""
+
+    train_file: Optional[str]
+    predict_file: Optional[str]
+    train_feature_file: Optional[str]
+    predict_feature_file: Optional[str]
+    predict_feature_left_file: Optional[str]
+    max_misaligned_answers: float
+    doc_stride: int
+    max_query_length: int
+    n_best_size: int
+    max_answer_length: int
+    keep_checkpoint_max: int
+    export_dir: Optional[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class SquadV1Settings(SquadSettings):
+    """The flags of run_squad_v1."""
+
+    use_einsum: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class SquadV2Settings(SquadSettings):
+    """The flags of run_squad_v2."""
+
+    start_n_top: int
+    end_n_top: int
+    dropout_prob: float
+    null_score_diff_threshold: Optional[float]
 
 
 def define_flags(flag_values: flags.FlagValues) -> None:
@@ -146,6 +183,7 @@ class SquadTask(fine_tuning.Task):
       has_lite_model: whether a TensorFlow Lite model is exported too.
     """
 
+    settings: SquadSettings
     description_name = "squad.json"
     best_metric = "f1"
     sequences = squad_features.SEQUENCES
@@ -153,14 +191,14 @@ class SquadTask(fine_tuning.Task):
     has_impossible = False
     has_lite_model = False
 
-    def __init__(self, settings: Any, tokenizer: tokenization.FullTokenizer):
+    def __init__(self, settings: SquadSettings, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
         self._questions: Optional[squad_features.SquadFeatures] = None
         self._gold: Gold = None
         self._best: Dict[str, Decoded] = {}  # one entry: thousands of n-best lists are large
 
     @classmethod
-    def check_flags(cls, settings: Any) -> None:
+    def check_flags(cls, settings: SquadSettings) -> None:
         """Checks that there is something to do, with a file for each use, and that lengths fit."""
         if not (settings.do_train or settings.do_predict or settings.export_dir):
             raise ValueError(
@@ -368,11 +406,12 @@ class SquadV1(SquadTask):
 class SquadV2(SquadTask):
     """SQuAD v2.0: questions may have no answer."""
 
+    settings: SquadV2Settings
     name = "squad_v2"
     has_impossible = True
 
     @classmethod
-    def check_flags(cls, settings: Any) -> None:
+    def check_flags(cls, settings: SquadV2Settings) -> None:
         """Checks also the beams and the threshold."""
         super().check_flags(settings)
         for name in ("start_n_top", "end_n_top"):
@@ -419,7 +458,7 @@ class SquadV2(SquadTask):
 # Helpers.
 
 
-def _known_threshold(settings: Any, checkpoint: str) -> float:
+def _known_threshold(settings: SquadV2Settings, checkpoint: str) -> float:
     """The null score up to which answers are kept where the right ones are not known."""
     metrics = fine_tuning.recorded_metrics(checkpoint, settings.output_dir)
     threshold = metrics.get(_THRESHOLD_KEY)
@@ -475,7 +514,7 @@ def _warn_of_empty_answers(decoded: Decoded, gold: Gold) -> None:
     )
 
 
-def _check_distinct(settings: Any) -> None:
+def _check_distinct(settings: SquadSettings) -> None:
     """Refuses one name for several files.
 
     Raises:

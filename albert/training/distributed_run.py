@@ -18,6 +18,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.training import distribution
 from albert.training import estimators as estimator_utils
+from albert.training.settings import TrainingSettings
 
 _LOGGER = logging.getLogger("albert")
 
@@ -35,7 +36,10 @@ _CHIEFS_OWN = {
 
 
 def run(
-    script: Callable[[Any], Any], settings: Any, *, chiefs_own: Optional[Mapping[str, Any]] = None
+    script: Callable[[TrainingSettings], Any],
+    settings: TrainingSettings,
+    *,
+    chiefs_own: Optional[Mapping[str, Any]] = None,
 ) -> None:
     """Runs a script's main part as far as it is this process's.
 
@@ -69,8 +73,8 @@ def run(
 
 
 def workers_settings(
-    settings: Any, folder: str, chiefs_own: Optional[Mapping[str, Any]] = None
-) -> Any:
+    settings: TrainingSettings, folder: str, chiefs_own: Optional[Mapping[str, Any]] = None
+) -> TrainingSettings:
     """Returns the settings by which a worker trains and leaves no traces outside of `folder`."""
     present = settings.to_dict()
     changes = {name: value for name, value in _CHIEFS_OWN.items() if name in present}

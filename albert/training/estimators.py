@@ -43,6 +43,7 @@ from albert.pretrained import checkpoint_files
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution, peer_watch
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training.settings import TrainingSettings
 from albert.util import files, folder_lock, progress, stop_signals
 from albert.util import runtime as precision
 
@@ -104,7 +105,7 @@ def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(script)
-    def run(settings: Any, *arguments: Any) -> Any:
+    def run(settings: TrainingSettings, *arguments: Any) -> Any:
         if not settings.do_train or not distribution.is_chief(settings):
             return script(settings, *arguments)
         with folder_lock.held(settings.output_dir):
@@ -163,7 +164,7 @@ def resume_point(
     return resumed
 
 
-def agreed_resume_point(settings: Any) -> Optional[checkpoint_evaluator.Checkpoint]:
+def agreed_resume_point(settings: TrainingSettings) -> Optional[checkpoint_evaluator.Checkpoint]:
     """Returns what `resume_point` finds, where several workers train once all are there.
 
     Args:
@@ -215,7 +216,7 @@ def _mend_state(
         tf.train.update_checkpoint_state(output_dir, resumed.path, older)
 
 
-def first_weights(settings: Any, resumed: Any) -> Optional[str]:
+def first_weights(settings: TrainingSettings, resumed: Any) -> Optional[str]:
     """Returns the checkpoint to take the first weights from, if any, and says where they come from.
 
     Args:
@@ -267,7 +268,9 @@ def check_restorable(checkpoint_path: str, variables: List[tf.Variable], purpose
 # Estimators.
 
 
-def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.RunConfig":
+def run_config(
+    settings: TrainingSettings, *, keep_checkpoint_max: int
+) -> "tf.estimator.tpu.RunConfig":
     """Returns the estimator's configuration for the training, TPU and runtime flags.
 
     With use_tpu, input is read by each host on its own (PER_HOST_V2) and the TPU is found by
@@ -303,7 +306,7 @@ def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.
         )
 
 
-def _steps_per_loop(settings: Any) -> int:
+def _steps_per_loop(settings: TrainingSettings) -> int:
     """The updates a TPU makes between two looks of the host, which is when it can save."""
     return min(settings.iterations_per_loop, settings.save_checkpoints_steps)
 
@@ -329,7 +332,7 @@ def build_estimator(
 
 
 def build_training_estimator(
-    model_fn: Callable, settings: Any, *, keep_checkpoint_max: int, **batch_sizes: int
+    model_fn: Callable, settings: TrainingSettings, *, keep_checkpoint_max: int, **batch_sizes: int
 ) -> "tf.estimator.Estimator":
     """Returns an estimator that trains on the devices the flags name.
 
@@ -371,7 +374,7 @@ def build_training_estimator(
     return tf.estimator.Estimator(replica_model_fn, config=config, params=params)
 
 
-def check_batch_sizes(settings: Any):
+def check_batch_sizes(settings: TrainingSettings):
     """Checks that batches can be split as asked, and says where bfloat16 is not faster.
 
     Args:
@@ -407,7 +410,7 @@ def check_batch_sizes(settings: Any):
         )
 
 
-def _check_strategy(settings: Any):
+def _check_strategy(settings: TrainingSettings):
     """Checks what goes together with --distribution_strategy."""
     if settings.use_tpu and settings.distribution_strategy != distribution.NONE:
         raise ValueError(
@@ -853,7 +856,7 @@ class _SaveTimer:
         return self._last_step
 
 
-def _save_timer(settings: Any) -> _SaveTimer:
+def _save_timer(settings: TrainingSettings) -> _SaveTimer:
     minutes = settings.save_checkpoints_minutes
     return _SaveTimer(settings.save_checkpoints_steps, minutes)
 
@@ -985,7 +988,7 @@ def _diverged(place: str, reason: str) -> TrainingDivergedError:
 def train(
     estimator: "tf.estimator.Estimator",
     input_fn: Callable,
-    settings: Any,
+    settings: TrainingSettings,
     *,
     max_steps: int,
     model_config: Optional[Mapping[str, Any]],
@@ -1047,7 +1050,7 @@ def train(
 def _run_estimator(
     estimator: "tf.estimator.Estimator",
     input_fn: Callable,
-    settings: Any,
+    settings: TrainingSettings,
     *,
     max_steps: int,
     hooks: Sequence[tf.train.SessionRunHook],

@@ -40,9 +40,10 @@ from albert.data import feature_cache, padded_batches, record_damage
 from albert.pretrained import checkpoint_files, model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretrained import warm_start as checkpoint_init
-from albert.training import distributed_run, distribution
+from albert.training import distributed_run, distribution, model_fn
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training.settings import FineTuningSettings
 from albert.util import files, progress
 from albert.util import runtime as precision
 
@@ -97,7 +98,7 @@ class Task:
       earlier: values of the description that earlier versions did not record.
       chiefs_own: settings that workers of a distributed training leave alone, with the value that
         says so.
-      metric_fn: see fine_tuning_utils.build_model_fn.
+      metric_fn: see model_fn.build_model_fn.
     """
 
     name = ""
@@ -110,7 +111,7 @@ class Task:
     chiefs_own: Mapping[str, Any] = {}
     metric_fn: Optional[Callable] = None
 
-    def __init__(self, settings: Any, tokenizer: tokenization.FullTokenizer):
+    def __init__(self, settings: FineTuningSettings, tokenizer: tokenization.FullTokenizer):
         """Takes the settings, checked and completed, and the model's tokenizer."""
         self.settings = settings
         self.tokenizer = tokenizer
@@ -118,7 +119,7 @@ class Task:
     # ---- flags ----
 
     @classmethod
-    def check_flags(cls, settings: Any) -> None:
+    def check_flags(cls, settings: FineTuningSettings) -> None:
         """Checks the flags against each other; raises ValueError."""
 
     @property
@@ -230,13 +231,13 @@ class Outcome(NamedTuple):
     export: Optional[str]
 
 
-def main(settings: Any, task: Type[Task]) -> None:
+def main(settings: FineTuningSettings, task: Type[Task]) -> None:
     """Runs a script: all of it, or a worker's part of a distributed training."""
     distributed_run.run(lambda own: run(own, task), settings, chiefs_own=task.chiefs_own)
 
 
 @estimator_utils.sole_trainer
-def run(settings: Any, task: Type[Task]) -> Outcome:
+def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
     Args:
@@ -250,7 +251,7 @@ def run(settings: Any, task: Type[Task]) -> Outcome:
     return FineTuning(settings, task).run()
 
 
-def check_flags(settings: Any, task: Type[Task]) -> None:
+def check_flags(settings: FineTuningSettings, task: Type[Task]) -> None:
     """Checks flags against each other.
 
     Raises:
@@ -271,7 +272,7 @@ class FineTuning:
       length: of training, once its data were read.
     """
 
-    def __init__(self, settings: Any, task: Type[Task]):
+    def __init__(self, settings: FineTuningSettings, task: Type[Task]):
         """Checks the flags and finds the model; raises ValueError."""
         self._began = time.time()
         check_flags(settings, task)
@@ -336,7 +337,7 @@ class FineTuning:
             self.settings, self.config, self.length, init_checkpoint=init_checkpoint
         )
         metric_fn = self.task.metric_fn
-        return fine_tuning_utils.build_model_fn(model, self.task.head(), metric_fn=metric_fn)
+        return model_fn.build_model_fn(model, self.task.head(), metric_fn=metric_fn)
 
     def input_fn(
         self, file: str, batch_size: int, *, is_training: bool = False, start_step: int = 0
@@ -540,7 +541,7 @@ def _log_best(summary: checkpoint_evaluator.EvaluationSummary) -> None:
 # The model and its input, as the flags want them.
 
 
-def training_length(settings: Any, examples: int) -> TrainingLength:
+def training_length(settings: FineTuningSettings, examples: int) -> TrainingLength:
     """Returns the steps of training and of its warm-up.
 
     num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
@@ -576,7 +577,7 @@ def training_length(settings: Any, examples: int) -> TrainingLength:
 
 
 def compiles(
-    settings: Any, config: Optional[modeling.AlbertConfig], length: TrainingLength
+    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
 ) -> bool:
     """Returns whether training compiles the element-wise parts (--use_xla).
 
@@ -597,7 +598,7 @@ def compiles(
 
 
 def _announce_compilation(
-    settings: Any, config: Optional[modeling.AlbertConfig], length: TrainingLength
+    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
 ) -> None:
     if settings.albert_hub_module_handle:
         return  # a module is run as it is
@@ -618,13 +619,13 @@ def _announce_compilation(
 
 
 def model_settings(
-    settings: Any,
+    settings: FineTuningSettings,
     config: Optional[modeling.AlbertConfig],
     length: TrainingLength,
     *,
     init_checkpoint: Optional[str] = None,
-) -> fine_tuning_utils.ModelSettings:
-    """Returns what fine_tuning_utils.build_model_fn takes beside a head.
+) -> model_fn.FineTuningModel:
+    """Returns what model_fn.build_model_fn takes beside a head.
 
     Args:
       settings: of a fine-tuning script.
@@ -632,7 +633,7 @@ def model_settings(
       length: of training.
       init_checkpoint: where the first weights are, if there is no other checkpoint.
     """
-    return fine_tuning_utils.ModelSettings(
+    return model_fn.FineTuningModel(
         config=config,
         init_checkpoint=init_checkpoint,
         learning_rate=settings.learning_rate,
@@ -749,7 +750,7 @@ def read_document(path: str) -> Optional[Dict[str, Any]]:
 class _RoomHook(tf.train.SessionRunHook):
     """Checks that the disk has room for the checkpoints, before anything is written."""
 
-    def __init__(self, settings: Any, count: int):
+    def __init__(self, settings: FineTuningSettings, count: int):
         self._settings = settings
         self._count = count
 
@@ -758,7 +759,7 @@ class _RoomHook(tf.train.SessionRunHook):
         check_room(self._settings, self._count, size)
 
 
-def check_room(settings: Any, count: int, size: int) -> None:
+def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
     """Says how much room checkpoints take, if it is much.
 
     Args:
@@ -870,7 +871,7 @@ class OutputCollector:
 
     def __init__(
         self,
-        settings: Any,
+        settings: FineTuningSettings,
         model_fn: Callable,
         input_fn: Callable,
         *,
@@ -1026,7 +1027,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     return {}
 
 
-def chosen_checkpoint(settings: Any) -> str:
+def chosen_checkpoint(settings: FineTuningSettings) -> str:
     """Returns the checkpoint to predict with: --checkpoint, the best one, or else the newest.
 
     Raises:
@@ -1042,7 +1043,7 @@ def chosen_checkpoint(settings: Any) -> str:
     return path
 
 
-def check_checkpoint(settings: Any) -> None:
+def check_checkpoint(settings: FineTuningSettings) -> None:
     """Checks that there is a checkpoint to predict with, or that one may come.
 
     Raises:
