@@ -28,9 +28,10 @@ from albert.pretrained import released as released_models
 from albert.pretraining import dynamic_masking
 from albert.pretraining import masking as ngram_masking
 from albert.pretraining import model as pretraining_utils
-from albert.training import distributed_run, distribution
+from albert.training import distribution
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
 from albert.util import many_files
@@ -230,7 +231,7 @@ def input_fn_builder(
 class Outcome(NamedTuple):
     """What a run did; None for what was not asked for, or was done already."""
 
-    training: Optional[estimator_utils.TrainingSummary]
+    training: Optional[training_hooks.TrainingSummary]
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
 
 
@@ -251,7 +252,7 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
 
     Raises:
       ValueError: flags, records or checkpoints that do not fit each other.
-      estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
+      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     check_flags(settings)
     settings = released_models.completed(settings, with_vocabulary=False)
@@ -377,7 +378,7 @@ def build_estimator(
 
 def train(
     settings: PretrainingSettings, config: modeling.AlbertConfig, files: List[str]
-) -> Optional[estimator_utils.TrainingSummary]:
+) -> Optional[training_hooks.TrainingSummary]:
     """Trains to --num_train_steps, from the newest checkpoint if there is one."""
     resumed = estimator_utils.agreed_resume_point(settings)
     if resumed and resumed.step >= settings.num_train_steps:
@@ -459,7 +460,7 @@ def evaluate(
                 input_fn,
                 steps=steps,
                 checkpoint_path=path,
-                hooks=[estimator_utils.EvaluationProgressHook(steps)],
+                hooks=[training_hooks.EvaluationProgressHook(steps)],
             )
         return pretraining_utils.evaluation_results(results)
 
@@ -494,7 +495,7 @@ def evaluate(
 @flags_lib.reads_flags(define_flags)
 def main(settings: PretrainingSettings):
     """Runs the script."""
-    distributed_run.run(pretrain, settings)
+    estimator_utils.run_own_part(pretrain, settings)
 
 
 def cli():

@@ -18,7 +18,7 @@ from albert import modeling, run_classifier, run_squad_v1
 from albert.demo import runs as demo_runs
 from albert.pretrained import released as released_models
 from albert.squad import examples as squad_examples
-from albert.training import estimators as estimator_utils
+from albert.training import hooks as training_hooks
 
 DEFAULT_EPOCHS = 2.0
 _WARMUP_SHARE = 0.1
@@ -27,7 +27,7 @@ _WARMUP_SHARE = 0.1
 class Result(NamedTuple):
     """What a task's command did."""
 
-    training: Optional[estimator_utils.TrainingSummary]
+    training: Optional[training_hooks.TrainingSummary]
     scores: Dict[str, float]
 
 

@@ -40,9 +40,10 @@ from albert.data import feature_cache, padded_batches, record_damage
 from albert.pretrained import checkpoint_files, model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretrained import warm_start as checkpoint_init
-from albert.training import distributed_run, distribution, model_fn
+from albert.training import distribution, model_fn
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training import hooks as training_hooks
 from albert.training.settings import FineTuningSettings
 from albert.util import files, progress
 from albert.util import runtime as precision
@@ -224,7 +225,7 @@ class Outcome(NamedTuple):
       export: the folder written.
     """
 
-    training: Optional[estimator_utils.TrainingSummary]
+    training: Optional[training_hooks.TrainingSummary]
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
     metrics: Dict[str, Any]
     predictions: List[str]
@@ -233,7 +234,7 @@ class Outcome(NamedTuple):
 
 def main(settings: FineTuningSettings, task: Type[Task]) -> None:
     """Runs a script: all of it, or a worker's part of a distributed training."""
-    distributed_run.run(lambda own: run(own, task), settings, chiefs_own=task.chiefs_own)
+    estimator_utils.run_own_part(lambda own: run(own, task), settings, chiefs_own=task.chiefs_own)
 
 
 @estimator_utils.sole_trainer
@@ -246,7 +247,7 @@ def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
 
     Raises:
       ValueError: flags, data or checkpoints that do not fit each other.
-      estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
+      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     return FineTuning(settings, task).run()
 
@@ -367,7 +368,7 @@ class FineTuning:
 
     # ---- the parts ----
 
-    def train(self) -> Optional[estimator_utils.TrainingSummary]:
+    def train(self) -> Optional[training_hooks.TrainingSummary]:
         """Trains to the last step, from the newest checkpoint or from the first weights.
 
         A run that was stopped goes on as if it had not been. All checkpoints are kept until they
@@ -399,7 +400,7 @@ class FineTuning:
 
     def _train_on(
         self, file: str, resumed: Optional[checkpoint_evaluator.Checkpoint]
-    ) -> estimator_utils.TrainingSummary:
+    ) -> training_hooks.TrainingSummary:
         settings, length = self.settings, self.length
         start = resumed.step if resumed else 0
         if settings.albert_hub_module_handle and not resumed:
@@ -802,11 +803,11 @@ def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
     Returns:
       None where there is no curve of the training that can be read.
     """
-    path = os.path.join(output_dir, estimator_utils.CURVE_NAME)
+    path = os.path.join(output_dir, training_hooks.CURVE_NAME)
     if not tf.io.gfile.exists(path):
         return None
     try:
-        rows = estimator_utils.read_curve(path)
+        rows = training_hooks.read_curve(path)
     except ValueError as error:
         _LOGGER.warning("%s How training ended is not known.", error)
         return None
@@ -951,7 +952,7 @@ class OutputCollector:
         with checkpoint_files.explained(checkpoint), self._session.graph.as_default():
             # Outside of a graph, TensorFlow 2 means eager mode.
             purpose = "There is no predicting with"
-            estimator_utils.check_restorable(checkpoint, self._variables, purpose)
+            training_hooks.check_restorable(checkpoint, self._variables, purpose)
             self._saver.restore(self._session, checkpoint)
         self._session.run([self._iterator.initializer, self._tables])
         while True:
@@ -1140,7 +1141,7 @@ class RunSummary:
         self._examples, self._seconds, self._timed = 0, 0.0, 0.0  # of training, counted so far
         self.has_news = False  # whether this start has done something new
 
-    def add_training(self, training: estimator_utils.TrainingSummary) -> None:
+    def add_training(self, training: training_hooks.TrainingSummary) -> None:
         """Records the training of this start, as far as it has come."""
         examples = (training.last_step - training.first_step) * self._batch_size
         speed = training.examples_per_second

@@ -19,7 +19,7 @@ from albert import modeling, optimization
 from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput, check_module
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution
-from albert.training import estimators as estimator_utils
+from albert.training import hooks as training_hooks
 
 _LOGGER = logging.getLogger("albert")
 
@@ -168,8 +168,8 @@ def _report(
 ) -> Optional[Tuple]:
     """Makes progress show the numbers; returns the spec's host_call."""
     if use_tpu:
-        return estimator_utils.tpu_host_call(scalars, model_dir)
-    estimator_utils.report_scalars(scalars)
+        return training_hooks.tpu_host_call(scalars, model_dir)
+    training_hooks.report_scalars(scalars)
     return None
 
 
