@@ -29,8 +29,14 @@ from albert.util import flags as flags_lib
 
 def define_flags(flag_values: flags.FlagValues) -> Type[classifier_run.ClassifierSettings]:
     """Defines the script's flags; returns the class of its settings."""
-    flags_lib.define_model_flags(flag_values, config_required=False)
-    flags_lib.define_tokenizer_flags(flag_values)
+    flags_lib.define_task_flags(
+        flag_values,
+        do_eval=False,
+        eval_batch_size=8,
+        train_step=1000,
+        warmup_step=0,
+        keep_checkpoint_max=5,
+    )
     flags_lib.path(
         flag_values,
         "data_dir",
@@ -43,24 +49,6 @@ def define_flags(flag_values: flags.FlagValues) -> Type[classifier_run.Classifie
         help=f"The task: {', '.join(classifier_tasks.TASKS)}, or custom.",
     )
     flags_lib.require(flag_values, "task_name")
-    flags_lib.define_training_flags(
-        flag_values,
-        do_train=False,
-        do_eval=False,
-        do_predict=False,
-        max_seq_length=512,
-        train_batch_size=32,
-        eval_batch_size=8,
-        predict_batch_size=8,
-        optimizer="adamw",
-        learning_rate=5e-5,
-        save_checkpoints_steps=1000,
-        save_checkpoints_minutes=0.0,
-        wait_for_checkpoints_minutes=0.0,
-    )
-    flags_lib.define_fine_tuning_flags(
-        flag_values, train_step=1000, warmup_step=0, keep_checkpoint_max=5
-    )
     flags_lib.path(
         flag_values,
         "predict_file",
@@ -74,8 +62,6 @@ def define_flags(flag_values: flags.FlagValues) -> Type[classifier_run.Classifie
         help="Further output of the exported model, unless it is nan.",
     )
     _define_custom_task_flags(flag_values)
-    flags_lib.define_tpu_flags(flag_values)
-    flags_lib.define_runtime_flags(flag_values)
     return classifier_run.ClassifierSettings
 
 

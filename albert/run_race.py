@@ -28,31 +28,21 @@ from albert.util import flags as flags_lib
 
 def define_flags(flag_values: flags.FlagValues) -> Type[race_run.RaceSettings]:
     """Defines the script's flags; returns the class of its settings."""
-    flags_lib.define_model_flags(flag_values, config_required=False)
-    flags_lib.define_tokenizer_flags(flag_values)
+    flags_lib.define_task_flags(
+        flag_values,
+        do_train=True,
+        do_eval=True,
+        eval_batch_size=8,
+        learning_rate=1e-5,
+        train_step=12000,
+        warmup_step=1000,
+        save_checkpoints_steps=100,
+    )
     flags_lib.path(
         flag_values, "data_dir", help="Folder with RACE in it, or RACE itself.", required=True
     )
     flags_lib.string(flag_values, "task_name", "race", help="What files and results call the task.")
-    flags_lib.define_training_flags(
-        flag_values,
-        do_train=True,
-        do_eval=True,
-        do_predict=False,
-        max_seq_length=512,
-        train_batch_size=32,
-        eval_batch_size=8,
-        predict_batch_size=8,
-        optimizer="adamw",
-        learning_rate=1e-5,
-        save_checkpoints_steps=100,
-        save_checkpoints_minutes=0.0,
-        wait_for_checkpoints_minutes=0.0,
-    )
-    flags_lib.define_fine_tuning_flags(flag_values, train_step=12000, warmup_step=1000)
     _define_race_flags(flag_values)
-    flags_lib.define_tpu_flags(flag_values)
-    flags_lib.define_runtime_flags(flag_values)
     return race_run.RaceSettings
 
 

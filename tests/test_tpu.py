@@ -115,6 +115,7 @@ def flags_for(folder, *arguments):
 
 def fine_tuning_flags(folder, *arguments):
     words = [f"--spm_model_file={classification_data.VOCABULARY}", "--max_seq_length=32"]
+    words.append("--num_tpu_cores=1")
     return flags_for(folder, *words, *arguments)
 
 

@@ -24,7 +24,7 @@ from albert.data import batches as input_pipeline
 from albert.pretrained import saved_model as serving_export
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning, metrics
-from albert.training.settings import FineTuningSettings
+from albert.training.settings import TaskSettings
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -49,15 +49,10 @@ DESCRIPTION_FLAGS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class ClassifierSettings(FineTuningSettings):
+class ClassifierSettings(TaskSettings):
     """The flags of run_classifier."""
 
     task_name: str
-    data_dir: Optional[str]
-    do_eval: bool
-    eval_batch_size: int
-    train_step: int
-    warmup_step: int
     keep_checkpoint_max: int
     predict_file: Optional[str]
     export_dir: Optional[str]

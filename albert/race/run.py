@@ -21,7 +21,7 @@ from albert.race import examples as race_examples
 from albert.race import features as race_features
 from albert.race import model as race_model
 from albert.training import fine_tuning, metrics
-from albert.training.settings import FineTuningSettings
+from albert.training.settings import TaskSettings
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -36,15 +36,10 @@ _USES = {"train": "train", "dev": "eval", "test": "predict"}
 
 
 @dataclasses.dataclass(frozen=True)
-class RaceSettings(FineTuningSettings):
+class RaceSettings(TaskSettings):
     """The flags of run_race."""
 
-    data_dir: str
     task_name: str
-    do_eval: bool
-    eval_batch_size: int
-    train_step: int
-    warmup_step: int
     max_qa_length: int
     dropout_prob: float
     high_only: bool

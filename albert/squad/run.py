@@ -79,29 +79,16 @@ class SquadV2Settings(SquadSettings):
 
 def define_flags(flag_values: flags.FlagValues) -> None:
     """Defines the flags of both scripts."""
-    flags_lib.define_model_flags(flag_values, config_required=False)
-    flags_lib.define_tokenizer_flags(flag_values)
+    flags_lib.define_task_flags(
+        flag_values,
+        max_seq_length=384,
+        num_train_epochs=3.0,
+        warmup_proportion=0.1,
+        keep_checkpoint_max=5,
+    )
     _define_data_flags(flag_values)
     _define_answer_flags(flag_values)
-    flags_lib.define_training_flags(
-        flag_values,
-        do_train=False,
-        do_predict=False,
-        max_seq_length=384,
-        train_batch_size=32,
-        predict_batch_size=8,
-        optimizer="adamw",
-        learning_rate=5e-5,
-        save_checkpoints_steps=1000,
-        save_checkpoints_minutes=0.0,
-        wait_for_checkpoints_minutes=0.0,
-    )
-    flags_lib.define_fine_tuning_flags(
-        flag_values, num_train_epochs=3.0, warmup_proportion=0.1, keep_checkpoint_max=5
-    )
     flags_lib.path(flag_values, "export_dir", help="Export the best checkpoint into this folder.")
-    flags_lib.define_tpu_flags(flag_values)
-    flags_lib.define_runtime_flags(flag_values)
 
 
 def _define_data_flags(flag_values: flags.FlagValues) -> None:

@@ -60,3 +60,14 @@ class FineTuningSettings(TrainingSettings, EncoderSettings):
     padding: Optional[str]
     cached_dir: Optional[str]
     checkpoint: Optional[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskSettings(FineTuningSettings):
+    """The flags of a task whose folder of data has a part to evaluate on."""
+
+    data_dir: Optional[str]
+    do_eval: bool
+    eval_batch_size: int
+    train_step: int
+    warmup_step: int

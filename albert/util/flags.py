@@ -557,6 +557,41 @@ def define_fine_tuning_flags(flag_values: flags.FlagValues, **defaults: Any):
     _define(_FINE_TUNING_FLAGS, flag_values, values)
 
 
+_TASK_DEFAULTS = {
+    "do_train": False,
+    "do_predict": False,
+    "max_seq_length": 512,
+    "train_batch_size": 32,
+    "predict_batch_size": 8,
+    "optimizer": "adamw",
+    "learning_rate": 5e-5,
+    "save_checkpoints_steps": 1000,
+    "save_checkpoints_minutes": 0.0,
+    "wait_for_checkpoints_minutes": 0.0,
+}
+
+
+def define_task_flags(flag_values: flags.FlagValues, **defaults: Any):
+    """Defines all that fine-tuning scripts share: the groups above, and those of TPU and runtime.
+
+    Args:
+      flag_values: where to define them.
+      **defaults: those that differ, and of further training and fine-tuning flags.
+
+    Raises:
+      ValueError: a name that is no such flag.
+    """
+    values = dict(_TASK_DEFAULTS, **defaults)
+    own = [name for name in values if name in _FINE_TUNING_FLAGS]
+    of_fine_tuning = {name: values.pop(name) for name in own}
+    define_model_flags(flag_values, config_required=False)
+    define_tokenizer_flags(flag_values)
+    define_training_flags(flag_values, **values)
+    define_fine_tuning_flags(flag_values, **of_fine_tuning)
+    define_tpu_flags(flag_values)
+    define_runtime_flags(flag_values)
+
+
 def define_tpu_flags(flag_values: flags.FlagValues, *, iterations_per_loop: int = 1000):
     """Defines use_tpu, the flags that say which TPU, and iterations_per_loop."""
     boolean(flag_values, "use_tpu", False, help="Train on a TPU; else on the CPU or a GPU.")
