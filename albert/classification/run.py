@@ -21,7 +21,6 @@ from albert.classification import model_folder as fine_tuned_classifier
 from albert.classification import predictions as classifier_predictions
 from albert.classification import tasks as classifier_tasks
 from albert.data import batches as input_pipeline
-from albert.pretrained import saved_model as serving_export
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning, metrics
 from albert.training.settings import TaskSettings
@@ -312,7 +311,7 @@ class ClassifierTask(fine_tuning.Task):
             path = os.path.join(folder, name)
             if not tf.io.gfile.exists(path):  # the checkpoint was trained elsewhere
                 files.atomic_write_json(path, content)
-        return serving_export.export_classifier(
+        return fine_tuned_classifier.export_classifier(
             self.settings.export_dir,
             fine_tuned_classifier.read_classifier(folder, checkpoint),
             threshold=self.settings.threshold_to_export,
