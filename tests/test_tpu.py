@@ -27,7 +27,7 @@ from albert.classification import run as classifier_run
 from albert.race import run as race_run
 from albert.squad import run as squad_run
 from albert.training import estimators as estimator_utils
-from albert.training import fine_tuning
+from albert.training import fine_tuning, model_fn
 from albert.util import flags as flags_lib
 from tests.support import classification_data, race_data, squad_data
 from tests.support import pretraining_records as records
@@ -144,7 +144,7 @@ def fine_tuned(script, task, folder, modes, *arguments):
     settings = flags_lib.parse(script.define_flags, fine_tuning_flags(folder, *arguments))
     run = fine_tuning.FineTuning(settings, task)
     run.task.check_data()
-    run.length = fine_tuning.TrainingLength(10, 0)
+    run.length = model_fn.TrainingLength(10, 0)
     splits = {
         mode: "predict" if mode == PREDICT and "squad" in task.name else "train" for mode in modes
     }

@@ -21,6 +21,7 @@ from albert.data import batches as input_pipeline
 from albert.pretraining import documents as text_documents
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
+from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning
 from albert.training import hooks as training_hooks
 from albert.util import files, text_lines
@@ -113,7 +114,7 @@ def test_a_garbled_json_file_is_named(tmp_path, content, read):
 def test_what_can_be_made_again_is(tmp_path, content):
     path = tmp_path / "run_summary.json"
     path.write_bytes(content)
-    assert fine_tuning.read_document(str(path)) is None
+    assert checkpoint_evaluator.read_document(str(path)) is None
     (tmp_path / ".a.meta.json").write_bytes(content)
     assert files.read_sidecar(str(tmp_path / "a")) is None
 

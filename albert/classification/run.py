@@ -240,7 +240,7 @@ class ClassifierTask(fine_tuning.Task):
             return
         path = os.path.join(folder, CONFUSION_NAME)
         identity = {"step": summary.best.step, "data": dict(fingerprint)}
-        present = fine_tuning.read_document(path) or {}
+        present = checkpoint_evaluator.read_document(path) or {}
         if {name: present.get(name) for name in identity} == identity:
             matrix = np.array(present["matrix"])
         else:

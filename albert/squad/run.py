@@ -446,7 +446,7 @@ class SquadV2(SquadTask):
 
 def _known_threshold(settings: SquadV2Settings, checkpoint: str) -> float:
     """The null score up to which answers are kept where the right ones are not known."""
-    metrics = fine_tuning.recorded_metrics(checkpoint, settings.output_dir)
+    metrics = checkpoint_evaluator.recorded_metrics(checkpoint, settings.output_dir)
     threshold = metrics.get(_THRESHOLD_KEY)
     if threshold is None:
         _LOGGER.warning(
@@ -478,7 +478,7 @@ def _gold(data: squad_examples.SquadData) -> Gold:
 
 def _keep_other_answers(paths: Mapping[str, str], predictions: Predictions) -> None:
     """Sets answers to other questions, of an earlier start, aside."""
-    present = fine_tuning.read_document(paths[squad_decoding.PREDICTIONS_NAME])
+    present = checkpoint_evaluator.read_document(paths[squad_decoding.PREDICTIONS_NAME])
     if present is None or set(present) == set(predictions.answers):
         return
     for path in paths.values():

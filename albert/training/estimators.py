@@ -13,15 +13,9 @@ import re
 import shutil
 import tempfile
 import warnings
-from typing import (
-    Any,
-    Callable,
-    Iterator,
-    Mapping,
-    Optional,
-    Sequence,
-)
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
@@ -30,10 +24,9 @@ from albert.data.padded_batches import InputShard, input_shard  # noqa: F401  fo
 from albert.pretrained import checkpoint_files
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution, peer_watch
-from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
-from albert.util import files, folder_lock, stop_signals
+from albert.util import files, folder_lock, progress, stop_signals
 from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
@@ -87,9 +80,7 @@ def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def resume_point(
-    output_dir: str, is_ours: bool = True
-) -> Optional[checkpoint_evaluator.Checkpoint]:
+def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_files.Checkpoint]:
     """Returns the checkpoint from which training goes on, if there is one.
 
     It is the one that the file `checkpoint` names, or else the newest, whose values are all finite
@@ -110,7 +101,7 @@ def resume_point(
     for leftover in leftovers if is_ours else ():
         tf.io.gfile.rmtree(leftover)
     state = checkpoint_files.read_state(output_dir)
-    present = checkpoint_evaluator.list_checkpoints(output_dir, incomplete_too=True)
+    present = checkpoint_files.list_checkpoints(output_dir, incomplete_too=True)
     resumed, faults = None, []
     # The one that the state names goes first, then the newest.
     for checkpoint in sorted(
@@ -137,7 +128,7 @@ def resume_point(
     return resumed
 
 
-def agreed_resume_point(settings: TrainingSettings) -> Optional[checkpoint_evaluator.Checkpoint]:
+def agreed_resume_point(settings: TrainingSettings) -> Optional[checkpoint_files.Checkpoint]:
     """Returns what `resume_point` finds, where several workers train once all are there.
 
     Args:
@@ -172,9 +163,9 @@ def _damage(checkpoint: str) -> str:
 def _mend_state(
     output_dir: str,
     state: checkpoint_files.State,
-    resumed: Optional[checkpoint_evaluator.Checkpoint],
+    resumed: Optional[checkpoint_files.Checkpoint],
     *,
-    present: Sequence[checkpoint_evaluator.Checkpoint],
+    present: Sequence[checkpoint_files.Checkpoint],
 ):
     """Makes TensorFlow restore `resumed`, or nothing."""
     if resumed and os.path.basename(resumed.path) == state.name:
@@ -419,7 +410,7 @@ def train(
     max_steps: int,
     model_config: Optional[Mapping[str, Any]],
     documents: Optional[Mapping[str, Any]] = None,
-    resumed: Optional[checkpoint_evaluator.Checkpoint] = None,
+    resumed: Optional[checkpoint_files.Checkpoint] = None,
     hooks: Sequence[tf.train.SessionRunHook] = (),
     on_progress: Optional[Callable[[training_hooks.TrainingSummary], None]] = None,
 ) -> training_hooks.TrainingSummary:
@@ -522,6 +513,123 @@ def _log_summary(summary: training_hooks.TrainingSummary):
         speed if summary.examples_per_second else "",
         summary.peak_memory_bytes / 1e9,
     )
+
+
+# ---------------------------------------------------------------------------------------------
+# What a model gives for every example.
+
+
+class OutputCollector:
+    """Runs checkpoints over a data set; builds the graph once.
+
+    with OutputCollector(settings, model_fn, input_fn, examples=408, ...) as collector:
+        outputs = collector.run("model.ckpt-100")  # name -> [N, ...]
+    """
+
+    def __init__(
+        self,
+        settings: TrainingSettings,
+        model_fn: Callable,
+        input_fn: Callable,
+        *,
+        batch_size: int,
+        examples: int,
+        name: str,
+    ):
+        """Remembers what to run; nothing is built before the first checkpoint.
+
+        Args:
+          settings: the TPU flags, output_dir and seed.
+          model_fn: model function whose predictions have example_index and is_real_example.
+          input_fn: input function that serves each example once.
+          batch_size: B.
+          examples: N.
+          name: of the data, for progress.
+        """
+        self._settings = settings
+        self._model_fn = model_fn
+        self._input_fn = input_fn
+        self._batch_size = batch_size
+        self._examples = examples
+        self._name = name
+        self._session: Optional[tf.Session] = None
+        self._readings: List[record_damage.Reading] = []
+
+    def __enter__(self) -> "OutputCollector":
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self._session is not None:
+            self._session.close()
+
+    def run(self, checkpoint: str) -> Dict[str, np.ndarray]:
+        """Returns the model's predictions for all examples, in their order.
+
+        Raises:
+          ValueError: the checkpoint does not fit the model.
+        """
+        if self._settings.use_tpu:
+            batches = self._tpu_batches(checkpoint)
+        else:
+            batches = self._batches(checkpoint)
+        parts: Dict[str, List[np.ndarray]] = {}
+        bar = progress.Progress(self._name, self._examples, unit="examples")
+        with bar, record_damage.explained(readings=self._readings):
+            for batch in batches:
+                real = batch["is_real_example"] > 0
+                for name, value in batch.items():
+                    parts.setdefault(name, []).append(value[real])
+                bar.update(int(real.sum()), "")
+        outputs = {name: np.concatenate(values) for name, values in parts.items()}
+        order = np.argsort(outputs.pop("example_index"), kind="stable")
+        del outputs["is_real_example"]
+        return {name: value[order] for name, value in outputs.items()}
+
+    def _build(self) -> None:
+        """The graph of prediction, and a session in it."""
+        graph = tf.Graph()
+        with graph.as_default():
+            tf.set_random_seed(self._settings.seed)
+            dataset = self._input_fn({"batch_size": self._batch_size})
+            self._iterator = tf.data.make_initializable_iterator(dataset)
+            features = self._iterator.get_next()
+            spec = self._model_fn(features, None, tf.estimator.ModeKeys.PREDICT, {})
+            self._predictions = spec.predictions
+            self._variables = tf.global_variables()
+            self._saver = tf.train.Saver(self._variables)
+            self._tables = tf.tables_initializer()
+            graph.finalize()
+        self._session = tf.Session(graph=graph, config=precision.session_config())
+
+    def _batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
+        """The predictions of each batch."""
+        if self._session is None:
+            self._build()
+        with checkpoint_files.explained(checkpoint), self._session.graph.as_default():
+            # Outside of a graph, TensorFlow 2 means eager mode.
+            purpose = "There is no predicting with"
+            training_hooks.check_restorable(checkpoint, self._variables, purpose)
+            self._saver.restore(self._session, checkpoint)
+        self._session.run([self._iterator.initializer, self._tables])
+        while True:
+            try:
+                yield self._session.run(self._predictions)
+            except tf.errors.OutOfRangeError:
+                return
+
+    def _tpu_batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
+        """The same by a TPUEstimator."""
+        estimator = build_estimator(
+            self._model_fn,
+            run_config(self._settings, keep_checkpoint_max=0),
+            use_tpu=True,
+            train_batch_size=self._settings.train_batch_size,
+            predict_batch_size=self._batch_size,
+        )
+        with checkpoint_files.explained(checkpoint):
+            yield from estimator.predict(
+                self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
+            )
 
 
 # ---------------------------------------------------------------------------------------------

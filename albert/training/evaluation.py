@@ -22,7 +22,7 @@ import logging
 import math
 import os
 import time
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -558,3 +558,98 @@ def _number(value: Any) -> float:
 def _lines(metrics: Mapping[str, float]) -> List[str]:
     """`key = value`, sorted by key."""
     return [f"{name} = {metrics[name]}" for name in sorted(metrics)]
+
+
+# ---------------------------------------------------------------------------------------------
+# One checkpoint; what is known of one; those that nobody needs any more.
+
+
+def read_document(path: str) -> Optional[Dict[str, Any]]:
+    """Returns the object in a JSON file of ours; None if there is none that can be read.
+
+    What cannot be read will be written anew, which one line of the log says.
+    """
+    if not tf.io.gfile.exists(path):
+        return None
+    try:
+        return files.read_json_object(path)
+    except ValueError as error:
+        _LOGGER.warning("%s It is written anew.", error)
+        return None
+
+
+def evaluate_one(
+    output_dir: str, measure: Callable[[str], Mapping[str, float]], checkpoint: str
+) -> Dict[str, Any]:
+    """Evaluates one checkpoint, and writes eval_results.<its name>.txt and .json.
+
+    Args:
+      output_dir: where to write.
+      measure: checkpoint path -> {metric: number}.
+      checkpoint: path prefix.
+
+    Returns:
+      The results and, where the checkpoint has one, its global_step.
+    """
+    results = dict(measure(checkpoint))
+    with checkpoint_files.explained(checkpoint):
+        reader = tf.train.load_checkpoint(checkpoint)
+        if reader.has_tensor("global_step"):
+            results["global_step"] = int(reader.get_tensor("global_step"))
+    lines = [f"{name} = {value}" for name, value in sorted(results.items())]
+    _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
+    stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
+    files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
+    files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))
+    return results
+
+
+def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
+    """Returns what evaluation, whenever it was, has found for a checkpoint; {} if nothing.
+
+    Args:
+      checkpoint: path prefix; results are looked for beside it.
+      output_dir: where `evaluate_one` may have left them.
+    """
+    folder, name = os.path.split(checkpoint)
+    for place in (output_dir, folder):
+        found = read_document(os.path.join(place, f"eval_results.{name}.json"))
+        if found and found.get("checkpoint") == checkpoint:
+            return found
+    ledger = read_document(os.path.join(folder, LEDGER_NAME)) or {}
+    step = ledger.get("best_step")
+    if name != BEST_CHECKPOINT:
+        step = int(name.rpartition("-")[2]) if name.rpartition("-")[2].isdigit() else None
+    for result in ledger.get("results", []):
+        if step is not None and result.get("step") == step:
+            return dict(result["metrics"])
+    return {}
+
+
+def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
+    """Deletes evaluated checkpoints beyond the newest ones; model.ckpt-best is not among them.
+
+    Args:
+      output_dir: where this process trained.
+      keep: how many of the newest stay; 0 keeps all.
+      evaluated: the steps whose results are recorded.
+
+    Returns:
+      The steps that were deleted.
+    """
+    if not keep:
+        return []
+    found = list_checkpoints(output_dir)
+    # One that could not be evaluated does not make an older, whole one superfluous.
+    checkpoints = [item for item in found if item.step in set(evaluated)]
+    surplus = checkpoints[:-keep]
+    for checkpoint in surplus:
+        # The index first: without it there is no checkpoint, and never half a one.
+        paths = tf.io.gfile.glob(checkpoint.path + ".*")
+        for path in sorted(paths, key=lambda path: not path.endswith(".index")):
+            tf.io.gfile.remove(path)
+    if surplus:
+        _LOGGER.info(
+            "Kept the newest %d of %d checkpoints, as the flags say.", keep, len(checkpoints)
+        )
+    return [checkpoint.step for checkpoint in surplus]

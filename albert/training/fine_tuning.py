@@ -21,7 +21,6 @@ from typing import (
     Any,
     Callable,
     Dict,
-    Iterator,
     List,
     Mapping,
     NamedTuple,
@@ -36,8 +35,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.data import batches as input_pipeline
-from albert.data import feature_cache, padded_batches, record_damage
-from albert.pretrained import checkpoint_files, model_vocabulary
+from albert.data import feature_cache, padded_batches
+from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution, model_fn
@@ -45,8 +44,7 @@ from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks as training_hooks
 from albert.training.settings import FineTuningSettings
-from albert.util import files, progress
-from albert.util import runtime as precision
+from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
@@ -61,14 +59,6 @@ _REMEDIES = (
     "check in the log's report on the first weights that --init_checkpoint was loaded."
 )
 _WORTH_A_LINE_BYTES = 1e9
-# Compiled clusters pay on TensorFlow 1.15 from so many examples times width on for each length that
-# there may be (one in 16 tokens), but the first few, whose time the larger graph without clusters
-# takes too. Fitted to processor seconds of whole runs: docs/results.md.
-_WORTH_COMPILING = 8.5e3
-_LENGTHS_FOR_NOTHING = 5
-# Tokens of an update times layers times width for which TensorFlow's own gradients, which keep more
-# than those of the clusters, fit into about a gigabyte.
-_SMALL_UPDATE = 1e7
 
 Outputs = Mapping[str, np.ndarray]  # what a model gives for each example, by name, [N, ...] each
 
@@ -207,13 +197,6 @@ class Task:
 # The run.
 
 
-class TrainingLength(NamedTuple):
-    """How long training is."""
-
-    num_train_steps: int
-    num_warmup_steps: int
-
-
 class Outcome(NamedTuple):
     """What a run did; None for what was not asked for, or was done already.
 
@@ -281,7 +264,7 @@ class FineTuning:
         self.config = fine_tuning_utils.load_config(self.settings)
         self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
         self.task = task(self.settings, self.vocabulary.tokenizer)
-        self.length = TrainingLength(1, 0)
+        self.length = model_fn.TrainingLength(1, 0)
 
     def run(self) -> Outcome:
         """Does what the flags ask for; see the function `run`."""
@@ -334,7 +317,7 @@ class FineTuning:
 
     def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
         """Returns the model function; it starts from `init_checkpoint` if there is no other."""
-        model = model_settings(
+        model = model_fn.model_settings(
             self.settings, self.config, self.length, init_checkpoint=init_checkpoint
         )
         metric_fn = self.task.metric_fn
@@ -355,9 +338,11 @@ class FineTuning:
             start_step=start_step,
         )
 
-    def collector(self, features: Any, batch_size: int, name: str) -> "OutputCollector":
+    def collector(
+        self, features: Any, batch_size: int, name: str
+    ) -> estimator_utils.OutputCollector:
         """Returns what runs checkpoints over a split."""
-        return OutputCollector(
+        return estimator_utils.OutputCollector(
             self.settings,
             self.model_fn(),
             self.input_fn(features.records.path, batch_size),
@@ -379,7 +364,7 @@ class FineTuning:
         """
         settings = self.settings
         features = self.task.features("train")
-        self.length = training_length(settings, self.task.count(features))
+        self.length = model_fn.training_length(settings, self.task.count(features))
         resumed = estimator_utils.agreed_resume_point(settings)
         summary = None
         if resumed and resumed.step >= self.length.num_train_steps:
@@ -412,7 +397,7 @@ class FineTuning:
         if distribution.is_chief(settings):
             saved = -(-(length.num_train_steps - start) // settings.save_checkpoints_steps)
             hooks.append(_RoomHook(settings, saved + (not resumed)))  # a new run saves step 0 too
-        _announce_compilation(settings, self.config, length)
+        model_fn.announce_compilation(settings, self.config, length)
         return estimator_utils.train(
             estimator_utils.build_training_estimator(
                 self.model_fn(first), settings, keep_checkpoint_max=0
@@ -451,7 +436,9 @@ class FineTuning:
 
             alone = self._checkpoint_alone()
             if alone:
-                return None, evaluate_one(self.settings.output_dir, measure, alone)
+                return None, checkpoint_evaluator.evaluate_one(
+                    self.settings.output_dir, measure, alone
+                )
             summary = self._evaluate_all(measure, splits)
         return summary, dict(summary.best.metrics) if summary.best else {}
 
@@ -504,7 +491,9 @@ class FineTuning:
         if settings.do_train:
             # model.ckpt-0 has served its purpose too.
             steps = [0, *(result.step for result in summary.results)]
-            prune_checkpoints(settings.output_dir, task.keep_checkpoints, steps)
+            checkpoint_evaluator.prune_checkpoints(
+                settings.output_dir, task.keep_checkpoints, steps
+            )
         return summary
 
     def predict(self) -> List[str]:
@@ -535,122 +524,6 @@ def _log_best(summary: checkpoint_evaluator.EvaluationSummary) -> None:
     _LOGGER.info(
         "Best of %d evaluated checkpoints: step %d, %s; kept as %s.",
         *(len(summary.results), summary.best.step, metrics, summary.best_checkpoint),
-    )
-
-
-# ---------------------------------------------------------------------------------------------
-# The model and its input, as the flags want them.
-
-
-def training_length(settings: FineTuningSettings, examples: int) -> TrainingLength:
-    """Returns the steps of training and of its warm-up.
-
-    num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
-
-    Args:
-      settings: has some of these, and train_batch_size.
-      examples: of the training data.
-
-    Raises:
-      ValueError: the epochs make no whole step.
-    """
-    if not settings.num_train_epochs:
-        steps = settings.train_step
-    else:
-        steps = int(examples / settings.train_batch_size * settings.num_train_epochs)
-        if not steps:
-            raise ValueError(
-                f"--num_train_epochs={settings.num_train_epochs:g} of {examples} examples is less "
-                f"than one batch of {settings.train_batch_size}. Give more epochs or a smaller "
-                "--train_batch_size."
-            )
-    if settings.warmup_proportion is None:
-        warmup = settings.warmup_step
-    else:
-        warmup = int(steps * settings.warmup_proportion)
-    if warmup >= steps:
-        _LOGGER.warning(
-            "The warm-up of %d steps is not below the %d of training: the learning rate never "
-            "reaches its peak.",
-            *(warmup, steps),
-        )
-    return TrainingLength(steps, warmup)
-
-
-def compiles(
-    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
-) -> bool:
-    """Returns whether training compiles the element-wise parts (--use_xla).
-
-    Each length of a batch is compiled for itself. On TensorFlow 1.15 a short training of small
-    batches or a small model would lose by it; there --use_xla has to be given.
-    """
-    if settings.use_tpu or not settings.use_xla:
-        return False
-    if precision.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
-        return True
-    size = config.num_hidden_layers * config.hidden_size
-    batch, longest = settings.train_batch_size, settings.max_seq_length
-    if settings.padding == "max" or batch * longest * size > _SMALL_UPDATE:
-        return True
-    lengths = longest / padded_batches.LENGTH_MULTIPLE - _LENGTHS_FOR_NOTHING
-    width = length.num_train_steps * batch * config.hidden_size
-    return width > _WORTH_COMPILING * lengths
-
-
-def _announce_compilation(
-    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
-) -> None:
-    if settings.albert_hub_module_handle:
-        return  # a module is run as it is
-    if compiles(settings, config, length):
-        lengths = 1
-        if settings.padding != "max":
-            lengths = -(-settings.max_seq_length // padded_batches.LENGTH_MULTIPLE)
-        _LOGGER.info(
-            "Element-wise parts are compiled (--use_xla): a step takes some seconds longer where a "
-            "batch is the first of its length, of which there may be %d.",
-            lengths,
-        )
-    elif settings.use_xla and not settings.use_tpu:
-        _LOGGER.info(
-            "Element-wise parts are not compiled: so short a training gains less than each length "
-            "of a batch takes to compile. --use_xla compiles them all the same."
-        )
-
-
-def model_settings(
-    settings: FineTuningSettings,
-    config: Optional[modeling.AlbertConfig],
-    length: TrainingLength,
-    *,
-    init_checkpoint: Optional[str] = None,
-) -> model_fn.FineTuningModel:
-    """Returns what model_fn.build_model_fn takes beside a head.
-
-    Args:
-      settings: of a fine-tuning script.
-      config: of the encoder; None with a hub module.
-      length: of training.
-      init_checkpoint: where the first weights are, if there is no other checkpoint.
-    """
-    return model_fn.FineTuningModel(
-        config=config,
-        init_checkpoint=init_checkpoint,
-        learning_rate=settings.learning_rate,
-        num_train_steps=length.num_train_steps,
-        num_warmup_steps=length.num_warmup_steps,
-        use_tpu=settings.use_tpu,
-        # On a TPU looking up rows is slower than a product.
-        use_one_hot_embeddings=settings.use_tpu,
-        hub_module=settings.albert_hub_module_handle,
-        optimizer=settings.optimizer,
-        compute_dtype=precision.compute_dtype(settings.precision),
-        recompute=settings.recompute,
-        use_xla=compiles(settings, config, length),
-        gradient_accumulation_steps=settings.gradient_accumulation_steps,
-        seed=settings.seed,
-        layerwise_lr_decay=settings.layerwise_lr_decay,
     )
 
 
@@ -732,20 +605,6 @@ def portable_files(
     if config is not None:
         contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")
     return contents
-
-
-def read_document(path: str) -> Optional[Dict[str, Any]]:
-    """Returns the object in a JSON file of ours; None if there is none that can be read.
-
-    What cannot be read will be written anew, which one line of the log says.
-    """
-    if not tf.io.gfile.exists(path):
-        return None
-    try:
-        return files.read_json_object(path)
-    except ValueError as error:
-        _LOGGER.warning("%s It is written anew.", error)
-        return None
 
 
 class _RoomHook(tf.train.SessionRunHook):
@@ -860,172 +719,7 @@ def warn_of_constant_predictions(confusion: np.ndarray, labels: Sequence[str]) -
 
 
 # ---------------------------------------------------------------------------------------------
-# What a model gives for every example.
-
-
-class OutputCollector:
-    """Runs checkpoints over a data set; builds the graph once.
-
-    with OutputCollector(settings, model_fn, input_fn, examples=408, ...) as collector:
-        outputs = collector.run("model.ckpt-100")  # name -> [N, ...]
-    """
-
-    def __init__(
-        self,
-        settings: FineTuningSettings,
-        model_fn: Callable,
-        input_fn: Callable,
-        *,
-        batch_size: int,
-        examples: int,
-        name: str,
-    ):
-        """Remembers what to run; nothing is built before the first checkpoint.
-
-        Args:
-          settings: the TPU flags, output_dir and seed.
-          model_fn: model function whose predictions have example_index and is_real_example.
-          input_fn: input function that serves each example once.
-          batch_size: B.
-          examples: N.
-          name: of the data, for progress.
-        """
-        self._settings = settings
-        self._model_fn = model_fn
-        self._input_fn = input_fn
-        self._batch_size = batch_size
-        self._examples = examples
-        self._name = name
-        self._session: Optional[tf.Session] = None
-        self._readings: List[record_damage.Reading] = []
-
-    def __enter__(self) -> "OutputCollector":
-        return self
-
-    def __exit__(self, *_) -> None:
-        if self._session is not None:
-            self._session.close()
-
-    def run(self, checkpoint: str) -> Dict[str, np.ndarray]:
-        """Returns the model's predictions for all examples, in their order.
-
-        Raises:
-          ValueError: the checkpoint does not fit the model.
-        """
-        if self._settings.use_tpu:
-            batches = self._tpu_batches(checkpoint)
-        else:
-            batches = self._batches(checkpoint)
-        parts: Dict[str, List[np.ndarray]] = {}
-        bar = progress.Progress(self._name, self._examples, unit="examples")
-        with bar, record_damage.explained(readings=self._readings):
-            for batch in batches:
-                real = batch["is_real_example"] > 0
-                for name, value in batch.items():
-                    parts.setdefault(name, []).append(value[real])
-                bar.update(int(real.sum()), "")
-        outputs = {name: np.concatenate(values) for name, values in parts.items()}
-        order = np.argsort(outputs.pop("example_index"), kind="stable")
-        del outputs["is_real_example"]
-        return {name: value[order] for name, value in outputs.items()}
-
-    def _build(self) -> None:
-        """The graph of prediction, and a session in it."""
-        graph = tf.Graph()
-        with graph.as_default():
-            tf.set_random_seed(self._settings.seed)
-            dataset = self._input_fn({"batch_size": self._batch_size})
-            self._iterator = tf.data.make_initializable_iterator(dataset)
-            features = self._iterator.get_next()
-            spec = self._model_fn(features, None, tf.estimator.ModeKeys.PREDICT, {})
-            self._predictions = spec.predictions
-            self._variables = tf.global_variables()
-            self._saver = tf.train.Saver(self._variables)
-            self._tables = tf.tables_initializer()
-            graph.finalize()
-        self._session = tf.Session(graph=graph, config=precision.session_config())
-
-    def _batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
-        """The predictions of each batch."""
-        if self._session is None:
-            self._build()
-        with checkpoint_files.explained(checkpoint), self._session.graph.as_default():
-            # Outside of a graph, TensorFlow 2 means eager mode.
-            purpose = "There is no predicting with"
-            training_hooks.check_restorable(checkpoint, self._variables, purpose)
-            self._saver.restore(self._session, checkpoint)
-        self._session.run([self._iterator.initializer, self._tables])
-        while True:
-            try:
-                yield self._session.run(self._predictions)
-            except tf.errors.OutOfRangeError:
-                return
-
-    def _tpu_batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
-        """The same by a TPUEstimator."""
-        estimator = estimator_utils.build_estimator(
-            self._model_fn,
-            estimator_utils.run_config(self._settings, keep_checkpoint_max=0),
-            use_tpu=True,
-            train_batch_size=self._settings.train_batch_size,
-            predict_batch_size=self._batch_size,
-        )
-        with checkpoint_files.explained(checkpoint):
-            yield from estimator.predict(
-                self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
-            )
-
-
-# ---------------------------------------------------------------------------------------------
 # Checkpoints and their results.
-
-
-def evaluate_one(
-    output_dir: str, measure: Callable[[str], Mapping[str, float]], checkpoint: str
-) -> Dict[str, Any]:
-    """Evaluates one checkpoint, and writes eval_results.<its name>.txt and .json.
-
-    Args:
-      output_dir: where to write.
-      measure: checkpoint path -> {metric: number}.
-      checkpoint: path prefix.
-
-    Returns:
-      The results and, where the checkpoint has one, its global_step.
-    """
-    results = dict(measure(checkpoint))
-    with checkpoint_files.explained(checkpoint):
-        reader = tf.train.load_checkpoint(checkpoint)
-        if reader.has_tensor("global_step"):
-            results["global_step"] = int(reader.get_tensor("global_step"))
-    lines = [f"{name} = {value}" for name, value in sorted(results.items())]
-    _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
-    stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
-    files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
-    files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))
-    return results
-
-
-def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
-    """Returns what evaluation, whenever it was, has found for a checkpoint; {} if nothing.
-
-    Args:
-      checkpoint: path prefix; results are looked for beside it.
-      output_dir: where `evaluate_one` may have left them.
-    """
-    folder, name = os.path.split(checkpoint)
-    for place in (output_dir, folder):
-        found = read_document(os.path.join(place, f"eval_results.{name}.json"))
-        if found and found.get("checkpoint") == checkpoint:
-            return found
-    ledger = read_document(os.path.join(folder, checkpoint_evaluator.LEDGER_NAME)) or {}
-    step = ledger.get("best_step")
-    if name != checkpoint_evaluator.BEST_CHECKPOINT:
-        step = int(name.rpartition("-")[2]) if name.rpartition("-")[2].isdigit() else None
-    for result in ledger.get("results", []):
-        if step is not None and result.get("step") == step:
-            return dict(result["metrics"])
-    return {}
 
 
 def chosen_checkpoint(settings: FineTuningSettings) -> str:
@@ -1067,35 +761,6 @@ def _folders_checkpoint(folder: str) -> str:
             "or name one by --checkpoint=..."
         )
     return checkpoint_init.resolve_checkpoint(folder)
-
-
-def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
-    """Deletes evaluated checkpoints beyond the newest ones; model.ckpt-best is not among them.
-
-    Args:
-      output_dir: where this process trained.
-      keep: how many of the newest stay; 0 keeps all.
-      evaluated: the steps whose results are recorded.
-
-    Returns:
-      The steps that were deleted.
-    """
-    if not keep:
-        return []
-    found = checkpoint_evaluator.list_checkpoints(output_dir)
-    # One that could not be evaluated does not make an older, whole one superfluous.
-    checkpoints = [item for item in found if item.step in set(evaluated)]
-    surplus = checkpoints[:-keep]
-    for checkpoint in surplus:
-        # The index first: without it there is no checkpoint, and never half a one.
-        paths = tf.io.gfile.glob(checkpoint.path + ".*")
-        for path in sorted(paths, key=lambda path: not path.endswith(".index")):
-            tf.io.gfile.remove(path)
-    if surplus:
-        _LOGGER.info(
-            "Kept the newest %d of %d checkpoints, as the flags say.", keep, len(checkpoints)
-        )
-    return [checkpoint.step for checkpoint in surplus]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -1199,7 +864,7 @@ class RunSummary:
     def _content(self) -> Dict[str, Any]:
         """What is recorded: another process may have written in the meantime."""
         content: Dict[str, Any] = dict(dict.fromkeys(self.KEYS), metrics={})
-        content.update(read_document(self._path) or {})
+        content.update(checkpoint_evaluator.read_document(self._path) or {})
         content.update(self._about)
         return content
 

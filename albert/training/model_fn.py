@@ -11,15 +11,18 @@ Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 import dataclasses
 import logging
 import re
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization
+from albert.data import padded_batches
 from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput, check_module
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution
 from albert.training import hooks as training_hooks
+from albert.training.settings import FineTuningSettings
+from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
 
@@ -343,3 +346,136 @@ def _mean_loss(
     """The metric of a task that names none."""
     del outputs
     return {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}
+
+
+# ---------------------------------------------------------------------------------------------
+# The model of a fine-tuning, as its flags want it.
+
+# Compiled clusters pay on TensorFlow 1.15 from so many examples times width on for each length that
+# there may be (one in 16 tokens), but the first few, whose time the larger graph without clusters
+# takes too. Fitted to processor seconds of whole runs: docs/results.md.
+_WORTH_COMPILING = 8.5e3
+_LENGTHS_FOR_NOTHING = 5
+# Tokens of an update times layers times width for which TensorFlow's own gradients, which keep more
+# than those of the clusters, fit into about a gigabyte.
+_SMALL_UPDATE = 1e7
+
+
+class TrainingLength(NamedTuple):
+    """How long training is."""
+
+    num_train_steps: int
+    num_warmup_steps: int
+
+
+def training_length(settings: FineTuningSettings, examples: int) -> TrainingLength:
+    """Returns the steps of training and of its warm-up.
+
+    num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
+
+    Args:
+      settings: has some of these, and train_batch_size.
+      examples: of the training data.
+
+    Raises:
+      ValueError: the epochs make no whole step.
+    """
+    if not settings.num_train_epochs:
+        steps = settings.train_step
+    else:
+        steps = int(examples / settings.train_batch_size * settings.num_train_epochs)
+        if not steps:
+            raise ValueError(
+                f"--num_train_epochs={settings.num_train_epochs:g} of {examples} examples is less "
+                f"than one batch of {settings.train_batch_size}. Give more epochs or a smaller "
+                "--train_batch_size."
+            )
+    if settings.warmup_proportion is None:
+        warmup = settings.warmup_step
+    else:
+        warmup = int(steps * settings.warmup_proportion)
+    if warmup >= steps:
+        _LOGGER.warning(
+            "The warm-up of %d steps is not below the %d of training: the learning rate never "
+            "reaches its peak.",
+            *(warmup, steps),
+        )
+    return TrainingLength(steps, warmup)
+
+
+def compiles(
+    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
+) -> bool:
+    """Returns whether training compiles the element-wise parts (--use_xla).
+
+    Each length of a batch is compiled for itself. On TensorFlow 1.15 a short training of small
+    batches or a small model would lose by it; there --use_xla has to be given.
+    """
+    if settings.use_tpu or not settings.use_xla:
+        return False
+    if precision.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
+        return True
+    size = config.num_hidden_layers * config.hidden_size
+    batch, longest = settings.train_batch_size, settings.max_seq_length
+    if settings.padding == "max" or batch * longest * size > _SMALL_UPDATE:
+        return True
+    lengths = longest / padded_batches.LENGTH_MULTIPLE - _LENGTHS_FOR_NOTHING
+    width = length.num_train_steps * batch * config.hidden_size
+    return width > _WORTH_COMPILING * lengths
+
+
+def announce_compilation(
+    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
+) -> None:
+    """Logs what `compiles` says of a training."""
+    if settings.albert_hub_module_handle:
+        return  # a module is run as it is
+    if compiles(settings, config, length):
+        lengths = 1
+        if settings.padding != "max":
+            lengths = -(-settings.max_seq_length // padded_batches.LENGTH_MULTIPLE)
+        _LOGGER.info(
+            "Element-wise parts are compiled (--use_xla): a step takes some seconds longer where a "
+            "batch is the first of its length, of which there may be %d.",
+            lengths,
+        )
+    elif settings.use_xla and not settings.use_tpu:
+        _LOGGER.info(
+            "Element-wise parts are not compiled: so short a training gains less than each length "
+            "of a batch takes to compile. --use_xla compiles them all the same."
+        )
+
+
+def model_settings(
+    settings: FineTuningSettings,
+    config: Optional[modeling.AlbertConfig],
+    length: TrainingLength,
+    *,
+    init_checkpoint: Optional[str] = None,
+) -> FineTuningModel:
+    """Returns what build_model_fn takes beside a head.
+
+    Args:
+      settings: of a fine-tuning script.
+      config: of the encoder; None with a hub module.
+      length: of training.
+      init_checkpoint: where the first weights are, if there is no other checkpoint.
+    """
+    return FineTuningModel(
+        config=config,
+        init_checkpoint=init_checkpoint,
+        learning_rate=settings.learning_rate,
+        num_train_steps=length.num_train_steps,
+        num_warmup_steps=length.num_warmup_steps,
+        use_tpu=settings.use_tpu,
+        # On a TPU looking up rows is slower than a product.
+        use_one_hot_embeddings=settings.use_tpu,
+        hub_module=settings.albert_hub_module_handle,
+        optimizer=settings.optimizer,
+        compute_dtype=precision.compute_dtype(settings.precision),
+        recompute=settings.recompute,
+        use_xla=compiles(settings, config, length),
+        gradient_accumulation_steps=settings.gradient_accumulation_steps,
+        seed=settings.seed,
+        layerwise_lr_decay=settings.layerwise_lr_decay,
+    )

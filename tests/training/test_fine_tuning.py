@@ -11,8 +11,10 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning
+from albert.training import model_fn as training_graph
 from albert.util import runtime as precision
 from tests.support import damaged_files
 
@@ -87,13 +89,13 @@ def test_settings_of_the_model_are_those_of_the_flags():
         "gradient_accumulation_steps": 2,
         "layerwise_lr_decay": 0.75,
     }
-    length = fine_tuning.TrainingLength(10, 3)
-    found = fine_tuning.model_settings(settings(**flags), None, length, init_checkpoint="c")
+    length = training_graph.TrainingLength(10, 3)
+    found = training_graph.model_settings(settings(**flags), None, length, init_checkpoint="c")
     assert (found.num_train_steps, found.num_warmup_steps, found.init_checkpoint) == (10, 3, "c")
     assert found.compute_dtype == precision.compute_dtype("bfloat16")
     assert found.use_xla and found.recompute and not found.use_one_hot_embeddings
     assert (found.optimizer, found.seed, found.layerwise_lr_decay) == ("lamb", 1, 0.75)
-    on_tpu = fine_tuning.model_settings(settings(**flags, use_tpu=True), None, length)
+    on_tpu = training_graph.model_settings(settings(**flags, use_tpu=True), None, length)
     assert on_tpu.use_one_hot_embeddings and not on_tpu.use_xla
 
 
@@ -108,7 +110,7 @@ def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkey
     def compiles(steps=60, config=config, **changes):
         values = {"use_xla": True, "padding": None, "train_batch_size": 2, "max_seq_length": 384}
         asked = settings(**dict(values, **changes))
-        return fine_tuning.compiles(asked, config, fine_tuning.TrainingLength(steps, 0))
+        return training_graph.compiles(asked, config, training_graph.TrainingLength(steps, 0))
 
     assert compiles() == is_tf2
     assert compiles(800)
@@ -130,16 +132,16 @@ def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkey
     ],
 )
 def test_epochs_and_proportions_go_before_steps(changes, expected):
-    assert fine_tuning.training_length(settings(**changes), 3668) == expected
+    assert training_graph.training_length(settings(**changes), 3668) == expected
 
 
 def test_less_than_a_batch_is_no_training():
     with pytest.raises(ValueError, match="num_train_epochs"):
-        fine_tuning.training_length(settings(num_train_epochs=0.5), 20)
+        training_graph.training_length(settings(num_train_epochs=0.5), 20)
 
 
 def test_a_warm_up_without_end_is_worth_a_warning(caplog):
-    fine_tuning.training_length(settings(train_step=10), 3668)
+    training_graph.training_length(settings(train_step=10), 3668)
     assert "never reaches its peak" in caplog.text
 
 
@@ -227,15 +229,15 @@ def steps_in(folder):
 
 
 def test_pruning_keeps_the_newest_and_what_was_not_evaluated(folder):
-    assert fine_tuning.prune_checkpoints(str(folder), 0, [0, 1, 2, 3]) == []
-    assert fine_tuning.prune_checkpoints(str(folder), 2, [0, 2, 3]) == [0]
+    assert checkpoint_evaluator.prune_checkpoints(str(folder), 0, [0, 1, 2, 3]) == []
+    assert checkpoint_evaluator.prune_checkpoints(str(folder), 2, [0, 2, 3]) == [0]
     assert steps_in(folder) == [1, 2, 3]
     assert not list(folder.glob("model.ckpt-0.*"))
 
 
 def test_pruning_does_not_count_what_could_not_be_evaluated(folder):
     damaged_files.damage(folder / "model.ckpt-3")
-    assert fine_tuning.prune_checkpoints(str(folder), 1, [0, 1, 2]) == [0, 1]
+    assert checkpoint_evaluator.prune_checkpoints(str(folder), 1, [0, 1, 2]) == [0, 1]
     assert steps_in(folder) == [2, 3]
 
 
@@ -277,7 +279,7 @@ def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
         }
         return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=predictions)
 
-    with fine_tuning.OutputCollector(
+    with estimator_utils.OutputCollector(
         settings(), model_fn, input_fn, batch_size=3, examples=5, name="dev"
     ) as collector:
         for step in (2, 3):
