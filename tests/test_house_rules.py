@@ -38,21 +38,19 @@ ORDER = (
 LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in places}
 # Where flags are defined: scripts, at the top, and these.
 MAY_DEFINE_FLAGS = {"albert.util.flags", "albert.squad.run"}
+# What declares the types of settings; it defines no flags.
+DECLARE_SETTINGS = {"albert.fine_tuning_utils", "albert.training.settings"}
 # Folders of tests/ that mirror none of albert/.
 OTHER_TEST_FOLDERS = {"support", "end_to_end", "fixtures"}
 
 # ---- for now: each of these three only ever shrinks, and goes when it is empty ----
 
 # Folder -> how many modules it has at most until its modules are merged.
-CEILINGS_FOR_NOW: Dict[str, int] = {
-    "albert/training": 10,
-}
+CEILINGS_FOR_NOW: Dict[str, int] = {}
 # Imports against the order, and cycles, until the code that they are made for has moved.
-ARROWS_STILL_TO_BE_CUT = {
-    "albert.fine_tuning_utils -> albert.training.model_fn",
-}
+ARROWS_STILL_TO_BE_CUT: Set[str] = set()
 # Modules with flags that are merged into scripts.
-FLAGS_STILL_TO_BE_MOVED = {"albert.squad.flags"}
+FLAGS_STILL_TO_BE_MOVED: Set[str] = set()
 
 # ---- the files, each read and parsed once ----
 
@@ -222,7 +220,7 @@ def test_nothing_waits_that_has_been_done():
 
 
 def test_only_scripts_know_flags():
-    allowed = MAY_DEFINE_FLAGS | FLAGS_STILL_TO_BE_MOVED
+    allowed = MAY_DEFINE_FLAGS | DECLARE_SETTINGS | FLAGS_STILL_TO_BE_MOVED
     know = [
         module
         for module, imported in graph().items()

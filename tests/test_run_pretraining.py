@@ -14,8 +14,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import create_pretraining_data, modeling, run_pretraining
 from albert.data import batches as input_pipeline
-from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training import hooks as training_hooks
 from albert.util import flags as flags_lib
 from albert.util import runtime as precision
 from tests.support import damaged_files, other_runtime
@@ -476,7 +476,7 @@ def test_random_weights_are_a_function_of_the_seed_and_said_to_be_random(
 
 
 def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data, tmp_path):
-    with pytest.raises(estimator_utils.TrainingDivergedError, match="step [23].*--learning_rate"):
+    with pytest.raises(training_hooks.TrainingDivergedError, match="step [23].*--learning_rate"):
         run(data, tmp_path, "--learning_rate=1e30", "--num_warmup_steps=0", "--optimizer=adamw")
     assert steps_in(tmp_path) == [0]
 

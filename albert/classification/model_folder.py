@@ -23,10 +23,10 @@ from albert.classification import model as classifier_model
 from albert.pretrained import inference, model_vocabulary
 from albert.pretrained import saved_model as serving_export
 from albert.pretrained.saved_model import Inputs
-from albert.training import fine_tuning_flow
+from albert.training import fine_tuning
 
 DESCRIPTION_NAME = "classifier.json"
-CONFIG_NAME = fine_tuning_flow.CONFIG_NAME
+CONFIG_NAME = fine_tuning.CONFIG_NAME
 FORMAT_VERSION = inference.FORMAT_VERSION
 
 
@@ -113,7 +113,7 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
         if getattr(classifier, name) is not None:
             description[name] = getattr(classifier, name)
     vocabulary = {key: getattr(classifier, key) for key in model_vocabulary.KEYS}
-    return fine_tuning_flow.portable_files(
+    return fine_tuning.portable_files(
         DESCRIPTION_NAME, description, vocabulary, config=classifier.config
     )
 

@@ -16,8 +16,8 @@ from albert.demo import corpus as demo_corpus
 from albert.demo import page as report
 from albert.pretrained import inference
 from albert.pretraining import model as pretraining_utils
-from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training import hooks as training_hooks
 from albert.util import progress
 
 # Gaps in the style of the corpus, but not from it: text before, the word, text after. Words that
@@ -144,7 +144,7 @@ def baselines_without_reading(
 def _read_curve(path: pathlib.Path) -> List[Dict[str, float]]:
     return [
         {name: float(value) for name, value in row.items() if value}
-        for row in estimator_utils.read_curve(str(path))
+        for row in training_hooks.read_curve(str(path))
     ]
 
 

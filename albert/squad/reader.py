@@ -16,7 +16,7 @@ from albert.pretrained.saved_model import Inputs
 from albert.squad import decoding, features, heads
 from albert.squad import export as squad_export
 from albert.squad.examples import SquadExample
-from albert.training import fine_tuning_flow
+from albert.training import evaluation
 
 DESCRIPTION_NAME = "squad.json"
 _V1, _V2 = "squad_v1", "squad_v2"
@@ -69,7 +69,7 @@ class Reader(inference.Model):
         self._trained, self._tokenizer = trained, trained.tokenizer()
         self._is_v2 = trained.description["task"] == _V2
         self._limits = decoding.Limits()
-        metrics = fine_tuning_flow.recorded_metrics(trained.checkpoint, model_dir)
+        metrics = evaluation.recorded_metrics(trained.checkpoint, model_dir)
         self.threshold = metrics.get("null_score_diff_threshold", 0.0)
         self.network = trained.network(
             self._build, precision_name=precision_name, batch_size=batch_size
