@@ -84,10 +84,14 @@ def test_a_fine_tuned_folder_brings_its_vocabulary(plain, tmp_path):
     folder = tmp_path / "tuned"
     shutil.copytree(str(plain), str(folder))
     sha256 = model_vocabulary.sha256_of(str(SPM_MODEL))
-    content = {"do_lower_case": False, "spm_model_file": {"path": str(SPM_MODEL), "sha256": sha256}}
-    (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
-    settings = completed(f"--albert_dir={folder}")
-    assert (settings.spm_model_file, settings.do_lower_case) == (str(SPM_MODEL), False)
+    for place, path in ((SPM_MODEL, SPM_MODEL), ("/nowhere/tiny.model", folder / "tiny.model")):
+        if path != SPM_MODEL:  # the folder has moved, and the vocabulary with it
+            shutil.copy(str(SPM_MODEL), str(path))
+        recorded = {"path": str(place), "sha256": sha256}
+        content = {"do_lower_case": False, "spm_model_file": recorded}
+        (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
+        settings = completed(f"--albert_dir={folder}")
+        assert (settings.spm_model_file, settings.do_lower_case) == (str(path), False)
 
 
 @pytest.mark.parametrize("damage", ["gone", "changed", "record"])
