@@ -228,14 +228,7 @@ def create_training_instances(
     max_predictions_per_seq,
     rng,
 ) -> List[TrainingInstance]:
-    """Returns the shuffled instances of all passes over text files.
-
-    A piece that is not in the vocabulary is the unknown piece here.
-
-    Args:
-      input_files: text files.
-      tokenizer: a tokenization.FullTokenizer.
-      others: as the flags of these names.
+    """Returns the shuffled instances of all passes over text files; for settings see the flags.
 
     Raises:
       ValueError: a setting out of its range, or text that cannot be read.
@@ -268,14 +261,7 @@ def create_instances_from_document(
     vocab_words,
     rng,
 ) -> List[TrainingInstance]:
-    """Returns the instances of one pass over a document, in its order.
-
-    Args:
-      all_documents: of each document its sentences, lists of pieces.
-      document_index: which of them.
-      vocab_words: the pieces of the vocabulary.
-      others: as the flags of these names.
-    """
+    """Returns the instances of one pass over a document (of lists of tokens), in its order."""
     settings = _settings(
         rng,
         max_seq_length=max_seq_length,
@@ -310,10 +296,7 @@ def create_masked_lm_predictions(
 ) -> Tuple[List[str], List[int], List[str], List[int]]:
     """Masks one sequence.
 
-    Args:
-      tokens: pieces; [CLS] and [SEP] among them stay, and end a word.
-      masked_lm_prob, max_predictions_per_seq: as the flags of these names.
-      vocab_words: the pieces of the vocabulary; the ordinary ones replace pieces at random.
+    [CLS] and [SEP] stay, and end a word; the ordinary ones of vocab_words replace others at random.
 
     Returns:
       The pieces after masking, the positions to predict in ascending order, the pieces that stood
@@ -346,12 +329,7 @@ def write_instance_to_example_files(
 ) -> None:
     """Writes instances as records, in turn to each of the files, which appear when all is written.
 
-    Args:
-      instances: TrainingInstances.
-      tokenizer: knows the ids of the pieces.
-      max_seq_length, max_predictions_per_seq: what is padded to; of predictions twice as many with
-        --do_permutation.
-      output_files: paths.
+    They are padded to max_seq_length and max_predictions_per_seq (twice with --do_permutation).
 
     Raises:
       ValueError: an instance is longer, or has more predictions.

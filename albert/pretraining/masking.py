@@ -132,10 +132,10 @@ def mask_sequence(
 
     Args:
       ids: int32 [S]; [CLS] and [SEP] end words and stay.
-      starts_word: bool [S]: which pieces start a word.
+      starts_word: bool [S].
       key: uint64 [1], of the random numbers.
-      table: of the vocabulary; is_word_start is not looked at.
-      settings: see MaskSettings; max_seq_length does not matter.
+      table: mask_id, cls_id, sep_id and ordinary count.
+      settings: max_seq_length does not matter.
     """
     place = np.flatnonzero((ids != table.cls_id) & (ids != table.sep_id))  # [M]
     if not len(place):
