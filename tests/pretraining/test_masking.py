@@ -587,15 +587,6 @@ def original_of(row):
     return ids
 
 
-def test_labels_restore_exactly_the_original_sequence(path):
-    before = masked_batches(path, 2, share=0.3, masking=False)
-    after = masked_batches(path, 2, share=0.3)
-    for old, new in zip(rows_of(before), rows_of(after)):
-        np.testing.assert_array_equal(original_of(new), original_of(old))
-        for name in ("input_mask", "segment_ids", "next_sentence_labels", "token_boundary"):
-            np.testing.assert_array_equal(new[name], old[name])
-
-
 def test_a_small_share_masks_one_piece(path):
     masked = [
         int(row["masked_lm_weights"].sum()) for row in rows_of(masked_batches(path, 1, share=1e-4))
