@@ -497,12 +497,6 @@ def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
     for parent, folders, names in _walk(folder, flag_name):
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths = [os.path.join(parent, name) for name in names if _is_text_name(name)]
-        dead = [path for path in paths if os.path.islink(path) and not os.path.exists(path)]
-        if dead:
-            raise ValueError(
-                f"--{flag_name}: '{dead[0]}' is a link to '{os.readlink(dead[0])}', which is not "
-                "there. Remove the link or mend it."
-            )
         found += [path for path in paths if os.path.abspath(path) not in excluded]
     hidden = {path for path in found if "/." in path[len(folder) :]}  # gfile's walk goes there too
     found = [path for path in found if path not in hidden]

@@ -51,7 +51,6 @@ from typing import (
 )
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.util import files
@@ -322,33 +321,18 @@ class ChineseSegmenter:
 
 def _read_user_words(path: str) -> List[Tuple[str, Optional[int]]]:
     """Pairs of a word and its frequency or None."""
-    try:
-        lines = files.read_bytes(path).decode("utf-8-sig").split("\n")
-    except tf.errors.OpError as error:
-        raise ValueError(
-            f"--user_dictionary: '{path}' cannot be read ({error.message})."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"--user_dictionary: '{path}' is not UTF-8 ({error.reason} at byte {error.start})."
-        ) from error
-    words = []
-    for number, line in enumerate(lines, start=1):
+    found = []
+    for number, line in enumerate(files.read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
-        if "\t" in line.strip():
-            raise ValueError(
-                f"--user_dictionary: '{path}', line {number} holds a TAB. Word, frequency and part "
-                "of speech have spaces between them."
-            )
         word, frequency = _USER_ENTRY.fullmatch(line.strip()).groups()
-        if frequency is not None and int(frequency) == 0:
+        if "\t" in line.strip() or (frequency and not int(frequency)):
             raise ValueError(
-                f"--user_dictionary: '{path}', line {number} gives '{word}' the frequency 0. Give "
-                "one above 0, or none, for a frequency that keeps the word together."
+                f"--user_dictionary: '{path}', line {number} is {line.strip()!r}. It must be a "
+                "word, perhaps a frequency above 0 and a part of speech, with spaces between them."
             )
-        words.append((word, int(frequency) if frequency else None))
-    return words
+        found.append((word, int(frequency) if frequency else None))
+    return found
 
 
 # ------------------------------------------------------------------------------------- vocabularies
