@@ -67,10 +67,10 @@ class Counts(NamedTuple):
     """What was read and made."""
 
     documents: int = 0
-    empty_documents: int = 0  # nothing in them gave a piece
+    empty_documents: int = 0  # nothing in them gave a token
     sentences: int = 0
     bad_lines: int = 0  # not UTF-8, and mended (input_file_mode rb)
-    left_out: int = 0  # single pieces at a document's end, over all passes
+    left_out: int = 0  # single tokens at a document's end, over all passes
     instances: int = 0
     label_one: int = 0
     predictions: int = 0
@@ -163,7 +163,7 @@ def check_counts(counts: Counts) -> None:
         )
     if not counts.instances:
         raise ValueError(
-            "--input_file: the text gives no instance. Every document is empty or a single piece; "
+            "--input_file: the text gives no instance. Every document is empty or a single token; "
             "is the vocabulary the right one?"
         )
 
@@ -174,7 +174,7 @@ def part_of(settings: DataSettings, kind: Any) -> Any:
 
 
 class Tokenized(NamedTuple):
-    """A block of pieces, and what was read for it."""
+    """A block of tokens, and what was read for it."""
 
     block: segment_pairs.TokenizedBlock
     counts: Counts
@@ -250,7 +250,7 @@ class InstanceMaker:
             )
 
     def tokenize(self, block: text_documents.TextBlock) -> Tokenized:
-        """Returns the pieces of all documents but empty ones."""
+        """Returns the tokens of all documents but empty ones."""
         flat: List[int] = []
         starts: List[np.ndarray] = []
         borders = [0]

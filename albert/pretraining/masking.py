@@ -66,9 +66,9 @@ class MaskSettings(NamedTuple):
 class _Words(NamedTuple):
     """The words of N sequences, in positions 0 .. M-1 that leave out [CLS] and [SEP]."""
 
-    of_piece: np.ndarray  # int [N, M]: the word a piece belongs to
+    of_piece: np.ndarray  # int [N, M]: the word a token belongs to
     count: np.ndarray  # int [N]
-    start: np.ndarray  # int [N, W + ngram]: first piece; from `count` on, the sequence's length
+    start: np.ndarray  # int [N, W + ngram]: first token; from `count` on, the sequence's length
 
 
 class _Sequences(NamedTuple):
@@ -91,7 +91,7 @@ def masked_features(
 
     Args:
       block: the text the pairs point into.
-      pairs: N pairs, at most S - 3 pieces each.
+      pairs: N pairs, at most S - 3 tokens each.
       table: of the vocabulary.
       settings: see MaskSettings.
 
@@ -163,7 +163,7 @@ def _mask(
     settings: MaskSettings,
     wanted: Optional[np.ndarray] = None,
 ) -> Tuple[np.ndarray, np.ndarray]:
-    """The ids after masking and which pieces are to be predicted, [N, M] both."""
+    """The ids after masking and which tokens are to be predicted, [N, M] both."""
     if wanted is None:
         wanted = _number_to_predict(sequences.length, settings)
     order = random_streams.fold(keys, WORDS)
@@ -183,7 +183,7 @@ def _mask(
 
 
 def count_predictions(features: Dict[str, np.ndarray]) -> int:
-    """Returns how many pieces the features of `masked_features` predict."""
+    """Returns how many tokens the features of `masked_features` predict."""
     return int(features["masked_lm_weights"].sum()) if "masked_lm_weights" in features else 0
 
 
@@ -215,7 +215,7 @@ def _find_words(sequences: _Sequences, length_a: np.ndarray, settings: MaskSetti
 
 
 def _words(is_start: np.ndarray, length: np.ndarray, settings: MaskSettings) -> _Words:
-    """The words that open at the pieces is_start [N, M] of sequences of these lengths [N]."""
+    """The words that open at the tokens is_start [N, M] of sequences of these lengths [N]."""
     of_piece = np.cumsum(is_start, axis=1, dtype=np.int32) - 1
     count = of_piece[:, -1].astype(np.int64) + 1
     start = np.repeat(length[:, None], count.max() + settings.ngram, axis=1)
@@ -271,7 +271,7 @@ def _choose_words(
     settings: MaskSettings,
     taken: Optional[np.ndarray] = None,
 ) -> np.ndarray:
-    """bool [N, W + ngram]: words chosen n-gram by n-gram until `wanted` pieces are reached.
+    """bool [N, W + ngram]: words chosen n-gram by n-gram until `wanted` tokens are reached.
 
     Words in `taken` count as chosen already but do not add to the number.
     """
@@ -288,7 +288,7 @@ def _choose_words(
     )
     flat_order, flat_draws = order.reshape(-1), draws.reshape(-1)
     row = np.flatnonzero(wanted > 0)
-    room = wanted[row]  # pieces still to be chosen
+    room = wanted[row]  # tokens still to be chosen
     for visit in range(visits_width):
         active = (room > 0) & (visit < words.count[row])
         row, room = row[active], room[active]
@@ -315,7 +315,7 @@ def _choose_words(
 
 
 def _pieces_of(words: _Words, chosen: np.ndarray, is_piece: np.ndarray) -> np.ndarray:
-    """bool [N, M]: the pieces of the chosen words."""
+    """bool [N, M]: the tokens of the chosen words."""
     rows = np.arange(len(chosen))[:, None]
     return chosen[rows, words.of_piece] & is_piece
 
@@ -326,7 +326,7 @@ def _pieces_of(words: _Words, chosen: np.ndarray, is_piece: np.ndarray) -> np.nd
 def _replace(
     output: np.ndarray, chosen: np.ndarray, *, keys: np.ndarray, table: PieceTable
 ) -> None:
-    """80% [MASK], 10% unchanged, 10% a random ordinary piece, in place."""
+    """80% [MASK], 10% unchanged, 10% a random ordinary token, in place."""
     rows, columns = np.nonzero(chosen)
     keys = random_streams.fold(random_streams.fold(keys, ACTIONS)[rows], columns)
     action = (keys >> np.uint64(32)).astype(np.float64) * 2.0**-32
@@ -339,7 +339,7 @@ def _replace(
 
 
 def _permute(output: np.ndarray, moved: np.ndarray, keys: np.ndarray) -> None:
-    """Shuffles the pieces at the `moved` positions of each row among themselves, in place."""
+    """Shuffles the tokens at the `moved` positions of each row among themselves, in place."""
     rows, columns = np.nonzero(moved)
     draws = random_streams.fold(keys[rows], columns)
     shuffled = np.lexsort((draws, rows))  # within each row, the positions in random order

@@ -7,16 +7,16 @@ two, A and B, and half of the pairs are swapped (label 1). Paper: arXiv:1909.119
 the cutting is that of the public create_pretraining_data.py, with these differences:
 
 * A chunk of one sentence (a long sentence, or the last of a document) is split inside the sentence,
-  at a random word start, or between two pieces where there is no inner word start. It stays text of
+  at a random word start, or between two tokens where there is no inner word start. It stays text of
   one document, in order or swapped like any other chunk. Splitting was preferred to carrying
   the sentence on into the next chunk, which would make chunks longer than fits and lose the excess.
-  A single piece left alone at a document's end has nothing to be paired with and is left out.
+  A single token left alone at a document's end has nothing to be paired with and is left out.
 * With `random_next_sentence` (BERT's next-sentence task) such a chunk, too, gets text of another
   document for half of the pairs only. The other document is one of the same block of text.
 
-Nothing here loops over pieces; pairs are offsets into one array of ids.
+Nothing here loops over tokens; pairs are offsets into one array of ids.
 
-Legend: D documents, N pairs, T pieces of a block.
+Legend: D documents, N pairs, T tokens of a block.
 """
 
 import bisect
@@ -41,10 +41,10 @@ class Document(NamedTuple):
 
 
 class TokenizedBlock(NamedTuple):
-    """The pieces of some documents, one after another."""
+    """The tokens of some documents, one after another."""
 
     ids: np.ndarray  # int32 [T]
-    word_starts: np.ndarray  # bool [T]: whether a piece starts a word
+    word_starts: np.ndarray  # bool [T]: whether a token starts a word
     borders: np.ndarray  # int64 [sentences + 1]: where each sentence starts; the end of the last
     documents: Tuple[Document, ...]
     # Documents that only serve as the other one of `random_next_sentence`.
@@ -77,7 +77,7 @@ class Pairs(NamedTuple):
 
 
 class MadePairs(NamedTuple):
-    """The pairs, and how many chunks gave none: single pieces left alone at a document's end."""
+    """The pairs, and how many chunks gave none: single tokens left alone at a document's end."""
 
     pairs: Pairs
     left_out: int
@@ -127,11 +127,11 @@ def _target_lengths(pass_keys: np.ndarray, settings: PairSettings) -> np.ndarray
 
 
 def _chunk_ends(borders: List[int], document: Document, target: int) -> List[int]:
-    """The sentences at which chunks of at least `target` pieces end (exclusive)."""
+    """The sentences at which chunks of at least `target` tokens end (exclusive)."""
     ends = []
     first = document.first
     while first < document.last:
-        # The first sentence border at which the chunk has `target` pieces.
+        # The first sentence border at which the chunk has `target` tokens.
         end = bisect.bisect_left(borders, borders[first] + target, first + 1, document.last)
         ends.append(end)
         first = end
@@ -162,7 +162,7 @@ def _chunks(block: TokenizedBlock, settings: PairSettings) -> _Chunks:
 
 
 def _cut(chunks: _Chunks, block: TokenizedBlock) -> np.ndarray:
-    """int64 [N]: the piece at which each chunk is cut in two; its start where it cannot be cut."""
+    """int64 [N]: the token at which each chunk is cut in two; its start where it cannot be cut."""
     draw = random_streams.fold(chunks.key, _DRAW_CUT)
     sentences = chunks.last - chunks.first
     inner = random_streams.below(draw, np.maximum(sentences - 1, 1))
@@ -278,7 +278,7 @@ class _SequentialCutter:
         self._keys.append(keys[used])
 
     def _end(self, first: int, wanted: int, document: Document) -> int:
-        """The sentence border behind `first` at which there are `wanted` pieces."""
+        """The sentence border behind `first` at which there are `wanted` tokens."""
         return bisect.bisect_left(
             self._borders, self._borders[first] + wanted, first + 1, document.last
         )
@@ -296,7 +296,7 @@ class _SequentialCutter:
         return self._block.documents[number if number < first else number + last - first]
 
     def _elsewhere(self, other: Document, wanted: int, draw: float) -> Tuple[int, int]:
-        """Sentences of `other`, from a random one on, until they have `wanted` pieces."""
+        """Sentences of `other`, from a random one on, until they have `wanted` tokens."""
         first = other.first + int(draw * (other.last - other.first))
         return self._borders[first], self._borders[self._end(first, wanted, other)]
 
@@ -319,14 +319,14 @@ class _SequentialCutter:
 
 
 def truncate(pairs: Pairs, longest: int) -> Pairs:
-    """Returns pairs cut at the longer segment until both fit; each piece goes at front or back.
+    """Returns pairs cut at the longer segment until both fit; each token goes at front or back.
 
-    Taking one piece at a time from the longer segment (from B where they are equal) leaves A with
-    min(length_a, max(longest - length_b, ceil(longest / 2))) pieces and B with the rest.
+    Taking one token at a time from the longer segment (from B where they are equal) leaves A with
+    min(length_a, max(longest - length_b, ceil(longest / 2))) tokens and B with the rest.
 
     Args:
       pairs: N pairs.
-      longest: pieces of A and B together.
+      longest: tokens of A and B together.
     """
     fits = pairs.length_a + pairs.length_b <= longest
     half = (longest + 1) // 2
