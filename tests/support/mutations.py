@@ -477,8 +477,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "on the fly: the same masks in each pass",
                 "pretraining/masking.py",
-                "return random_streams.graph_fold(tf.constant(base.astype(np.int64)), positions)",
-                "return random_streams.graph_fold(tf.constant(base.astype(np.int64)), 0 * positions)",
+                "graph_fold(tf.constant(base.astype(np.int64)), positions)",
+                "graph_fold(tf.constant(base.astype(np.int64)), 0 * positions)",
             ),
         ),
     ),
@@ -700,14 +700,14 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "one window too many",
                 "squad/features.py",
-                "if first + count >= pieces:",
-                "if first + count > pieces or not count:",
+                "if first + count >= tokens:",
+                "if first + count > tokens or not count:",
             ),
             Fault(
                 "the question's end kept",
                 "squad/features.py",
-                "ids = question.ids[: layout.max_query_length]",
-                "ids = question.ids[-layout.max_query_length :]",
+                "asked = ids[index][: layout.max_query_length]",
+                "asked = ids[index][-layout.max_query_length :]",
             ),
             Fault(
                 "[CLS] ruled out",
@@ -981,15 +981,15 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "steps in order of their digits",
-                "training/evaluation.py",
+                "pretrained/checkpoint_files.py",
                 "    return sorted(found)\n",
                 "    return sorted(found, key=lambda checkpoint: checkpoint.path)\n",
             ),
             Fault(
                 "checkpoints without all data files",
-                "training/evaluation.py",
-                "if not shards or len(shards) < int(_DATA.search(shards[0]).group(1)):",
-                "if not shards:",
+                "pretrained/checkpoint_files.py",
+                "len(shards) >= int(count.group(1))",
+                "bool(shards)",
             ),
             Fault(
                 "everything measured again each time",
@@ -1030,8 +1030,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "a missing weight of the backbone is new",
                 "pretrained/warm_start.py",
-                "elif _is_below(name, required_scopes) and not _starts_with(name, allow_missing):",
-                "elif False and not _starts_with(name, allow_missing):",
+                'elif name.startswith(tuple(f"{scope}/" for scope in required_scopes)):',
+                "elif False:",
             ),
             Fault(
                 "any shape will do",
@@ -1077,8 +1077,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "segments for the mask",
                 "pretrained/hub.py",
-                "input_mask=inputs.input_mask,",
-                "input_mask=inputs.segment_ids,",
+                'input_mask=inputs["input_mask"],',
+                'input_mask=inputs["segment_ids"],',
             ),
         ),
     ),
