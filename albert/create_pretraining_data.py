@@ -279,14 +279,12 @@ def create_instances_from_document(
     block = pieces.block([all_documents[number] for number in chosen])
     if not block.documents:
         return []
-    pairs = segment_pairs.make_pairs(
-        block, pretraining_instances.part_of(settings, segment_pairs.PairSettings)
-    ).pairs
+    pairs = segment_pairs.make_pairs(block, settings).pairs
     features = ngram_masking.masked_features(
         block,
         pairs,
         table=pieces.table(),
-        settings=pretraining_instances.part_of(settings, ngram_masking.MaskSettings),
+        settings=settings,
     )
     return list(_instances(features, pieces.names))
 
@@ -318,7 +316,7 @@ def create_masked_lm_predictions(
         starts,
         key=random_streams.seed_key(settings.random_seed),
         table=pieces.table(),
-        settings=pretraining_instances.part_of(settings, ngram_masking.MaskSettings),
+        settings=settings,
     )
     positions = masked.positions.tolist()
     return pieces.names(masked.ids), positions, [tokens[place] for place in positions], boundary

@@ -21,6 +21,7 @@ from albert.pretraining import masking as ngram_masking
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys as random_streams
 from albert.pretraining import words
+from albert.pretraining.pairs import DataSettings
 from albert.util import files
 
 INPUT_MODES = ("r", "rb")
@@ -33,34 +34,6 @@ _MOST_BAD_LINES = 0.1  # as a share of the lines
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
 _MANY_COPIES = 10  # of text without masks
 _NEWER_SETTINGS = ("language", "split_sentences", "text_field")
-
-
-class DataSettings(NamedTuple):
-    """What decides the records; names and defaults are those of the flags."""
-
-    max_seq_length: int = 512
-    max_predictions_per_seq: int = 20
-    masked_lm_prob: float = 0.15
-    ngram: int = 3
-    favor_shorter_ngram: bool = True
-    do_whole_word_mask: bool = True
-    do_permutation: bool = False
-    random_next_sentence: bool = False
-    short_seq_prob: float = 0.1
-    dupe_factor: int = 40
-    random_seed: int = 12345
-    word_start: str = "reference"
-    input_file_mode: str = "r"
-    shuffle_window_mb: int = 256
-    language: str = "any"
-    user_dictionary: Optional[str] = None
-    split_sentences: bool = False
-    text_field: str = text_documents.TEXT_FIELD
-
-    @property
-    def slots(self) -> int:
-        """Predictions a record has room for."""
-        return self.max_predictions_per_seq * (1 + self.do_permutation)
 
 
 class Counts(NamedTuple):
@@ -168,11 +141,6 @@ def check_counts(counts: Counts) -> None:
         )
 
 
-def part_of(settings: DataSettings, kind: Any) -> Any:
-    """Returns the NamedTuple `kind` with those of `settings` that it has fields for."""
-    return kind(**{name: getattr(settings, name) for name in kind._fields})
-
-
 class Tokenized(NamedTuple):
     """A block of tokens, and what was read for it."""
 
@@ -217,8 +185,6 @@ class InstanceMaker:
             self._segmenter = words.ChineseSegmenter(settings.user_dictionary)
         self._table = words.piece_table(tokenizer, settings.word_start)
         self.vocabulary = words.describe_vocabulary(self._table)
-        self._pair_settings = part_of(settings, segment_pairs.PairSettings)
-        self._mask_settings = part_of(settings, ngram_masking.MaskSettings)
 
     def instances(self, block: text_documents.TextBlock) -> Instances:
         """Returns the instances of all passes over `block`.
@@ -227,7 +193,7 @@ class InstanceMaker:
           ValueError: bad UTF-8, with file and line (input_file_mode r).
         """
         tokenized, counts = self.tokenize(block)
-        pairs, left_out = segment_pairs.make_pairs(tokenized, self._pair_settings)
+        pairs, left_out = segment_pairs.make_pairs(tokenized, self._settings)
         counts = counts._replace(
             left_out=left_out, instances=len(pairs.key), label_one=int(pairs.label.sum())
         )
@@ -246,7 +212,7 @@ class InstanceMaker:
                 tokenized,
                 pairs.slice(start, start + rows),
                 table=self._table,
-                settings=self._mask_settings,
+                settings=self._settings,
             )
 
     def tokenize(self, block: text_documents.TextBlock) -> Tokenized:

@@ -683,12 +683,17 @@ def check_ours(
             f"--output_file: '{path}' is there already, and this program did not make it as it is. "
             "Choose another name, or replace it by --overwrite."
         )
-    old, new = (sorted(one["name"] for one in made["text"]) for made in (made_from, fingerprint))
+    old, new = (_names_of(made["text"]) for made in (made_from, fingerprint))
     if old != new:
         raise ValueError(
             f"--output_file: '{path}' was made from {_listed(old)}, and --input_file is "
             f"{_listed(new)}. Choose another name, or replace it by --overwrite."
         )
+
+
+def _names_of(text: Any) -> List[str]:
+    """The names in a fingerprint; none in one that an older version wrote in another way."""
+    return sorted(one["name"] for one in text) if isinstance(text, list) else []
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -38,6 +38,7 @@ from albert.data import record_index
 from albert.pretrained import model_vocabulary
 from albert.pretraining import masking as ngram_masking
 from albert.pretraining import words
+from albert.pretraining.pairs import DataSettings
 from albert.training import distribution
 from albert.training import estimators as estimator_utils
 from albert.training import model_fn as training_graph
@@ -452,19 +453,14 @@ def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.
     return vocabulary
 
 
-def _mask_settings(
-    settings: InputSettings, made_with: Mapping[str, Any]
-) -> ngram_masking.MaskSettings:
+def _mask_settings(settings: InputSettings, made_with: Mapping[str, Any]) -> DataSettings:
     """The kind of masks is the one that data creation was told; by default the paper's."""
     budget = settings.masked_lm_budget
-    return ngram_masking.MaskSettings(
+    return DataSettings(
         max_seq_length=settings.max_seq_length,
         max_predictions_per_seq=settings.max_predictions_per_seq,
         masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
-        ngram=made_with.get("ngram", 3),
-        favor_shorter_ngram=made_with.get("favor_shorter_ngram", True),
-        do_whole_word_mask=made_with.get("do_whole_word_mask", True),
-        do_permutation=False,
+        **made_with,
     )
 
 

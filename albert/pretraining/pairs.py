@@ -20,7 +20,7 @@ Legend: D documents, N pairs, T tokens of a block.
 """
 
 import bisect
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -29,6 +29,34 @@ from albert.pretraining import random_keys as random_streams
 # What is drawn from the key of a pass over a document, and from the key of a pair.
 _DRAW_IS_SHORT, _DRAW_LENGTH, _PAIRS = 0, 1, 2
 _DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START, _DRAW_FRONT, PAIR_DRAWS = range(6)
+
+
+class DataSettings(NamedTuple):
+    """What decides the records; names and defaults are those of the flags."""
+
+    max_seq_length: int = 512
+    max_predictions_per_seq: int = 20
+    masked_lm_prob: float = 0.15
+    ngram: int = 3
+    favor_shorter_ngram: bool = True
+    do_whole_word_mask: bool = True
+    do_permutation: bool = False
+    random_next_sentence: bool = False
+    short_seq_prob: float = 0.1
+    dupe_factor: int = 40
+    random_seed: int = 12345
+    word_start: str = "reference"
+    input_file_mode: str = "r"
+    shuffle_window_mb: int = 256
+    language: str = "any"
+    user_dictionary: Optional[str] = None
+    split_sentences: bool = False
+    text_field: str = "text"
+
+    @property
+    def slots(self) -> int:
+        """Predictions a record has room for."""
+        return self.max_predictions_per_seq * (1 + self.do_permutation)
 
 
 class Document(NamedTuple):
@@ -49,16 +77,6 @@ class TokenizedBlock(NamedTuple):
     documents: Tuple[Document, ...]
     # Documents that only serve as the other one of `random_next_sentence`.
     neighbours: Tuple[Document, ...] = ()
-
-
-class PairSettings(NamedTuple):
-    """What decides the pairs; the names are those of the flags."""
-
-    max_seq_length: int
-    short_seq_prob: float
-    dupe_factor: int
-    random_seed: int
-    random_next_sentence: bool
 
 
 class Pairs(NamedTuple):
@@ -91,13 +109,8 @@ class _Chunks(NamedTuple):
     key: np.ndarray
 
 
-def make_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
-    """Returns the pairs of all passes over all documents of `block`, truncated to fit.
-
-    Args:
-      block: the tokenised text.
-      settings: see PairSettings.
-    """
+def make_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
+    """Returns the pairs of all passes over all documents of `block`, truncated to fit."""
     if settings.random_next_sentence:
         made = _pairs_with_random_next(block, settings)
     else:
@@ -108,14 +121,14 @@ def make_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
 # --------------------------------------------------------------------------------------- chunking
 
 
-def _pass_keys(documents: Sequence[Document], settings: PairSettings) -> np.ndarray:
+def _pass_keys(documents: Sequence[Document], settings: DataSettings) -> np.ndarray:
     """uint64 [D, dupe_factor]: a key for each (random_seed, document, pass)."""
     seed = random_streams.seed_key(settings.random_seed)
     keys = random_streams.fold(seed, np.array([document.index for document in documents]))
     return random_streams.fold(keys[:, None], np.arange(settings.dupe_factor)[None, :])
 
 
-def _target_lengths(pass_keys: np.ndarray, settings: PairSettings) -> np.ndarray:
+def _target_lengths(pass_keys: np.ndarray, settings: DataSettings) -> np.ndarray:
     """int64, shape of the keys: the length of this pass's chunks; now and then a random shorter."""
     longest = settings.max_seq_length - 3  # without [CLS] and two [SEP]
     draw = random_streams.fold(pass_keys, _DRAW_IS_SHORT)
@@ -138,7 +151,7 @@ def _chunk_ends(borders: List[int], document: Document, target: int) -> List[int
     return ends
 
 
-def _chunks(block: TokenizedBlock, settings: PairSettings) -> _Chunks:
+def _chunks(block: TokenizedBlock, settings: DataSettings) -> _Chunks:
     """All chunks of all passes. Those of passes with the same target are found only once."""
     borders = block.borders.tolist()
     pass_keys = _pass_keys(block.documents, settings)  # [D, dupe_factor]
@@ -187,7 +200,7 @@ def _cut_inside(
     return np.where(count > 0, at_word, np.where(end - start > 1, at_piece, start))
 
 
-def _swapped_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
+def _swapped_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     """Sentence order: B follows A in the text, and half of the pairs are swapped."""
     chunks = _chunks(block, settings)
     start, end = block.borders[chunks.first], block.borders[chunks.last]
@@ -209,7 +222,7 @@ def _swapped_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
 # ------------------------------------------------------------------------- BERT's next sentence
 
 
-def _pairs_with_random_next(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
+def _pairs_with_random_next(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     """Next sentence: half the time B is from another document and A's rest is used again.
 
     What is used again moves the chunks that follow, so they are cut one after another; only the

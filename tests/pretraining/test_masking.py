@@ -23,15 +23,7 @@ from tests.support.shared import needs_shared, shared_path
 
 VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "<S>"]
 VOCAB += [f"w{number}" for number in range(60)] + [f"##c{number}" for number in range(40)]
-SETTINGS = ngram_masking.MaskSettings(
-    max_seq_length=64,
-    max_predictions_per_seq=9,
-    masked_lm_prob=0.15,
-    ngram=3,
-    favor_shorter_ngram=True,
-    do_whole_word_mask=True,
-    do_permutation=False,
-)
+SETTINGS = segment_pairs.DataSettings(max_seq_length=64, max_predictions_per_seq=9)
 
 
 @pytest.fixture(scope="module")
