@@ -133,26 +133,23 @@ class Model:
         self.network.close()
 
 
-def parts_of(text: Text, number: int = 0) -> Tuple[str, ...]:
-    """Returns a text, or a pair of texts, as a tuple.
+def checked(texts: Sequence[Text]) -> List[Tuple[str, ...]]:
+    """Returns each text, or pair of texts, as a tuple.
 
     Raises:
-      ValueError: it is neither; the message names it as the one of this number, from 0.
+      ValueError: an item is neither; or a single text is given, which is a sequence too.
     """
-    parts = (text,) if isinstance(text, str) else text
-    is_sequence = isinstance(parts, (tuple, list)) and len(parts) in (1, 2)
-    if not is_sequence or not all(isinstance(part, str) for part in parts):
-        raise ValueError(
-            f"Text number {number + 1} is {str(text)[:60]!r}. Each must be a text or a pair of "
-            "texts."
-        )
-    return tuple(parts)
-
-
-def check_list(texts: Any) -> None:
-    """Refuses a single text where a list of them is needed, since a text is a sequence too."""
     if isinstance(texts, str):
         raise ValueError("A list of texts is needed, not a single text: write [text].")
+    found = [(text,) if isinstance(text, str) else text for text in texts]
+    for number, parts in enumerate(found, 1):
+        is_sequence = isinstance(parts, (tuple, list)) and len(parts) in (1, 2)
+        if not is_sequence or not all(isinstance(part, str) for part in parts):
+            raise ValueError(
+                f"Text number {number} is {str(parts)[:60]!r}. Each must be a text or a pair of "
+                "texts."
+            )
+    return [tuple(parts) for parts in found]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -400,8 +397,7 @@ class Embedder(_Pretrained):
         Raises:
           ValueError: an item is neither.
         """
-        check_list(texts)
-        parts = [parts_of(text, number) for number, text in enumerate(texts)]
+        parts = checked(texts)
         flat = [part for item in parts for part in item]
         ids = iter(self.source.tokenizer.encode_ids_batch(flat))
         found = self.network.run([self._row([next(ids) for _ in item]) for item in parts])
@@ -491,7 +487,6 @@ class MaskFiller(_Pretrained):
         Raises:
           ValueError: a text without [MASK], or one that is too long for the model.
         """
-        check_list(texts)
         rows = [self._masked_row(text) for text in texts]
         return [
             [self._proposals(found, number) for number in range(len(row[POSITIONS]))]

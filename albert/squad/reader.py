@@ -19,7 +19,6 @@ from albert.squad.examples import SquadExample
 from albert.training import fine_tuning_flow
 
 DESCRIPTION_NAME = "squad.json"
-_V1, _V2 = "squad_v1", "squad_v2"
 
 
 class Answer(NamedTuple):
@@ -67,8 +66,7 @@ class Reader(inference.Model):
         keys = ("doc_stride", "max_query_length")
         trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, keys=keys)
         self._trained, self._tokenizer = trained, trained.tokenizer()
-        self._is_v2 = trained.description["task"] == _V2
-        self._limits = decoding.Limits()
+        self._is_v2 = trained.description["task"] == "squad_v2"
         metrics = fine_tuning_flow.recorded_metrics(trained.checkpoint, model_dir)
         self.threshold = metrics.get("null_score_diff_threshold", 0.0)
         self.network = trained.network(
@@ -85,10 +83,8 @@ class Reader(inference.Model):
         Raises:
           ValueError: an item is no pair of texts.
         """
-        inference.check_list(texts)
         examples = []
-        for number, text in enumerate(texts):
-            parts = inference.parts_of(text, number)
+        for number, parts in enumerate(inference.checked(texts)):
             if len(parts) != 2:
                 raise ValueError(f"Text number {number + 1} must be a pair (question, context).")
             examples.append(SquadExample(number, *parts))
@@ -136,7 +132,7 @@ class Reader(inference.Model):
         examples: Sequence[SquadExample],
     ) -> decoding.Predictions:
         outputs = {name: np.array([row[name] for row in rows]) for name in self.network.outputs}
-        limits = self._limits
+        limits = decoding.Limits()
         if not self._is_v2:
             logits = outputs["start_logits"], outputs["end_logits"]
             spans = decoding.v1_spans(*logits, windows, limits=limits)
