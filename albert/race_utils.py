@@ -6,7 +6,7 @@ Dimensions: B batch, C options, S sequence, H hidden.
 """
 
 import os
-from typing import List
+from typing import Any, List
 
 import tensorflow.compat.v1 as tf
 
@@ -25,10 +25,7 @@ from albert.race.model import choice_head  # noqa: F401
 
 
 class RaceProcessor:
-    """The examples of RACE with prepared texts, as programs of the reference want them.
-
-    All of a split is in memory then; race.features.write_features needs less.
-    """
+    """The examples of RACE with prepared texts, as programs of the reference want them."""
 
     def __init__(self, use_spm, do_lower_case, high_only, middle_only):
         """Takes how texts are prepared and which levels are read.
@@ -69,13 +66,13 @@ class RaceProcessor:
 
     def _examples(self, data_dir: str, split: str) -> List[InputExample]:
         found = race_examples.read_split(data_dir, split, levels=self._levels)
-        examples = [example for passage in found.passages[:] for example in passage.examples()]
+        examples = [example for passage in found.passages for example in passage.examples()]
         for example in examples:
             example.context_sentence = self.process_text(example.context_sentence)
             example.endings = [self.process_text(ending) for ending in example.endings]
         return examples
 
-    process_text = classifier_utils.DataProcessor.process_text
+    process_text: Any = classifier_utils.DataProcessor.process_text
 
 
 # ---------------------------------------------------------------------------------------------

@@ -104,20 +104,6 @@ def test_an_options_number_depends_on_its_own_sequence_only():
     assert chosen.tolist() == first.argmax(axis=1).tolist()
 
 
-def test_the_published_names_are_found_here():
-    assert race_utils.InputExample is race_examples.InputExample
-    for name in (
-        "InputFeatures",
-        "RaceProcessor",
-        "convert_single_example",
-        "file_based_convert_examples_to_features",
-        "file_based_input_fn_builder",
-        "create_model",
-        "model_fn_builder",
-    ):
-        assert callable(getattr(race_utils, name))
-
-
 def test_the_processor_prepares_texts_as_the_tokenizer_wants_them(tmp_path):
     text = (
         '{"article": "Caf\\u00e9  noir", "questions": ["Is  it _ ?"], '

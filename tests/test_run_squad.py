@@ -146,12 +146,11 @@ def test_flags_that_exclude_each_other_are_refused(folder, tmp_path, arguments, 
         run(folder, tmp_path / "out", "v2", "--do_train", *arguments)
 
 
-@pytest.mark.parametrize("name", ["train_feature_file", "predict_feature_left_file"])
-def test_features_never_replace_what_holds_other_data(folder, tmp_path, name):
+def test_features_never_replace_what_holds_other_data(folder, tmp_path):
     mine = tmp_path / "mine.json"
     mine.write_text('{"data": []}')
     with pytest.raises(ValueError, match="mine.json exists and .*not replaced"):
-        run(folder, tmp_path / "out", "v1", "--do_train", "--do_predict", f"--{name}={mine}")
+        run(folder, tmp_path / "out", "v1", "--do_train", f"--train_feature_file={mine}")
     assert mine.read_text() == '{"data": []}'
 
 
@@ -375,11 +374,9 @@ def test_wide_beams_serve_short_batches(folder, trained, tmp_path):
 def test_feature_files_have_the_names_the_user_gives(folder, trained, tmp_path):
     version, path, _ = trained
     names = [f"--predict_feature_file={tmp_path / 'p.tf_record'}"]
-    names += [f"--predict_feature_left_file={tmp_path / 'left'}"]
     out = tmp_path / "out"
     run(folder, out, version, "--do_predict", f"--checkpoint={path}", *names)
     assert (tmp_path / "p.tf_record").exists()
-    assert "start_chars" in np.load(str(tmp_path / "left"), allow_pickle=False).files
     assert not list(out.glob("*.tf_record"))
 
 

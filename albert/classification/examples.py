@@ -10,18 +10,23 @@ A `Split` ("train", "dev", ...) lists the ways it is distributed, each a file na
     data = read_split(split, ["glue/MRPC"], Labels(("0", "1")))
     data.examples[0].text_a, data.notes
 
-Texts stay as they were written; a tokenizer's own preparation comes later.
+Texts stay as they were written; a tokenizer's own preparation comes later. A TSV cell ends at a tab
+and a line at a line feed, and at nothing else: quotes are text like any other. What is dirty is
+counted, and an error names file and line. TensorFlow is imported only to open a file.
 """
 
+import codecs
 import collections
+import dataclasses
+import json
 import math
 import os
-import sys
 from typing import (
     Any,
     Callable,
     Counter,
-    FrozenSet,
+    Dict,
+    Iterator,
     List,
     Mapping,
     NamedTuple,
@@ -31,9 +36,13 @@ from typing import (
     Union,
 )
 
-from albert.classification import tables
+from albert.util import files
 
 Column = Union[int, str]  # a number, from 0 or from the end, or the name in the header row
+
+# Lines that may be damaged before a file counts as another kind of file.
+_DAMAGED_SHARE = 0.01
+_DAMAGED_AT_LEAST = 10
 
 # Cells that only a header row holds, in the places of texts and labels.
 _HEADER_WORDS = frozenset(
@@ -46,6 +55,7 @@ _HEADER_WORDS = frozenset(
 ) | {"#1 string", "#2 string"}
 
 
+@dataclasses.dataclass(eq=False)
 class InputExample:
     """A text or a pair of texts, with its label if that is known.
 
@@ -55,17 +65,10 @@ class InputExample:
       label: a name, a number (regression), or None where it is not known.
     """
 
-    def __init__(self, guid, text_a, text_b=None, label=None):
-        self.guid = guid
-        self.text_a = text_a
-        self.text_b = text_b
-        self.label = label
-
-    def __repr__(self) -> str:
-        return (
-            f"InputExample(guid={self.guid!r}, text_a={self.text_a!r}, text_b={self.text_b!r}, "
-            f"label={self.label!r})"
-        )
+    guid: str
+    text_a: str
+    text_b: Optional[str] = None
+    label: Union[str, float, None] = None
 
 
 # ---------------------------------------------------------------------------------- declarations
@@ -148,87 +151,163 @@ class TaskData(NamedTuple):
     notes: List[str]  # what was dirty, dropped or skipped, in words, with counts
 
 
+# ----------------------------------------------------------------------------------------- lines
+
+
+class Row(NamedTuple):
+    """One line."""
+
+    number: int  # from 0, over all lines of the file
+    values: Union[List[str], Dict[str, Any]]  # the cells of a TSV line; a JSON object
+
+
+class Table(NamedTuple):
+    """The lines of a file that are not blank."""
+
+    path: str
+    rows: List[Row]
+    dirt: Counter[str]  # what was found -> how often
+
+    def where(self, row: Row) -> str:
+        """Returns "file:line", the line counted from 1 as editors do."""
+        return f"{self.path}:{row.number + 1}"
+
+    def check_damage(self, counts: Mapping[str, int], first: str) -> None:
+        """Makes sure that only a few rows are damaged.
+
+        Args:
+          counts: what is wrong -> number of rows.
+          first: where the first of them is, "file:line".
+
+        Raises:
+          ValueError: more than 1% of the rows (and more than ten) are.
+        """
+        count = sum(counts.values())
+        if count > max(_DAMAGED_AT_LEAST, _DAMAGED_SHARE * len(self.rows)):
+            reasons = ", ".join(f"{number} x {reason}" for reason, number in counts.items())
+            raise ValueError(
+                f"'{self.path}': {count} of {len(self.rows)} rows cannot be used ({reasons}; the "
+                f"first is {first}), more than {_DAMAGED_SHARE:.0%}. Is this the right file, with "
+                "tabs between its columns?"
+            )
+
+
+def read_tsv(path: str) -> Table:
+    """Returns the rows of a file of tab-separated values, quotes taken as text.
+
+    Raises:
+      ValueError: the file is missing, or not UTF-8 text.
+    """
+    return _read_lines(path, lambda line, where: line.split("\t"))
+
+
+def read_json_lines(path: str) -> Table:
+    """Returns the rows of a file with one JSON object a line.
+
+    Raises:
+      ValueError: the file is missing, not UTF-8 text, or a line is no JSON object.
+    """
+    return _read_lines(path, _parse_object)
+
+
+def _parse_object(line: str, where: str) -> Dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{where}: not JSON ({error}). The file must hold one JSON object a line."
+        ) from None
+    if not isinstance(value, dict):
+        raise ValueError(
+            f"{where}: {str(value)[:80]!r} is not a JSON object. Each line must be one, such as "
+            '{"sentence": "...", "label": "0"}.'
+        )
+    return value
+
+
+def _read_lines(path: str, parse: Callable[[str, str], Any]) -> Table:
+    """Parses the lines of a file, without their ends, that are not blank."""
+    import tensorflow.compat.v1 as tf
+
+    path = str(path)
+    if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
+        raise ValueError(f"File '{path}' does not exist. Check the path.")
+    dirt = collections.Counter()
+    lines = _decode(path, files.read_bytes(path), dirt).split("\n")
+    if not lines[-1]:
+        lines.pop()
+    lines = [line[:-1] if line.endswith("\r") else line for line in lines]
+    dirt["blank line"] = sum(not line.strip() for line in lines)
+    rows = [
+        Row(number, parse(line, f"{path}:{number + 1}"))
+        for number, line in enumerate(lines)
+        if line.strip()
+    ]
+    return Table(path, rows, +dirt)
+
+
+def _decode(path: str, content: bytes, dirt: Counter[str]) -> str:
+    """UTF-8 in which a few lines may be damaged."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(f"'{path}' is UTF-16 text. Convert it: iconv -f UTF-16 -t UTF-8 {path}")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        first = content.count(b"\n", 0, error.start) + 1
+    text = content.decode("utf-8-sig", "replace")
+    originals = content.split(b"\n")
+    damaged = sum(
+        "\ufffd" in line and b"\xef\xbf\xbd" not in original
+        for line, original in zip(text.split("\n"), originals)
+    )
+    if damaged > max(_DAMAGED_AT_LEAST, _DAMAGED_SHARE * len(originals)):
+        raise ValueError(
+            f"'{path}' is not UTF-8 text: {damaged} lines are not, the first is line {first}. "
+            f"Convert it, for example: iconv -f GB18030 -t UTF-8 {path}"
+        )
+    dirt["line with bytes that are not UTF-8, replaced"] += damaged
+    return text
+
+
 # --------------------------------------------------------------------------------------- reading
 
 
-class _Context(NamedTuple):
-    """What every row of a file is read with."""
-
-    table: tables.Table
-    split: Split
-    labels: Labels
-    header_words: FrozenSet[str]  # cells that only a header row holds
-    skipped: Counter[str]  # damaged rows
-    dropped: Counter[str]  # rows that the declaration leaves out
-
-
-def read_split(
-    split: Split,
-    folders: Sequence[str],
-    labels: Labels,
-    *,
-    training_header: Sequence[str] = (),
-) -> TaskData:
+def read_split(split: Split, folders: Sequence[str], labels: Labels) -> TaskData:
     """Reads the examples of a split.
 
     Args:
       split: the declaration.
       folders: where the files may lie; the first folder that has one of them is it.
       labels: the labels there are.
-      training_header: cells of the header row of the training file, if that has one: where the
-        declaration leaves it open, a first row with one of them is a header, and a file that seems
-        to have none is said to.
 
     Raises:
       ValueError: no file is there, none fits the declaration, too many rows are damaged, a row
         lacks columns or has an unknown label (file and line are named), or there is no example.
     """
     source, table = _find_source(split, folders)
-    cells = {cell.strip().lower() for cell in training_header}
-    words = frozenset(_HEADER_WORDS | (cells - {""}))
-    context = _Context(table, split, labels, words, collections.Counter(), collections.Counter())
-    if isinstance(source.reading, Fields):
-        examples = _read_objects(source.reading, context)
-    else:
-        examples = _read_rows(source.reading, context)
+    notes = collections.Counter(table.dirt)
+    read = _read_objects if isinstance(source.reading, Fields) else _read_rows
+    examples = []
+    for where, example in read(source.reading, table, notes, split=split, labels=labels):
+        label = _label_text(example.label)
+        if label in labels.dropped and split.needs_labels:
+            notes[f"example dropped: its label is {label!r}"] += 1
+            continue
+        example.label = parse_label(label, labels)
+        if example.label is None and split.needs_labels:
+            raise ValueError(f"{where}: {_label_problem(label, labels)}")
+        examples.append(example)
     if not examples:
         raise ValueError(f"'{table.path}' holds no example for {split.name}.")
-    empty = sum(not example.text_a.strip() for example in examples)
-    counts = [table.dirt, context.skipped, context.dropped, {"example with an empty text": empty}]
-    notes = [f"{number} x {what}" for part in counts for what, number in part.items() if number]
-    notes += _missing_header(source.reading, table, context) if training_header else []
-    return TaskData(examples, [table.path], notes)
+    notes["example with an empty text"] = sum(not item.text_a.strip() for item in examples)
+    counts = [f"{number} x {what}" for what, number in notes.items() if number]
+    return TaskData(examples, [table.path], counts)
 
 
-def _missing_header(
-    reading: Union[Columns, Fields], table: tables.Table, context: _Context
-) -> List[str]:
-    """A note on a first row that counts as an example though the training file has a header."""
-    first = table.rows[0].values
-    if isinstance(reading, Fields) or reading.header is not None or _named_columns(reading):
-        return []
-    if _has_header(reading, first, context):
-        return []
-    shown = ", ".join(cell[:30] for cell in first)[:120]
-    return [f"the first row is taken as an example, not as a header as in training: {shown}"]
-
-
-def header_of(split: Split, folders: Sequence[str], labels: Labels) -> List[str]:
-    """Returns the header row of a split's file: its cells; [] if it has none or is not there.
-
-    Arguments and errors are those of `read_split`.
-    """
-    if not find_files(split, folders):
-        return []
-    source, table = _find_source(split, folders)
-    if isinstance(source.reading, Fields):
-        return []
-    first = table.rows[0].values
-    counters = collections.Counter(), collections.Counter()
-    context = _Context(table, split, labels, _HEADER_WORDS, *counters)
-    by_number = _numbered(source.reading, first)
-    named = bool(_named_columns(source.reading))
-    return list(first) if named or _has_header(by_number, first, context) else []
+def dirt_line(name: str, data: TaskData) -> str:
+    """Returns one line for the log: what was read and what was found on the way."""
+    notes = f" ({'; '.join(data.notes)})" if data.notes else ""
+    return f"{name}: {len(data.examples)} examples from {', '.join(data.files)}{notes}"
 
 
 def find_files(split: Split, folders: Sequence[str]) -> List[str]:
@@ -244,7 +323,7 @@ def find_files(split: Split, folders: Sequence[str]) -> List[str]:
     return []
 
 
-def _find_source(split: Split, folders: Sequence[str]) -> Tuple[Source, tables.Table]:
+def _find_source(split: Split, folders: Sequence[str]) -> Tuple[Source, Table]:
     """The first source whose file is there and has the columns."""
     found = find_files(split, folders)
     if not found:
@@ -259,7 +338,8 @@ def _find_source(split: Split, folders: Sequence[str]) -> Tuple[Source, tables.T
         for source in split.sources:
             if not path.endswith(os.path.join("", *source.file.split("/"))):
                 continue
-            table = _read_table(path, source.reading)
+            is_json = isinstance(source.reading, Fields)
+            table = read_json_lines(path) if is_json else read_tsv(path)
             reading = _without_missing_label(source.reading, split, table)
             problem = _mismatch(reading, table)
             if not problem:
@@ -268,13 +348,8 @@ def _find_source(split: Split, folders: Sequence[str]) -> Tuple[Source, tables.T
     raise ValueError(f"'{found[0]}' cannot be read for {split.name}: {'; '.join(problems)}.")
 
 
-def _read_table(path: str, reading: Union[Columns, Fields]) -> tables.Table:
-    """Reads a file as its declaration says it is."""
-    return tables.read_json_lines(path) if isinstance(reading, Fields) else tables.read_tsv(path)
-
-
 def _without_missing_label(
-    reading: Union[Columns, Fields], split: Split, table: tables.Table
+    reading: Union[Columns, Fields], split: Split, table: Table
 ) -> Union[Columns, Fields]:
     """Test files come with labels and without: a column for them that is not there is no error."""
     if split.needs_labels or isinstance(reading, Fields) or reading.label is None:
@@ -285,36 +360,36 @@ def _without_missing_label(
     return reading if there else reading._replace(label=None)
 
 
-def _mismatch(reading: Union[Columns, Fields], table: tables.Table) -> str:
+def _mismatch(reading: Union[Columns, Fields], table: Table) -> str:
     """Says why a table is not what a declaration describes; "" if it may be."""
     if not table.rows:
         return "it is empty"
     named = [name for name in _named_columns(reading) if name not in table.rows[0].values]
-    if named:
-        return f"its first row has no column {', '.join(map(repr, named))}"
-    return ""
+    return f"its first row has no column {', '.join(map(repr, named))}" if named else ""
 
 
 def _named_columns(reading: Union[Columns, Fields]) -> List[str]:
     """The columns a header must name."""
     if isinstance(reading, Fields):
         return []
-    columns = [reading.text_a, reading.text_b, reading.label, reading.guid]
-    columns += [reading.only[0]] if reading.only else []
-    return [column for column in columns if isinstance(column, str)]
+    return [column for column in _columns_of(reading) if isinstance(column, str)]
 
 
-def _guid(context: _Context, number: int) -> str:
-    """The name of an example whose file gives it none."""
-    return f"{context.split.role}-{number}"
+def _columns_of(columns: Columns) -> List[Column]:
+    """The columns that a declaration uses."""
+    used = [columns.text_a, columns.text_b, columns.label, columns.guid]
+    used += [columns.only[0]] if columns.only else []
+    return [column for column in used if column is not None]
 
 
-def _read_objects(fields: Fields, context: _Context) -> List[InputExample]:
-    """The examples of a JSON-lines file."""
-    examples = []
+def _read_objects(
+    fields: Fields, table: Table, notes: Counter[str], *, split: Split, labels: Labels
+) -> Iterator[Tuple[str, InputExample]]:
+    """The examples of a JSON-lines file, and where each of them is."""
+    del notes, labels
     render = fields.render or (lambda values: [_plain_texts(fields, values)])
-    for row in context.table.rows:
-        where = context.table.where(row)
+    for row in table.rows:
+        where = table.where(row)
         try:
             rendered = render(row.values)
         except (KeyError, TypeError, IndexError) as error:
@@ -325,11 +400,10 @@ def _read_objects(fields: Fields, context: _Context) -> List[InputExample]:
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
         for part, texts in enumerate(rendered):
-            guid = _guid(context, row.number * len(rendered) + part)
+            guid = f"{split.role}-{row.number * len(rendered) + part}"
             if fields.guid is not None and not fields.render:
                 guid = str(row.values.get(fields.guid, guid))
-            _append(examples, texts, guid, context=context, where=where)
-    return examples
+            yield where, InputExample(guid, *texts)
 
 
 def _plain_texts(fields: Fields, values: Mapping[str, Any]) -> Texts:
@@ -354,41 +428,50 @@ def text_of(value: Any) -> str:
     raise TypeError(f"{str(value)[:60]!r} is no text")
 
 
-def _read_rows(columns: Columns, context: _Context) -> List[InputExample]:
-    """The examples of a TSV file."""
-    rows = context.table.rows
-    by_number = _numbered(columns, rows[0].values)
-    header = bool(_named_columns(columns)) or _has_header(by_number, rows[0].values, context)
-    needed = _columns_needed(by_number)
-    examples: List[InputExample] = []
-    first_short = ""
-    _note_long(rows, context, has_header=header)
-    for row in rows[int(header) :]:
-        cells = row.values
+def _read_rows(
+    columns: Columns, table: Table, notes: Counter[str], *, split: Split, labels: Labels
+) -> Iterator[Tuple[str, InputExample]]:
+    """The examples of a TSV file, and where each of them is."""
+    first = table.rows[0].values
+    by_number = _numbered(columns, first)
+    is_named = bool(_named_columns(columns))
+    has_header = is_named or _has_header(by_number, first, notes, labels=labels)
+    if columns.header is None and not has_header and not split.needs_labels:
+        notes[f"first row taken as an example, not as a header: {str(first)[:80]}"] += 1
+    if has_header:
+        _note_long(table, notes)
+    needed = columns_needed(by_number)
+    short: List[str] = []
+    for row in table.rows[int(has_header) :]:
+        cells, where = row.values, table.where(row)
         if len(cells) < needed:
-            first_short = first_short or context.table.where(row)
-            _check_short(by_number, context, where=context.table.where(row), cells=cells)
-            context.skipped["row with too few columns, skipped"] += 1
+            short.append(where)
+            if not columns.short_rows_are_skipped:
+                raise ValueError(
+                    f"{where}: the row has {len(cells)} columns where at least {needed} are needed "
+                    f"for {split.name}. Columns are separated by tabs. The row begins "
+                    f"{cells[0][:60]!r}."
+                )
         elif columns.only and cells[by_number.only[0]] != columns.only[1]:
-            context.dropped[f"row left out: not '{columns.only[1]}'"] += 1
+            notes[f"row left out: not '{columns.only[1]}'"] += 1
         else:
-            texts = Texts(*(_cell(cells, column) for column in by_number[:3]))
-            guid = _cell(cells, by_number.guid) or _guid(context, row.number)
-            where = context.table.where(row)
-            _append(examples, texts, guid, context=context, where=where)
-    tables.check_share(context.table, context.skipped, first_short)
-    return examples
+            parts = [None if place is None else cells[place] for place in by_number[:4]]
+            yield where, InputExample(parts.pop() or f"{split.role}-{row.number}", *parts)
+    if short:
+        what = "row with too few columns, skipped"
+        table.check_damage({what: len(short)}, short[0])
+        notes[what] = len(short)
 
 
-def _note_long(rows: Sequence[tables.Row], context: _Context, *, has_header: bool) -> None:
+def _note_long(table: Table, notes: Counter[str]) -> None:
     """Counts the rows with more cells than the header: a tab in a text moves what comes behind."""
-    width = len(rows[0].values) if has_header else sys.maxsize
-    wide = [row for row in rows if any(cell.strip() for cell in row.values[width:])]
+    width = len(table.rows[0].values)
+    wide = [row for row in table.rows if any(cell.strip() for cell in row.values[width:])]
     if wide:
-        first = context.table.where(wide[0])
+        first = table.where(wide[0])
         what = "row with more columns than the header"
-        tables.check_share(context.table, {what: len(wide)}, first)
-        context.dropped[f"{what}, kept (the first: {first})"] += len(wide)
+        table.check_damage({what: len(wide)}, first)
+        notes[f"{what}, kept (the first: {first})"] += len(wide)
 
 
 def _numbered(columns: Columns, header: Sequence[str]) -> Columns:
@@ -398,68 +481,35 @@ def _numbered(columns: Columns, header: Sequence[str]) -> Columns:
         return list(header).index(column) if isinstance(column, str) else column
 
     only = columns.only and (number(columns.only[0]), columns.only[1])
-    places = {name: number(getattr(columns, name)) for name in ("text_a", "text_b", "label")}
-    return columns._replace(guid=number(columns.guid), only=only, **places)
+    places = [number(column) for column in columns[:4]]
+    return columns._replace(**dict(zip(columns._fields, places)), only=only)
 
 
-def _columns_needed(columns: Columns) -> int:
-    """How many cells a row must have; one counted from the end comes after the others."""
-    used = [columns.text_a, columns.text_b, columns.label, columns.guid]
-    used += [columns.only[0]] if columns.only else []
-    places = [column for column in used if column is not None]
+def columns_needed(columns: Columns) -> int:
+    """Returns how many cells a row must have; one counted from the end comes after the others."""
+    places = _columns_of(columns)
     first = 1 + max([place for place in places if place >= 0], default=-1)
     return first + max([-place for place in places if place < 0], default=0)
 
 
-def _check_short(columns: Columns, context: _Context, *, where: str, cells: List[str]) -> None:
-    """Refuses a row with too few columns unless the data set is known to hold some."""
-    if not columns.short_rows_are_skipped:
-        raise ValueError(
-            f"{where}: the row has {len(cells)} columns where at least {_columns_needed(columns)} "
-            f"are needed for {context.split.name}. Columns are separated by tabs. The row begins "
-            f"{cells[0][:60]!r}."
-        )
-
-
-def _has_header(columns: Columns, cells: Sequence[str], context: _Context) -> bool:
+def _has_header(
+    columns: Columns, cells: Sequence[str], notes: Counter[str], *, labels: Labels
+) -> bool:
     """Whether the first row names columns; where the file is not as declared, the file is right."""
-    label = _safe_cell(cells, columns.label)
-    if label is not None and parse_label(label.strip(), context.labels) is not None:
-        if columns.header:
-            context.dropped["header row missing: the first row is an example"] += 1
+
+    def word(place: Optional[int]) -> str:
+        is_there = place is not None and -len(cells) <= place < len(cells)
+        return cells[place].strip() if is_there else ""
+
+    label = word(columns.label)
+    if parse_label(label, labels) is not None:
+        notes["header row missing: the first row is an example"] += bool(columns.header)
         return False
-    if columns.header is not None:
-        unexpected = not columns.header and (label or "").strip().lower() in context.header_words
-        if unexpected:
-            context.dropped["header row left out that such files do not have"] += 1
-        return columns.header or unexpected
-    named = [(_safe_cell(cells, place) or "").strip().lower() for place in columns[:3]]
-    return any(word in context.header_words for word in named)
-
-
-def _safe_cell(cells: Sequence[str], column: Optional[int]) -> Optional[str]:
-    """A cell, or None where there is none."""
-    is_there = column is not None and -len(cells) <= column < len(cells)
-    return cells[column] if is_there else None
-
-
-def _cell(cells: Sequence[str], column: Optional[int]) -> Optional[str]:
-    """A cell, or None where the declaration names no column."""
-    return None if column is None else cells[column]
-
-
-def _append(
-    examples: List[InputExample], texts: Texts, guid: str, *, context: _Context, where: str
-) -> None:
-    """Adds an example, if its label is one to learn from; what is to be predicted stays whole."""
-    label = _label_text(texts.label)
-    if label in context.labels.dropped and context.split.needs_labels:
-        context.dropped[f"example dropped: its label is {label!r}"] += 1
-        return
-    value = parse_label(label, context.labels)
-    if value is None and context.split.needs_labels:
-        raise ValueError(f"{where}: {_label_problem(label, context.labels)}")
-    examples.append(InputExample(guid, texts.text_a, texts.text_b, label=value))
+    if columns.header is None:
+        return any(word(place).lower() in _HEADER_WORDS for place in columns[:3])
+    unexpected = not columns.header and label.lower() in _HEADER_WORDS
+    notes["header row left out that such files do not have"] += unexpected
+    return columns.header or unexpected
 
 
 def _label_text(label: Any) -> Optional[str]:
@@ -491,9 +541,3 @@ def _label_problem(label: Optional[str], labels: Labels) -> str:
         return f"the label {label[:60]!r} is not a number."
     names = ", ".join(labels.names[:12]) + (", ..." if len(labels.names) > 12 else "")
     return f"unknown label {label[:60]!r}; the labels are: {names}."
-
-
-def dirt_line(name: str, data: TaskData) -> str:
-    """Returns one line for the log: what was read and what was found on the way."""
-    notes = f" ({'; '.join(data.notes)})" if data.notes else ""
-    return f"{name}: {len(data.examples)} examples from {', '.join(data.files)}{notes}"

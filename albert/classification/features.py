@@ -16,7 +16,7 @@ Legend: S sequence.
 import functools
 import hashlib
 import os
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import List, NamedTuple, Optional, Sequence, Union
 
 import tensorflow.compat.v1 as tf
 
@@ -25,7 +25,7 @@ from albert.classification import tasks as classifier_tasks
 from albert.classification.examples import InputExample, TaskData
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache
-from albert.data.records import InputFeatures, PaddingInputExample
+from albert.data.records import InputFeatures, PaddingInputExample, record_of
 
 _FORMAT_VERSION = 1
 
@@ -174,17 +174,6 @@ def convert_examples_to_features(
         convert_single_example(index, example, label_list, max_seq_length, tokenizer, task_name)
         for index, example in enumerate(examples)
     ]
-
-
-def record_of(features: InputFeatures) -> Mapping[str, Any]:
-    """Returns the features by the names of `feature_spec`."""
-    return {
-        "input_ids": features.input_ids,
-        "input_mask": features.input_mask,
-        "segment_ids": features.segment_ids,
-        "label_ids": [features.label_id],
-        "is_real_example": [int(features.is_real_example)],
-    }
 
 
 def convert_examples(

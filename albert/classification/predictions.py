@@ -15,12 +15,11 @@ import json
 import logging
 import os
 import zipfile
-from typing import Callable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Callable, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
 from albert.classification import examples as labelled_examples
-from albert.classification import tables
 from albert.classification.examples import (
     Columns,
     Fields,
@@ -28,8 +27,10 @@ from albert.classification.examples import (
     Labels,
     Source,
     Split,
+    Table,
     TaskData,
     Texts,
+    columns_needed,
 )
 from albert.classification.task_table import Task
 from albert.util import files as file_utils
@@ -231,7 +232,7 @@ def zip_glue_submission(zip_path: str, folders: Sequence[str]) -> Submission:
 
 # ------------------------------------------------------------------------- what is to be predicted
 
-# Names under which people keep texts, in files of any origin.
+# Names under which people keep texts.
 _PAIR_NAMES = (
     ("text_a", "text_b"),
     ("sentence1", "sentence2"),
@@ -244,17 +245,15 @@ _PAIR_NAMES = (
     ("#1 String", "#2 String"),
 )
 _SINGLE_NAMES = (("text_a",), ("sentence",), ("text",), ("review",), ("content",))
-_MOST_SHOWN = 60  # letters of a text
 _GUID_NAMES = ("index", "id", "guid", "idx")
 
 
 def read_predict_file(task: Task, path: str) -> TaskData:
-    """Reads texts to predict from a TSV or JSON-lines file of any origin.
+    """Reads texts to predict from a TSV or JSON-lines file.
 
-    Labels, if there are some, are not looked at. Where the texts are is found out in this order:
-    columns or fields named as the task's, or as usual (text_a and text_b, sentence1 and sentence2,
-    ...); as many columns as texts; the columns of the task's own files. One log line tells what was
-    found and shows the first example.
+    Labels, if there are some, are not looked at. The texts are in columns or fields named as the
+    task's, or as usual (text_a and text_b, sentence1 and sentence2, ...); or are the only columns;
+    or the file is laid out as the task's own ones with labels. One log line says what was taken.
 
     Args:
       task: says whether texts come in pairs.
@@ -262,19 +261,19 @@ def read_predict_file(task: Task, path: str) -> TaskData:
 
     Returns:
       Examples without labels. A column or field "id", "index", "guid" or "idx" names them,
-      otherwise their row does, counted from 0.
+      otherwise their number does, counted from 0.
 
     Raises:
-      ValueError: the file is missing or empty, the texts are not found or labels are where they
-        should be, a row has too few columns, or the rows do not make whole questions (COPA).
+      ValueError: the file is missing or empty, the texts are not found, a row has too few columns,
+        or the rows do not make whole questions (COPA).
     """
     path = os.path.expanduser(str(path))
-    table = tables.read_json_lines(path) if tables.looks_like_json(path) else tables.read_tsv(path)
+    table = labelled_examples.read_tsv(path)
     if not table.rows:
         raise ValueError(f"'{path}' is empty. It must hold the texts to predict, one row each.")
+    if table.rows[0].values[0].lstrip().startswith("{"):
+        table = labelled_examples.read_json_lines(path)
     reading = _find_reading(task, table)
-    if reading is None:
-        raise ValueError(f"'{path}': {_not_found(task, table.rows[0].values)}")
     folder, name = os.path.split(path)
     split = Split("test", (Source(name, reading),))
     data = labelled_examples.read_split(split, [folder or "."], Labels(()))
@@ -284,92 +283,65 @@ def read_predict_file(task: Task, path: str) -> TaskData:
             f"{task.examples_per_row} rows for each question, one for each choice, or JSON lines "
             "with all choices in one object."
         )
-    identities = _identities(task, table, len(data.examples))
     for index, example in enumerate(data.examples):
-        example.guid = (identities[index] if identities else "") or str(index)
+        if reading.guid is None:
+            example.guid = str(index)
         example.label = None
-    _LOGGER.info("%s: %s.", path, _in_words(reading, data.examples[0]))
+    places = [place for place in (reading.text_a, reading.text_b) if place is not None]
+    first = [text and text[:60] for text in (data.examples[0].text_a, data.examples[0].text_b)]
+    _LOGGER.info("%s: texts from %s; the first example has %s.", path, places, first)
     return data
 
 
-def _not_found(task: Task, first: Union[Sequence[str], Mapping[str, object]]) -> str:
-    """What to tell the user of a file in whose first row the texts are not found."""
-    wanted = "a pair of texts" if task.is_pair else "a text"
-    names = " or ".join(", ".join(names) for names in _names(task)[:3])
-    return (
-        f"{wanted} was not found in {str(list(first))[:200]}. Task '{task.name}' takes "
-        f"{'columns' if isinstance(first, list) else 'fields'} named {names}, or a file of "
-        "tab-separated texts and nothing else."
+def _find_reading(task: Task, table: Table) -> Union[Columns, Fields]:
+    """How to read a file whose layout nobody declared.
+
+    Raises:
+      ValueError: the texts are not found.
+    """
+    first = table.rows[0].values
+    names = _PAIR_NAMES if task.is_pair else _SINGLE_NAMES
+    splits = sorted(task.splits, key=lambda split: split.needs_labels)
+    own = [source.reading for split in splits for source in split.sources]
+    guids = [reading.guid for reading in own if isinstance(reading.guid, str)]
+    guid = next((name for name in guids + list(_GUID_NAMES) if name in first), None)
+    rendered = [reading for reading in own if getattr(reading, "render", None)]
+    if rendered and isinstance(first, dict) and rendered[0].text_a in first:
+        return rendered[0]._replace(label=None, render=_without_label(rendered[0].render))
+    kind = Fields if isinstance(first, dict) else Columns
+    plain = [(reading.text_a, reading.text_b) for reading in own if reading not in rendered]
+    for text_a, text_b in plain + [(pair + (None,))[:2] for pair in names]:
+        wanted = [name for name in (text_a, text_b) if name is not None]
+        if all(isinstance(name, str) and name in first for name in wanted):
+            return kind(text_a, text_b, None, guid)
+    if kind is Columns:
+        numbered = _by_number(task, [one for one in own if isinstance(one, Columns)], table)
+        if numbered:
+            return numbered
+    wanted = " or ".join(", ".join(pair) for pair in names[:3])
+    raise ValueError(
+        f"'{table.path}': {'a pair of texts' if task.is_pair else 'a text'} was not found in "
+        f"{str(list(first))[:200]}. Give the file a header row with {wanted}, or make it JSON "
+        "lines with these names, or tab-separated texts and nothing else."
     )
 
 
-def _in_words(reading: Union[Columns, Fields], example: InputExample) -> str:
-    """What was read as what, and the first example shortened."""
-    kind = "field" if isinstance(reading, Fields) else "column"
-    texts = [("text_a", reading.text_a, example.text_a)]
-    if example.text_b is not None:
-        texts.append(("text_b", reading.text_b, example.text_b))
-    places = " and ".join(f"{name} is {kind} {place!r}" for name, place, _ in texts)
-    shown = ", ".join(f"{name} {_shortened(text)!r}" for name, _, text in texts)
-    row = "" if kind == "field" or isinstance(reading.text_a, str) else " (columns from 0)"
-    return f"{places}{row}; the first example has {shown}"
+def _by_number(task: Task, own: Sequence[Columns], table: Table) -> Optional[Columns]:
+    """Texts alone, or one of the task's layouts whose labels are where it says."""
+    labels = Labels(task.labels, task.label_aliases)
+    cells = table.rows[-1].values
 
+    def holds_label(place: Optional[int]) -> bool:
+        text = "" if place is None else cells[place].strip()
+        return labelled_examples.parse_label(text, labels) is not None
 
-def _shortened(text: str) -> str:
-    """The beginning of a long text."""
-    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 3] + "..."
-
-
-def _names(task: Task) -> Tuple[Tuple[str, ...], ...]:
-    """The names under which a task's texts may be."""
-    return _PAIR_NAMES if task.is_pair else _SINGLE_NAMES
-
-
-def _declared(task: Task) -> List[Union[Columns, Fields]]:
-    """The task's own readings, those of test files first.
-
-    No row may be lost, whether or not the file has the task's header.
-    """
-    splits = sorted(task.splits, key=lambda split: split.needs_labels)
-    readings = [source.reading for split in splits for source in split.sources]
-    looked_at = {"header": None, "short_rows_are_skipped": False}
-    return [
-        reading._replace(guid=None, **(looked_at if isinstance(reading, Columns) else {}))
-        for reading in readings
-    ]
-
-
-def _find_reading(task: Task, table: tables.Table) -> Optional[Union[Columns, Fields]]:
-    """How to read a file of unknown origin; None if that cannot be told."""
-    first = table.rows[0].values
-    if isinstance(first, dict):
-        return _find_fields(task, first)
-    own = [reading for reading in _declared(task) if not getattr(reading, "render", None)]
-    named = [(reading.text_a, reading.text_b) for reading in own]
-    named += [(names + (None,))[:2] for names in _names(task)]
-    for text_a, text_b in named:
-        wanted = [name for name in (text_a, text_b) if name is not None]
-        if all(isinstance(name, str) and name in first for name in wanted):
-            return Columns(text_a, text_b)
-    if len(first) == 1 + task.is_pair:
-        plain = Columns(0, 1 if task.is_pair else None)
-        if not _labels_in_place_of_texts(task, table, plain):
-            return plain
-    return _find_numbered(task, table)
-
-
-def _find_fields(task: Task, first: Mapping[str, object]) -> Optional[Fields]:
-    """How to read JSON objects."""
-    for reading in _declared(task):
-        if not isinstance(reading, Fields) or reading.text_a not in first:
-            continue
-        if reading.render is not None:
-            return reading._replace(label=None, render=_without_label(reading.render))
-        if reading.text_b is None or reading.text_b in first:
-            return reading._replace(label=None)
-    for names in _names(task):
-        if all(name in first for name in names):
-            return Fields(*names, label=None)
+    is_plain = len(cells) == len(table.rows[0].values) == 1 + task.is_pair
+    if is_plain and not (task.is_pair and holds_label(1)):
+        return Columns(0, 1 if task.is_pair else None)
+    for reading in own:
+        is_wide_enough = isinstance(reading.text_a, int) and len(cells) >= columns_needed(reading)
+        if is_wide_enough and holds_label(reading.label):
+            return reading._replace(label=None, guid=None, header=None)
     return None
 
 
@@ -380,78 +352,3 @@ def _without_label(render: Callable) -> Callable:
         return render({name: value for name, value in values.items() if name != "label"})
 
     return rendered
-
-
-def _find_numbered(task: Task, table: tables.Table) -> Optional[Columns]:
-    """The task's layout that uses most of the columns there are; None if all need more of them.
-
-    Raises:
-      ValueError: labels are where each layout has something else.
-    """
-    count = len(table.rows[0].values)
-    plain = [Columns(0, 1 if task.is_pair else None)] if count == 1 + task.is_pair else []
-    fitting = plain + [
-        reading
-        for reading in _declared(task)
-        if isinstance(reading, Columns)
-        and isinstance(reading.text_a, int)
-        and max(reading.text_a, reading.text_b or 0) < count
-    ]
-    problems = [_labels_in_place_of_texts(task, table, reading) for reading in fitting]
-    good = [reading for reading, problem in zip(fitting, problems) if not problem]
-    if fitting and not good:
-        names = " and ".join(_names(task)[0])
-        raise ValueError(
-            f"'{table.path}': {problems[0]}. Where the texts are cannot be told: give the file a "
-            f"header row with {names}, or make it JSON lines with these names. The first row is "
-            f"{str(table.rows[0].values)[:200]}."
-        )
-    best = max(good, key=lambda reading: reading.text_b or reading.text_a, default=None)
-    return best and best._replace(label=None)
-
-
-def _labels_in_place_of_texts(task: Task, table: tables.Table, reading: Columns) -> str:
-    """Says where a layout finds labels in place of texts; "" if it does not.
-
-    A file with a column of labels has another layout if that has them elsewhere, or has none.
-    """
-    count = len(table.rows[0].values)
-    labelled = [place for place in range(count) if _holds_labels(task, table, place)]
-    for name, place in (("text_a", reading.text_a), ("text_b", reading.text_b)):
-        if place in labelled:
-            return f"column {place} (from 0) should hold {name}, but holds labels of the task"
-    place_of_label = None if reading.label is None else reading.label % count
-    # Numbers may be anything, and so may the first column: it often counts the rows.
-    others = [] if task.is_regression else [place for place in labelled if place > 0]
-    if others and place_of_label not in labelled:
-        return (
-            f"column {others[0]} (from 0) holds labels, which the task's own files have elsewhere"
-        )
-    return ""
-
-
-def _holds_labels(task: Task, table: tables.Table, place: int) -> bool:
-    """Whether all cells of a column are labels; the first row may be a header of unknown words."""
-    labels = Labels(task.labels, task.label_aliases)
-    rows = [row.values for row in table.rows[1:] or table.rows]
-    cells = [cells[place].strip() if place < len(cells) else "" for cells in rows]
-    return all(
-        cell in task.dropped_labels or labelled_examples.parse_label(cell, labels) is not None
-        for cell in cells
-    )
-
-
-def _identities(task: Task, table: tables.Table, count: int) -> List[str]:
-    """The names the file itself gives its rows, "" for a row without; [] if it gives none."""
-    first = table.rows[0].values
-    own = [source.reading.guid for split in task.splits for source in split.sources]
-    names = [name for name in own if isinstance(name, str)] + list(_GUID_NAMES)
-    name = next((name for name in names if name in first), None)
-    if name is None:
-        return []
-    if isinstance(first, dict):
-        found = [str(row.values.get(name, "")) for row in table.rows]
-    else:
-        place = first.index(name)
-        found = [row.values[place] if place < len(row.values) else "" for row in table.rows[1:]]
-    return found if len(found) == count else []

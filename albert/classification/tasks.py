@@ -97,23 +97,11 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
       ValueError: no such split, no such file, or a row that cannot be used (see
         `labelled_examples.read_split`).
     """
-    declared, folders = task.split(split), _folders_to_read(task, data_dir)
     labels = Labels(task.labels, task.label_aliases, task.dropped_labels)
-    header = []
-    if _may_have_a_header(declared) and any(own.name == "train" for own in task.splits):
-        header = labelled_examples.header_of(task.split("train"), folders, labels)
-    data = labelled_examples.read_split(declared, folders, labels, training_header=header)
+    folders = _folders_to_read(task, data_dir)
+    data = labelled_examples.read_split(task.split(split), folders, labels)
     _LOGGER.info("%s", labelled_examples.dirt_line(f"{task.name} {split}", data))
     return data
-
-
-def _may_have_a_header(split: Split) -> bool:
-    """Whether it is open if a file has a header row, and no label in the first row tells."""
-    readings = [source.reading for source in split.sources]
-    return not split.needs_labels and any(
-        isinstance(reading, Columns) and reading.header is None and isinstance(reading.text_a, int)
-        for reading in readings
-    )
 
 
 def has_split(task: Task, data_dir: str, split: str) -> bool:

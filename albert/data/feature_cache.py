@@ -19,7 +19,6 @@ appears whole or not at all, and a sidecar says what it was made from; see `albe
 """
 
 import collections
-import functools
 import hashlib
 import json
 import logging
@@ -29,9 +28,8 @@ import time
 from typing import (
     Any,
     Callable,
-    Counter,
+    Dict,
     Iterable,
-    Iterator,
     List,
     Mapping,
     NamedTuple,
@@ -43,8 +41,7 @@ from typing import (
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
-from albert.util import files, progress
-from albert.util import parallel as worker_pool
+from albert.util import files, parallel, progress
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -56,8 +53,8 @@ _WORTH_FORKING = 1000  # fewer items are converted sooner than processes are sta
 class Conversion(NamedTuple):
     """What became of some items."""
 
-    records: List[Mapping[str, Any]]  # feature name -> values, as the spec takes them
-    notes: Mapping[str, int] = {}  # what is worth knowing -> how often
+    records: List[Any]  # feature name -> values, as the spec takes them; then as bytes
+    notes: Mapping[str, int] = {}  # what is worth counting -> how often
 
 
 class RecordFile(NamedTuple):
@@ -67,13 +64,6 @@ class RecordFile(NamedTuple):
     count: int  # records
     was_current: bool  # nothing had to be done
     notes: Mapping[str, int]  # of the conversion; empty if the file was current
-
-
-class _Encoded(NamedTuple):
-    """A Conversion on its way from a worker."""
-
-    records: List[bytes]
-    notes: Mapping[str, int]
 
 
 def build_records(
@@ -89,8 +79,8 @@ def build_records(
 ) -> RecordFile:
     """Returns the record file for `fingerprint`: the present one if it is whole, else a new one.
 
-    That a file is made, and why, is said in one log line. The records are in the order of the items
-    and the same bytes for any number of processes.
+    One log line says why the file is made. The records are in the order of the items and the same
+    bytes for any number of processes.
 
     Args:
       path: the record file, but for the digits that are put before its extension; with
@@ -100,8 +90,8 @@ def build_records(
       spec: declaration of the records.
       items: what the records are made from, or a function that returns it and is called only if
         the file has to be made.
-      convert: some consecutive items -> their records. It is called in forked processes: it need
-        not be picklable, and should not use TensorFlow.
+      convert: some consecutive items -> their records. It is called in forked processes, which have
+        the items already: neither need be picklable, and it should not use TensorFlow.
       num_processes: by default as many as there are processors, and 1 for a few items.
       description: what the log calls the file's content.
 
@@ -110,9 +100,9 @@ def build_records(
         raised by `convert`.
       OSError: a worker process was killed, or the file cannot be written.
     """
-    whole = dict(fingerprint, features=[_declaration(feature) for feature in spec.features])
-    plain_path = str(path)
-    path = plain_path if exact_path else fingerprinted_path(path, whole)
+    declared = [f"{one.name} {one.dtype.name} {list(one.shape)}" for one in spec.features]
+    whole = dict(fingerprint, features=declared)
+    path = str(path) if exact_path else fingerprinted_path(path, whole)
     reason = input_pipeline.why_stale(path, whole) or _why_damaged(path)
     if not reason:
         count = input_pipeline.read_sidecar(path).count
@@ -120,19 +110,40 @@ def build_records(
         return RecordFile(path, count, True, {})
     if exact_path:
         _refuse_to_replace_other_data(path)
-    else:
-        reason += _what_else_is_there(plain_path, path, whole)
     _LOGGER.info("%s: creating %s, because %s.", description, path, reason)
     items = items() if callable(items) else items
 
-    started = time.time()
-    processes = processes_for(num_processes, len(items))
+    def encode(first: int) -> Conversion:
+        converted = convert(items[first : first + _CHUNK_ITEMS])
+        return Conversion([spec.encode(record) for record in converted.records], converted.notes)
+
+    chunks = range(0, len(items), _CHUNK_ITEMS)
+    encoded = parallel.ordered_map(encode, chunks, processes_for(num_processes, len(items)))
     with input_pipeline.AtomicRecordWriter(path, whole) as writer:
-        encode = functools.partial(_encode, spec, convert)
-        encoded = worker_pool.ordered_map(encode, _chunks(items), processes)
-        notes = _write(encoded, writer, description=description, count=len(items))
-    _log_end(description, writer.count, seconds=time.time() - started, notes=notes)
-    return RecordFile(path, writer.count, False, dict(notes))
+        notes = _write(encoded, writer, len(items), description=description)
+    return RecordFile(path, writer.count, False, notes)
+
+
+def _write(
+    encoded: Iterable[Conversion],
+    writer: input_pipeline.AtomicRecordWriter,
+    count: int,
+    *,
+    description: str,
+) -> Dict[str, int]:
+    """Writes the records of all chunks, adds up their notes, and logs one line on them."""
+    started, notes = time.time(), collections.Counter()
+    with progress.Progress(description, count, unit="examples") as bar:
+        for number, conversion in enumerate(encoded):
+            for record in conversion.records:
+                writer.write(record)
+            notes.update(conversion.notes)
+            bar.update(min(_CHUNK_ITEMS, count - number * _CHUNK_ITEMS), "")
+    seconds = max(time.time() - started, 1e-6)
+    details = "".join(f"; {number} x {what}" for what, number in sorted(notes.items()) if number)
+    written = description, writer.count, seconds, writer.count / seconds, details
+    _LOGGER.info("%s: %d records in %.1f s (%.0f/s)%s.", *written)
+    return dict(notes)
 
 
 def _why_damaged(path: str) -> str:
@@ -156,34 +167,6 @@ def _refuse_to_replace_other_data(path: str) -> None:
         )
 
 
-def _encode(
-    spec: input_pipeline.FeatureSpec,
-    convert: Callable[[Sequence[Any]], Conversion],
-    chunk: Sequence[Any],
-) -> _Encoded:
-    """What a worker does with some items."""
-    converted = convert(chunk)
-    return _Encoded([spec.encode(record) for record in converted.records], converted.notes)
-
-
-def _write(
-    results: Iterable[_Encoded],
-    writer: input_pipeline.AtomicRecordWriter,
-    *,
-    description: str,
-    count: int,
-) -> Counter[str]:
-    """Writes the records of all chunks and adds up what is noted of them."""
-    notes = collections.Counter()
-    with progress.Progress(description, count, unit="examples") as bar:
-        for done, encoded in enumerate(results):
-            for record in encoded.records:
-                writer.write(record)
-            notes.update(encoded.notes)
-            bar.update(min(_CHUNK_ITEMS, count - done * _CHUNK_ITEMS), "")
-    return notes
-
-
 def fingerprinted_path(path: str, fingerprint: Mapping[str, Any]) -> str:
     """Returns `path` with eight digits of the fingerprint's hash before its extension."""
     text = json.dumps(files.normalized_fingerprint(fingerprint), sort_keys=True)
@@ -205,34 +188,6 @@ def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
     return {"kind": kind, "sha256": digest, "do_lower_case": tokenizer.do_lower_case}
 
 
-def _what_else_is_there(plain_path: str, path: str, fingerprint: Mapping[str, Any]) -> str:
-    """What tells the newest file of the same use from the one to come; "" if there is none."""
-    folder = os.path.dirname(path) or "."
-    if tf.io.gfile.exists(path) or not tf.io.gfile.isdir(folder):
-        return ""
-    start, extension = os.path.splitext(os.path.basename(plain_path))
-    length = len(os.path.basename(path))
-    others = [
-        os.path.join(folder, name)
-        for name in tf.io.gfile.listdir(folder)
-        if name.startswith(f"{start}.") and name.endswith(extension) and len(name) == length
-    ]
-    newest = max(others, key=lambda other: tf.io.gfile.stat(other).mtime_nsec, default="")
-    difference = newest and input_pipeline.why_stale(newest, fingerprint)
-    return f" (of {os.path.basename(newest)}: {difference})" if difference else ""
-
-
-def _declaration(feature: input_pipeline.Feature) -> str:
-    """A feature in words."""
-    return f"{feature.name} {feature.dtype.name} {list(feature.shape)}"
-
-
-def _chunks(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Consecutive items, as many as a worker takes at a time."""
-    for first in range(0, len(items), _CHUNK_ITEMS):
-        yield items[first : first + _CHUNK_ITEMS]
-
-
 def processes_for(asked: Optional[int], count: int) -> int:
     """Returns how many processes to use for a job.
 
@@ -248,12 +203,5 @@ def processes_for(asked: Optional[int], count: int) -> int:
     if multiprocessing.current_process().daemon:
         return 1  # a worker may not start workers
     if asked is None:
-        return worker_pool.default_processes() if count >= _WORTH_FORKING else 1
+        return parallel.default_processes() if count >= _WORTH_FORKING else 1
     return asked
-
-
-def _log_end(description: str, count: int, *, seconds: float, notes: Mapping[str, int]) -> None:
-    """One line on what was made."""
-    details = "".join(f"; {number} x {what}" for what, number in sorted(notes.items()) if number)
-    rate = count / max(seconds, 1e-6)
-    _LOGGER.info("%s: %d records in %.1f s (%.0f/s)%s.", description, count, seconds, rate, details)

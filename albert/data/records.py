@@ -10,7 +10,8 @@ that are really there. The bytes are those of `FeatureSpec.encode`.
 Legend: N examples, L values of a feature, K bytes of the longest row.
 """
 
-from typing import List, Mapping, NamedTuple, Tuple
+import dataclasses
+from typing import Any, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -23,8 +24,9 @@ class PaddingInputExample:
     """Fills the last batch where all batches must have one size (TPU); it counts for nothing."""
 
 
+@dataclasses.dataclass(eq=False)
 class InputFeatures:
-    """The model's inputs for one example.
+    """The model's inputs for one example of classification or multiple choice.
 
     Attributes:
       input_ids, input_mask, segment_ids: lists of S ints; of multiple choice a list of them for
@@ -34,23 +36,24 @@ class InputFeatures:
       is_real_example: False if it only fills a batch.
     """
 
-    def __init__(
-        self,
-        input_ids,
-        input_mask,
-        segment_ids,
-        label_id,
-        guid=None,
-        example_id=None,
-        is_real_example=True,
-    ):
-        self.input_ids = input_ids
-        self.input_mask = input_mask
-        self.segment_ids = segment_ids
-        self.label_id = label_id
-        self.guid = guid
-        self.example_id = example_id
-        self.is_real_example = is_real_example
+    input_ids: List[Any]
+    input_mask: List[Any]
+    segment_ids: List[Any]
+    label_id: Union[int, float]
+    guid: Optional[str] = None
+    example_id: Any = None
+    is_real_example: bool = True
+
+
+def record_of(features: InputFeatures) -> Mapping[str, Any]:
+    """Returns what a record holds of an example's features."""
+    return {
+        "input_ids": features.input_ids,
+        "input_mask": features.input_mask,
+        "segment_ids": features.segment_ids,
+        "label_ids": [features.label_id],
+        "is_real_example": [int(features.is_real_example)],
+    }
 
 
 class EncodedExamples(NamedTuple):

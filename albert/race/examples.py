@@ -8,13 +8,11 @@ with one file all.txt that holds a passage a line. A passage is a JSON object wi
 
     split = read_split("data", "dev")
     split.questions[0]          # Key(identity="middle13.txt-0", level="middle", answer=0)
-    split.passages[:128]        # read from the files when they are asked for
-
-What stays in memory of a split is where its passages are, and a key for each question.
+    split.passages[0].article
 """
 
 import collections
-import collections.abc
+import dataclasses
 import hashlib
 import json
 import logging
@@ -32,13 +30,10 @@ SPLITS = ("train", "dev", "test")
 LEVELS = ("middle", "high")
 LETTERS = ("A", "B", "C", "D")
 ALL_NAME = "all.txt"
-_LISTS = ("questions", "options")
 _BLANK = "_"  # where an option belongs in a question
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_BLOCK_BYTES = 1 << 20
-_JSON_SPACE = " \t\r\n"
 
 
+@dataclasses.dataclass(eq=False)
 class InputExample:
     """A question with its article and options, in the form programs of the reference know.
 
@@ -50,19 +45,11 @@ class InputExample:
       label: the number of the right one; None where it is not known.
     """
 
-    def __init__(self, example_id, context_sentence, start_ending, endings, label=None):
-        self.example_id = example_id
-        self.context_sentence = context_sentence
-        self.start_ending = start_ending
-        self.endings = endings
-        self.label = label
-
-    def __repr__(self) -> str:
-        return (
-            f"InputExample(example_id={self.example_id!r}, "
-            f"context_sentence={self.context_sentence!r}, start_ending={self.start_ending!r}, "
-            f"endings={self.endings!r}, label={self.label!r})"
-        )
+    example_id: str
+    context_sentence: str
+    start_ending: Optional[str]
+    endings: List[str]
+    label: Optional[int] = None
 
 
 class Question(NamedTuple):
@@ -102,39 +89,10 @@ class Key(NamedTuple):
     answer: Optional[int]
 
 
-class Place(NamedTuple):
-    """Where a passage is."""
-
-    path: str
-    start: int  # of its bytes in the file
-    length: int
-    name: str  # for a passage without an id
-
-
-class Passages(collections.abc.Sequence):
-    """The passages of a split, each read from its file when it is asked for."""
-
-    def __init__(self, places: Sequence[Place], answers_needed: bool):
-        self._places = list(places)
-        self._answers_needed = answers_needed
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __getitem__(self, index: Any) -> Any:
-        """Returns a passage, or those of a slice as a list."""
-        if not isinstance(index, slice):
-            return self[index : index + 1 or None][0]
-        return [
-            parse_passage(_load(place), place.path, name=place.name, needed=self._answers_needed)
-            for place in self._places[index]
-        ]
-
-
 class RaceSplit(NamedTuple):
     """A split: its passages, its questions in the same order, and what was found on the way."""
 
-    passages: Passages
+    passages: List[Passage]
     questions: List[Key]
     folders: List[str]
     digest: str  # equal for files of equal names and content
@@ -224,7 +182,7 @@ def read_split(
     levels: Sequence[str] = LEVELS,
     answers_needed: Optional[bool] = None,
 ) -> RaceSplit:
-    """Reads a split through once, checks every passage, and keeps the keys of its questions.
+    """Reads a split and checks every passage.
 
     Args:
       data_dir: holds the folder RACE, or is it.
@@ -236,141 +194,70 @@ def read_split(
     Raises:
       ValueError: files are missing, or a passage is not as it must be; the file is named.
     """
-    if answers_needed is None:
-        answers_needed = split != "test"
+    needed = split != "test" if answers_needed is None else answers_needed
     folders = find_folders(data_dir, split, levels)
-    reader = _Reader(answers_needed)
-    for level, folder in zip(levels, folders):
-        for path in _find_files(folder):
-            reader.read(path, level)
-    return reader.finished(folders)
+    passages: Dict[str, Passage] = {}
+    keys: List[Key] = []
+    places: Dict[str, str] = {}  # passage's id -> where it is
+    digest, notes = hashlib.sha256(), collections.Counter()  # type: ignore[var-annotated]
+    paths = [
+        (level, path) for level, folder in zip(levels, folders) for path in _find_files(folder)
+    ]
+    for level, path in paths:
+        content = files.read_bytes(path)
+        digest.update(f"{level}/{os.path.basename(path)}\n".encode() + content)
+        before = len(passages)
+        for where, name, value in _values(path, content, level):
+            passage = parse_passage(value, where, name=name, needed=needed)
+            other = places.setdefault(passage.identity, where)
+            if other != where:
+                raise ValueError(
+                    f"'{where}': the id {passage.identity!r} is also that of a passage in "
+                    f"'{other}'. Each passage must have an id of its own."
+                )
+            passages[passage.identity] = passage
+            keys += _keys_of(passage, level, notes)
+        notes["file without a passage"] += len(passages) == before
+    if not keys:
+        raise ValueError(f"There is no question in {', '.join(folders)}.")
+    found = [f"{count} x {what}" for what, count in notes.items() if count]
+    return RaceSplit(list(passages.values()), keys, folders, digest.hexdigest(), found)
 
 
-class _Reader:
-    """Collects what is kept of a split."""
-
-    def __init__(self, answers_needed: bool):
-        self._answers_needed = answers_needed
-        self._places: List[Place] = []
-        self._keys: List[Key] = []
-        self._files: Dict[str, str] = {}  # passage's id -> its file
-        self._digest = hashlib.sha256()
-        self._notes: Counter[str] = collections.Counter()
-
-    def read(self, path: str, level: str) -> None:
-        """Reads a file's passages."""
-        self._digest.update(f"{level}/{os.path.basename(path)}\n".encode())
-        stem = level + os.path.basename(path)
-        is_single = os.path.basename(path) != ALL_NAME
-        number = 0
-        for number, (place, content) in enumerate(self._places_in(path), start=1):
-            name = stem if is_single else f"{stem}-{number}"
-            passage = parse_passage(content, path, name=name, needed=self._answers_needed)
-            self._add(passage, place._replace(name=name), level)
-        self._notes["file without a passage"] += not number
-
-    def _places_in(self, path: str) -> Iterator[Tuple[Place, Any]]:
-        """Where the passages of a file are, and what they hold; a line at a time in all.txt."""
-        is_many = os.path.basename(path) == ALL_NAME
-        position = 0  # of the line
-        with files.open_to_read(path) as stream:
-            lines = _lines(stream) if is_many else [stream.read()]
-            for number, content in enumerate(lines, start=1):
-                self._digest.update(content)
-                where = f"{path}:{number}" if is_many else path
-                first = number == 1 and content.startswith(_BYTE_ORDER_MARK)
-                start = position + len(_BYTE_ORDER_MARK) * first
-                line = _decode(content[start - position :], where)
-                values = list(_json_values(line, where))
-                for text, space, value in values:
-                    length = len(text.encode("utf-8"))
-                    yield Place(path, start + space, length, ""), value
-                    start += space + length
-                self._notes["line with several passages"] += is_many and len(values) > 1
-                position += len(content)
-
-    def _add(self, passage: Passage, place: Place, level: str) -> None:
-        """Notes a passage and its questions."""
-        identity = passage.identity
-        if identity in self._files:
-            raise ValueError(
-                f"'{place.path}': the id {identity!r} is also that of a passage in "
-                f"'{self._files[identity]}'. Each passage must have an id of its own."
-            )
-        self._files[identity] = place.path
-        self._places.append(place)
-        texts = [passage.article]
-        for number, question in enumerate(passage.questions):
-            self._keys.append(Key(f"{identity}-{number}", level, question.answer))
-            texts += [question.text, *question.options]
-            self._notes["question without an answer"] += question.answer is None
-        self._notes["empty text"] += sum(not text.strip() for text in texts)
-        self._notes["passage without questions"] += not passage.questions
-
-    def finished(self, folders: Sequence[str]) -> RaceSplit:
-        """What there is."""
-        if not self._keys:
-            raise ValueError(f"There is no question in {', '.join(folders)}.")
-        notes = [f"{count} x {what}" for what, count in self._notes.items() if count]
-        passages = Passages(self._places, self._answers_needed)
-        return RaceSplit(passages, self._keys, list(folders), self._digest.hexdigest(), notes)
-
-
-def _lines(stream: Any) -> Iterator[bytes]:
-    """The lines of a file with their ends; TensorFlow's own reading drops carriage returns."""
-    rest = b""
-    while True:
-        block = stream.read(_BLOCK_BYTES)
-        *lines, rest = (rest + block).split(b"\n")
-        for line in lines:
-            yield line + b"\n"
-        if not block:
-            break
-    if rest:
-        yield rest
-
-
-def _decode(content: bytes, path: str) -> str:
+def _values(path: str, content: bytes, level: str) -> Iterator[Tuple[str, str, Any]]:
+    """Where the passages of a file are, a name for each, and its JSON value."""
+    name = os.path.basename(path)
     try:
-        return content.decode("utf-8")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"'{path}' is not UTF-8 text ({error.reason}). Convert it.") from error
-
-
-class _Value(NamedTuple):
-    """A JSON value in a text."""
-
-    text: str
-    space: int  # ASCII characters before it
-    value: Any
-
-
-def _json_values(text: str, where: str) -> Iterator[_Value]:
-    """All values of a text: files that were joined by `cat` have no line ends."""
-    decoder = json.JSONDecoder()
-    end = 0
-    while True:
-        start = end
-        while start < len(text) and text[start] in _JSON_SPACE:
-            start += 1
-        if start == len(text):
-            return
-        before = start - end
+    is_many = name == ALL_NAME
+    for number, line in enumerate(text.split("\n") if is_many else [text], start=1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}" if is_many else path
         try:
-            value, end = decoder.raw_decode(text, start)
+            value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"'{where}' is not JSON ({error}). A passage's file must hold a JSON object, and "
                 f"{ALL_NAME} one a line."
             ) from None
-        yield _Value(text[start:end], before, value)
+        yield where, f"{level}{name}-{number}" if is_many else level + name, value
 
 
-def _load(place: Place) -> Any:
-    """The JSON value of a passage."""
-    with files.open_to_read(place.path) as stream:
-        stream.seek(place.start)
-        return json.loads(stream.read(place.length).decode("utf-8"))
+def _keys_of(passage: Passage, level: str, notes: Counter[str]) -> List[Key]:
+    """The keys of a passage's questions; counts what is worth knowing of them."""
+    texts = [passage.article]
+    for question in passage.questions:
+        texts += [question.text, *question.options]
+        notes["question without an answer"] += question.answer is None
+    notes["empty text"] += sum(not text.strip() for text in texts)
+    notes["passage without questions"] += not passage.questions
+    return [
+        Key(f"{passage.identity}-{number}", level, question.answer)
+        for number, question in enumerate(passage.questions)
+    ]
 
 
 # --------------------------------------------------------------------------------------- checking
@@ -397,7 +284,9 @@ def parse_passage(content: Any, path: str, *, name: str, needed: bool = True) ->
             f"'{path}': the passage has no {', '.join(missing)}; it has {sorted(content)}."
         )
     where = f"'{path}', passage {str(content.get('id', name))!r}"
-    questions, options = (_listed(content[key], f"{where}: {key}") for key in _LISTS)
+    questions, options = (
+        _listed(content[key], f"{where}: {key}") for key in ("questions", "options")
+    )
     answers = content.get("answers")
     if answers is None:
         answers = [None] * len(questions)

@@ -3,7 +3,7 @@
 """From questions of multiple choice to the model's inputs.
 
 A question is one sequence for each option: [CLS] article [SEP] question and option [SEP]. Of the
-question with its option the last max_qa_length pieces are kept, and the article is cut at its end
+question with its option the last max_qa_length tokens are kept, and the article is cut at its end
 to what is left (RACE in ALBERT, arXiv:1909.11942, section 4.1).
 
     split = race_examples.read_split("data", "train")
@@ -12,15 +12,14 @@ to what is left (RACE in ALBERT, arXiv:1909.11942, section 4.1).
 Dimensions: C options, S sequence.
 """
 
+import functools
 import os
-from typing import Any, List, Mapping, Optional, Sequence
-
-import numpy as np
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from albert import tokenization
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache
-from albert.data.records import InputFeatures, PaddingInputExample
+from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.race import examples as race_examples
 
 _FORMAT_VERSION = 1
@@ -33,15 +32,11 @@ def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> input_p
     input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
     """
     sequences = (num_choices, max_seq_length)
-    return input_pipeline.FeatureSpec(
-        [
-            input_pipeline.Feature("input_ids", sequences),
-            input_pipeline.Feature("input_mask", sequences),
-            input_pipeline.Feature("segment_ids", sequences),
-            input_pipeline.Feature("label_ids", ()),
-            input_pipeline.Feature("is_real_example", ()),
-        ]
+    shapes: Dict[str, Tuple[int, ...]] = dict.fromkeys(
+        ("input_ids", "input_mask", "segment_ids"), sequences
     )
+    shapes.update(label_ids=(), is_real_example=())
+    return input_pipeline.FeatureSpec([input_pipeline.Feature(*item) for item in shapes.items()])
 
 
 def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
@@ -53,7 +48,7 @@ def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
     if not 0 < max_qa_length < max_seq_length - 3:
         raise ValueError(
             f"--max_qa_length={max_qa_length} must be at least 1 and leave room for the article in "
-            f"--max_seq_length={max_seq_length}, of which three are marks. Usual are 128 and 512."
+            f"--max_seq_length={max_seq_length}, three of which are special. Usual are 128 and 512."
         )
 
 
@@ -64,27 +59,19 @@ class Encoder:
     """Puts the ids of an article and of a question with an option together."""
 
     def __init__(
-        self,
-        tokenizer: tokenization.FullTokenizer,
-        max_seq_length: int,
-        max_qa_length: int,
+        self, tokenizer: tokenization.FullTokenizer, max_seq_length: int, max_qa_length: int
     ):
-        """Takes the vocabulary's marks.
-
-        Raises:
-          ValueError: lengths that do not go together, or a vocabulary without [CLS] or [SEP].
-        """
         check_lengths(max_seq_length, max_qa_length)
         self._length = max_seq_length
         self._qa_length = max_qa_length
         self._first, self._separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
 
     def is_cut(self, article: Sequence[int], ending: Sequence[int]) -> bool:
-        """Returns whether not all of the article fits."""
+        """Whether not all of the article fits."""
         return len(article) + min(len(ending), self._qa_length) + 3 > self._length
 
     def is_ending_cut(self, ending: Sequence[int]) -> bool:
-        """Returns whether not all of the question with its option is kept."""
+        """Whether not all of the question with its option is kept."""
         return len(ending) > self._qa_length
 
     def features(
@@ -95,7 +82,7 @@ class Encoder:
         *,
         label: Any,
     ) -> InputFeatures:
-        """Returns the C sequences of a question; an unknown answer becomes 0."""
+        """The C sequences of a question; an unknown answer becomes 0."""
         rows = [self._row(article, ending) for ending in endings]
         ids, masks, segments = (list(part) for part in zip(*rows))
         return InputFeatures(ids, masks, segments, label or 0, example_id=example_id)
@@ -111,12 +98,6 @@ class Encoder:
         return [first + second + padding, [1] * used + padding, segments]
 
 
-def _padding_features(max_seq_length: int, num_choices: int) -> InputFeatures:
-    """What fills a batch."""
-    zeros = [[0] * max_seq_length for _ in range(num_choices)]
-    return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
-
-
 def convert_single_example(
     example_index, example, label_size, max_seq_length, tokenizer, max_qa_length
 ) -> InputFeatures:
@@ -128,7 +109,7 @@ def convert_single_example(
       label_size: C.
       max_seq_length: S.
       tokenizer: its `tokenize` is applied to the texts as they are.
-      max_qa_length: how many pieces of the question with its option are kept at most.
+      max_qa_length: how many tokens of the question with its option are kept at most.
 
     Raises:
       ValueError: lengths that do not go together, another number of endings, or a vocabulary that
@@ -137,7 +118,8 @@ def convert_single_example(
     del example_index
     encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
     if isinstance(example, PaddingInputExample):
-        return _padding_features(max_seq_length, label_size)
+        zeros = [[0] * max_seq_length] * label_size
+        return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
     if len(example.endings) != label_size:
         raise ValueError(
             f"Example {example.example_id}: it has {len(example.endings)} endings where "
@@ -154,23 +136,12 @@ def convert_single_example(
     )
 
 
-def record_of(features: InputFeatures) -> Mapping[str, Any]:
-    """Returns the features by the names of `feature_spec`."""
-    return {
-        "input_ids": np.array(features.input_ids),
-        "input_mask": np.array(features.input_mask),
-        "segment_ids": np.array(features.segment_ids),
-        "label_ids": [features.label_id],
-        "is_real_example": [int(features.is_real_example)],
-    }
-
-
 def convert_passages(
     passages: Sequence[race_examples.Passage],
     encoder: Encoder,
     tokenizer: tokenization.FullTokenizer,
 ) -> feature_cache.Conversion:
-    """Returns the records of all questions on some passages, each article tokenised once."""
+    """The records of all questions on some passages, each article tokenised once."""
     questions = [(passage, item) for passage in passages for item in passage.questions]
     texts = [passage.article for passage in passages]
     texts += [ending for _, item in questions for ending in item.endings()]
@@ -225,14 +196,12 @@ def write_features(
 ) -> feature_cache.RecordFile:
     """Writes the features of a split unless they are there already, made from the same things.
 
-    Passages are read while work goes on; only some of them are in memory at a time.
-
     Args:
       split: the questions.
       output_file: the record file.
       max_seq_length: S.
-      max_qa_length: how many pieces of the question with its option are kept at most.
-      tokenizer: prepares the texts and cuts them into pieces.
+      max_qa_length: how many tokens of the question with its option are kept at most.
+      tokenizer: prepares the texts and cuts them into tokens.
       exact_path, num_processes: see `feature_cache.build_records`.
       description: for the log; "race train" or the like.
 
@@ -243,10 +212,6 @@ def write_features(
       ValueError: lengths that do not go together, or the vocabulary lacks [CLS] or [SEP].
     """
     encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
-
-    def convert(passages: Sequence[race_examples.Passage]) -> feature_cache.Conversion:
-        return convert_passages(passages, encoder, tokenizer)
-
     return feature_cache.build_records(
         output_file,
         fingerprint={
@@ -258,7 +223,7 @@ def write_features(
         },
         spec=feature_spec(max_seq_length),
         items=split.passages,
-        convert=convert,
+        convert=functools.partial(convert_passages, encoder=encoder, tokenizer=tokenizer),
         exact_path=exact_path,
         num_processes=num_processes,
         description=description or os.path.basename(str(output_file)),

@@ -16,6 +16,7 @@ Texts stay as they were written. TensorFlow is imported only to open a file.
 """
 
 import collections
+import dataclasses
 import logging
 import re
 from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Sequence
@@ -24,17 +25,10 @@ from albert.util import files
 
 _LOGGER = logging.getLogger(__name__)
 
-# How far from where it should be an answer is looked for. Offsets that count bytes, or line ends
-# twice, are off by a few; further away the same words may well mean something else.
-_NEARBY = 32
-# What does not go on a word: letters of scripts that are written without spaces may.
-_LETTER = re.compile(r"[^\W\u2e80-\U0010ffff]")
-_SPACE = re.compile(r"\s*")
 _SHOWN = 3  # faults that a message spells out
 
 _SEVERAL = "question with several answers, of which the first is learnt"
 _REPAIRED = "answer that was written with other white space or case, repaired"
-_MOVED = "answer that stands elsewhere than answer_start says, moved"
 _MISALIGNED = "question left out, as its answer is not where it is said to be"
 _LAYOUT = (
     'The layout is that of SQuAD: {"data": [{"paragraphs": [{"context": "...", "qas": [{"id": '
@@ -42,6 +36,7 @@ _LAYOUT = (
 )
 
 
+@dataclasses.dataclass(eq=False)
 class SquadExample:
     """A question on a paragraph.
 
@@ -56,32 +51,15 @@ class SquadExample:
       has_gold: False if nothing is known: neither answers nor that there is none.
     """
 
-    def __init__(
-        self,
-        qas_id,
-        question_text,
-        paragraph_text,
-        orig_answer_text=None,
-        start_position=None,
-        end_position=None,
-        is_impossible=False,
-        *,
-        answers: Sequence[str] = (),
-        has_gold: bool = True,
-    ):
-        self.qas_id = qas_id
-        self.question_text = question_text
-        self.paragraph_text = paragraph_text
-        self.orig_answer_text = orig_answer_text
-        self.start_position = start_position
-        self.end_position = end_position
-        self.is_impossible = is_impossible
-        self.answers = tuple(answers)
-        self.has_gold = has_gold
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"SquadExample({fields})"
+    qas_id: str
+    question_text: str
+    paragraph_text: str
+    orig_answer_text: Optional[str] = None
+    start_position: Optional[int] = None
+    end_position: Optional[int] = None
+    is_impossible: bool = False
+    answers: Sequence[str] = ()
+    has_gold: bool = True
 
 
 class SquadData(NamedTuple):
@@ -110,9 +88,8 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
     """Reads a SQuAD file and logs one line on what was found.
 
     For training, an answer has to stand in the paragraph where "answer_start" says. If only white
-    space or case differ there, the paragraph's own words are taken, and counted. If it stands
-    exactly once, in whole words, within 32 characters of that place, it is moved there, and
-    counted; any other question is left out, and counted.
+    space or case differ there, the paragraph's own words are taken, and counted; any other question
+    is left out, and counted.
 
     A question without answers is one that has none if the file has answers to others, and
     otherwise one whose answers are not known.
@@ -120,8 +97,7 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
     Args:
       path: the file.
       is_training: whether each question needs an answer (or to be impossible).
-      max_misaligned: the share of answers that may be moved or left out before the file is
-        refused.
+      max_misaligned: the share of answers that may be left out before the file is refused.
 
     Raises:
       ValueError: the file is missing or not JSON; something is missing in it or of another type
@@ -129,29 +105,23 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
         no question; or too many answers are not where they should be.
     """
     path = str(path)
-    examples, faults, moved = [], [], []
+    examples, faults, seen, without, answered = [], [], set(), [], 0
     counts = collections.Counter()
-    seen, without = set(), []
     for question in _questions(path):
-        if question.id in seen:
+        example = question.example
+        if example.qas_id in seen:
             raise ValueError(
-                f"{question.where}: the id '{question.id}' occurs twice. Results go by ids: each "
-                "question needs one of its own."
+                f"{question.where}: the id '{example.qas_id}' occurs twice. Results go by ids: "
+                "each question needs one of its own."
             )
-        seen.add(question.id)
-        example = _example_of(question)
+        seen.add(example.qas_id)
         if question.has_list and not question.answers:
             without.append(example)
-        if is_training:
-            found = _prepare_for_training(example, question, counts)
-            (faults if found.is_lost else moved).extend(found.faults)
-            if found.is_lost:
-                continue
-        examples.append(example)
-    wrong = faults + moved
-    _check_faults(path, wrong, answered=counts["answered"], limit=max_misaligned)
-    del counts["answered"]
-    counts[_MOVED], counts[_MISALIGNED] = len(moved), len(faults)
+        answered += bool(question.answers)
+        fault = _prepare_for_training(question, counts) if is_training else ""
+        (faults if fault else examples).append(fault or example)
+    _check_faults(path, faults, answered=answered, limit=max_misaligned)
+    counts[_MISALIGNED] = len(faults)
     for example in without if any(example.answers for example in examples) else ():
         example.has_gold = True
     if not examples:
@@ -169,12 +139,9 @@ class _Question(NamedTuple):
     """A question as the file has it, checked."""
 
     where: str  # file, article, paragraph and question, for messages
-    id: str
-    text: str
-    context: str
+    example: SquadExample  # but for what only training needs
     answers: List[Dict[str, Any]]
     has_list: bool  # of answers, though it may be empty
-    is_impossible: Optional[bool]  # None: the file does not say
 
 
 def _questions(path: str) -> Iterator[_Question]:
@@ -233,7 +200,8 @@ def _question(value: Any, context: str, where: str) -> _Question:
     answers = _list(value, "answers", where) if value.get("answers") is not None else []
     for answer in answers:
         _get(answer, "text", where, kind=str)
-    is_impossible = None
+    has_list = value.get("answers") is not None
+    is_impossible = False
     if value.get("is_impossible") is not None:
         is_impossible = _get(value, "is_impossible", where, kind=bool)
     if is_impossible and answers:
@@ -241,120 +209,54 @@ def _question(value: Any, context: str, where: str) -> _Question:
             f'{where}: "is_impossible" is true, but there are answers. Answers that only seem to '
             'be right belong into "plausible_answers".'
         )
-    has_list = value.get("answers") is not None
-    return _Question(where, name, text, context, answers, has_list, is_impossible)
-
-
-def _example_of(question: _Question) -> SquadExample:
-    """The example but for what only training needs."""
-    return SquadExample(
-        question.id,
-        question.text,
-        question.context,
-        is_impossible=bool(question.is_impossible),
-        answers=[answer["text"] for answer in question.answers],
-        has_gold=bool(question.answers or question.is_impossible),
+    example = SquadExample(
+        name,
+        text,
+        context,
+        is_impossible=is_impossible,
+        answers=tuple(answer["text"] for answer in answers),
+        has_gold=bool(answers or is_impossible),
     )
+    return _Question(where, example, answers, has_list)
 
 
 # ------------------------------------------------------------------------------ answers to learn
 
 
-class _Found(NamedTuple):
-    """What looking for an answer came to."""
-
-    faults: List[str]
-    is_lost: bool
-
-
-def _prepare_for_training(
-    example: SquadExample, question: _Question, counts: Counter[str]
-) -> _Found:
-    """Sets the answer to learn, if it can be found."""
+def _prepare_for_training(question: _Question, counts: Counter[str]) -> str:
+    """Sets the answer to learn; returns what is wrong if it is not where it should be."""
+    example = question.example
     if example.is_impossible:
         example.orig_answer_text, example.start_position = "", -1
-        return _Found([], False)
+        return ""
     if not question.answers:
         raise ValueError(
             f"{question.where} has no answer. To learn from, each question needs one (or "
             '"is_impossible": true); files without answers are for prediction.'
         )
-    answer = question.answers[0]
-    start = _get(answer, "answer_start", question.where, kind=int)
-    place = _find_answer(answer["text"], example.paragraph_text, start)
-    counts["answered"] += 1
-    there = example.paragraph_text[max(start, 0) :][: max(len(answer["text"]), 1)]
-    fault = f"{question.id}: {answer['text'][:60]!r} at {start}, where {there[:60]!r} stands"
-    if place is None:
-        return _Found([fault], True)
-    text = example.paragraph_text[place.first : place.end]
+    answer, paragraph = question.answers[0]["text"], example.paragraph_text
+    start = _get(question.answers[0], "answer_start", question.where, kind=int)
+    found = _find_answer(answer, paragraph, start)
+    if found is None:
+        there = paragraph[max(start, 0) :][: max(len(answer), 1)]
+        return f"{example.qas_id}: {answer[:60]!r} at {start}, where {there[:60]!r} stands"
+    example.orig_answer_text = paragraph[found]
+    example.start_position, example.end_position = found.start, found.stop - 1
     counts[_SEVERAL] += len(question.answers) > 1
-    counts[_REPAIRED] += not place.is_moved and text != answer["text"]
-    example.orig_answer_text = text
-    example.start_position, example.end_position = place.first, place.end - 1
-    return _Found([fault] if place.is_moved else [], False)
+    counts[_REPAIRED] += paragraph[found] != answer
+    return ""
 
 
-class _Place(NamedTuple):
-    """Where an answer stands."""
-
-    first: int
-    end: int
-    is_moved: bool  # elsewhere than it should
-
-
-def _find_answer(text: str, paragraph: str, start: int) -> Optional[_Place]:
-    """Where in the paragraph the answer stands; None: nowhere, or who knows where."""
-    words = text.split()
-    if not words:
+def _find_answer(answer: str, paragraph: str, start: int) -> Optional[slice]:
+    """The answer in its place, if need be with other white space or case."""
+    words = answer.split()
+    if not words or not 0 <= start <= len(paragraph):
         return None
-    if start >= 0 and paragraph.startswith(text, start):
-        return _Place(start, start + len(text), False)
-    if 0 <= start <= len(paragraph):
-        first = _SPACE.match(paragraph, start).end()
-        end = _end_of(words, paragraph, first)
-        if end:
-            return _Place(first, end, False)
-    places = _nearby(words, paragraph, start=start, length=len(text))
-    exact = [place for place in places if paragraph[place.first : place.end].split() == words]
-    for found in (exact, places):
-        if len(found) == 1:
-            return found[0]
-    return None
-
-
-def _nearby(words: List[str], paragraph: str, *, start: int, length: int) -> List[_Place]:
-    """Where the words stand whole, in any case, not far from where they should be."""
-    sought = " ".join(words).casefold()
-    last = start + length + _NEARBY
-    places = []
-    # The paragraph may write the answer with less white space, and so it may begin later.
-    for first in range(max(start - _NEARBY, 0), min(start + 2 * _NEARBY, len(paragraph)) + 1):
-        # Most places are ruled out without a loop over the words.
-        if not " ".join(paragraph[first : max(last, 0)].split()).casefold().startswith(sought):
-            continue
-        end = _end_of(words, paragraph, first)
-        if end and end <= last and not _is_in_a_word(paragraph, first, end):
-            places.append(_Place(first, end, True))
-    return places
-
-
-def _end_of(words: List[str], paragraph: str, first: int) -> Optional[int]:
-    """Where words that begin at `first` end, whatever their case and the white space between."""
-    end = first
-    for number, word in enumerate(words):
-        begin = _SPACE.match(paragraph, end).end() if number else first
-        is_apart = begin > end or not number
-        end = begin + len(word)
-        if not is_apart or paragraph[begin:end].casefold() != word.casefold():
-            return None
-    return end
-
-
-def _is_in_a_word(paragraph: str, first: int, end: int) -> bool:
-    """Whether a letter stands before or behind."""
-    before = first > 0 and _LETTER.match(paragraph, first - 1)
-    return bool(before or _LETTER.match(paragraph, end))
+    if paragraph.startswith(answer, start):
+        return slice(start, start + len(answer))
+    pattern = r"\s*(" + r"\s+".join(map(re.escape, words)) + ")"
+    found = re.compile(pattern, re.IGNORECASE).match(paragraph, start)
+    return found and slice(*found.span(1))
 
 
 def _check_faults(path: str, faults: List[str], *, answered: int, limit: float) -> None:

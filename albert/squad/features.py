@@ -3,69 +3,63 @@
 """From questions on paragraphs to the model's inputs, and back to the paragraph's characters.
 
 A sequence is [CLS] question [SEP] window [SEP], padded with zeros. A paragraph that is too long is
-cut into windows that overlap: each begins doc_stride pieces behind the one before it (BERT,
-arXiv:1810.04805, and its public run_squad.py). Which characters a piece stands for is told by the
-tokenizer, in time proportional to the text, so that every question has features.
+cut into windows that overlap: each begins doc_stride tokens behind the one before it (BERT,
+arXiv:1810.04805, and its public run_squad.py). The tokenizer gives each token's character span, in
+time proportional to the text, so that every question has features.
 
-    data = squad_examples.read_dataset("dev-v2.0.json", is_training=False)
+    data = squad.examples.read_dataset("dev-v2.0.json", is_training=False)
     features = write_features(
-        data, output_file="predict.tf_record", left_file="predict.left.npz", max_seq_length=384,
-        doc_stride=128, max_query_length=64, tokenizer=tokenizer, is_training=False
+        data, output_file="predict.tf_record", max_seq_length=384, doc_stride=128,
+        max_query_length=64, tokenizer=tokenizer, is_training=False
     )
     features.records.path, features.windows.start_chars
 
-Legend: F features (windows), S sequence, P pieces of a paragraph, K windows of a paragraph.
+Legend: F features (windows), S sequence, P tokens of a paragraph.
 """
 
+import bisect
 import collections
 import copy
+import dataclasses
 import functools
 import hashlib
+import logging
 import os
-from typing import (
-    Any,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-)
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from albert import tokenization
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache
-from albert.squad import alignment as squad_alignment
-from albert.squad import windows as squad_windows
-from albert.squad.alignment import Alignment, Question, Span
 from albert.squad.examples import SquadData, SquadExample
-from albert.squad.windows import Windows
-from albert.util import files
+from albert.util import files, parallel, progress
+
+_LOGGER = logging.getLogger(__name__)
+
+SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 
 _FORMAT_VERSION = 1
 _FIRST_UNIQUE_ID = 1000000000
-_MARKS = 3  # [CLS] and twice [SEP]
-SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
-_CHUNK_EXAMPLES = 1000  # whose pieces are held in memory where features go out one by one
+_SPECIAL_TOKENS = 3  # [CLS] and twice [SEP]
+_CHUNK_EXAMPLES = 1000  # whose tokens are in memory where features go out one by one
+_CHUNK_PARAGRAPHS = 32  # that a worker takes at a time
 
 
+@dataclasses.dataclass(eq=False)
 class InputFeatures:
-    """The model's inputs for one window, and how its pieces relate to the paragraph.
+    """The model's inputs for one window, and how its tokens relate to the paragraph.
 
     Attributes:
       unique_id: 1000000000 + the number of the window among all.
       example_index: which example it is of; None in training.
       doc_span_index: which window of the paragraph it is.
-      tok_start_to_orig_index, tok_end_to_orig_index: for each piece of the window the first and the
-        last character of the paragraph that it stands for. A piece that stands for a space too
+      tok_start_to_orig_index, tok_end_to_orig_index: for each token of the window the first and the
+        last character of the paragraph that it stands for. A token that stands for a space too
         begins with the white space before it.
-      token_is_max_context: {position in the sequence: whether no other window shows that piece with
+      token_is_max_context: {position in the sequence: whether no other window shows that token with
         more around it}.
-      tokens: the pieces of the positions in use.
+      tokens: those of the positions in use.
       input_ids, input_mask, segment_ids: lists of S ints.
       paragraph_len: how many positions are in use.
       p_mask: S ints; 0 where an answer may begin or end ([CLS] and the window), else 1.
@@ -74,39 +68,21 @@ class InputFeatures:
       is_impossible: whether there is no answer in this window; False if not for training.
     """
 
-    def __init__(
-        self,
-        unique_id,
-        example_index,
-        doc_span_index,
-        tok_start_to_orig_index,
-        tok_end_to_orig_index,
-        token_is_max_context,
-        tokens,
-        input_ids,
-        input_mask,
-        segment_ids,
-        paragraph_len,
-        p_mask=None,
-        start_position=None,
-        end_position=None,
-        is_impossible=None,
-    ):
-        self.unique_id = unique_id
-        self.example_index = example_index
-        self.doc_span_index = doc_span_index
-        self.tok_start_to_orig_index = tok_start_to_orig_index
-        self.tok_end_to_orig_index = tok_end_to_orig_index
-        self.token_is_max_context = token_is_max_context
-        self.tokens = tokens
-        self.input_ids = input_ids
-        self.input_mask = input_mask
-        self.segment_ids = segment_ids
-        self.paragraph_len = paragraph_len
-        self.p_mask = p_mask
-        self.start_position = start_position
-        self.end_position = end_position
-        self.is_impossible = is_impossible
+    unique_id: int
+    example_index: Optional[int]
+    doc_span_index: int
+    tok_start_to_orig_index: List[int]
+    tok_end_to_orig_index: List[int]
+    token_is_max_context: Dict[int, bool]
+    tokens: List[str]
+    input_ids: List[int]
+    input_mask: List[int]
+    segment_ids: List[int]
+    paragraph_len: int
+    p_mask: Optional[List[int]] = None
+    start_position: Optional[int] = None
+    end_position: Optional[int] = None
+    is_impossible: Optional[bool] = None
 
 
 def feature_spec(max_seq_length: int, is_training: bool) -> input_pipeline.FeatureSpec:
@@ -115,16 +91,70 @@ def feature_spec(max_seq_length: int, is_training: bool) -> input_pipeline.Featu
     unique_ids int64 [], input_ids, input_mask, segment_ids and p_mask int64 [S]; for training
     start_positions, end_positions and is_impossible int64 [].
     """
-    sequence = (max_seq_length,)
-    features = [input_pipeline.Feature("unique_ids", ())]
-    features += [input_pipeline.Feature(name, sequence) for name in SEQUENCES]
+    shapes = {"unique_ids": (), **dict.fromkeys(SEQUENCES, (max_seq_length,))}
     if is_training:
-        numbers = ["start_positions", "end_positions", "is_impossible"]
-        features += [input_pipeline.Feature(name, ()) for name in numbers]
-    return input_pipeline.FeatureSpec(features)
+        shapes.update(start_positions=(), end_positions=(), is_impossible=())
+    return input_pipeline.FeatureSpec([input_pipeline.Feature(*item) for item in shapes.items()])
 
 
-# --------------------------------------------------------------------------------------- windows
+# ----------------------------------------------------------------------------------- alignment
+
+
+class Span(NamedTuple):
+    """Something from its first to its last element."""
+
+    first: int
+    last: int
+
+
+class Alignment(NamedTuple):
+    """The tokens of a text; token n stands for the characters text[starts[n] : lasts[n] + 1].
+
+    A token that begins with SentencePiece's underline, which stands for a space, begins with the
+    white space before it, if there is any. Each token stands for one character at least.
+    """
+
+    ids: np.ndarray  # int32 [P]
+    starts: np.ndarray  # int32 [P]
+    lasts: np.ndarray  # int32 [P]
+
+
+def align(text: str, encoding: tokenization.Encoding) -> Alignment:
+    """Returns the tokens of `text` with the characters they stand for."""
+    starts = list(encoding.starts)
+    previous_end = 0
+    for number, token in enumerate(encoding.pieces):
+        if token.startswith(tokenization.SPIECE_UNDERLINE):
+            while starts[number] > previous_end and text[starts[number] - 1].isspace():
+                starts[number] -= 1
+        previous_end = encoding.ends[number]
+    lasts = [max(first, end - 1) for first, end in zip(starts, encoding.ends)]
+    return Alignment(*(np.array(column, np.int32) for column in (encoding.ids, starts, lasts)))
+
+
+def tokens_of(answer: Span, encoding: tokenization.Encoding) -> Optional[Span]:
+    """Returns the tokens that cover an answer; None if no token stands for any of it.
+
+    Args:
+      answer: characters of the text.
+      encoding: the tokens of the text.
+    """
+    first = bisect.bisect_right(encoding.ends, answer.first)
+    last = bisect.bisect_right(encoding.starts, answer.last) - 1
+    return Span(first, last) if first <= last else None
+
+
+def answer_of(example: SquadExample) -> Optional[Span]:
+    """Returns the characters of the answer to learn; None if there is none."""
+    if example.is_impossible or example.start_position is None:
+        return None
+    last = example.end_position
+    if last is None:
+        last = example.start_position + len(example.orig_answer_text or "") - 1
+    return Span(example.start_position, last)
+
+
+# ------------------------------------------------------------------------------------- windows
 
 
 class Layout(NamedTuple):
@@ -136,164 +166,195 @@ class Layout(NamedTuple):
 
     def check(self) -> None:
         """Raises ValueError for numbers that no question fits."""
-        if self.max_seq_length < _MARKS + 1:
-            raise ValueError(
-                f"max_seq_length is {self.max_seq_length}; a question on a paragraph needs at "
-                "least 4 places: [CLS] question [SEP] window [SEP]. Usual is 384."
-            )
-        if self.doc_stride < 1:
-            raise ValueError(
-                f"doc_stride is {self.doc_stride}; each window must begin at least 1 piece behind "
-                "the one before it. Usual is 128."
-            )
-        if self.max_query_length < 0:
-            raise ValueError(
-                f"max_query_length is {self.max_query_length}; a question cannot have fewer than "
-                "0 pieces. Usual is 64."
-            )
+        limits = Layout(_SPECIAL_TOKENS + 1, 1, 0)
+        for name, value, least, usual in zip(self._fields, self, limits, (384, 128, 64)):
+            if value < least:
+                raise ValueError(
+                    f"{name} is {value}; it must be at least {least}. Usual is {usual}."
+                )
 
-    def room(self, question: int) -> int:
-        """Returns how many pieces of a paragraph fit beside a question of so many.
+    def windows(self, question: int, paragraph: int) -> Sequence[Tuple[int, int]]:
+        """Returns the windows of a paragraph; one without tokens if it has none.
+
+        Args:
+          question, paragraph: their numbers of tokens.
 
         Raises:
-          ValueError: not a single one.
+          ValueError: the question leaves no place for a single token.
         """
-        room = self.max_seq_length - question - _MARKS
+        room = self.max_seq_length - question - _SPECIAL_TOKENS
         if room < 1:
             raise ValueError(
-                f"A question of {question} pieces leaves no place for its paragraph in "
+                f"A question of {question} tokens leaves no place for its paragraph in "
                 f"{self.max_seq_length}. Lower max_query_length (it is {self.max_query_length}) or "
                 "raise max_seq_length."
             )
-        return room
+        return _windows_over(paragraph, room, self.doc_stride)
 
 
 class _Window(NamedTuple):
-    """Some consecutive pieces of a paragraph."""
+    """Some consecutive tokens of a paragraph."""
 
     first: int
     count: int
 
+    @property
+    def here(self) -> slice:
+        """Their places in the paragraph."""
+        return slice(self.first, self.first + self.count)
+
 
 @functools.lru_cache(maxsize=4096)
-def _windows_over(pieces: int, room: int, stride: int) -> Sequence[_Window]:
-    """The windows of a paragraph; one without pieces if it has none."""
+def _windows_over(tokens: int, room: int, stride: int) -> Sequence[_Window]:
     windows = []
     first = 0
     while True:
-        count = min(pieces - first, room)
+        count = min(tokens - first, room)
         windows.append(_Window(first, count))
-        if first + count >= pieces:
+        if first + count >= tokens:
             return tuple(windows)
         first += min(count, stride)
 
 
 @functools.lru_cache(maxsize=4096)
 def _max_context(windows: Sequence[_Window]) -> Sequence[np.ndarray]:
-    """For each window, bool [its pieces]: whether it shows the piece with the most around it.
+    """For each window, bool [its tokens]: whether it shows the token with the most around it.
 
-    A piece's score is that of the shorter side, plus a hundredth of the window's length; of equal
+    A token's score is that of the shorter side, plus a hundredth of the window's length; of equal
     scores the first window's counts (the rule of the public run_squad.py).
     """
-    pieces = windows[-1].first + windows[-1].count  # P
-    best, best_score = np.zeros(pieces, np.int32), np.full(pieces, -1.0)
+    tokens = windows[-1].first + windows[-1].count  # P
+    best, best_score = np.zeros(tokens, np.int32), np.full(tokens, -1.0)
     for number, window in enumerate(windows):
-        here = slice(window.first, window.first + window.count)
+        here = window.here
         left = np.arange(window.count)
         score = np.minimum(left, left[::-1]) + 0.01 * window.count
         is_better = score > best_score[here]
         best[here][is_better] = number
         best_score[here][is_better] = score[is_better]
-    return tuple(
-        best[window.first : window.first + window.count] == number
-        for number, window in enumerate(windows)
-    )
+    return tuple(best[window.here] == number for number, window in enumerate(windows))
 
 
-class _Target(NamedTuple):
-    """What is to be learnt from a window: positions in the sequence."""
-
-    start: int
-    end: int
-    is_impossible: bool
+# ------------------------------------------------------------------------- questions in tokens
 
 
-_NOTHING = _Target(0, 0, True)
+class Question(NamedTuple):
+    """An example in tokens."""
+
+    ids: List[int]  # of the question, cut to max_query_length
+    paragraph: Alignment
+    answer: Optional[Span]  # the tokens of the paragraph to learn; None: there are none
+    windows: Sequence[_Window]
+    notes: Sequence[str]  # what is worth counting
+    index: int  # of the example
+    number: int  # of its first window among all
 
 
-def _target(answer: Optional[Span], window: _Window, offset: int) -> _Target:
-    """The answer's place in the window, whose first piece is at `offset`."""
-    if answer is None or answer.first < window.first or answer.last >= window.first + window.count:
-        return _NOTHING
-    shift = offset - window.first
-    return _Target(answer.first + shift, answer.last + shift, False)
+def encode_questions(
+    examples: Sequence[SquadExample],
+    tokenizer: tokenization.FullTokenizer,
+    layout: Layout,
+    *,
+    num_processes: Optional[int] = None,
+    description: str = "questions",
+    first_index: int = 0,
+    first_number: int = 0,
+) -> List[Question]:
+    """Returns the examples in tokens, each different paragraph encoded only once.
+
+    Args:
+      examples: in any order; the questions of a paragraph need not follow each other.
+      tokenizer: prepares the texts and cuts them.
+      layout: see `Layout`.
+      num_processes: by default as many as there are processors, and 1 for a few examples.
+      description: what the progress bar calls the examples.
+      first_index, first_number: of the first example and its first window among all.
+
+    Raises:
+      ValueError: num_processes is below 1, or a question leaves no place for its paragraph.
+      OSError: a worker process was killed.
+    """
+    by_text: Dict[str, List[int]] = {}
+    for index, example in enumerate(examples):
+        text = tokenization.convert_to_unicode(example.paragraph_text)
+        by_text.setdefault(text, []).append(index)
+    texts = list(by_text)
+    # The workers are forked: what they take is a number, and the texts are there already.
+    chunks = range(0, len(texts), _CHUNK_PARAGRAPHS)
+
+    def encode(first: int) -> List[Question]:
+        chunk = {text: by_text[text] for text in texts[first : first + _CHUNK_PARAGRAPHS]}
+        return _encode_chunk(chunk, examples, tokenizer, layout=layout)
+
+    processes = feature_cache.processes_for(num_processes, len(examples))
+    found: List[Any] = [None] * len(examples)
+    with progress.Progress(f"{description}: tokens", len(examples), unit="examples") as bar:
+        for questions in parallel.ordered_map(encode, chunks, processes):
+            for question in questions:
+                found[question.index] = question
+            bar.update(len(questions), "")
+    number = first_number
+    for index, question in enumerate(found):
+        found[index] = question._replace(index=first_index + index, number=number)
+        number += len(question.windows)
+    return found
 
 
-# ----------------------------------------------------------------------------------- conversion
-
-
-class _Item(NamedTuple):
-    """An example in pieces, and which windows are its."""
-
-    first_number: int  # of its first window among all
-    example_index: int
-    question: List[int]
-    ids: np.ndarray  # int32 [P], of the paragraph
-    answer: Optional[Span]  # in pieces
-    notes: Sequence[str]  # what is worth knowing of it
-
-    def windows(self, layout: Layout) -> Sequence[_Window]:
-        return _windows_over(len(self.ids), layout.room(len(self.question)), layout.doc_stride)
-
-
-def _items(
-    questions: Iterable[Question], layout: Layout, *, first_number: int = 0, first_index: int = 0
-) -> List[_Item]:
-    """Cuts the questions to length and numbers the windows."""
-    items = []
-    for index, question in enumerate(questions, start=first_index):
-        ids = question.ids[: layout.max_query_length]
-        notes = []
-        if len(ids) < len(question.ids):
-            notes.append(f"question cut to {layout.max_query_length} pieces")
-        if question.is_answered and question.answer is None:
-            notes.append("answer that no piece stands for")
-        item = _Item(first_number, index, ids, question.paragraph.ids, question.answer, notes)
-        items.append(item)
-        first_number += len(item.windows(layout))
-    return items
+def _encode_chunk(
+    chunk: Mapping[str, Sequence[int]],
+    examples: Sequence[SquadExample],
+    tokenizer: tokenization.FullTokenizer,
+    *,
+    layout: Layout,
+) -> List[Question]:
+    """The examples of some paragraphs; one call for all questions is the fastest."""
+    indices = [index for of_text in chunk.values() for index in of_text]
+    ids = tokenizer.encode_ids_batch([examples[index].question_text for index in indices])
+    ids = dict(zip(indices, ids))
+    questions = []
+    for text, of_text in chunk.items():
+        encoding = tokenizer.encode_with_offsets(text)
+        paragraph = align(text, encoding)
+        for index in of_text:
+            asked = ids[index][: layout.max_query_length]
+            notes = []
+            if len(asked) < len(ids[index]):
+                notes.append(f"question cut to {layout.max_query_length} tokens")
+            answer = answer_of(examples[index])
+            covering = answer and tokens_of(answer, encoding)
+            if answer and not covering:
+                notes.append("answer that no token stands for")
+            windows = layout.windows(len(asked), len(paragraph.ids))
+            questions.append(Question(asked, paragraph, covering, windows, notes, index, 0))
+    return questions
 
 
 class _Builder:
-    """Puts sequences together; knows the vocabulary's marks, the length, and what they are for."""
+    """Builds records; knows the special tokens, the length, and what they are for."""
 
     def __init__(self, tokenizer: tokenization.FullTokenizer, layout: Layout, is_training: bool):
         layout.check()
-        self._layout = layout
+        self._length = layout.max_seq_length
         self._is_training = is_training
         self._first, self._separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
 
-    def records(self, item: _Item) -> List[Mapping[str, Any]]:
-        """The records of an example's windows, by the names of `feature_spec`."""
-        offset = len(item.question) + 2
-        ids = item.ids.tolist()
+    def records(self, question: Question) -> List[Dict[str, Any]]:
+        """The records of a question's windows, by the names of `feature_spec`."""
+        begin = [self._first, *question.ids, self._separator]
+        ids = question.paragraph.ids.tolist()
         records = []
-        for number, window in enumerate(item.windows(self._layout)):
-            record = self._sequence(item.question, ids[window.first :][: window.count])
-            record["unique_ids"] = _FIRST_UNIQUE_ID + item.first_number + number
+        for number, window in enumerate(question.windows, start=_FIRST_UNIQUE_ID + question.number):
+            record = self._sequence(begin, ids[window.here])
+            record["unique_ids"] = number
             if self._is_training:
-                target = _target(item.answer, window, offset)
-                record["start_positions"] = target.start
-                record["end_positions"] = target.end
-                record["is_impossible"] = int(target.is_impossible)
+                record.update(_target(question.answer, window, len(begin)))
             records.append(record)
         return records
 
-    def _sequence(self, question: List[int], window: List[int]) -> Dict[str, Any]:
+    def _sequence(self, begin: List[int], window: List[int]) -> Dict[str, Any]:
         """The four lists of S."""
-        begin = [self._first, *question, self._separator]
         used = len(begin) + len(window) + 1
-        padding = self._layout.max_seq_length - used
+        padding = self._length - used
         zeros = [0] * padding
         return {
             "input_ids": [*begin, *window, self._separator, *zeros],
@@ -302,33 +363,35 @@ class _Builder:
             "p_mask": [0] + [1] * (len(begin) - 1) + [0] * len(window) + [1] * (1 + padding),
         }
 
-    def features(self, item: _Item, paragraph: Alignment) -> Iterator[InputFeatures]:
-        """The features of an example's windows, but for the pieces' names."""
-        offset = len(item.question) + 2
-        starts, lasts = paragraph.starts.tolist(), paragraph.lasts.tolist()
-        windows = item.windows(self._layout)
-        flags = _max_context(windows)
-        for number, (record, window) in enumerate(zip(self.records(item), windows)):
-            here = slice(window.first, window.first + window.count)
-            is_max = {offset + place: flag for place, flag in enumerate(flags[number].tolist())}
-            target = [record.get(f"{name}_positions") for name in ("start", "end")]
+    def features(self, question: Question) -> Iterator[InputFeatures]:
+        """The features of a question's windows, but for the tokens' names."""
+        offset = len(question.ids) + 2
+        starts, lasts = question.paragraph.starts.tolist(), question.paragraph.lasts.tolist()
+        parts = zip(self.records(question), question.windows, _max_context(question.windows))
+        for number, (record, window, flags) in enumerate(parts):
             yield InputFeatures(
                 record["unique_ids"],
-                None if self._is_training else item.example_index,
+                None if self._is_training else question.index,
                 number,
-                starts[here],
-                lasts[here],
-                is_max,
+                starts[window.here],
+                lasts[window.here],
+                {offset + place: flag for place, flag in enumerate(flags.tolist())},
                 tokens=[],
-                input_ids=record["input_ids"],
-                input_mask=record["input_mask"],
-                segment_ids=record["segment_ids"],
                 paragraph_len=offset + window.count + 1,
-                p_mask=record["p_mask"],
-                start_position=target[0],
-                end_position=target[1],
+                start_position=record.get("start_positions"),
+                end_position=record.get("end_positions"),
                 is_impossible=bool(record.get("is_impossible", 0)),
+                **{name: record[name] for name in SEQUENCES},
             )
+
+
+def _target(answer: Optional[Span], window: _Window, offset: int) -> Dict[str, int]:
+    """What to learn: the answer's place in the window, whose first token is at `offset`."""
+    if answer is None or answer.first < window.first or answer.last >= window.first + window.count:
+        return {"start_positions": 0, "end_positions": 0, "is_impossible": 1}
+    shift = offset - window.first
+    places = {"start_positions": answer.first + shift, "end_positions": answer.last + shift}
+    return dict(places, is_impossible=0)
 
 
 def convert_examples_to_features(
@@ -345,10 +408,10 @@ def convert_examples_to_features(
 
     Args:
       examples: SquadExamples.
-      tokenizer: prepares the texts and cuts them into pieces.
+      tokenizer: prepares the texts and cuts them into tokens.
       max_seq_length: S.
-      doc_stride: how many pieces a window begins behind the one before it.
-      max_query_length: how many pieces of a question are kept.
+      doc_stride: how many tokens a window begins behind the one before it.
+      max_query_length: how many tokens of a question are kept.
       is_training: whether to say where the answer is.
       output_fn: takes an InputFeatures; what it returns does not matter.
       do_lower_case: whether to make the texts lower case, for SentencePiece; for WordPiece the
@@ -364,10 +427,9 @@ def convert_examples_to_features(
     number = 0
     for first in range(0, len(examples), _CHUNK_EXAMPLES):
         chunk = examples[first : first + _CHUNK_EXAMPLES]
-        questions = squad_alignment.encode_questions(chunk, tokenizer, num_processes=1)
-        items = _items(questions, layout, first_number=number, first_index=first)
-        for item, question in zip(items, questions):
-            for features in builder.features(item, question.paragraph):
+        place = {"first_index": first, "first_number": number}
+        for question in encode_questions(chunk, tokenizer, layout, num_processes=1, **place):
+            for features in builder.features(question):
                 used = features.input_ids[: features.paragraph_len]
                 features.tokens = tokenizer.convert_ids_to_tokens(used)
                 output_fn(features)
@@ -428,37 +490,64 @@ class FeatureWriter:
 # ------------------------------------------------------------------------------------- decoding
 
 
+class Windows(NamedTuple):
+    """Where the positions of each window lie in its paragraph.
+
+    Attributes:
+      unique_ids: int64 [F], as in the records.
+      example_index: int32 [F], the example whose paragraph it is of; -1 where that is not known.
+      start_chars, end_chars: int32 [F, S], the first and the last character that a position stands
+        for; -1 where the position is not of the paragraph.
+      is_max_context: bool [F, S], whether no other window shows that token with more around it.
+    """
+
+    unique_ids: np.ndarray
+    example_index: np.ndarray
+    start_chars: np.ndarray
+    end_chars: np.ndarray
+    is_max_context: np.ndarray
+
+
+def empty_windows(count: int, max_seq_length: int) -> Windows:
+    """Returns arrays for `count` windows that hold nothing of any paragraph yet."""
+    shape = (count, max_seq_length)
+    return Windows(
+        unique_ids=np.zeros(count, np.int64),
+        example_index=np.full(count, -1, np.int32),
+        start_chars=np.full(shape, -1, np.int32),
+        end_chars=np.full(shape, -1, np.int32),
+        is_max_context=np.zeros(shape, bool),
+    )
+
+
 def windows_of(features: Sequence[InputFeatures], max_seq_length: int) -> Windows:
     """Returns what decoding needs of features as arrays, in their order."""
-    windows = squad_windows.empty_windows(len(features), max_seq_length)
+    windows = empty_windows(len(features), max_seq_length)
     for row, feature in enumerate(features):
         windows.unique_ids[row] = feature.unique_id
         if feature.example_index is not None:
             windows.example_index[row] = feature.example_index
-        if feature.token_is_max_context:
-            places = sorted(feature.token_is_max_context)
-            windows.start_chars[row, places] = feature.tok_start_to_orig_index
-            windows.end_chars[row, places] = feature.tok_end_to_orig_index
-            flags = [feature.token_is_max_context[place] for place in places]
-            windows.is_max_context[row, places] = flags
+        places = sorted(feature.token_is_max_context)
+        windows.start_chars[row, places] = feature.tok_start_to_orig_index
+        windows.end_chars[row, places] = feature.tok_end_to_orig_index
+        flags = [feature.token_is_max_context[place] for place in places]
+        windows.is_max_context[row, places] = flags
     return windows
 
 
-def _windows(items: Sequence[_Item], questions: Sequence[Question], layout: Layout) -> Windows:
-    """The same straight from the pieces."""
-    count = items[-1].first_number + len(items[-1].windows(layout)) if items else 0
-    result = squad_windows.empty_windows(count, layout.max_seq_length)
+def _windows_of_questions(questions: Sequence[Question], max_seq_length: int) -> Windows:
+    """The same straight from the tokens."""
+    count = sum(len(question.windows) for question in questions)
+    result = empty_windows(count, max_seq_length)
     result.unique_ids[:] = _FIRST_UNIQUE_ID + np.arange(count)
-    for item, question in zip(items, questions):
-        offset = len(item.question) + 2
-        windows = item.windows(layout)
-        for number, (window, flags) in enumerate(zip(windows, _max_context(windows))):
-            row = item.first_number + number
+    for question in questions:
+        offset = len(question.ids) + 2
+        parts = zip(question.windows, _max_context(question.windows))
+        for row, (window, flags) in enumerate(parts, start=question.number):
             there = slice(offset, offset + window.count)
-            here = slice(window.first, window.first + window.count)
-            result.example_index[row] = item.example_index
-            result.start_chars[row, there] = question.paragraph.starts[here]
-            result.end_chars[row, there] = question.paragraph.lasts[here]
+            result.example_index[row] = question.index
+            result.start_chars[row, there] = question.paragraph.starts[window.here]
+            result.end_chars[row, there] = question.paragraph.lasts[window.here]
             result.is_max_context[row, there] = flags
     return result
 
@@ -490,14 +579,12 @@ def write_features(
 ) -> SquadFeatures:
     """Writes the features of questions unless they are there, made from the same things.
 
-    What was made from something else is replaced, which one log line says.
-
     Args:
       data: the questions and the file they come from.
       output_file: the record file.
-      left_file: for what decoding needs (`albert.squad.windows`); None: beside the record file.
+      left_file: ignored, which is logged: what decoding needs is not kept in a file.
       max_seq_length, doc_stride, max_query_length: see `convert_examples_to_features`.
-      tokenizer: prepares the texts and cuts them into pieces.
+      tokenizer: prepares the texts and cuts them into tokens.
       is_training: whether to write where the answers are.
       exact_path, num_processes, description: see `feature_cache.build_records`.
 
@@ -505,77 +592,60 @@ def write_features(
       ValueError: as `convert_examples_to_features`, or num_processes is below 1.
       OSError: a worker process was killed, or a file cannot be written.
     """
+    if left_file and not is_training:
+        _LOGGER.info(
+            "--predict_feature_left_file changes nothing: its content is made at each start."
+        )
     layout = Layout(max_seq_length, doc_stride, max_query_length)
     builder = _Builder(tokenizer, layout, is_training)
     description = description or os.path.basename(str(output_file))
-    fingerprint = _fingerprint(data, layout, tokenizer=tokenizer, is_training=is_training)
 
-    encode = functools.partial(
-        squad_alignment.encode_questions, data.examples, tokenizer, num_processes=num_processes
+    options = {"num_processes": num_processes, "description": description}
+    questions = functools.lru_cache(maxsize=1)(
+        lambda: encode_questions(data.examples, tokenizer, layout, **options)
     )
-    questions = functools.lru_cache(maxsize=1)(lambda: encode(description=description))
     records = feature_cache.build_records(
         output_file,
-        fingerprint=fingerprint,
+        fingerprint={
+            "format_version": _FORMAT_VERSION,
+            **({"file": files.file_fingerprint(data.path)} if data.path else {}),
+            **layout._asdict(),
+            "is_training": is_training,
+            "examples": _digest(data.examples),
+            "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
+        },
         spec=feature_spec(max_seq_length, is_training),
-        items=lambda: _items(questions(), layout),
-        convert=functools.partial(_convert, builder, layout),
+        items=questions,
+        convert=functools.partial(_convert, builder),
         exact_path=exact_path,
-        num_processes=num_processes,
-        description=description,
+        **options,
     )
-    if is_training:
-        return SquadFeatures(data, records, None)
-    windows = squad_windows.cached_windows(
-        left_file or f"{records.path}.windows.npz",
-        fingerprint,
-        lambda: _windows(_items(questions(), layout), questions(), layout),
-        description=description,
-    )
+    windows = None if is_training else _windows_of_questions(questions(), max_seq_length)
     return SquadFeatures(data, records, windows)
 
 
-def _convert(builder: _Builder, layout: Layout, chunk: Sequence[_Item]) -> feature_cache.Conversion:
-    """The records of some examples, and what is worth knowing of them."""
+def _convert(builder: _Builder, chunk: Sequence[Question]) -> feature_cache.Conversion:
+    """The records of some questions, and what is worth counting of them."""
     notes = collections.Counter()
     records = []
-    for item in chunk:
-        of_item = builder.records(item)
-        records.extend(of_item)
-        notes.update(item.notes)
-        notes["paragraph longer than a window"] += len(of_item) > 1
-        if item.answer is not None:
+    for question in chunk:
+        of_question = builder.records(question)
+        records.extend(of_question)
+        notes.update(question.notes)
+        notes["paragraph longer than a window"] += len(of_question) > 1
+        if question.answer is not None:
             notes["answer that no window holds whole"] += all(
-                record.get("is_impossible", 0) for record in of_item
+                record.get("is_impossible", 0) for record in of_question
             )
     return feature_cache.Conversion(records, notes)
 
 
-def _fingerprint(
-    data: SquadData,
-    layout: Layout,
-    *,
-    tokenizer: tokenization.FullTokenizer,
-    is_training: bool,
-) -> Mapping[str, Any]:
-    """All that decides the features."""
-    source = {"file": files.file_fingerprint(data.path)} if data.path else {}
-    return {
-        "format_version": _FORMAT_VERSION,
-        **source,
-        **layout._asdict(),
-        "is_training": is_training,
-        "examples": examples_digest(data.examples),
-        "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
-    }
-
-
-def examples_digest(examples: Sequence[SquadExample]) -> str:
-    """Returns a hash of what features are made from, in order."""
+def _digest(examples: Sequence[SquadExample]) -> str:
+    """A hash of what features are made from, in order."""
     digest = hashlib.sha256()
     paragraph = None
     for example in examples:
-        fields = [example.question_text, squad_alignment.answer_of(example)]
+        fields = [example.question_text, answer_of(example)]
         if example.paragraph_text != paragraph:
             paragraph = example.paragraph_text
             fields.append(paragraph)

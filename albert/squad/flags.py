@@ -40,8 +40,7 @@ def _define_data_flags(flag_values: flags.FlagValues) -> None:
         "predict_file": "SQuAD file to answer, e.g. dev-v1.1.json; it may come without answers.",
         "train_feature_file": "Record file for the features of --train_file; made if need be.",
         "predict_feature_file": "Record file for the features of --predict_file; made if need be.",
-        "predict_feature_left_file": "File for what else prediction needs: which characters the "
-        "pieces stand for (NumPy arrays).",
+        "predict_feature_left_file": "Not used; kept for existing command lines.",
     }
     for name, text in helps.items():
         flags_lib.path(flag_values, name, help=text)
@@ -51,8 +50,8 @@ def _define_data_flags(flag_values: flags.FlagValues) -> None:
         0.01,
         lower_bound=0.0,
         upper_bound=1.0,
-        help="Share of the answers to train on that may not be where answer_start says; those are "
-        "moved to where they stand, or left out.",
+        help="Share of the answers to train on that may not be where answer_start says; their "
+        "questions are left out.",
     )
     flags_lib.integer(
         flag_values,

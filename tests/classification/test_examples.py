@@ -1,13 +1,24 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From files to examples by declaration: columns, fields, headers, labels, what goes wrong."""
+"""From lines to examples by declaration: dirt, columns, fields, headers, labels."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
 from albert.classification import examples as labelled_examples
-from albert.classification.examples import Columns, Fields, Labels, Source, Split, Texts
+from albert.classification.examples import (
+    Columns,
+    Fields,
+    Labels,
+    Source,
+    Split,
+    Texts,
+    read_json_lines,
+    read_tsv,
+)
 
 BINARY = Labels(("0", "1"))
 
@@ -205,13 +216,74 @@ def test_empty_texts_are_kept_and_counted(tmp_path):
 
 
 def test_the_log_line_tells_what_was_read_and_what_was_dirty(tmp_path):
-    data = _read(tmp_path, '\ufeff"a\t1\r\n', Columns(0, None, 1, header=False))
-    assert labelled_examples.dirt_line("mine train", data) == (
-        f"mine train: 1 examples from {tmp_path / 'data.txt'} (1 x byte-order mark removed; "
-        "1 x line with a carriage return at its end; 1 x line with an unpaired quote, kept as text)"
-    )
+    data = _read(tmp_path, "\ufeffa\t1\r\n\n", Columns(0, None, 1, header=False))
+    line = labelled_examples.dirt_line("mine train", data)
+    assert line == f"mine train: 1 examples from {tmp_path / 'data.txt'} (1 x blank line)"
 
 
-def test_examples_take_the_published_arguments_and_show_themselves():
-    example = labelled_examples.InputExample("dev-1", "a", "b", "0")
-    assert repr(example) == "InputExample(guid='dev-1', text_a='a', text_b='b', label='0')"
+# ------------------------------------------------------------------------------------------ lines
+
+
+def _file(folder, content):
+    path = folder / "data.txt"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    return str(path)
+
+
+def test_the_module_is_imported_without_tensorflow():
+    code = "import sys, albert.classification.examples; sys.exit('tensorflow' in sys.modules)"
+    assert subprocess.call([sys.executable, "-c", code]) == 0
+
+
+def test_cells_end_at_tabs_and_quotes_are_text(tmp_path):
+    table = read_tsv(_file(tmp_path, '1\t"He said\t"yes" \u2028too\n'))
+    assert table.rows == [(0, ["1", '"He said', '"yes" \u2028too'])]
+    assert table.dirt == {}
+
+
+def test_dirt_is_mended_and_counted(tmp_path):
+    path = _file(tmp_path, b"\xef\xbb\xbfa\tb\r\n\r\n1\t2\r\n \n3\t4")
+    table = read_tsv(path)
+    assert table.rows == [(0, ["a", "b"]), (2, ["1", "2"]), (4, ["3", "4"])]
+    assert table.dirt == {"blank line": 2}
+    assert table.where(table.rows[1]) == f"{path}:3"
+    table = read_tsv(_file(tmp_path, b"caf\xe9\t1\nok \xef\xbf\xbd\t0\n"))
+    assert table.rows[0].values == ["caf\ufffd", "1"]
+    assert table.dirt == {"line with bytes that are not UTF-8, replaced": 1}
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [
+        ("中文\t1\n".encode("gb18030") * 20, "20 lines.* first is line 1.*iconv"),
+        ("a\tb".encode("utf-16"), "UTF-16 text.*iconv"),
+    ],
+)
+def test_a_file_in_another_encoding_is_refused_with_the_way_to_convert_it(
+    tmp_path, content, problem
+):
+    with pytest.raises(ValueError, match=problem):
+        read_tsv(_file(tmp_path, content))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ValueError, match="nowhere.tsv"):
+        read_tsv(str(tmp_path / "nowhere.tsv"))
+
+
+def test_json_objects_are_read_one_a_line(tmp_path):
+    lines = read_json_lines(_file(tmp_path, '{"a": 1}\r\n\n{"a": "é"}\r\n'))
+    assert lines.rows == [(0, {"a": 1}), (2, {"a": "é"})]
+    for line in ('{"a": \n', "[2]"):
+        with pytest.raises(ValueError, match="data.txt:2: "):
+            read_json_lines(_file(tmp_path, '{"a": 1}\n' + line))
+
+
+def test_few_damaged_rows_are_accepted_and_many_refused():
+    def table(rows):
+        return labelled_examples.Table("data.tsv", [(n, []) for n in range(rows)], {})
+
+    table(20).check_damage({"short": 10}, "data.tsv:3")
+    table(2000).check_damage({"short": 20}, "data.tsv:3")
+    with pytest.raises(ValueError, match="21 of 2000 rows.*21 x short.*data.tsv:3"):
+        table(2000).check_damage({"short": 21}, "data.tsv:3")

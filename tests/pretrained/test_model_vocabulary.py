@@ -14,7 +14,6 @@ from albert import (
     run_classifier,
     run_pretraining,
     sweep,
-    sweep_plan,
 )
 from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
@@ -142,8 +141,8 @@ def test_another_file_of_the_same_name_stays(tmp_path):
 
 def test_a_sweep_and_an_export_keep_to_the_record(cased, tmp_path):
     arguments = [f"--model_dir={cased}", "--data_dir=d", "--output_dir=o"]
-    found = sweep_plan.find_model(flags_lib.parse(sweep.define_flags, arguments))
-    assert found.spm_model_file == str(cased / "my.v1") and found.do_lower_case is False
+    found = sweep.find_model(flags_lib.parse(sweep.define_flags, arguments))
+    assert found["spm_model_file"] == str(cased / "my.v1") and found["do_lower_case"] is False
     arguments = [f"--albert_directory={cased}", f"--export_path={tmp_path}/new/"]
     export_checkpoints.export(flags_lib.parse(export_checkpoints.define_flags, arguments))
     assert completed(f"--albert_dir={tmp_path}/new").do_lower_case is False

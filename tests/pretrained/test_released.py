@@ -26,7 +26,6 @@ from albert import (
     run_squad_v1,
     run_squad_v2,
     sweep,
-    sweep_plan,
 )
 from albert.pretrained import downloads, inference
 from albert.pretrained import released as released_models
@@ -457,7 +456,7 @@ def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
         return flags_lib.parse(script.define_flags, arguments)
 
     place = ("--data_dir=d", "--output_dir=o")
-    sweep_plan.find_model(parsed(sweep, "--model_dir=base_v2", *place))
+    sweep.find_model(parsed(sweep, "--model_dir=base_v2", *place))
     plan.main(parsed(plan, "--albert_dir=base_v2", "--max_seq_length=32"))
     inference.find_source(parsed(fill_mask, "--albert_dir=base_v2", "--max_seq_length=32"))
     export_checkpoints.export(

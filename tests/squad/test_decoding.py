@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from albert.squad import decoding as squad_decoding
-from albert.squad import windows as squad_windows
+from albert.squad import features as squad_features
 from albert.squad.examples import SquadExample
 
 TEXT = "one two three four five six"
@@ -23,7 +23,7 @@ LIMITS = squad_decoding.Limits(n_best_size=20, max_answer_length=3)
 
 
 def _windows(count=1, examples=None):
-    windows = squad_windows.empty_windows(count, LENGTH)
+    windows = squad_features.empty_windows(count, LENGTH)
     windows.unique_ids[:] = np.arange(count) + 7
     windows.example_index[:] = range(count) if examples is None else examples
     windows.start_chars[:, OFFSET : OFFSET + 6] = FIRST
@@ -191,7 +191,7 @@ def test_files_hold_what_was_predicted(tmp_path):
 def test_ten_thousand_windows_take_seconds():
     count, length = 10000, 384
     random = np.random.RandomState(1)
-    windows = squad_windows.empty_windows(count, length)
+    windows = squad_features.empty_windows(count, length)
     windows.example_index[:] = np.arange(count)
     places = np.arange(20, length - 1)
     windows.start_chars[:, places] = (places - 20) % len(TEXT)

@@ -111,23 +111,12 @@ def test_texts_stay_as_they_were_written(tmp_path):
     assert (example.paragraph_text, example.question_text) == (context, asked)
 
 
-def test_an_empty_question_is_a_question(tmp_path):
-    data = _read(tmp_path, paragraph(TOWN, question("q", "", ("old", 4))))
-    assert data.examples[0].question_text == ""
-
-
 def test_a_byte_order_mark_and_whole_numbers_as_ids_are_taken(tmp_path):
     path = tmp_path / "a.json"
     content = {"data": [{"paragraphs": [paragraph(TOWN, question(7, "?", ("old", 4)))]}]}
     path.write_text("\ufeff" + json.dumps(content), encoding="utf-8")
     (example,) = squad_examples.read_squad_examples(str(path), True)
     assert example.qas_id == "7"
-
-
-def test_an_example_can_be_printed_whether_it_is_to_be_learnt_or_not(tmp_path):
-    example, _ = _one(tmp_path, TOWN, "old", 4)
-    assert "orig_answer_text='old', start_position=4, end_position=6" in repr(example)
-    assert "start_position=None" in repr(squad_examples.SquadExample("q", "?", TOWN))
 
 
 def test_one_line_says_what_was_read(tmp_path, caplog):
@@ -140,65 +129,32 @@ def test_one_line_says_what_was_read(tmp_path, caplog):
 
 
 @pytest.mark.parametrize(
-    "context, answer, start, found, noted",
+    "context, answer, start, found, is_repaired",
     [
-        ("It is  forty   two now.", "forty two", 7, (7, 17), "was written"),
-        ("It is  forty   two now.", "forty two", 5, (7, 17), "was written"),
-        ("The OLD town.", "old", 4, (4, 6), "was written"),
-        (TOWN, "town", 11, (8, 11), "stands elsewhere"),
-        (TOWN, "cold", 30, (45, 48), "stands elsewhere"),
-        (TOWN, " town ", 3, (8, 11), "stands elsewhere"),
-        ("US let us go", "us", 0, (0, 1), "was written"),
-        ("let US, or us, go", "us", 0, (11, 12), "stands elsewhere"),
-        ("\u5728\u6cb3\u8fb9\u7684\u8001\u57ce", "\u8001\u57ce", 0, (4, 5), "stands elsewhere"),
-        ("town town", "town", 5, (5, 8), None),
+        ("It is  forty   two now.", "forty two", 7, (7, 17), True),
+        ("It is  forty   two now.", "forty two", 5, (7, 17), True),
+        ("The OLD town.", "old", 4, (4, 6), True),
+        ("US let us go", "us", 0, (0, 1), True),
+        ("town town", "town", 5, (5, 8), False),
+        (TOWN, " old ", 3, (3, 7), False),
     ],
 )
-def test_an_answer_that_is_a_little_off_is_found_and_counted(
-    tmp_path, context, answer, start, found, noted
+def test_an_answer_in_its_place_is_taken_as_the_paragraph_writes_it(
+    tmp_path, context, answer, start, found, is_repaired
 ):
-    example, notes = _one(tmp_path, context, answer, start, max_misaligned=1.0)
+    example, notes = _one(tmp_path, context, answer, start)
     assert (example.start_position, example.end_position) == found
     assert example.orig_answer_text == context[found[0] : found[1] + 1]
-    assert len(notes) == bool(noted) and all(f"1 x answer that {noted}" in note for note in notes)
-
-
-def test_answers_that_had_to_be_moved_count_in_the_share_too(tmp_path):
-    moved = [question(f"q{n}", "?", ("old", 5 if n < 3 else 4)) for n in range(200)]
-    with pytest.raises(ValueError, match="3 of 200 answers are not where answer_start says"):
-        _read(tmp_path, paragraph(TOWN, *moved))
-    data = _read(tmp_path, paragraph(TOWN, *moved[1:]), max_misaligned=0.02)
-    assert data.notes == ["2 x answer that stands elsewhere than answer_start says, moved"]
-    assert len(data.examples) == 199
-
-
-def test_no_part_of_a_word_is_taken_for_the_answer(tmp_path):
-    with pytest.raises(ValueError, match="1 of 1 answers"):
-        _one(tmp_path, "let chloroplasts go", "chloroplast", 0)
-
-
-def test_an_answer_in_its_place_is_taken_as_it_is_with_the_space_around_it(tmp_path):
-    example, notes = _one(tmp_path, TOWN, " old ", 3)
-    assert (example.start_position, example.end_position, notes) == (3, 7, [])
+    assert len(notes) == is_repaired
 
 
 @pytest.mark.parametrize(
-    "context, answer, start",
-    [
-        (TOWN, "village", 8),
-        (TOWN, "river", 30),  # as near to one as to the other
-        (TOWN + " " * 40 + "Fish.", "Fish", 8),  # too far away
-        (TOWN, "old", -200),
-        (TOWN, "old", 4000),
-        (TOWN, "", 4),
-        (TOWN, "  ", 3),
-    ],
+    "answer, start",
+    [("village", 8), ("town", 6), ("river", 30), ("old", -200), ("old", 4000), ("", 4), ("  ", 3)],
 )
-def test_an_answer_that_is_not_there_is_an_error_above_one_per_cent(
-    tmp_path, context, answer, start
-):
-    with pytest.raises(ValueError, match="1 of 1 answers are not where answer_start says"):
-        _one(tmp_path, context, answer, start)
+def test_an_answer_that_is_not_there_is_an_error_above_one_per_cent(tmp_path, answer, start):
+    with pytest.raises(ValueError, match="1 of 1 answers"):
+        _one(tmp_path, TOWN, answer, start)
 
 
 def _many(count, bad):
@@ -206,40 +162,22 @@ def _many(count, bad):
     return [question(f"q{n}", "?", ("new" if n < bad else "old", 4)) for n in range(count)]
 
 
-def test_a_few_answers_that_are_not_there_are_left_out_and_counted(tmp_path, caplog):
-    with caplog.at_level(logging.INFO):
-        data = _read(tmp_path, paragraph(TOWN, *_many(200, 2)))
+def test_a_few_answers_that_are_not_there_are_left_out_and_counted(tmp_path):
+    data = _read(tmp_path, paragraph(TOWN, *_many(200, 2)))
     assert [example.qas_id for example in data.examples[:2]] == ["q2", "q3"]
     assert data.notes == ["2 x question left out, as its answer is not where it is said to be"]
-    assert data.notes[0] in caplog.text
-
-
-def test_the_message_names_the_first_few_and_what_stands_there(tmp_path):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match="5 of 200 .*q0: 'new' at 4, where 'old' stands; q1"):
         _read(tmp_path, paragraph(TOWN, *_many(200, 5)))
-    text = str(error.value)
-    assert "5 of 200 answers are not where answer_start says (more than 1%)" in text
-    assert "q0: 'new' at 4, where 'old' stands; q1: 'new'" in text
-    assert "q3" not in text
-    assert "and 2 more" in text
 
 
 def test_the_share_that_is_suffered_can_be_set(tmp_path):
     assert len(_read(tmp_path, paragraph(TOWN, *_many(4, 2)), max_misaligned=0.5).examples) == 2
-    with pytest.raises(ValueError, match="more than 0%"):
+    with pytest.raises(ValueError, match="1 of 200"):
         _read(tmp_path, paragraph(TOWN, *_many(200, 1)), max_misaligned=0.0)
-
-
-def test_unanswerable_questions_do_not_count_in_the_share(tmp_path):
     impossible = [question(f"i{n}", "?", is_impossible=True) for n in range(500)]
-    with pytest.raises(ValueError, match="1 of 1 answers"):
+    with pytest.raises(ValueError, match="1 of 1 "):  # those that have no answer do not count
         _read(tmp_path, paragraph(TOWN, *impossible, *_many(1, 1)))
-
-
-def test_where_answers_stand_does_not_matter_for_prediction(tmp_path):
-    data = _read(tmp_path, paragraph(TOWN, *_many(3, 3)), is_training=False)
-    assert len(data.examples) == 3
-    assert data.notes == []
+    assert len(_read(tmp_path, paragraph(TOWN, *_many(3, 3)), is_training=False).examples) == 3
 
 
 # ---------------------------------------------------------------------------------- broken files

@@ -382,7 +382,7 @@ PARTS: Dict[str, Part] = {
         ),
     ),
     "masking": Part(
-        ("pretraining/test_masking.py", "pretraining/test_dynamic_masking.py"),
+        ("pretraining/test_masking.py",),
         (
             Fault(
                 "70% masked",
@@ -429,8 +429,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "words cut apart",
                 "pretraining/masking.py",
-                "if settings.do_whole_word_mask:",
-                "if not settings.do_whole_word_mask:",
+                "if settings.do_whole_word_mask:\n        is_start =",
+                "if not settings.do_whole_word_mask:\n        is_start =",
             ),
             Fault(
                 "positions of B off by one",
@@ -458,27 +458,27 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "on the fly: no word is taken already",
-                "pretraining/dynamic_masking.py",
+                "pretraining/masking.py",
                 "is_taken = tf.reduce_any(tf.logical_and(inside, chosen), axis=1)",
                 "is_taken = tf.reduce_any(tf.logical_and(inside, chosen), axis=1) & False",
             ),
             Fault(
                 "on the fly: at least two pieces",
-                "pretraining/dynamic_masking.py",
+                "pretraining/masking.py",
                 "number = tf.maximum(1, tf.cast(number, tf.int32))",
                 "number = tf.maximum(2, tf.cast(number, tf.int32))",
             ),
             Fault(
                 "on the fly: 90% masked",
-                "pretraining/dynamic_masking.py",
-                "changed = tf.where(action < ngram_masking.MASKED, masks, changed)",
-                "changed = tf.where(action < ngram_masking.MASKED_OR_KEPT, masks, changed)",
+                "pretraining/masking.py",
+                "changed = tf.where(action < MASKED, masks, changed)",
+                "changed = tf.where(action < MASKED_OR_KEPT, masks, changed)",
             ),
             Fault(
                 "on the fly: the same masks in each pass",
-                "pretraining/dynamic_masking.py",
-                "return _fold(tf.constant(base.astype(np.int64)), positions)",
-                "return _fold(tf.constant(base.astype(np.int64)), 0 * positions)",
+                "pretraining/masking.py",
+                "graph_fold(tf.constant(base.astype(np.int64)), positions)",
+                "graph_fold(tf.constant(base.astype(np.int64)), 0 * positions)",
             ),
         ),
     ),
@@ -700,14 +700,14 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "one window too many",
                 "squad/features.py",
-                "if first + count >= pieces:",
-                "if first + count > pieces or not count:",
+                "if first + count >= tokens:",
+                "if first + count > tokens or not count:",
             ),
             Fault(
                 "the question's end kept",
                 "squad/features.py",
-                "ids = question.ids[: layout.max_query_length]",
-                "ids = question.ids[-layout.max_query_length :]",
+                "asked = ids[index][: layout.max_query_length]",
+                "asked = ids[index][-layout.max_query_length :]",
             ),
             Fault(
                 "[CLS] ruled out",
@@ -863,7 +863,7 @@ PARTS: Dict[str, Part] = {
             "data/test_batches.py",
             "data/test_record_index.py",
             "data/test_padded_batches.py",
-            "pretraining/test_record_shuffle.py",
+            "pretraining/test_job.py",
         ),
         (
             Fault(
@@ -958,13 +958,13 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "parts in their own order",
-                "pretraining/record_shuffle.py",
+                "pretraining/job.py",
                 'order = np.argsort(np.concatenate(keys), kind="stable")',
                 "order = np.arange(sum(map(len, keys)))",
             ),
             Fault(
                 "a range's first record with those before it",
-                "pretraining/record_shuffle.py",
+                "pretraining/job.py",
                 "before = 1 if first else 0",
                 "before = 0",
             ),
