@@ -171,13 +171,15 @@ def export_classifier(
     Raises:
       ValueError: the checkpoint does not fit the model.
     """
-    has_threshold = threshold is not None and threshold == threshold
+    constants = {}
+    if threshold is not None and threshold == threshold:
+        constants["threshold"] = threshold
     return serving_export.export_saved_model(
         export_dir,
         lambda inputs: build_outputs(classifier, inputs)._asdict(),
         classifier.checkpoint,
         max_seq_length=classifier.max_seq_length,
-        constants={"threshold": float(threshold)} if has_threshold else {},
+        constants=constants,
         extra_files=portable_files(classifier),
     )
 
@@ -235,8 +237,8 @@ class Classifier(inference.Model):
         )
 
     def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
-        inputs = Inputs(*(inputs[name] for name in Inputs._fields))
-        outputs = build_outputs(self.classifier, inputs, compute_dtype=dtype)
+        sequences = Inputs(*(inputs[name] for name in Inputs._fields))
+        outputs = build_outputs(self.classifier, sequences, compute_dtype=dtype)
         return {"probabilities": outputs.probabilities}
 
     def predict(self, texts: Sequence[inference.Text]) -> List[Prediction]:

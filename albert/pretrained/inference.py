@@ -319,7 +319,7 @@ class _Pretrained(Model):
     def _load(self, session: tf.Session) -> None:
         if self.source.hub_module:
             session.run([tf.global_variables_initializer(), tf.tables_initializer()])
-        else:
+        elif self.source.checkpoint:
             checkpoint_init.restore_weights(session, self.source.checkpoint)
 
     def _module_outputs(self, inputs: Tensors, signature: str) -> Tensors:
@@ -329,9 +329,15 @@ class _Pretrained(Model):
         module = hub.Module(self.source.hub_module, name="module")
         return module({name: inputs[name] for name in names}, signature=signature, as_dict=True)
 
+    @property
+    def config(self) -> modeling.AlbertConfig:
+        """Returns the configuration of a model that is no hub module."""
+        assert self.source.config
+        return self.source.config
+
     def _albert(self, inputs: Tensors) -> modeling.AlbertModel:
         return modeling.AlbertModel(
-            self.source.config,
+            self.config,
             False,
             inputs["input_ids"],
             input_mask=inputs["input_mask"],
@@ -498,7 +504,7 @@ class MaskFiller(_Pretrained):
             logits = self._module_outputs(inputs, "mlm")["mlm_logits"]  # [B * P, V]
             return self._best(logits, inputs)
         model = self._albert(inputs)
-        return self._best(_word_logits(self.source.config, model, inputs), inputs)
+        return self._best(_word_logits(self.config, model, inputs), inputs)
 
     def _best(self, logits: tf.Tensor, inputs: Tensors) -> Dict[str, tf.Tensor]:
         """The most probable tokens and their probabilities, [B, P, count]."""
@@ -575,9 +581,9 @@ class PretrainedModel(MaskFiller):
         self.parameters = sum(variable.shape.num_elements() for variable in variables)
 
     def _build(self, inputs: Tensors) -> Tensors:
-        config, model = self.source.config, self._albert(inputs)
-        order = modeling.sentence_order_logits(config, model.get_pooled_output())
-        best = self._best(_word_logits(config, model, inputs), inputs)
+        model = self._albert(inputs)
+        order = modeling.sentence_order_logits(self.config, model.get_pooled_output())
+        best = self._best(_word_logits(self.config, model, inputs), inputs)
         return dict(best, order=tf.nn.softmax(order))  # [B, 2]
 
     def _ids(self, text: str) -> List[int]:

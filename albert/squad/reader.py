@@ -87,7 +87,9 @@ class Reader(inference.Model):
         for number, parts in enumerate(inference.checked(texts)):
             if len(parts) != 2:
                 raise ValueError(f"Text number {number + 1} must be a pair (question, context).")
-            examples.append(SquadExample(number, *parts))
+            examples.append(SquadExample(str(number), *parts))
+        if not examples:
+            return []
         found = self._windows(examples)
         windows = features.windows_of(found, self._trained.description["max_seq_length"])
         rows = []
@@ -109,19 +111,24 @@ class Reader(inference.Model):
         ]
 
     def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
-        inputs = Inputs(*(inputs[name] for name in Inputs._fields))
+        read = Inputs(*(inputs[name] for name in Inputs._fields))
         length = self._trained.description["max_seq_length"]
         head = heads.v2_head(heads.BeamSize(), 0.0) if self._is_v2 else heads.v1_head(length)
-        sequences = dict(inputs._asdict(), p_mask=squad_export.answer_mask(inputs))
+        sequences = dict(read._asdict(), p_mask=squad_export.answer_mask(read))
         return head(sequences, self._trained.encoder(dtype)).outputs
 
     def _windows(self, examples: Sequence[SquadExample]) -> List[features.InputFeatures]:
         found: List[features.InputFeatures] = []
         description = self._trained.description
-        lengths = (description[key] for key in ("max_seq_length", "doc_stride", "max_query_length"))
-        lower = description["do_lower_case"]
         features.convert_examples_to_features(
-            examples, self._tokenizer, *lengths, False, found.append, lower
+            examples,
+            self._tokenizer,
+            description["max_seq_length"],
+            description["doc_stride"],
+            description["max_query_length"],
+            False,
+            found.append,
+            description["do_lower_case"],
         )
         return found
 
