@@ -9,7 +9,7 @@ Dimensions: B batch, S max_seq_length, H hidden.
 
 import collections
 import logging
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -87,21 +87,6 @@ def input_fn_builder(
     )
 
 
-def _encoder(
-    albert_config: Any,
-    is_training: bool,
-    *,
-    use_one_hot_embeddings: bool,
-    hub_module: Optional[str],
-) -> fine_tuning_utils.Encoder:
-    return fine_tuning_utils.Encoder(
-        albert_config,
-        is_training,
-        hub_module=hub_module,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-    )
-
-
 def create_v1_model(
     albert_config,
     is_training,
@@ -117,12 +102,8 @@ def create_v1_model(
     use_einsum is taken for the sake of existing callers: there is one graph, of 2-D products.
     """
     del use_einsum
-    encoder = _encoder(
-        albert_config,
-        is_training,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-    )
+    options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
+    encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     return tuple(squad_heads.span_logits(encoder, features))
 
@@ -152,12 +133,8 @@ def create_v2_model(
       squad_heads.AnswerBeams by name.
     """
     del max_seq_length
-    encoder = _encoder(
-        albert_config,
-        is_training,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-    )
+    options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
+    encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     features = dict(features, **inputs)
     if not is_training:
@@ -368,18 +345,17 @@ RawResultV2 = collections.namedtuple(
 )
 
 # {example's number: {window's unique_id: {(start, end): [(start score, end score), ...]}}}, where
-# start and end count from the window's first paragraph piece, with one pair of scores for each run.
+# start and end count from the window's first paragraph token, with one pair of scores for each run.
 ResultDict = Dict[int, Dict[int, Dict[tuple, list]]]
 
 
-class _Windowed(NamedTuple):
-    """Windows and the results for them, in the windows' order."""
-
-    windows: squad_features.Windows
-    results: Sequence[Any]
+def _windows(all_features: Sequence[Any]) -> squad_features.Windows:
+    length = len(all_features[0].input_ids) if all_features else 0
+    return squad_features.windows_of(all_features, length)
 
 
-def _windowed(all_features: Sequence[Any], all_results: Sequence[Any]) -> _Windowed:
+def _in_order(all_features: Sequence[Any], all_results: Sequence[Any]) -> List[Any]:
+    """The result for each window."""
     by_id = {int(result.unique_id): result for result in all_results}
     missing = [item.unique_id for item in all_features if int(item.unique_id) not in by_id]
     if missing:
@@ -387,9 +363,7 @@ def _windowed(all_features: Sequence[Any], all_results: Sequence[Any]) -> _Windo
             f"There are no results for {len(missing)} of {len(all_features)} windows, e.g. for "
             f"unique_id {missing[0]}. Results and features must come from one file."
         )
-    length = len(all_features[0].input_ids) if all_features else 0
-    windows = squad_features.windows_of(all_features, length)
-    return _Windowed(windows, [by_id[int(item.unique_id)] for item in all_features])
+    return [by_id[int(item.unique_id)] for item in all_features]
 
 
 def _stacked(results: Sequence[Any], field: str) -> np.ndarray:
@@ -397,7 +371,7 @@ def _stacked(results: Sequence[Any], field: str) -> np.ndarray:
 
 
 def _first_places(windows: squad_features.Windows) -> np.ndarray:
-    """The position of each window's first paragraph piece, [F]."""
+    """The position of each window's first paragraph token, [F]."""
     return np.argmax(windows.start_chars >= 0, axis=1)
 
 
@@ -435,12 +409,7 @@ def _mean_spans(result_dict: ResultDict, windows: squad_features.Windows) -> squ
 
 
 def _write(predictions: squad_decoding.Predictions, *paths: str) -> None:
-    names = (
-        squad_decoding.PREDICTIONS_NAME,
-        squad_decoding.NBEST_NAME,
-        squad_decoding.NULL_ODDS_NAME,
-    )
-    predictions.write(dict(zip(names, paths)))
+    predictions.write(dict(zip(squad_decoding.NAMES, paths)))
 
 
 # ---- v1
@@ -457,13 +426,13 @@ def accumulate_predictions_v1(
       all_features: InputFeatures of their windows.
       all_results: a RawResult for each window.
       n_best_size: starts and ends of a window that are combined.
-      max_answer_length: in pieces.
+      max_answer_length: in tokens.
 
     Raises:
       ValueError: a window has no result.
     """
     del all_examples
-    windows, results = _windowed(all_features, all_results)
+    windows, results = _windows(all_features), _in_order(all_features, all_results)
     spans = squad_decoding.v1_spans(
         _stacked(results, "start_log_prob"),
         _stacked(results, "end_log_prob"),
@@ -487,8 +456,8 @@ def write_predictions_v1(
 
     The arguments are those of `accumulate_predictions_v1`, which comes before, and the two files.
     """
-    del max_answer_length
-    windows, _ = _windowed(all_features, all_results)
+    del all_results, max_answer_length
+    windows = _windows(all_features)
     spans = _mean_spans(result_dict, windows)
     answers = squad_decoding.best_answers(spans, windows, all_examples, n_best_size=n_best_size)
     predictions = squad_decoding.v1_predictions(answers, all_examples)
@@ -524,14 +493,14 @@ def accumulate_predictions_v2(
       all_features: InputFeatures of their windows.
       all_results: a RawResultV2 for each window.
       n_best_size: taken for the sake of existing callers; the beams decide.
-      max_answer_length: in pieces.
+      max_answer_length: in tokens.
       start_n_top, end_n_top: size of the beams.
 
     Raises:
       ValueError: a window has no result.
     """
     del n_best_size
-    windows, results = _windowed(all_features, all_results)
+    windows, results = _windows(all_features), _in_order(all_features, all_results)
     beams = _beams(results, start_n_top, end_n_top)
     spans = squad_decoding.v2_spans(beams, windows, max_answer_length)
     _remember(result_dict, spans, windows)
@@ -570,8 +539,8 @@ def write_predictions_v2(
     The arguments are those of `accumulate_predictions_v2`, which comes before, the three files, and
     the null score above which an answer is left empty (None: never).
     """
-    del max_answer_length
-    windows, _ = _windowed(all_features, all_results)
+    del all_results, max_answer_length
+    windows = _windows(all_features)
     predictions = squad_decoding.v2_predictions(
         squad_decoding.best_answers(
             _mean_spans(result_dict, windows), windows, all_examples, n_best_size=n_best_size
