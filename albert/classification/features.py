@@ -3,7 +3,8 @@
 """From examples of a classification task to the model's inputs.
 
 A sequence is [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut to max_seq_length and padded with zeros;
-segment 0 is a with its marks, segment 1 is b with its own (BERT, arXiv:1810.04805, section 3).
+segment 0 is a with [CLS] and its [SEP], segment 1 is b with its own (BERT, arXiv:1810.04805,
+section 3).
 
     data = read_examples(task, data_dir, "train")
     record_file = write_features(
@@ -38,30 +39,28 @@ def feature_spec(max_seq_length: int, is_regression: bool) -> input_pipeline.Fea
     input_ids, input_mask, segment_ids are int64 [S], label_ids int64 [] (regression: float32 []),
     is_real_example int64 [].
     """
-    sequence = (max_seq_length,)
-    return input_pipeline.FeatureSpec(
-        [
-            input_pipeline.Feature("input_ids", sequence),
-            input_pipeline.Feature("input_mask", sequence),
-            input_pipeline.Feature("segment_ids", sequence),
-            input_pipeline.Feature("label_ids", (), tf.float32 if is_regression else tf.int64),
-            input_pipeline.Feature("is_real_example", ()),
-        ]
-    )
+    shapes = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), (max_seq_length,))
+    shapes.update(label_ids=(), is_real_example=())
+    kinds = {"label_ids": tf.float32 if is_regression else tf.int64}
+    features = [
+        input_pipeline.Feature(name, shape, kinds.get(name, tf.int64))
+        for name, shape in shapes.items()
+    ]
+    return input_pipeline.FeatureSpec(features)
 
 
 # ------------------------------------------------------------------------------------- conversion
 
 
 class PairLengths(NamedTuple):
-    """How many pieces of each text are kept."""
+    """How many tokens of each text are kept."""
 
     text_a: int
     text_b: int
 
 
 def truncated_lengths(length_a: int, length_b: int, available: int) -> PairLengths:
-    """Returns what is left of a pair when pieces go one by one from the longer text (a tie: b)."""
+    """Returns what is left of a pair when tokens go one by one from the longer text (a tie: b)."""
     excess = length_a + length_b - available
     if excess <= 0:
         return PairLengths(length_a, length_b)
@@ -75,7 +74,7 @@ def truncated_lengths(length_a: int, length_b: int, available: int) -> PairLengt
 
 
 class _Encoder:
-    """Puts the ids of texts together; knows the vocabulary's marks and the length."""
+    """Puts the ids of texts together; knows the special tokens and the length."""
 
     def __init__(self, tokenizer: tokenization.FullTokenizer, max_seq_length: int):
         if max_seq_length < 4:
@@ -86,10 +85,15 @@ class _Encoder:
         self.length = max_seq_length
         self._first, self._separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
 
+    def padding(self) -> InputFeatures:
+        """What fills a batch."""
+        zeros = [0] * self.length
+        return InputFeatures(zeros, zeros, zeros, label_id=0, is_real_example=False)
+
     def is_cut(self, ids_a: Sequence[int], ids_b: Optional[Sequence[int]]) -> bool:
         """Whether the texts do not fit."""
-        marks = 2 if ids_b is None else 3
-        return len(ids_a) + len(ids_b or ()) + marks > self.length
+        special = 2 if ids_b is None else 3
+        return len(ids_a) + len(ids_b or ()) + special > self.length
 
     def features(
         self, ids_a: Sequence[int], ids_b: Optional[Sequence[int]], label: Union[int, float]
@@ -110,12 +114,6 @@ class _Encoder:
             segment_ids=[0] * len(first) + [1] * len(second) + padding,
             label_id=label,
         )
-
-
-def _padding_features(max_seq_length: int) -> InputFeatures:
-    """What fills a batch."""
-    zeros = [0] * max_seq_length
-    return InputFeatures(zeros, zeros, zeros, label_id=0, is_real_example=False)
 
 
 def _labels_of(label_list: Sequence[Optional[str]], task_name: str) -> Sequence[Optional[str]]:
@@ -157,13 +155,14 @@ def convert_single_example(
         or [SEP].
     """
     del ex_index
-    if isinstance(example, PaddingInputExample):
-        return _padding_features(max_seq_length)
-    texts = [example.text_a] + ([] if example.text_b is None else [example.text_b])
-    ids = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) for text in texts]
     encoder = _Encoder(tokenizer, max_seq_length)
-    label = _label_id(example, _labels_of(label_list, task_name))
-    return encoder.features(ids[0], ids[1] if len(ids) == 2 else None, label)
+    if isinstance(example, PaddingInputExample):
+        return encoder.padding()
+    ids = [
+        None if text is None else tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
+        for text in (example.text_a, example.text_b)
+    ]
+    return encoder.features(*ids, _label_id(example, _labels_of(label_list, task_name)))
 
 
 def convert_examples_to_features(
@@ -189,7 +188,7 @@ def convert_examples(
       examples: InputExample or PaddingInputExample; text_b may be None for some.
       label_list: labels in the order of their ids; [None] for regression.
       max_seq_length: S.
-      tokenizer: prepares the texts and cuts them into pieces.
+      tokenizer: prepares the texts and cuts them into tokens.
 
     Raises:
       ValueError: as `convert_single_example`.
@@ -227,7 +226,7 @@ def _features_of(
 ) -> InputFeatures:
     """The features of an example whose ids are known."""
     if isinstance(example, PaddingInputExample):
-        return _padding_features(encoder.length)
+        return encoder.padding()
     return encoder.features(ids.text_a, ids.text_b, _label_id(example, label_list))
 
 
@@ -291,7 +290,7 @@ def write_features(
       output_file: the record file, into whose name some digits are put that stand for all that
         it is made from; see `feature_cache.build_records`.
       max_seq_length: S.
-      tokenizer: prepares the texts and cuts them into pieces.
+      tokenizer: prepares the texts and cuts them into tokens.
       pad_to_multiple_of: padding examples are added until the count is a multiple of this (TPU).
       num_processes: see `feature_cache.build_records`.
       description: for the log; "mrpc train" or the like.
@@ -311,7 +310,7 @@ def write_features(
         build = functools.partial(_features_of, encoder=encoder, label_list=label_list)
         records = [record_of(build(example, ids)) for example, ids in zip(chunk, pairs)]
         cut = sum(encoder.is_cut(*ids) for ids in pairs)
-        return feature_cache.Conversion(records, {f"cut to {max_seq_length} pieces": cut})
+        return feature_cache.Conversion(records, {f"cut to {max_seq_length} tokens": cut})
 
     return feature_cache.build_records(
         output_file,
