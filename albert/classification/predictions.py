@@ -32,7 +32,7 @@ from albert.classification.examples import (
     Texts,
     columns_needed,
 )
-from albert.classification.task_table import Task
+from albert.classification.task_table import GLUE, Task
 from albert.util import files as file_utils
 
 _LOGGER = logging.getLogger(__name__)
@@ -41,19 +41,7 @@ RESULTS_NAME = "test_results.tsv"
 SUBMIT_NAME = "submit_results.tsv"
 
 # GLUE's site refuses a submission that lacks one of these.
-GLUE_SUBMISSION_FILES = (
-    "AX.tsv",
-    "CoLA.tsv",
-    "MNLI-m.tsv",
-    "MNLI-mm.tsv",
-    "MRPC.tsv",
-    "QNLI.tsv",
-    "QQP.tsv",
-    "RTE.tsv",
-    "SST-2.tsv",
-    "STS-B.tsv",
-    "WNLI.tsv",
-)
+GLUE_SUBMISSION_FILES = tuple(sorted({file for task in GLUE for file in task.submissions.values()}))
 _HIGHEST_STSB_SCORE = 5.0
 
 
@@ -74,20 +62,15 @@ def answers(task: Task, predictions: Predictions) -> List[str]:
     Raises:
       ValueError: there are not as many predictions as examples.
     """
-    _check_counts(predictions)
-    if task.is_regression:
-        return [str(np.float32(number)) for number in np.reshape(predictions.predictions, [-1])]
-    return [task.labels[int(number)] for number in predictions.predictions]
-
-
-def _check_counts(predictions: Predictions) -> None:
-    """A padding example more would shift nothing but end in the file."""
     counts = [len(part) for part in predictions]
     if len(set(counts)) > 1:
         raise ValueError(
             f"There are {counts[0]} examples, {counts[1]} rows of probabilities and {counts[2]} "
             "predictions; they must be equally many."
         )
+    if task.is_regression:
+        return [str(np.float32(number)) for number in np.reshape(predictions.predictions, [-1])]
+    return [task.labels[int(number)] for number in predictions.predictions]
 
 
 def write_predictions(
