@@ -17,7 +17,7 @@ help:
 	@echo "             ARGS=--slow: the slow ones too, of whole trainings, kills and both runtimes together"
 	@echo "make mutations  plant faults in copies of the code, and count those that the quick tests catch;"
 	@echo "             ARGS='mask dropout': those whose name has one of these words"
-	@echo "make lint    check format and style"
+	@echo "make lint    check format, style and types"
 	@echo "make format  rewrite the code in the project's format"
 	@echo "make clean   remove the virtual environments and caches that these commands made"
 	@echo "Variables: PYTHON=/path/to/python, ARGS='arguments of the demo or of pytest', JOBS=test processes"
@@ -33,9 +33,13 @@ mutations:
 	@environments=$$(sh tools/environments.sh all) && for python in $$environments; do :; done && \
 	  exec $$python -m tests.support.mutations --jobs $(JOBS) $(ARGS)
 
+# On the last runtime there is: the checker of types does not run on Python 3.7.
 lint:
-	@python=$$(sh tools/environments.sh first) && \
-	  $$python -m ruff format --check $(wildcard $(LINTED)) && $$python -m ruff check $(wildcard $(LINTED))
+	@environments=$$(sh tools/environments.sh all) && for python in $$environments; do :; done && \
+	  $$python -m ruff format --check $(wildcard $(LINTED)) && $$python -m ruff check $(wildcard $(LINTED)) && \
+	  if [ "$$($$python -c 'import sys; print(sys.version_info >= (3, 9))')" = True ]; then \
+	    $$python -m mypy; \
+	  else echo "Types are checked on Python 3.9 and newer only."; fi
 
 format:
 	@python=$$(sh tools/environments.sh first) && \

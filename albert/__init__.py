@@ -9,3 +9,17 @@ __version__ = "0.1.0"
 # TensorFlow's C++ side prints dozens of lines about devices and libraries that it did not find.
 # What goes wrong comes back as an exception. Set the variable to 0 to read them.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+def load(place, checkpoint=None, **options):
+    """Returns the model in a folder, in memory; see predictor.load.
+
+    Args:
+      place: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
+        released one, such as base_v2.
+      checkpoint: weights to take in place of model.ckpt-best.
+      **options: precision_name and batch_size; of an encoder also pooling and layer.
+    """
+    from albert import predictor  # which imports TensorFlow
+
+    return predictor.load(place, checkpoint, **options)

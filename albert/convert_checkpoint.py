@@ -8,17 +8,16 @@
   python -m albert.convert_checkpoint to_google_layout --input_dir=mine --output_dir=wide
 
 Every variable is found with its shape, or nothing is written; a report says what was converted,
-ignored and missing. --verify runs the model before and after on random input. Hugging Face's models
-are run by an interpreter that has torch and transformers (--huggingface_python); neither is needed
-to convert model.safetensors.
+ignored and missing. Neither torch nor transformers is needed; only pytorch_model.bin is read and
+written by an interpreter that has torch (--huggingface_python).
 """
 
-from typing import Any
+from typing import List, NamedTuple
 
+import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert.conversion import albert_zh as albert_zh_conversion
-from albert.conversion import check as conversion_check
 from albert.conversion import folders as conversion_folders
 from albert.conversion import huggingface as huggingface_conversion
 from albert.conversion import weights as checkpoint_conversion
@@ -93,22 +92,23 @@ def define_flags(flag_values: flags.FlagValues):
         False,
         help="Write pytorch_model.bin beside model.safetensors, for old programs.",
     )
-    flags_lib.boolean(
-        flag_values, "verify", False, help="Run both models on random input and compare them."
-    )
     flags_lib.path(
         flag_values,
         "huggingface_python",
-        help="Python interpreter with torch, transformers and safetensors, for --verify and for "
-        "pytorch_model.bin; `sh tools/environments.sh huggingface` makes one.",
+        help="Python interpreter with torch and safetensors, for pytorch_model.bin; "
+        "`sh tools/environments.sh huggingface` makes one.",
     )
 
 
-def convert(settings: Any) -> conversion_folders.Converted:
-    """Converts a model and prints the report.
+class Converted(NamedTuple):
+    """What became of each variable, and the names of the files beside the weights."""
 
-    Args:
-      settings: flags_lib.Settings with the flags of `define_flags`.
+    report: checkpoint_conversion.Report
+    other_files: List[str]
+
+
+def convert(settings: flags_lib.Settings) -> Converted:
+    """Converts a model and prints the report.
 
     Raises:
       ValueError: an unknown direction, a flag that does not belong to it, or whatever the
@@ -120,29 +120,29 @@ def convert(settings: Any) -> conversion_folders.Converted:
             "after the command's name."
         )
     _check_flags(settings)
-    converted = _DIRECTIONS[settings.direction](settings)
-    print(checkpoint_conversion.format_report(converted.report))
-    if converted.differences is not None:
-        print("verified on random input:")
-        print(conversion_check.format_differences(converted.differences))
-    print(f"{converted.folder}: weights, {', '.join(converted.other_files)}")
-    return converted
+    names = conversion_folders.Settings._fields
+    typed = conversion_folders.Settings(*(getattr(settings, name) for name in names))
+    report = _DIRECTIONS[settings.direction](typed)
+    print(checkpoint_conversion.format_report(report))
+    there = sorted(tf.io.gfile.listdir(settings.output_dir))
+    others = [name for name in there if not name.startswith(("model.ckpt", "model.safetensors"))]
+    print(f"{settings.output_dir}: weights, {', '.join(others)}")
+    return Converted(report, others)
 
 
-def _check_flags(settings: Any) -> None:
+def _check_flags(settings: flags_lib.Settings) -> None:
     """Refuses flags that would go unheard."""
     ordinary = {"layout": "native", "head": "auto"}
-    values = settings.to_dict()
     for name, directions in _DIRECTIONS_OF.items():
-        is_given = (values[name] or None) not in (None, ordinary.get(name))
-        if is_given and settings.direction not in directions:
+        value = getattr(settings, name)
+        if value and value != ordinary.get(name) and settings.direction not in directions:
             raise ValueError(
-                f"--{name}={values[name]} has no meaning in {settings.direction}; it belongs to "
+                f"--{name}={value} has no meaning in {settings.direction}; it belongs to "
                 f"{' and '.join(directions)}."
             )
 
 
-def main(settings: Any):
+def main(settings: flags_lib.Settings):
     """Runs the script."""
     convert(settings)
 

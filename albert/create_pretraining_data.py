@@ -18,7 +18,7 @@ bytes, whatever the number of processes.
 Masking has the distribution of the published script. What is different: a chunk of one sentence is
 split inside the sentence, where it was paired with another document's text before; labels are
 balanced on average; the border between the segments ends a word; random replacements are ordinary
-pieces; the end of a file ends a document. `segment_pairs` and `ngram_masking` say more.
+pieces; the end of a file ends a document. `pairs` and `masking` say more.
 """
 
 import contextlib
@@ -30,24 +30,113 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import pretraining_flags, tokenization
+from albert import tokenization
 from albert.data import batches as input_pipeline
 from albert.pretraining import documents as text_documents
+from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_data
 from albert.pretraining import masking as ngram_masking
 from albert.pretraining import model as pretraining_utils
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys as random_streams
+from albert.pretraining import words
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
-_DEFAULTS = pretraining_data.DataSettings()
+_DEFAULTS = pretraining_instances.DataSettings()
+# What decides the records, for one machine and for a cluster: kind of flag, name, help.
+_DATA_FLAGS = (
+    (
+        flags_lib.string,
+        "text_field",
+        "The field of JSON lines that holds the text.",
+    ),
+    (
+        flags_lib.boolean,
+        "split_sentences",
+        "A line is a paragraph: split it into sentences, by rules for English and Chinese.",
+    ),
+    (
+        functools.partial(flags_lib.choice, choices=pretraining_instances.LANGUAGES),
+        "language",
+        "any: words begin where the vocabulary marks it (## and --word_start). zh: the words of "
+        "Chinese are found by jieba; tokens and their ids stay the same.",
+    ),
+    (
+        flags_lib.path,
+        "user_dictionary",
+        "More words for --language=zh, one a line, perhaps with a frequency behind a space.",
+    ),
+    (flags_lib.floating, "masked_lm_prob", "Share of tokens to predict."),
+    (flags_lib.integer, "max_predictions_per_seq", "Most tokens to predict in a sequence."),
+    (flags_lib.integer, "ngram", "Most words that are masked together."),
+    (
+        flags_lib.boolean,
+        "favor_shorter_ngram",
+        "n words are masked together with a probability in proportion to 1/n; off: reversed.",
+    ),
+    (flags_lib.boolean, "do_whole_word_mask", "Mask all tokens of a word or none."),
+    (
+        functools.partial(flags_lib.choice, choices=words.WORD_STARTS),
+        "word_start",
+        "Where a word starts in SentencePiece text. reference: as in the published English models, "
+        "where every token with a letter other than a-z starts a word. underline: at spaces only, "
+        "for every language that writes them.",
+    ),
+    (
+        flags_lib.boolean,
+        "do_permutation",
+        "Also shuffle as many other tokens and predict them: twice the predictions.",
+    ),
+    (flags_lib.integer, "max_seq_length", "Tokens of a sequence, [CLS] and two [SEP] included."),
+    (flags_lib.floating, "short_seq_prob", "Share of passes over a document that are cut shorter."),
+    (flags_lib.integer, "dupe_factor", "Passes over the text, each cut and masked anew."),
+    (
+        flags_lib.boolean,
+        "random_next_sentence",
+        "BERT's next-sentence task in place of ALBERT's sentence order.",
+    ),
+    (
+        flags_lib.integer,
+        "random_seed",
+        "Everything random is a function of this number and the text.",
+    ),
+)
+
+
+def define_data_flags(flag_values: flags.FlagValues, *, mode_help: str):
+    """Defines the flags that say what text becomes which data; `mode_help`: of input_file_mode."""
+    flags_lib.path(
+        flag_values,
+        "input_file",
+        required=True,
+        help="Text files: names, patterns and folders, with commas between them. .jsonl and .json "
+        "hold JSON lines, other files plain text; with .gz at its end a file is compressed.",
+    )
+    flags_lib.define_tokenizer_flags(flag_values)
+    flags_lib.choice(
+        flag_values,
+        "input_file_mode",
+        _DEFAULTS.input_file_mode,
+        choices=pretraining_instances.INPUT_MODES,
+        help=mode_help,
+    )
+    for define, name, text in _DATA_FLAGS:
+        define(flag_values, name, getattr(_DEFAULTS, name), help=text)
+
+
+def data_settings(settings: flags_lib.Settings) -> pretraining_instances.DataSettings:
+    """Returns the settings of the data; those for which a script has no flag are the defaults."""
+    given = settings.to_dict()
+    return _DEFAULTS._replace(
+        **{name: getattr(settings, name) for name in _DEFAULTS._fields if name in given}
+    )
 
 
 def define_flags(flag_values: flags.FlagValues):
     """Defines the script's flags."""
-    pretraining_flags.define_text_flags(
+    define_data_flags(
         flag_values,
         mode_help="r: text that is not UTF-8, or a line that is no JSON object with text, is an "
         "error. rb: such bytes and lines are dropped and counted.",
@@ -58,8 +147,6 @@ def define_flags(flag_values: flags.FlagValues):
         required=True,
         help="Record files to write, with commas between them; each gets the same share.",
     )
-    pretraining_flags.define_masking_flags(flag_values)
-    pretraining_flags.define_instance_flags(flag_values)
     flags_lib.integer(
         flag_values,
         "num_processes",
@@ -161,10 +248,10 @@ def create_training_instances(
         masked_lm_prob=masked_lm_prob,
         max_predictions_per_seq=max_predictions_per_seq,
     )
-    pretraining_data.check_settings(settings)
-    maker = pretraining_data.InstanceMaker(tokenizer, settings)
+    pretraining_instances.check_settings(settings)
+    maker = pretraining_instances.InstanceMaker(tokenizer, settings)
     instances = []
-    for block in maker.read_blocks(input_files):
+    for block in pretraining_data.read_blocks(input_files, settings):
         for features in maker.instances(block).features:
             instances.extend(_instances(features, tokenizer.convert_ids_to_tokens))
     rng.shuffle(instances)
@@ -207,13 +294,13 @@ def create_instances_from_document(
     if not block.documents:
         return []
     pairs = segment_pairs.make_pairs(
-        block, pretraining_data.part_of(settings, segment_pairs.PairSettings)
+        block, pretraining_instances.part_of(settings, segment_pairs.PairSettings)
     ).pairs
     features = ngram_masking.masked_features(
         block,
         pairs,
         table=pieces.table(),
-        settings=pretraining_data.part_of(settings, ngram_masking.MaskSettings),
+        settings=pretraining_instances.part_of(settings, ngram_masking.MaskSettings),
     )
     return list(_instances(features, pieces.names))
 
@@ -248,7 +335,7 @@ def create_masked_lm_predictions(
         starts,
         key=random_streams.seed_key(settings.random_seed),
         table=pieces.table(),
-        settings=pretraining_data.part_of(settings, ngram_masking.MaskSettings),
+        settings=pretraining_instances.part_of(settings, ngram_masking.MaskSettings),
     )
     positions = masked.positions.tolist()
     return pieces.names(masked.ids), positions, [tokens[place] for place in positions], boundary
@@ -316,16 +403,16 @@ def _flags() -> flags_lib.Settings:
     return flags_lib.process_settings(define_flags, whole=False)
 
 
-def _settings(rng: Any, **arguments: Any) -> pretraining_data.DataSettings:
+def _settings(rng: Any, **arguments: Any) -> pretraining_instances.DataSettings:
     """The settings that arguments and FLAGS make, with a seed that `rng` draws."""
-    settings = pretraining_flags.data_settings(_flags())
+    settings = data_settings(_flags())
     return settings._replace(random_seed=rng.getrandbits(64), **arguments)
 
 
 def _starts_word(pieces: Any) -> np.ndarray:
     """bool [number of pieces]; [CLS] and [SEP] start none."""
     settings = _flags()
-    rule = ngram_masking.word_start_rule(bool(settings.spm_model_file), settings.word_start)
+    rule = words.word_start_rule(bool(settings.spm_model_file), settings.word_start)
     return np.array([piece not in _MARKS and rule(piece) for piece in pieces], bool)
 
 
@@ -340,7 +427,7 @@ class _Known(NamedTuple):
 @functools.lru_cache(maxsize=2)
 def _known(vocab_words: Tuple[str, ...]) -> _Known:
     numbers = {piece: number for number, piece in enumerate(vocab_words)}
-    ordinary = [number for piece, number in numbers.items() if ngram_masking.is_ordinary(piece)]
+    ordinary = [number for piece, number in numbers.items() if words.is_ordinary(piece)]
     if not ordinary:
         raise ValueError(
             "vocab_words holds no ordinary piece to replace others by; give the vocabulary's: "
@@ -365,10 +452,10 @@ class _Pieces:
         known, others = self._known.pieces, list(self._others)
         return [known[n] if n < len(known) else others[n - len(known)] for n in numbers]
 
-    def table(self) -> ngram_masking.PieceTable:
+    def table(self) -> words.PieceTable:
         """What masking needs to know, but for where words start."""
         marks = [self._number(piece) for piece in (*_MARKS, "[MASK]")]
-        return ngram_masking.PieceTable(np.zeros([0], bool), None, -1, self._known.ordinary, *marks)
+        return words.PieceTable(np.zeros([0], bool), None, -1, self._known.ordinary, *marks)
 
     def block(self, documents: Any) -> segment_pairs.TokenizedBlock:
         """The first document, with the others as its neighbours."""
@@ -466,7 +553,7 @@ def main(settings: flags_lib.Settings):
         output_files,
         tokenizer=tokenizer,
         tokenizer_file=tokenizer_file,
-        settings=pretraining_flags.data_settings(settings),
+        settings=data_settings(settings),
         num_processes=settings.num_processes,
         overwrite=settings.overwrite,
         work_dir=settings.work_dir,

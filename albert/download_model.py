@@ -15,7 +15,7 @@ from typing import Any
 
 from absl import flags
 
-from albert.pretrained import downloads, model_cache
+from albert.pretrained import downloads
 from albert.pretrained import released as released_models
 from albert.util import flags as flags_lib
 
@@ -30,12 +30,12 @@ def define_flags(flag_values: flags.FlagValues):
     )
     flags_lib.boolean(flag_values, "list", False, help="Show the names there are, and end.")
     flags_lib.path(
-        flag_values, "cache_dir", model_cache.CACHE_DIR, help="Folder for downloaded models."
+        flag_values, "cache_dir", released_models.CACHE_DIR, help="Folder for downloaded models."
     )
     flags_lib.string(
         flag_values,
         "base_url",
-        model_cache.BASE_URL,
+        released_models.BASE_URL,
         help="Address of the folder that holds the archives: a mirror of the public one.",
     )
     flags_lib.string(
@@ -66,7 +66,7 @@ def main(settings: Any):
     """Runs the script.
 
     Raises:
-      ValueError: no such model, or what model_cache.obtain raises.
+      ValueError: no such model, or what released_models.obtain raises.
     """
     if settings.list:
         print("\n".join(_table()))
@@ -77,7 +77,7 @@ def main(settings: Any):
             "--list shows the names."
         )
     release = released_models.find_release(settings.name)
-    model = model_cache.obtain(
+    model = released_models.obtain(
         release._replace(sha256=settings.sha256 or release.sha256),
         cache_dir=settings.cache_dir,
         base_url=settings.base_url,

@@ -14,45 +14,54 @@ it is fine-tuned; of the three kinds --pooling=mean is the most useful then.
 import contextlib
 import json
 import logging
-from typing import Any, Callable, Iterator, Tuple
+from typing import Any, BinaryIO, Callable, Iterator
 
 import numpy as np
 from absl import flags
 
-from albert.pretrained import text_encoder, text_encoder_flags
+from albert import predict
+from albert.pretrained import inference
 from albert.util import files, text_lines
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
 _ARRAY_SUFFIX = ".npy"
-_HEADER_BYTES = 128
 _DIGITS = 7  # of a float32
 
 
 def define_flags(flag_values: flags.FlagValues):
     """Defines the script's flags."""
-    text_encoder_flags.define_flags(flag_values)
-    flags_lib.path(
-        flag_values,
-        "output_file",
-        text_lines.STANDARD,
-        help="Where the vectors go: a NumPy file if it ends in .npy, else JSON lines; - is "
-        "standard output. A file is there when it is complete.",
+    define_encoder_flags(flag_values)
+    predict.define_text_flags(
+        flag_values, output="vectors (an array if its name ends in .npy, else JSON lines)"
     )
     flags_lib.choice(
         flag_values,
         "pooling",
         "pooled",
-        choices=text_encoder.POOLINGS,
-        help="pooled: what classifiers build on; mean: over the pieces of the text; first: the "
+        choices=inference.POOLINGS,
+        help="pooled: what classifiers build on; mean: over the tokens of the text; first: the "
         "vector of [CLS].",
     )
     flags_lib.integer(
         flag_values,
         "layer",
-        text_encoder.LAST_LAYER,
+        inference.LAST_LAYER,
         help="Layer to take: 1 is the first one, -1 the last; with mean and first only.",
+    )
+
+
+def define_encoder_flags(flag_values: flags.FlagValues):
+    """Defines the flags that name a pretrained model, here and in fill_mask."""
+    flags_lib.define_model_flags(flag_values, config_required=False)
+    flags_lib.define_tokenizer_flags(flag_values)
+    flags_lib.integer(
+        flag_values,
+        "max_seq_length",
+        512,
+        lower_bound=4,
+        help="Tokens of a text, with its special ones, that the model reads at most.",
     )
 
 
@@ -65,19 +74,15 @@ def embed(settings: Any) -> int:
     Raises:
       ValueError: flags, model or input that cannot be used.
     """
-    model = text_encoder.Embedder(
-        text_encoder_flags.find_source(settings),
+    model = inference.Embedder(
+        inference.find_source(settings),
         pooling=settings.pooling,
         layer=settings.layer,
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
     )
-    with model, text_encoder_flags.open_texts(settings) as groups, _writer(
-        settings.output_file, model.width
-    ) as write:
-        return text_encoder_flags.answer_all(
-            groups, model.embed, lambda _, rows: write(rows), name="embed"
-        )
+    with model, _writer(settings.output_file, model.width) as write:
+        return predict.answer_texts(settings, model.embed, lambda _, rows: write(rows))
 
 
 @contextlib.contextmanager
@@ -100,36 +105,17 @@ def _writer(path: str, width: int) -> Iterator[Callable[[np.ndarray], None]]:
             "name for JSON lines, or copy it afterwards."
         )
     with files.atomic_path(path) as temporary, open(temporary, "wb") as stream:
-        written = _Rows(stream, width)
-        yield written.add
-        written.finish()
+        _write_header(stream, 0, width)
+        start = stream.tell()
+        yield lambda rows: stream.write(np.ascontiguousarray(rows, "<f4").tobytes())
+        _write_header(stream, (stream.tell() - start) // (4 * width), width)
 
 
-class _Rows:
-    """A NumPy file whose number of rows is known at the end only.
-
-    Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html, version 1.0.
-    """
-
-    def __init__(self, stream: Any, width: int):
-        self._stream = stream
-        self._shape: Tuple[int, int] = (0, width)
-        stream.write(self._header())
-
-    def add(self, rows: np.ndarray) -> None:
-        """Appends rows."""
-        self._stream.write(np.ascontiguousarray(rows, "<f4").tobytes())
-        self._shape = (self._shape[0] + len(rows), self._shape[1])
-
-    def finish(self) -> None:
-        """Writes the number of rows."""
-        self._stream.seek(0)
-        self._stream.write(self._header())
-
-    def _header(self) -> bytes:
-        described = {"descr": "<f4", "fortran_order": False, "shape": self._shape}
-        prefix = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
-        return prefix + str(described).encode("ascii").ljust(_HEADER_BYTES - 11) + b"\n"
+def _write_header(stream: BinaryIO, count: int, width: int) -> None:
+    """Writes a header, whose length does not depend on the number of rows."""
+    described = {"descr": "<f4", "fortran_order": False, "shape": (count, width)}
+    stream.seek(0)
+    np.lib.format.write_array_header_1_0(stream, described)
 
 
 def main(settings: Any):

@@ -1,23 +1,24 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Proposes words for the gaps, written [MASK], in texts.
+"""Proposes words for each [MASK] in texts.
 
   python -m albert.fill_mask --albert_dir=albert_base --text='The [MASK] of France is Paris.'
   python -m albert.fill_mask --albert_dir=albert_base --input_file=gaps.txt --output_file=words
 
 Input is a line for each text: the text, or a JSON object with text_a. Output is a JSON object for
-each text: the text, and for each of its gaps the most probable pieces of the vocabulary with their
-probabilities. Several gaps of a text are filled independently. The model needs its head for masked
+each text: the text, and for each [MASK] the most probable tokens of the vocabulary with their
+probabilities. Several in a text are filled independently. The model needs its head for masked
 words, as pretraining and the released archives have it.
 """
 
 import json
 import logging
-from typing import Any, List, Sequence
+from typing import Any, Sequence
 
 from absl import flags
 
-from albert.pretrained import text_encoder, text_encoder_flags
+from albert import embed, predict
+from albert.pretrained import inference
 from albert.util import flags as flags_lib
 from albert.util import text_lines
 
@@ -26,15 +27,12 @@ _LOGGER = logging.getLogger("albert")
 
 def define_flags(flag_values: flags.FlagValues):
     """Defines the script's flags."""
-    text_encoder_flags.define_flags(flag_values)
+    embed.define_encoder_flags(flag_values)
+    predict.define_text_flags(flag_values, output="answers")
     flags_lib.string(flag_values, "text", None, help="One text, in place of --input_file.")
-    flags_lib.path(
-        flag_values,
-        "output_file",
-        text_lines.STANDARD,
-        help="Where the answers go; a file is there when it is complete. - is standard output.",
+    flags_lib.integer(
+        flag_values, "count", 5, lower_bound=1, help="Words to propose for each [MASK]."
     )
-    flags_lib.integer(flag_values, "count", 5, lower_bound=1, help="Words to propose for each gap.")
 
 
 def fill_mask(settings: Any) -> int:
@@ -48,27 +46,25 @@ def fill_mask(settings: Any) -> int:
     """
     if settings.text is not None and settings.input_file != text_lines.STANDARD:
         raise ValueError("Give either --text or --input_file, not both.")
-    model = text_encoder.MaskFiller(
-        text_encoder_flags.find_source(settings),
+    model = inference.MaskFiller(
+        inference.find_source(settings),
         count=settings.count,
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
     )
     with model, text_lines.open_output(settings.output_file) as output:
 
-        def write(texts: text_encoder_flags.Texts, answers: Sequence[Any]) -> None:
-            for (text, *_), gaps in zip(texts, answers):
-                output.write(_line(text, gaps) + "\n")
+        def write(texts: predict.Texts, answers: Sequence[Any]) -> None:
+            for (text, *_), proposals in zip(texts, answers):
+                output.write(_line(text, proposals) + "\n")
             output.flush()
 
-        def answer(texts: text_encoder_flags.Texts) -> List[Any]:
-            return model.fill([_single(text) for text in texts])
-
-        if settings.text is not None:
-            write([(settings.text,)], answer([(settings.text,)]))
-            return 1
-        with text_encoder_flags.open_texts(settings) as groups:
-            return text_encoder_flags.answer_all(groups, answer, write, name="fill_mask")
+        return predict.answer_texts(
+            settings,
+            lambda texts: model.fill([_single(text) for text in texts]),
+            write,
+            given=None if settings.text is None else (settings.text,),
+        )
 
 
 def _single(text: Sequence[str]) -> str:
@@ -79,17 +75,17 @@ def _single(text: Sequence[str]) -> str:
     """
     if len(text) != 1:
         raise ValueError(
-            f"{text[0][:60]!r} comes with a second text. One with gaps is filled alone: name its "
+            f"{text[0][:60]!r} comes with a second text. One with [MASK] is filled alone: name its "
             "column by --columns."
         )
     return text[0]
 
 
-def _line(text: str, gaps: Sequence[Sequence[text_encoder.Proposal]]) -> str:
+def _line(text: str, proposals: Sequence[Sequence[inference.Proposal]]) -> str:
     """The answer for a text, as JSON."""
     words = [
-        [{"word": item.word, "probability": round(item.probability, 6)} for item in gap]
-        for gap in gaps
+        [{"word": item.word, "probability": round(item.probability, 6)} for item in of_one]
+        for of_one in proposals
     ]
     return json.dumps({"text": text, "gaps": words}, ensure_ascii=False)
 

@@ -568,7 +568,7 @@ class AlbertModel:
         """Runs all layers; gives the output [T, H] of every inner block."""
         config = self._config
         block = encoder.recomputed_block if recompute else encoder.block
-        outputs = []
+        outputs: List[tf.Tensor] = []
         for layer in range(config.num_hidden_layers):
             groups = layer_groups(config, layer)
             for inner in range(config.inner_group_num):
@@ -620,6 +620,14 @@ class AlbertModel:
     def get_embedding_projection(self) -> Optional[tf.Variable]:
         """Returns albert_zh's projection of words, float32 [E, H]; None in Google's layout."""
         return self._projection
+
+    # The same by the names of the public script's attributes.
+    pooled_output = property(get_pooled_output)
+    sequence_output = property(get_sequence_output)
+    all_encoder_layers = property(get_all_encoder_layers)
+    word_embedding_output = property(get_word_embedding_output)
+    embedding_output = property(get_embedding_output)
+    output_embedding_table = property(get_embedding_table)
 
 
 _MAPPING = "encoder/embedding_hidden_mapping_in"
@@ -980,13 +988,6 @@ def reshape_from_matrix(output_tensor: tf.Tensor, orig_shape_list: List) -> tf.T
 #
 # With the public script's names, arguments and variables. AlbertModel gives the same numbers in
 # less time: it joins and casts shared weights once a step.
-
-AlbertModel.pooled_output = property(AlbertModel.get_pooled_output)
-AlbertModel.sequence_output = property(AlbertModel.get_sequence_output)
-AlbertModel.all_encoder_layers = property(AlbertModel.get_all_encoder_layers)
-AlbertModel.word_embedding_output = property(AlbertModel.get_word_embedding_output)
-AlbertModel.embedding_output = property(AlbertModel.get_embedding_output)
-AlbertModel.output_embedding_table = property(AlbertModel.get_embedding_table)
 
 
 def get_timing_signal_1d_given_position(

@@ -712,7 +712,7 @@ def _update_on_replicas(
             norm = _finite_norm(_root_of_sum(squares + rows[:1]) * share, step_before)
         train_op = rule.apply_aggregated(
             strategy,
-            zip(summed, variables),
+            list(zip(summed, variables)),
             scale=_clip_scale(norm) * share,
             global_step=global_step,
         )

@@ -1,32 +1,304 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a training run will take: parameters, operations, memory, the largest batch, and time.
+"""What a training run will take: parameters, operations, memory and the largest batch.
 
   python -m albert.plan base_v2 --max_seq_length=128 --batch=32 --memory_gb=12
-  python -m albert.plan --albert_config_file=albert_config.json --task=squad_v2 --measure
+  python -m albert.plan --albert_config_file=albert_config.json --task=squad_v2
   python -m albert.plan --list
 
 Nothing is built or trained; the numbers are worked out from the configuration. They are those of
 the training scripts with their default --use_xla, and of either optimiser, since AdamW and LAMB
-keep the same state. GB are 10^9 bytes. Times need --measure, which tries this machine for a second
-or two, or the rate of another one: --gflops.
+keep the same state. GB are 10^9 bytes.
+
+The memory is that of the graph `modeling` and `ops.fused` build: what each operation keeps for the
+backward pass, and the temporaries of the widest moment. What the runtime needs besides, and what
+its allocator loses between tensors, were measured; docs/planning.md says how well the sums agree
+with processes.
+
+Dimensions: b sequences of a micro-batch, S sequence, T = b * S tokens, E embedding, H hidden,
+I intermediate, N heads, V vocabulary, P predictions a sequence, C classes.
 """
 
 import json
 import os
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Dict, Iterator, NamedTuple, Tuple
 
 from absl import flags
 
-from albert import configs, machine_rates, model_size, modeling, training_plan
-from albert.pretrained import released as released_models
+from albert import configs, modeling
+from albert.pretrained import released
 from albert.util import flags as flags_lib
-from albert.util import runtime as precision
+from albert.util import runtime as tensorflow_runtime
 
 GIGA = 1e9
+# Task -> sequences of one example.
+TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
+# Bytes of an activation in each --precision.
+ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2}
+FLOAT32 = 4
+SLOTS = 2  # AdamW and LAMB keep two numbers for each parameter
+
+
+class Job(NamedTuple):
+    """A training run whose needs are asked for; the fields are named as the flags explain them."""
+
+    config: modeling.AlbertConfig
+    task: str
+    batch: int
+    length: int
+    precision: str = "float32"
+    recompute: bool = False
+    accumulation: int = 1
+    predictions: int = 20
+    num_labels: int = 2
+
+
+def check(job: Job) -> None:
+    """Makes sure that such a run can be started.
+
+    Raises:
+      ValueError: a sequence longer than the model's positions, or a batch that does not split into
+        the micro-batches.
+    """
+    if job.length > job.config.max_position_embeddings:
+        raise ValueError(
+            f"--max_seq_length={job.length} is longer than the model's max_position_embeddings, "
+            f"{job.config.max_position_embeddings}."
+        )
+    if job.batch % job.accumulation:
+        raise ValueError(
+            f"--batch={job.batch} is not a multiple of --gradient_accumulation_steps="
+            f"{job.accumulation}: the micro-batches of an update have the same size."
+        )
+
 
 # ---------------------------------------------------------------------------------------------
-# Flags.
+# Parameters and operations.
+
+
+def _groups(config: modeling.AlbertConfig, part: str) -> int:
+    """How many sets of weights the layers use for a part, "attention" or "feed_forward"."""
+    layers = range(config.num_hidden_layers)
+    used = {getattr(modeling.layer_groups(config, layer), part) for layer in layers}
+    return len(used) * config.inner_group_num
+
+
+def _masked_lm_width(config: modeling.AlbertConfig) -> int:
+    """The size that vectors of masked tokens are transformed to: E, or H in albert_zh's way."""
+    return config.embedding_size if config.embedding_layout == "google" else config.hidden_size
+
+
+def parameter_counts(
+    config: modeling.AlbertConfig, task: str = "pretraining", *, num_labels: int = 2
+) -> Dict[str, int]:
+    """Returns the number of parameters of the embeddings, encoder, pooler and head."""
+    embedding, hidden, inner = config.embedding_size, config.hidden_size, config.intermediate_size
+    is_google = config.embedding_layout == "google"
+    width = embedding if is_google else hidden  # of positions, segments and their LayerNorm
+    embeddings = config.vocab_size * embedding
+    embeddings += (config.type_vocab_size + config.max_position_embeddings + 2) * width
+    if embedding != hidden:
+        embeddings += embedding * hidden + (hidden if is_google else 0)
+    attention = 4 * (hidden + 1) * hidden + 2 * hidden
+    feed_forward = (hidden + 1) * inner + (inner + 1) * hidden + 2 * hidden
+    encoder = _groups(config, "attention") * attention
+    encoder += _groups(config, "feed_forward") * feed_forward
+    words = _masked_lm_width(config)
+    norm = 2 * hidden if config.ln_type == "preln" else 0
+    head = {
+        "pretraining": (hidden + 3) * words + config.vocab_size + 2 * (hidden + 1),
+        "classification": num_labels * (hidden + 1) + norm,
+        "squad_v1": 2 * (hidden + 1),
+        # start_logits; end_logits: two layers and a LayerNorm; answer_class: two layers.
+        "squad_v2": 2 * (hidden + 1) + 2 * (2 * hidden + 1) * hidden + 3 * hidden,
+        "race": hidden + 1,
+    }[task]
+    return {
+        "embeddings": embeddings,
+        "encoder": encoder,
+        "pooler": (hidden + 1) * hidden,
+        "head": head,
+    }
+
+
+def _trained(job: Job) -> int:
+    """Parameters with gradients and slots: SQuAD's loss does not depend on the pooler."""
+    counts = parameter_counts(job.config, job.task, num_labels=job.num_labels)
+    return sum(counts.values()) - (counts["pooler"] if job.task.startswith("squad") else 0)
+
+
+def checkpoint_bytes(job: Job) -> Dict[str, int]:
+    """Returns the sizes of a checkpoint, as exported and as training writes it."""
+    counts = parameter_counts(job.config, job.task, num_labels=job.num_labels)
+    weights = FLOAT32 * sum(counts.values())
+    return {"weights": weights, "with_slots": weights + SLOTS * FLOAT32 * _trained(job)}
+
+
+def operations(job: Job) -> Dict[str, int]:
+    """Returns the floating-point operations of the matrix products of one update.
+
+    A multiply-add is two. The backward pass has twice the forward pass's: a product with the
+    transposed weight, and one with the transposed input. Recomputation runs the blocks once more.
+    """
+    config, length = job.config, job.length
+    embedding, hidden = config.embedding_size, config.hidden_size
+    sequences = job.batch * TASKS[job.task]
+    # Dense layers, scores and weighted sum of a block, for a token.
+    block = 4 * hidden * hidden + 2 * hidden * config.intermediate_size + 2 * length * hidden
+    blocks = config.num_hidden_layers * config.inner_group_num
+    words = _masked_lm_width(config)
+    word = hidden * words + embedding * config.vocab_size
+    word += words * embedding if words != embedding else 0
+    # Of squad_v2's layers every token sees start_logits, the half of end_logits/dense_0 that does
+    # not depend on the start, and end_logits/dense_1.
+    head = {
+        "pretraining": job.predictions * word + 2 * hidden + hidden * hidden,
+        "classification": job.num_labels * hidden + hidden * hidden,
+        "squad_v1": 2 * length * hidden,
+        "squad_v2": length * (hidden * hidden + 2 * hidden) + 3 * hidden * hidden + hidden,
+        "race": hidden + hidden * hidden,
+    }[job.task]
+    encoder = 2 * sequences * length * blocks * block
+    mapping = 0 if embedding == hidden else length * embedding * hidden
+    forward = encoder + 2 * sequences * (mapping + head)
+    again = encoder if job.recompute else 0
+    return {
+        "forward": forward,
+        "backward": 2 * forward,
+        "recomputation": again,
+        "total": 3 * forward + again,
+    }
+
+
+# ---------------------------------------------------------------------------------------------
+# Memory.
+
+
+class Runtime(NamedTuple):
+    """What a process takes beside what is worked out here; measured on a CPU.
+
+    Attributes:
+      standing: bytes before model and data: libraries, graph and compiled clusters.
+      each_block: bytes of graph and compiled clusters for each block of the encoder.
+      activations_factor: how many times the activations count, for pieces of memory that nothing
+        fits into any more.
+      temporaries_factor: the same for the temporaries.
+    """
+
+    standing: float
+    each_block: float
+    activations_factor: float
+    temporaries_factor: float
+
+
+TF2 = Runtime(800e6, 0.0, activations_factor=1.08, temporaries_factor=1.08)
+TF1 = Runtime(250e6, 35e6, activations_factor=1.42, temporaries_factor=0.81)
+
+
+def memory(job: Job, runtime: Runtime) -> Dict[str, float]:
+    """Returns the bytes of a run by kind, and as "peak" their sum.
+
+    Activations are gone when the update runs, but the places they leave are not of the size that
+    gradients and new slots need; processes were seen to grow by both.
+
+    Raises:
+      ValueError: see `check`.
+    """
+    check(job)
+    config = job.config
+    counts = parameter_counts(config, job.task, num_labels=job.num_labels)
+    gradients = FLOAT32 * _trained(job)
+    activations, temporaries = _activations_and_temporaries(job)
+    if job.precision == "float32":  # query, key and value joined
+        copies = FLOAT32 * _groups(config, "attention") * 3 * config.hidden_size**2
+    else:
+        copies = ACTIVATION_BYTES[job.precision] * counts["encoder"]
+    found = {
+        "runtime": runtime.standing
+        + runtime.each_block * config.num_hidden_layers * config.inner_group_num,
+        "weights": FLOAT32 * sum(counts.values()),
+        "slots": SLOTS * gradients,
+        "copies": copies,
+        "activations": runtime.activations_factor * activations,
+        "temporaries": runtime.temporaries_factor * temporaries,
+        # With accumulation the sums stand beside them, before and after a micro-batch is added.
+        "gradients": gradients * (3 if job.accumulation > 1 else 1),
+        # Variables are updated a few at a time; fitted as a third of all new weights and slots.
+        "update": gradients,
+    }
+    return dict(found, peak=sum(found.values()))
+
+
+def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
+    """Bytes that wait for the backward pass, and those of its widest moment besides.
+
+    Compiled clusters keep their inputs only: of gelu the value before it, of a softmax its result,
+    of a LayerNorm the two summands. Recomputation keeps the inputs of the blocks, and the rest of
+    one block at a time.
+
+    The widest moment, when (nearly) all activations are there, is the gradient of the masked
+    tokens' logits, or in the last block's backward pass that of the feed-forward part (gradients
+    before and after gelu, gelu again) or of the attention (gradients of probabilities and scores,
+    and their product in float32 inside of the cluster), when the feed-forward's activations are
+    gone. A block also has the gradients of its weights, before they are added to the other layers'.
+    """
+    config, width = job.config, ACTIVATION_BYTES[job.precision]
+    blocks = config.num_hidden_layers * config.inner_group_num
+    sequences = job.batch // job.accumulation * TASKS[job.task]
+    tokens = sequences * job.length  # T
+    hidden, inner = tokens * config.hidden_size, tokens * config.intermediate_size
+    scores = tokens * job.length * config.num_attention_heads  # b N S S
+
+    # Query, key, value, the attention's sum, both sub-layers' results and the LayerNorm between.
+    block = (7 * hidden + inner + scores) * width
+    # The inputs of blocks; in bfloat16 the heads get the last output in float32 besides.
+    kept = (blocks + 1) * hidden * width + (hidden * FLOAT32 if width != FLOAT32 else 0)
+    # The input and output of the embeddings' LayerNorm, in float32.
+    embedded = tokens * config.embedding_size
+    kept += FLOAT32 * (embedded + (embedded if config.embedding_layout == "google" else hidden))
+    if config.attention_probs_dropout_prob:  # the dropped probabilities, and a mask of bytes
+        block += scores * (width + 1)
+    if config.hidden_dropout_prob:
+        block, kept = block + 2 * hidden, kept + hidden
+    kept += block * (1 if job.recompute else blocks)
+
+    feed_forward = 3 * (inner + hidden) * width
+    attention = (2 * scores + 5 * hidden - inner) * width + scores * FLOAT32
+    logits = 0  # b P V
+    if job.task == "pretraining":
+        logits = sequences * job.predictions * config.vocab_size
+    counts = parameter_counts(config, job.task, num_labels=job.num_labels)
+    weights = width * counts["encoder"] / _groups(config, "feed_forward")
+    head = FLOAT32 * (3 * logits + 2 * hidden)
+    return kept, max(head, max(feed_forward, attention) + weights)
+
+
+def largest_batch(job: Job, runtime: Runtime, *, memory_bytes: float) -> int:
+    """Returns the largest micro-batch, in examples, whose peak is within `memory_bytes`.
+
+    With accumulation a batch may be any multiple of it. 0 where not even one example fits.
+
+    Args:
+      job: the run; its batch does not count.
+      runtime: what the process takes besides.
+      memory_bytes: the limit.
+    """
+
+    def fits(size: int) -> bool:
+        tried = job._replace(batch=size * job.accumulation)
+        return memory(tried, runtime)["peak"] <= memory_bytes
+
+    low, high = 0, 1
+    while fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+# ---------------------------------------------------------------------------------------------
+# The command.
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -44,52 +316,21 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.path(flag_values, "albert_dir", help="Folder of a model, with albert_config.json.")
     flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and end.")
     flags_lib.boolean(flag_values, "json", False, help="Print JSON in place of tables.")
-    _define_run_flags(flag_values)
-    _define_machine_flags(flag_values)
-
-
-def _define_run_flags(flag_values: flags.FlagValues):
     flags_lib.choice(
         flag_values,
         "task",
         "pretraining",
-        choices=list(model_size.TASKS),
+        choices=list(TASKS),
         help="What is trained. An example of race is four sequences.",
     )
-    flags_lib.integer(
-        flag_values, "max_seq_length", 512, lower_bound=1, help="Pieces in a sequence."
-    )
-    flags_lib.integer(
-        flag_values,
-        "batch",
-        32,
-        lower_bound=1,
-        help="Examples in one update: the scripts' --train_batch_size.",
-    )
-    flags_lib.integer(
-        flag_values,
-        "max_predictions_per_seq",
-        20,
-        lower_bound=1,
-        help="Masked words in a sequence, of pretraining.",
-    )
-    flags_lib.integer(
-        flag_values, "num_labels", 2, lower_bound=1, help="Labels of a classification."
-    )
+    for name, default, help_text in (
+        ("max_seq_length", 512, "Tokens in a sequence."),
+        ("batch", 32, "Examples in one update: the scripts' --train_batch_size."),
+        ("max_predictions_per_seq", 20, "Masked tokens in a sequence, of pretraining."),
+        ("num_labels", 2, "Labels of a classification."),
+    ):
+        flags_lib.integer(flag_values, name, default, lower_bound=1, help=help_text)
     flags_lib.define_update_flags(flag_values)
-    flags_lib.integer(
-        flag_values, "num_train_steps", None, lower_bound=1, help="Updates to tell the time of."
-    )
-    flags_lib.integer(
-        flag_values,
-        "num_examples",
-        None,
-        lower_bound=1,
-        help="Examples in the training data, to tell the time of an epoch.",
-    )
-
-
-def _define_machine_flags(flag_values: flags.FlagValues):
     flags_lib.floating(
         flag_values,
         "memory_gb",
@@ -105,84 +346,21 @@ def _define_machine_flags(flag_values: flags.FlagValues):
         help="What the process takes before model and data; by default as measured on a CPU with "
         "the TensorFlow that runs this. On a GPU, what is taken of the device's memory.",
     )
-    flags_lib.floating(
-        flag_values,
-        "gflops",
-        None,
-        lower_bound=0.001,
-        help="10^9 operations a second of a large matrix product in --precision.",
-    )
-    flags_lib.boolean(
-        flag_values,
-        "measure",
-        False,
-        help="Measure that rate on this machine, and how fast it handles what is between products.",
-    )
-    flags_lib.floating(
-        flag_values,
-        "utilisation",
-        None,
-        lower_bound=0.01,
-        upper_bound=1.0,
-        help="Share of the rate that a whole step reaches; by default, with --gflops, "
-        + ", ".join(f"{share} in {name}" for name, share in training_plan.UTILISATION.items())
-        + ", and with --measure what follows from both rates.",
-    )
 
 
-# ---------------------------------------------------------------------------------------------
-# The plan.
-
-
-class Column(NamedTuple):
-    """One way to run the same batch.
-
-    Attributes:
-      precision, recompute: the way.
-      is_chosen: whether it is the one the flags ask for.
-      operations: of one update.
-      memory: of one update.
-      fits: whether that is within the limit.
-      largest_micro_batch: the most examples that are within it.
-      step_seconds: None where the rate is not known.
-    """
-
-    precision: str
-    recompute: bool
-    is_chosen: bool
-    operations: training_plan.Work
-    memory: training_plan.Memory
-    fits: bool
-    largest_micro_batch: int
-    step_seconds: Optional[float]
-
-    @property
-    def title(self) -> str:
-        """Returns what tables call it."""
-        return self.precision + (", recompute" if self.recompute else "")
-
-
-def main(settings: Any):
+def main(settings: flags_lib.Settings):
     """Runs the script.
 
     Raises:
-      ValueError: no model or several are named, or what training_plan.check raises.
+      ValueError: no model or several are named, or what `check` raises.
     """
     if settings.list:
-        rows = [_preset_row(name) for name in configs.preset_names()]
-        print(json.dumps(rows, indent=2) if settings.json else _presets_table(rows))
+        rows = [published_size(name) for name in configs.preset_names()]
+        print(json.dumps(rows, indent=2) if settings.json else "\n".join(_list_lines(rows)))
         return
-    if settings.utilisation and not (settings.measure or settings.gflops):
-        raise ValueError(
-            f"--utilisation={settings.utilisation:g} is a share of a rate: give --gflops or "
-            "--measure too."
-        )
-    if settings.measure and settings.gflops:
-        raise ValueError("Give --gflops or --measure, not both.")
     path = _config_path(settings)
-    config = modeling.AlbertConfig.from_json_file(path)
-    job = training_plan.Job(
-        config,
+    job = Job(
+        modeling.AlbertConfig.from_json_file(path),
         settings.task,
         settings.batch,
         settings.max_seq_length,
@@ -192,245 +370,146 @@ def main(settings: Any):
         predictions=settings.max_predictions_per_seq,
         num_labels=settings.num_labels,
     )
-    training_plan.check(job)
-    columns = list(_columns(job, settings))
-    if settings.json:
-        print(json.dumps(_as_json(job, columns, settings), indent=2))
-        return
-    print("\n".join(_report(path, job, columns=columns, settings=settings)))
+    runtime = TF2 if tensorflow_runtime.is_tf2() else TF1
+    if settings.runtime_gb is not None:
+        runtime = runtime._replace(standing=settings.runtime_gb * GIGA, each_block=0.0)
+    found = plan(job, runtime, memory_bytes=settings.memory_gb * GIGA)
+    print(json.dumps(found, indent=2) if settings.json else "\n".join(_lines(path, found)))
 
 
-def _config_path(settings: Any) -> str:
+def _config_path(settings: flags_lib.Settings) -> str:
     """The configuration file of the model that the flags name."""
-    named = [
-        flag for flag in ("name", "albert_config_file", "albert_dir") if getattr(settings, flag)
-    ]
+    names = ("name", "albert_config_file", "albert_dir")
+    named = [f"--{flag}" for flag in names if getattr(settings, flag)]
     if len(named) != 1:
-        found = " and ".join(f"--{flag}" for flag in named) or "nothing"
         raise ValueError(
             "Name one model: a published size (`python -m albert.plan base_v2`; --list shows all), "
-            f"--albert_config_file or --albert_dir. Found: {found}."
+            f"--albert_config_file or --albert_dir. Found: {' and '.join(named) or 'nothing'}."
         )
     if settings.albert_config_file:
         return settings.albert_config_file
     if settings.albert_dir:
-        folder = released_models.local_folder(settings.albert_dir, "albert_dir")
-        return os.path.join(folder, released_models.CONFIG_NAME)
-    names = configs.preset_names()
-    return configs.preset_path(
-        f"albert_{settings.name}" if f"albert_{settings.name}" in names else settings.name
-    )
+        folder = released.local_folder(settings.albert_dir, "albert_dir")
+        return os.path.join(folder, released.CONFIG_NAME)
+    prefixed = f"albert_{settings.name}"
+    return configs.preset_path(prefixed if prefixed in configs.preset_names() else settings.name)
 
 
-def _columns(job: training_plan.Job, settings: Any) -> Iterator[Column]:
-    """The four ways to run the batch."""
-    runtime = training_plan.runtime_of(is_tf2=precision.is_tf2())
-    if settings.runtime_gb is not None:
-        runtime = runtime._replace(standing=settings.runtime_gb * GIGA, each_block=0.0)
-    limit = settings.memory_gb * GIGA
-    for name in training_plan.ACTIVATION_BYTES:
-        rates = _rates(name, settings)
+def plan(job: Job, runtime: Runtime, *, memory_bytes: float) -> Dict[str, Any]:
+    """Returns all that is known of a run, in the four ways to run it, as --json prints it.
+
+    Raises:
+      ValueError: see `check`.
+    """
+    check(job)
+    counts = parameter_counts(job.config, job.task, num_labels=job.num_labels)
+    ways = []
+    for precision in ACTIVATION_BYTES:
         for recompute in (False, True):
-            tried = job._replace(precision=name, recompute=recompute)
-            memory = training_plan.memory(tried, runtime)
-            seconds = None
-            if rates:
-                seconds = training_plan.step_seconds(
-                    tried, rates, runtime=runtime, utilisation=settings.utilisation
-                )
-            yield Column(
-                precision=name,
-                recompute=recompute,
-                is_chosen=(name, recompute) == (job.precision, job.recompute),
-                operations=training_plan.work(tried),
-                memory=memory,
-                fits=memory.peak <= limit,
-                largest_micro_batch=training_plan.largest_batch(tried, runtime, memory_bytes=limit),
-                step_seconds=seconds,
-            )
+            tried = job._replace(precision=precision, recompute=recompute)
+            needed = memory(tried, runtime)
+            largest = largest_batch(tried, runtime, memory_bytes=memory_bytes)
+            way = {
+                "precision": precision,
+                "recompute": recompute,
+                "is_chosen": tried == job,
+                "operations": operations(tried),
+                "memory_bytes": needed,
+                "fits": needed["peak"] <= memory_bytes,
+                "largest_micro_batch": largest,
+                "largest_batch": largest * job.accumulation,
+            }
+            ways.append(way)
+    return {
+        "task": job.task,
+        "max_seq_length": job.length,
+        "batch": job.batch,
+        "gradient_accumulation_steps": job.accumulation,
+        "memory_limit_bytes": memory_bytes,
+        "parameters": dict(counts, total=sum(counts.values())),
+        "checkpoint_bytes": checkpoint_bytes(job),
+        "ways": ways,
+    }
 
 
-def _rates(name: str, settings: Any) -> Optional[training_plan.Rates]:
-    """The machine's in a precision; --gflops is that of --precision alone."""
-    if settings.measure:
-        return machine_rates.measure(precision.compute_dtype(name))
-    if settings.gflops and name == settings.precision:
-        return training_plan.Rates(products=settings.gflops * GIGA)
-    return None
+_MEMORY_NAMES = {
+    "slots": "optimiser's slots",
+    "copies": "weights as products take them",
+    "temporaries": "temporaries, backward",
+    "update": "temporaries, update",
+}
 
 
-# ---------------------------------------------------------------------------------------------
-# What is printed.
-
-
-def _report(
-    path: str, job: training_plan.Job, *, columns: List[Column], settings: Any
-) -> Iterator[str]:
-    """The lines of the tables."""
-    config, chosen = job.config, next(column for column in columns if column.is_chosen)
-    yield f"{path}: {job.blocks} blocks, hidden size {config.hidden_size}"
-    micro = job.batch // job.accumulation
-    parts = f" in {job.accumulation} micro-batches of {micro}" if job.accumulation > 1 else ""
-    yield f"{job.task}, length {job.length}, batch {job.batch}{parts}, {chosen.title}"
-    yield from _parameter_lines(job)
-    yield ""
-    yield "Operations of one update, GFLOP"
-    for name, count in _operations(chosen.operations).items():
-        yield f"  {name:<28}{count / GIGA:>14,.1f}"
-    yield ""
-    yield from _memory_lines(columns, settings)
-    yield from _batch_lines(job, columns, settings)
-    yield from _time_lines(job, columns, settings)
-
-
-def _parameter_lines(job: training_plan.Job) -> Iterator[str]:
-    counts = model_size.parameter_counts(job.config, job.task, num_labels=job.num_labels)
-    sizes = training_plan.checkpoint_bytes(job)
+def _lines(path: str, found: Dict[str, Any]) -> Iterator[str]:
+    """What `plan` found, as tables."""
+    (chosen,) = [way for way in found["ways"] if way["is_chosen"]]
+    accumulation, limit = found["gradient_accumulation_steps"], found["memory_limit_bytes"] / GIGA
+    micro = f" in {accumulation} micro-batches" if accumulation > 1 else ""
+    yield (
+        f"{path}: {found['task']}, length {found['max_seq_length']},"
+        + f" batch {found['batch']}{micro}"
+    )
     yield ""
     yield "Parameters"
-    for part, count in dict(counts, total=sum(counts.values())).items():
+    for part, count in found["parameters"].items():
         yield f"  {part:<28}{count:>14,}"
-    yield f"  {'checkpoint, weights alone':<28}{_megabytes(sizes.weights):>14}"
-    yield f"  {'checkpoint with slots':<28}{_megabytes(sizes.with_slots):>14}"
+    for name, size in zip((", weights alone", " with slots"), found["checkpoint_bytes"].values()):
+        yield f"  {'checkpoint' + name:<28}{_megabytes(size):>14}"
+    yield ""
+    yield "Operations of one update, GFLOP"
+    for name, count in chosen["operations"].items():
+        yield f"  {name:<28}{count / GIGA:>14,.1f}"
+    yield ""
+
+    def line(name: str, cell: Any) -> str:
+        return f"  {name:<32}" + "".join(f"{cell(way):>20}" for way in found["ways"])
+
+    def title(way: Dict[str, Any]) -> str:
+        name = way["precision"] + (", recompute" if way["recompute"] else "")
+        return name + ("*" if way["is_chosen"] else "")
+
+    yield "Memory of one update, GB"
+    yield line("", title)
+    for kind in chosen["memory_bytes"]:
+        name = _MEMORY_NAMES.get(kind, kind)
+        yield line(name, lambda way, kind=kind: f"{way['memory_bytes'][kind] / GIGA:.2f}")
+    yield line(f"fits {limit:g} GB", lambda way: "yes" if way["fits"] else "no")
+    yield line(f"largest batch in {limit:g} GB", lambda way: f"{way['largest_batch']:,}")
+    if accumulation > 1:
+        yield line("largest micro-batch", lambda way: f"{way['largest_micro_batch']:,}")
 
 
 def _megabytes(size: float) -> str:
     return f"{size / 1e6:,.1f} MB"
 
 
-def _operations(work: training_plan.Work) -> Dict[str, int]:
-    return dict(work._asdict(), total=work.total)
-
-
-_MEMORY_NAMES = {
-    "runtime": "runtime",
-    "weights": "weights",
-    "slots": "optimiser's slots",
-    "copies": "weights as products take them",
-    "activations": "activations",
-    "temporaries": "temporaries, backward",
-    "gradients": "gradients",
-    "update": "temporaries, update",
-    "peak": "peak",
-}
-
-
-def _table_line(name: str, cells: List[str]) -> str:
-    return f"  {name:<32}" + "".join(f"{cell:>20}" for cell in cells)
-
-
-def _memory_lines(columns: List[Column], settings: Any) -> Iterator[str]:
-    titles = [column.title + ("*" if column.is_chosen else "") for column in columns]
-    yield _table_line("", titles)[2:].replace(" " * 25, "Memory of one update, GB ", 1)
-    for field, name in _MEMORY_NAMES.items():
-        cells = [f"{getattr(column.memory, field) / GIGA:.2f}" for column in columns]
-        yield _table_line(name, cells)
-    fitting = ["yes" if column.fits else "no" for column in columns]
-    yield _table_line(f"fits {settings.memory_gb:g} GB", fitting)
-
-
-def _batch_lines(job: training_plan.Job, columns: List[Column], settings: Any) -> Iterator[str]:
-    cells = [f"{column.largest_micro_batch:,}" for column in columns]
-    if job.accumulation == 1:
-        yield _table_line(f"largest batch in {settings.memory_gb:g} GB", cells)
-    else:
-        yield _table_line(f"largest micro-batch in {settings.memory_gb:g} GB", cells)
-        cells = [f"{column.largest_micro_batch * job.accumulation:,}" for column in columns]
-        yield _table_line(f"largest batch, {job.accumulation} micro-batches", cells)
-
-
-def _time_lines(job: training_plan.Job, columns: List[Column], settings: Any) -> Iterator[str]:
-    if not any(column.step_seconds for column in columns):
-        yield "Give --gflops or --measure to see times."
-        return
-
-    def cells(seconds: Any, form: Any) -> List[str]:
-        return [
-            form(seconds(column.step_seconds)) if column.step_seconds else "-" for column in columns
-        ]
-
-    yield _table_line("seconds an update", cells(float, "{:,.2f}".format))
-    yield _table_line("examples/s", cells(lambda step: job.batch / step, "{:,.1f}".format))
-    for name, updates in _updates(job, settings).items():
-        yield _table_line(name, cells(lambda step, count=updates: count * step, _duration))
-
-
-def _updates(job: training_plan.Job, settings: Any) -> Dict[str, float]:
-    """Name of a period -> its updates."""
-    found = {}
-    if settings.num_examples:
-        found["an epoch"] = settings.num_examples / job.batch
-    if settings.num_train_steps:
-        found[f"{settings.num_train_steps:,} updates"] = settings.num_train_steps
-    return found
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(int(round(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    return (f"{days:,} d " if days else "") + f"{hours}:{minutes:02d}:{rest:02d}"
-
-
-def _as_json(job: training_plan.Job, columns: List[Column], settings: Any) -> Dict[str, Any]:
-    """The same as an object."""
-    counts = model_size.parameter_counts(job.config, job.task, num_labels=job.num_labels)
-    ways = []
-    for column in columns:
-        way = {
-            "precision": column.precision,
-            "recompute": column.recompute,
-            "is_chosen": column.is_chosen,
-            "operations": _operations(column.operations),
-            "memory_bytes": dict(column.memory._asdict(), peak=column.memory.peak),
-            "fits": column.fits,
-            "largest_micro_batch": column.largest_micro_batch,
-            "largest_batch": column.largest_micro_batch * job.accumulation,
-            "step_seconds": column.step_seconds,
-        }
-        if column.step_seconds:
-            periods = _updates(job, settings).items()
-            way["seconds"] = {name: count * column.step_seconds for name, count in periods}
-        ways.append(way)
-    return {
-        "task": job.task,
-        "max_seq_length": job.length,
-        "batch": job.batch,
-        "gradient_accumulation_steps": job.accumulation,
-        "memory_limit_bytes": settings.memory_gb * GIGA,
-        "parameters": dict(counts, total=sum(counts.values())),
-        "checkpoint_bytes": training_plan.checkpoint_bytes(job)._asdict(),
-        "ways": ways,
-    }
-
-
-def _preset_row(name: str) -> Dict[str, Any]:
-    """A published size in numbers."""
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path(name))
-    job = training_plan.Job(config, "pretraining", batch=1, length=512)
-    counts = model_size.parameter_counts(config)
+def published_size(name: str) -> Dict[str, Any]:
+    """Returns a published size in numbers: a row of --list."""
+    job = Job(
+        modeling.AlbertConfig.from_json_file(configs.preset_path(name)), "pretraining", 1, 512
+    )
+    counts = parameter_counts(job.config)
     return {
         "name": name,
         "parameters": sum(counts.values()),
-        "without_heads": sum(counts.values()) - counts[model_size.HEAD],
-        "checkpoint_bytes": training_plan.checkpoint_bytes(job)._asdict(),
-        "forward_operations": training_plan.work(job).forward,
+        "without_heads": sum(counts.values()) - counts["head"],
+        "checkpoint_bytes": checkpoint_bytes(job),
+        "forward_operations": operations(job)["forward"],
     }
 
 
-def _presets_table(rows: List[Dict[str, Any]]) -> str:
-    lines = [
+def _list_lines(rows: Any) -> Iterator[str]:
+    yield (
         f"{'name':<20}{'parameters':>14}{'without heads':>16}{'weights':>13}{'with slots':>14}"
-        f"{'GFLOP forward, 512 pieces':>28}"
-    ]
+        f"{'GFLOP forward, 512 tokens':>28}"
+    )
     for row in rows:
         sizes = row["checkpoint_bytes"]
-        lines.append(
+        yield (
             f"{row['name']:<20}{row['parameters']:>14,}{row['without_heads']:>16,}"
             f"{_megabytes(sizes['weights']):>13}{_megabytes(sizes['with_slots']):>14}"
             f"{row['forward_operations'] / GIGA:>28,.1f}"
         )
-    return "\n".join(lines)
 
 
 def cli():

@@ -18,17 +18,19 @@ import contextlib
 import json
 import logging
 import sys
-from typing import Any, Iterator, List, Sequence, TextIO, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from absl import flags
 
 from albert import predictor
 from albert.util import flags as flags_lib
-from albert.util import text_lines
+from albert.util import progress, text_lines
 
 _LOGGER = logging.getLogger("albert")
 
 OUTPUT_FORMATS = ("jsonl", "tsv")
+
+Texts = List[Tuple[str, ...]]
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -44,14 +46,31 @@ def define_flags(flag_values: flags.FlagValues):
         "checkpoint",
         help="Weights to take in place of model.ckpt-best in --model_dir.",
     )
+    flags_lib.string(flag_values, "text_a", None, help="One text, in place of --input_file.")
+    flags_lib.string(flag_values, "text_b", None, help="The second text of a pair.")
+    flags_lib.choice(
+        flag_values,
+        "output_format",
+        "jsonl",
+        choices=OUTPUT_FORMATS,
+        help="jsonl: an object with label and probabilities (regression: score) for each line; "
+        "tsv: label and probabilities in columns, below a line that names them.",
+    )
+    define_text_flags(flag_values, output="answers")
+
+
+# ---------------------------------------------------------------------------------------------
+# Texts in, answers out: what embed and fill_mask do too.
+
+
+def define_text_flags(flag_values: flags.FlagValues, *, output: str) -> None:
+    """Defines the flags of a script that answers texts; `output` says what it writes."""
     flags_lib.path(
         flag_values,
         "input_file",
         text_lines.STANDARD,
         help="Texts, one line each; - is standard input.",
     )
-    flags_lib.string(flag_values, "text_a", None, help="One text, in place of --input_file.")
-    flags_lib.string(flag_values, "text_b", None, help="The second text of a pair.")
     flags_lib.string(
         flag_values,
         "columns",
@@ -63,34 +82,61 @@ def define_flags(flag_values: flags.FlagValues):
         flag_values,
         "output_file",
         text_lines.STANDARD,
-        help="Where the answers go; a file is there when it is complete. - is standard output.",
-    )
-    flags_lib.choice(
-        flag_values,
-        "output_format",
-        "jsonl",
-        choices=OUTPUT_FORMATS,
-        help="jsonl: an object with label and probabilities (regression: score) for each line; "
-        "tsv: label and probabilities in columns, below a line that names them.",
+        help=f"File for the {output}, which is there when it is complete. - is standard output.",
     )
     flags_lib.integer(
-        flag_values,
-        "predict_batch_size",
-        32,
-        lower_bound=1,
-        help="Texts to run together at most.",
+        flag_values, "predict_batch_size", 32, lower_bound=1, help="Texts to run together at most."
     )
     flags_lib.choice(
         flag_values,
         "precision",
         "float32",
         choices=flags_lib.PRECISIONS,
-        help="Type of the products and activations.",
+        help="Type of the products and activations; a hub module has float32 alone.",
     )
 
 
+def answer_texts(
+    settings: Any,
+    answer: Callable[[Texts], Any],
+    write: Callable[[Texts, Any], None],
+    *,
+    given: Optional[Tuple[str, ...]] = None,
+) -> int:
+    """Answers the texts of --input_file in groups that have come together.
+
+    Args:
+      settings: has the flags of `define_text_flags`.
+      answer: gives the answers of a group.
+      write: takes a group and its answers.
+      given: the one text, or pair, to answer in place of those of --input_file.
+
+    Returns:
+      The number of texts.
+
+    Raises:
+      ValueError: texts that cannot be read or answered.
+    """
+    path, count = settings.input_file, 0
+    reader = text_lines.TextReader(path, settings.columns)
+    if given is not None:
+        write([given], answer([given]))
+        return 1
+    with text_lines.open_input(path) as stream, progress.Progress(
+        "Answering", None, unit="texts", has_bar=path != text_lines.STANDARD
+    ) as bar:
+        if path == text_lines.STANDARD and sys.stdin.isatty():
+            _LOGGER.info("Type a text, or two with a TAB between them, and Enter; Ctrl-D ends.")
+        for lines in text_lines.read_lines(stream, path):
+            texts = reader.texts(lines)
+            write(texts, answer(texts))
+            count += len(texts)
+            bar.update(len(texts), "")
+    return count
+
+
 # ---------------------------------------------------------------------------------------------
-# Output.
+# The script.
 
 
 def format_prediction(prediction: predictor.Prediction, output_format: str) -> str:
@@ -106,14 +152,6 @@ def format_prediction(prediction: predictor.Prediction, output_format: str) -> s
     return json.dumps(content, ensure_ascii=False)
 
 
-def _header(labels: Sequence[str]) -> str:
-    return "\t".join(["label", *labels]) if labels else "score"
-
-
-# ---------------------------------------------------------------------------------------------
-# The script.
-
-
 def predict(settings: Any) -> int:
     """Answers as the settings say.
 
@@ -126,55 +164,30 @@ def predict(settings: Any) -> int:
     Raises:
       ValueError: flags, model or input that cannot be used.
     """
+    given = tuple(text for text in (settings.text_a, settings.text_b) if text is not None)
     if settings.text_b is not None and settings.text_a is None:
         raise ValueError("--text_b is the second text of a pair: give --text_a too.")
-    if settings.text_a is not None and settings.input_file != text_lines.STANDARD:
+    if given and settings.input_file != text_lines.STANDARD:
         raise ValueError("Give either --text_a (and --text_b) or --input_file, not both.")
-    reader = text_lines.TextReader(settings.input_file, settings.columns)
     with contextlib.ExitStack() as stack:
-        model = stack.enter_context(
-            predictor.Predictor(
-                settings.model_dir,
-                settings.checkpoint,
-                precision_name=settings.precision,
-                batch_size=settings.predict_batch_size,
-            )
+        model = predictor.Predictor(
+            settings.model_dir,
+            settings.checkpoint,
+            precision_name=settings.precision,
+            batch_size=settings.predict_batch_size,
         )
-        groups = _groups(settings, reader, stack)
+        stack.enter_context(model)
         output = stack.enter_context(text_lines.open_output(settings.output_file))
-        return _answer(model, groups, output, output_format=settings.output_format)
+        if settings.output_format == "tsv":
+            labels = model.classifier.labels
+            output.write("\t".join(["label", *labels] if labels else ["score"]) + "\n")
 
+        def write(_: Texts, predictions: Sequence[predictor.Prediction]) -> None:
+            for prediction in predictions:
+                output.write(format_prediction(prediction, settings.output_format) + "\n")
+            output.flush()
 
-def _groups(
-    settings: Any, reader: text_lines.TextReader, stack: contextlib.ExitStack
-) -> Iterator[List[Tuple[str, ...]]]:
-    """Texts to answer together."""
-    if settings.text_a is not None:
-        pair = (settings.text_a, settings.text_b)
-        return iter([[tuple(text for text in pair if text is not None)]])
-    stream = stack.enter_context(text_lines.open_input(settings.input_file))
-    if settings.input_file == text_lines.STANDARD and sys.stdin.isatty():
-        _LOGGER.info("Type a text, or two with a TAB between them, and Enter; Ctrl-D ends.")
-    return (reader.texts(lines) for lines in text_lines.read_lines(stream, settings.input_file))
-
-
-def _answer(
-    model: predictor.Predictor,
-    groups: Iterator[List[Tuple[str, ...]]],
-    output: TextIO,
-    *,
-    output_format: str,
-) -> int:
-    """Writes a line for each text; returns how many."""
-    if output_format == "tsv":
-        output.write(_header(model.classifier.labels) + "\n")
-    count = 0
-    for texts in groups:
-        for prediction in model.predict(texts):
-            output.write(format_prediction(prediction, output_format) + "\n")
-        output.flush()
-        count += len(texts)
-    return count
+        return answer_texts(settings, model.predict, write, given=given or None)
 
 
 def main(settings: Any):

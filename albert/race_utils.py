@@ -6,7 +6,7 @@ Dimensions: B batch, C options, S sequence, H hidden.
 """
 
 import os
-from typing import List
+from typing import Any, List
 
 import tensorflow.compat.v1 as tf
 
@@ -72,7 +72,7 @@ class RaceProcessor:
             example.endings = [self.process_text(ending) for ending in example.endings]
         return examples
 
-    process_text = classifier_utils.DataProcessor.process_text
+    process_text: Any = classifier_utils.DataProcessor.process_text
 
 
 # ---------------------------------------------------------------------------------------------

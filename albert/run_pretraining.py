@@ -24,9 +24,8 @@ from albert.data import batches as input_pipeline
 from albert.data import record_damage
 from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
-from albert.pretraining import dynamic_masking
-from albert.pretraining import masking as ngram_masking
 from albert.pretraining import model as pretraining_utils
+from albert.pretraining import words
 from albert.training import distributed_run, distribution
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
@@ -392,7 +391,7 @@ def _masks_on_the_fly(settings: Any, config: modeling.AlbertConfig) -> Dict[str,
     vocabulary = None
     if settings.spm_model_file or settings.vocab_file:
         tokenizer = tokenization.FullTokenizer(settings.vocab_file, True, settings.spm_model_file)
-        vocabulary = dynamic_masking.vocabulary_of_table(ngram_masking.piece_table(tokenizer))
+        vocabulary = words.piece_table(tokenizer)
     return {
         "masked_lm_budget": settings.masked_lm_budget,
         "vocab_size": config.vocab_size,

@@ -197,8 +197,8 @@ def preprocess_text(
 class _Spans(NamedTuple):
     """For each character of a derived text, the characters of its source that it stands for."""
 
-    starts: Sequence[int]
-    ends: Sequence[int]
+    starts: List[int]
+    ends: List[int]
 
 
 def _translation_spans(text: str, table: _CharacterTable) -> Optional[_Spans]:
@@ -206,7 +206,8 @@ def _translation_spans(text: str, table: _CharacterTable) -> Optional[_Spans]:
     uneven = {char for char in set(text) if len(table[ord(char)]) != 1}
     if not uneven:
         return None
-    starts, ends = [], []
+    starts: List[int] = []
+    ends: List[int] = []
     for index, char in enumerate(text):
         count = len(table[ord(char)]) if char in uneven else 1
         if count == 0 and ends and ends[-1] == index and not char.isspace():
@@ -220,7 +221,7 @@ def _collapse_spans(text: str, collapsed: str) -> Optional[_Spans]:
     """Spans in `text` for " ".join(text.split()); None where nothing moves."""
     if len(text) == len(collapsed):
         return None
-    starts = []
+    starts: List[int] = []
     for word in _WORD.finditer(text):
         if starts:
             starts.append(word.start() - 1)
@@ -240,7 +241,7 @@ def _normalizer_spans(offsets: Sequence[int], text: str) -> _Spans:
         while end - 1 > starts[index] and text[end - 1].isspace():
             end -= 1
         ends[index] = end
-    return _Spans(starts, ends)
+    return _Spans(list(starts), ends)
 
 
 def _to_source(pieces: _Spans, characters: Optional[_Spans]) -> _Spans:
@@ -383,7 +384,8 @@ class _SentencePieceEncoder:
         starts = [end - length(piece.lstrip(SPIECE_UNDERLINE)) for piece, end in zip(raw, ends)]
         if not any(map(_ends_in_digit_comma, raw)):
             return raw, _Spans(starts, ends)
-        pieces, spans = [], _Spans([], [])
+        pieces: List[str] = []
+        spans = _Spans([], [])
         for piece, start, end in zip(raw, starts, ends):
             if _ends_in_digit_comma(piece):
                 self._place_parts(piece, start, end, pieces=pieces, spans=spans)
@@ -602,7 +604,7 @@ def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
             f"vocab_file '{vocab_file}' is not UTF-8 text ({error.reason} at byte {error.start}). "
             "A SentencePiece model goes into spm_model_file."
         ) from error
-    vocab = collections.OrderedDict()
+    vocab: collections.OrderedDict[str, int] = collections.OrderedDict()
     for number, line in enumerate(text.rstrip("\r\n").split("\n"), start=1):
         words = line.split()
         token = words[0] if words else " "
@@ -719,7 +721,7 @@ def _unpack(columns: _Columns, inv_vocab: Dict[int, str]) -> List[Encoding]:
     ]
 
 
-_worker_tokenizer: Optional["FullTokenizer"] = None
+_worker_tokenizer: "FullTokenizer"
 
 
 def _start_worker(tokenizer: "FullTokenizer"):
@@ -728,7 +730,7 @@ def _start_worker(tokenizer: "FullTokenizer"):
     _worker_tokenizer = tokenizer
 
 
-def _encode_in_worker(texts: Sequence[str]) -> _Columns:
+def _encode_in_worker(texts: Sequence[Union[str, bytes]]) -> _Columns:
     """What a worker process of encode_batch does with its share."""
     encodings = [_worker_tokenizer.encode_with_offsets(text) for text in texts]
     return _pack(encodings, _worker_tokenizer.inv_vocab)

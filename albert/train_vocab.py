@@ -24,15 +24,14 @@ import sys
 import tempfile
 import textwrap
 import time
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Union
 
 import numpy as np
 import sentencepiece as spm
 from tqdm import tqdm
 
-from albert import tokenization, vocab_trainer
+from albert import tokenization
 from albert.pretraining import documents as text_documents
-from albert.pretraining import text_blocks
 from albert.util import files
 from albert.util import flags as flags_lib
 
@@ -55,11 +54,24 @@ _RECIPE = {
 _LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
 _MOST_UNDECODABLE = 0.01  # of all lines
 _SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
-# The trainer finds modules where this process finds them.
-_TRAINER = (
-    "import sys; sys.path[:] = sys.argv[2:]; "
-    "from albert import vocab_trainer; vocab_trainer.run(sys.argv[1])"
-)
+# What runs in a process of its own, in the folder of these files. SentencePiece is given an
+# iterator and a writer, since the paths of files would become part of the model.
+_SENTENCES, _SETTINGS, _MODEL, _LOG = "sentences.txt", "settings.json", "model", "log"
+_TRAINER = f"""
+import json, sys
+sys.path[:] = sys.argv[1:]  # modules lie where they do for the process that started this one
+import sentencepiece
+with open("{_SETTINGS}", encoding="utf-8") as stream:
+    settings = json.load(stream)
+with open("{_SENTENCES}", encoding="utf-8", newline="\\n") as lines:
+    with open("{_MODEL}", "wb") as model:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=(line.rstrip("\\n") for line in lines),
+            model_writer=model,
+            **settings,
+        )
+"""
+_FAILED = re.compile(r"^RuntimeError: (.*)", re.MULTILINE | re.DOTALL)
 _POLL_SECONDS = 0.2
 _LOG_SECONDS = 60
 
@@ -84,7 +96,7 @@ class TrainedVocabulary(NamedTuple):
 
 def _lines(paths: Sequence[str], text_field: str) -> Iterator[bytes]:
     """Yields the lines with text that the data creation would read."""
-    for document in text_blocks.read_documents(paths, text_field=text_field):
+    for document in text_documents.read_documents(paths, text_field=text_field):
         yield from document.text.split(b"\n")
 
 
@@ -142,11 +154,9 @@ def _prepare(drawn: Iterable[bytes], path: str, *, count: int, lower: bool) -> L
     return sample
 
 
-def _read_bytes(path: str) -> Optional[bytes]:
-    """The content of a local file; None if it is not there."""
-    if not os.path.exists(path):
-        return None
-    with open(path, "rb") as stream:
+def _read_bytes(folder: str, name: str) -> bytes:
+    """The content of a local file."""
+    with open(os.path.join(folder, name), "rb") as stream:
         return stream.read()
 
 
@@ -156,46 +166,47 @@ def _train_on(folder: str, settings: Dict[str, Any]) -> bytes:
     It is a process of its own from the start, not a fork: SentencePiece cannot train where
     TensorFlow 1.15 was loaded before it.
     """
-    files.atomic_write_json(os.path.join(folder, vocab_trainer.SETTINGS), {**_RECIPE, **settings})
-    log_path = os.path.join(folder, "log")
-    with open(log_path, "wb") as log:
+    files.atomic_write_json(os.path.join(folder, _SETTINGS), {**_RECIPE, **settings})
+    with open(os.path.join(folder, _LOG), "wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-c", _TRAINER, folder, *sys.path], stdout=log, stderr=log
+            [sys.executable, "-c", _TRAINER, *map(os.path.abspath, sys.path)],
+            stdout=log,
+            stderr=log,
+            cwd=folder,
         )
     try:
-        _watch(process, log_path)
+        _watch(process, folder)
     finally:
         process.kill()
         process.wait()
-    model = _read_bytes(os.path.join(folder, vocab_trainer.MODEL))
-    if process.returncode == 0 and model is not None:
-        return model
-    error = _read_bytes(os.path.join(folder, vocab_trainer.ERROR))
-    if error is not None:
-        raise ValueError(_trainer_message(error.decode("utf-8"), settings["vocab_size"]))
+    if process.returncode == 0:
+        return _read_bytes(folder, _MODEL)
+    failed = _FAILED.search(_read_bytes(folder, _LOG).decode("utf-8", "replace"))
+    if failed:
+        raise ValueError(_trainer_message(failed.group(1).strip(), settings["vocab_size"]))
     raise ValueError(
         f"The trainer was ended from outside (exit code {process.returncode}), mostly because "
         "memory ran out. Train on fewer sentences: a smaller --input_sentence_size."
     )
 
 
-def _watch(process: subprocess.Popen, log_path: str):
+def _watch(process: subprocess.Popen, folder: str):
     """Shows how far the trainer is until it ends."""
     started = logged = time.time()
     with tqdm(desc="training", disable=None, bar_format="{desc}: {elapsed}{postfix}") as bar:
         while process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_POLL_SECONDS)
-            left = _candidates_left(log_path)
+            left = _candidates_left(_read_bytes(folder, _LOG))
             bar.set_postfix_str(f"{left} candidate pieces left")
             if time.time() - logged > _LOG_SECONDS:
                 logged = time.time()
                 _LOGGER.info("Training: %s candidates left, %.0f s.", left, logged - started)
 
 
-def _candidates_left(log_path: str) -> str:
+def _candidates_left(log: bytes) -> str:
     """The number of pieces that are still in the running, from the trainer's log."""
-    sizes = re.findall(rb" size=(\d+) ", _read_bytes(log_path) or b"")
+    sizes = re.findall(rb" size=(\d+) ", log)
     return sizes[-1].decode("ascii") if sizes else "all"
 
 
@@ -292,7 +303,7 @@ def train(
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
         drawn = _drawn(_lines(paths, text_field), total=total, wanted=used, seed=seed)
-        path = os.path.join(folder, vocab_trainer.SENTENCES)
+        path = os.path.join(folder, _SENTENCES)
         sample = _prepare(drawn, path, count=used, lower=do_lower_case)
         settings = {"vocab_size": vocab_size, "character_coverage": character_coverage}
         model = _train_on(folder, settings)

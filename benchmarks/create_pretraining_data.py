@@ -267,11 +267,11 @@ def run_plain(text, model, output, *, dupe_factor):
     import tensorflow.compat.v1 as tf
 
     from albert import tokenization
-    from albert.pretraining import masking as ngram_masking
+    from albert.pretraining import words as words_of
 
     settings = PlainSettings(dupe_factor=dupe_factor)
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=model)
-    creator = PlainCreator(list(tokenizer.vocab), ngram_masking.starts_word, settings)
+    creator = PlainCreator(list(tokenizer.vocab), words_of.starts_word, settings)
     instances = creator.instances(plain_documents(text, tokenizer))
     with tf.io.TFRecordWriter(output) as writer:
         for instance in instances:
@@ -285,6 +285,7 @@ def run_plain(text, model, output, *, dupe_factor):
 def run_ours(text, model, output, *, dupe_factor):
     """Runs our program on all processors. Returns the number of instances."""
     from albert import tokenization
+    from albert.pretraining import instances
     from albert.pretraining import job as pretraining_data
 
     summary = pretraining_data.create_pretraining_data(
@@ -292,7 +293,7 @@ def run_ours(text, model, output, *, dupe_factor):
         [output],
         tokenizer=tokenization.FullTokenizer(None, spm_model_file=model),
         tokenizer_file=model,
-        settings=pretraining_data.DataSettings(max_seq_length=128, dupe_factor=dupe_factor),
+        settings=instances.DataSettings(max_seq_length=128, dupe_factor=dupe_factor),
     )
     return summary.counts.instances
 

@@ -54,10 +54,10 @@ def cell_of(line):
 
 def planned_batch(cell, arguments):
     """The plan's largest batch, and its standing memory (all that does not grow with the batch)."""
-    from albert import training_plan
+    from albert import plan
 
     name, length, precision, recompute = cell
-    job = training_plan.Job(
+    job = plan.Job(
         training_process.config_of(name),
         "classification",
         batch=1,
@@ -65,10 +65,10 @@ def planned_batch(cell, arguments):
         precision=precision,
         recompute=recompute,
     )
-    runtime = training_plan.runtime_of(is_tf2=arguments.tensorflow >= 2)
-    largest = training_plan.largest_batch(job, runtime, memory_bytes=arguments.memory_gb * 1e9)
-    found = training_plan.memory(job, runtime)
-    return largest, found.peak - found.activations - found.temporaries
+    runtime = plan.TF2 if arguments.tensorflow >= 2 else plan.TF1
+    largest = plan.largest_batch(job, runtime, memory_bytes=arguments.memory_gb * 1e9)
+    found = plan.memory(job, runtime)
+    return largest, found["peak"] - found["activations"] - found["temporaries"]
 
 
 def next_batch(runs, planned, arguments):

@@ -1,16 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What `python -m albert.plan` says, against processes that train: peak memory and time of a step.
+"""What `python -m albert.plan` says, against processes that train: peak memory.
 
     python benchmarks/plan_check.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python
     python benchmarks/plan_check.py --runs albert_base_v2:16x128 albert_base_v2:16x128:recompute
 
 A run is CONFIG:BATCHxLENGTH and then, each after a colon, what differs from float32 and a
 classification: bfloat16, recompute, a task, accumulation=N, or @N for the N-th Python only. Memory
-is the largest resident set of a process that makes --updates updates. Time is the processor's, over
-all threads, of the last update, and the plan's is worked out from the rates of matrix products and
-of what is between them in the same time of the same process: other programs that run meanwhile
-stretch neither.
+is the largest resident set of a process that makes --updates updates.
 """
 
 import argparse
@@ -65,11 +62,11 @@ def parse_run(text):
     return run, int(place) if place else None
 
 
-def planned(run, told, utilisation):
-    """The plan's memory in bytes and seconds."""
-    from albert import training_plan
+def planned(run, told):
+    """The plan's memory in bytes."""
+    from albert import plan
 
-    job = training_plan.Job(
+    job = plan.Job(
         training_process.config_of(run["config"]),
         run["task"],
         run["batch"],
@@ -79,19 +76,17 @@ def planned(run, told, utilisation):
         accumulation=run["accumulation"],
         predictions=run["predictions"],
     )
-    runtime = training_plan.runtime_of(is_tf2=told["tensorflow"].startswith("2."))
-    memory = training_plan.memory(job, runtime).peak
-    rates = training_plan.Rates(**told["processor_rates"])
-    return memory, training_plan.step_seconds(job, rates, runtime=runtime, utilisation=utilisation)
+    runtime = plan.TF2 if told["tensorflow"].startswith("2.") else plan.TF1
+    return plan.memory(job, runtime)["peak"]
 
 
 def check(arguments):
     """Makes the runs and prints a row for each."""
-    print("| TensorFlow | run | GB planned | measured | ratio | CPU s planned | measured | ratio |")
-    print("|---|---|---|---|---|---|---|---|", flush=True)
+    print("| TensorFlow | run | GB planned | measured | ratio |")
+    print("|---|---|---|---|---|", flush=True)
     for text in arguments.runs:
         run, only = parse_run(text)
-        run.update(updates=arguments.updates, measure_rates=True)
+        run.update(updates=arguments.updates)
         for place, python in enumerate(arguments.pythons, 1):
             if only not in (None, place):
                 continue
@@ -99,13 +94,11 @@ def check(arguments):
             if "error" in told:
                 print(f"| | {text} | {told['error']} |", flush=True)
                 continue
-            memory, seconds = planned(run, told, arguments.utilisation)
-            measured = told["processor_seconds"][-1]
+            memory = planned(run, told)
             print(
                 f"| {told['tensorflow']} | {text.partition('@')[0]}"
                 f" | {memory / 1e9:.2f} | {told['peak_memory'] / 1e9:.2f}"
-                f" | {memory / told['peak_memory']:.2f}"
-                f" | {seconds:.2f} | {measured:.2f} | {seconds / measured:.2f} |",
+                f" | {memory / told['peak_memory']:.2f} |",
                 flush=True,
             )
 
@@ -118,7 +111,6 @@ def parse_arguments():
     parser.add_argument("--pythons", nargs="+", default=[sys.executable])
     parser.add_argument("--runs", nargs="+", default=FITTED + HELD_OUT)
     parser.add_argument("--updates", type=int, default=3)
-    parser.add_argument("--utilisation", type=float, default=None)
     parser.add_argument("--nice", type=int, default=0)
     return parser.parse_args()
 

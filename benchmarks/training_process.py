@@ -29,7 +29,6 @@ DEFAULTS = {
     "accumulation": 1,
     "predictions": 20,
     "updates": 2,
-    "measure_rates": False,
 }
 
 
@@ -117,7 +116,6 @@ def make_updates(run):
     """Builds the graph and makes the updates."""
     import tensorflow.compat.v1 as tf
 
-    from albert import machine_rates
     from albert.util import progress
     from albert.util import runtime as precision
 
@@ -131,22 +129,18 @@ def make_updates(run):
         spec = model_fn_of(run, config)(features, None, "train", {})
         with tf.Session(config=precision.session_config()) as session:
             session.run(tf.global_variables_initializer())
-            seconds, processor_seconds, rates = [], [], None
+            seconds, processor_seconds = [], []
             for _ in range(run["updates"]):
                 begin, processor_begin = time.perf_counter(), time.process_time()
                 _, loss = session.run([spec.train_op, spec.loss], feed)
                 seconds.append(time.perf_counter() - begin)
                 processor_seconds.append(time.process_time() - processor_begin)
             peak = progress.peak_memory()
-            if run["measure_rates"]:
-                dtype = precision.compute_dtype(run["precision"])
-                rates = machine_rates.measure(dtype, session=session, clock=time.process_time)
     return {
         "tensorflow": tf.__version__,
         "peak_memory": peak,
         "seconds": seconds,
         "processor_seconds": processor_seconds,
-        "processor_rates": rates and rates._asdict(),
         "loss": float(loss),
     }
 

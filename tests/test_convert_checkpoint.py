@@ -14,40 +14,48 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.conversion import check as conversion_check
 from albert.pretrained import released as released_models
 from tests.support import (
     albert_zh_models,
+    conversion_check,
     huggingface_models,
     other_runtime,
     pretrained_models,
     released_archives,
 )
-from tests.support.conversions import config_in, convert, restore, values_in
+from tests.support.conversion_check import config_in
+from tests.support.conversions import convert, restore, values_in
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def differences_from_albert_zh(source, target, ln_type="postln"):
+    """How far our outputs are from those of the model in albert_zh's folder."""
+    settings = dict(albert_zh_models.CONFIG, ln_type=ln_type, embedding_layout="albert_zh")
+    config = modeling.AlbertConfig.from_dict(settings)
+    batch = conversion_check.random_batch(config)
+    return conversion_check.largest_differences(
+        conversion_check.albert_zh_outputs(source, config, batch),
+        conversion_check.our_outputs(target, batch),
+    )
 
 
 class TestFromAlbertZh:
     @pytest.mark.slow
     @pytest.mark.parametrize("ln_type", ["postln", "preln"])
     @pytest.mark.parametrize("layout", ["native", "google"])
-    def test_the_model_computes_what_albert_zh_computes(self, layout, ln_type, tmp_path):
+    def test_the_model_computes_what_albert_zh_computes(self, layout, ln_type, tmp_path, capsys):
         source = albert_zh_models.write(tmp_path / "zh", ln_type=ln_type, slots=True)
-        converted = convert(
-            "from_albert_zh", source, tmp_path / "ours", "--verify", f"--layout={layout}"
-        )
-        assert {item.output for item in converted.differences} == {
-            "sequence_output",
-            "pooled_output",
-            "mlm_logits",
-            "sop_logits",
-        }
-        assert max(item.largest for item in converted.differences) < 2e-5
+        convert("from_albert_zh", source, tmp_path / "ours", f"--layout={layout}")
+        differences = differences_from_albert_zh(source, tmp_path / "ours", ln_type)
+        assert len(differences) == 4 and max(differences.values()) < 2e-5
         config = config_in(tmp_path / "ours")
         assert config.ln_type == ln_type
         assert config.embedding_layout == ("albert_zh" if layout == "native" else "google")
-        restore(tmp_path / "ours")
+        assert not [name for name in restore(tmp_path / "ours") if "lamb" in name]
+        said = capsys.readouterr().out
+        assert "of the optimiser, such as" in said
+        assert "bert/pooler/dense/kernel [16, 16] -> bert/pooler/dense/kernel [16, 16]" in said
 
     @pytest.mark.slow
     def test_native_values_are_the_same_bytes_under_new_names(self, tmp_path):
@@ -69,23 +77,9 @@ class TestFromAlbertZh:
 
     @pytest.mark.slow
     def test_the_old_name_of_the_table_is_known(self, tmp_path):
-        plain = albert_zh_models.write(tmp_path / "plain")
-        renamed = albert_zh_models.write(tmp_path / "renamed", alias=True)
-        convert("from_albert_zh", plain, tmp_path / "a")
-        convert("from_albert_zh", renamed, tmp_path / "b", "--verify")
-        table = "bert/embeddings/word_embeddings"
-        np.testing.assert_array_equal(
-            values_in(tmp_path / "a")[table], values_in(tmp_path / "b")[table]
-        )
-
-    @pytest.mark.slow
-    def test_slots_and_step_are_dropped_and_counted(self, tmp_path, capsys):
-        source = albert_zh_models.write(tmp_path / "zh", slots=True)
+        source = albert_zh_models.write(tmp_path / "zh", alias=True)
         convert("from_albert_zh", source, tmp_path / "ours")
-        assert not [name for name in values_in(tmp_path / "ours") if "lamb" in name]
-        said = capsys.readouterr().out
-        assert "of the optimiser, such as" in said
-        assert "bert/pooler/dense/kernel [16, 16] -> bert/pooler/dense/kernel [16, 16]" in said
+        assert max(differences_from_albert_zh(source, tmp_path / "ours").values()) < 2e-5
 
     @pytest.mark.slow
     def test_unused_keys_of_the_configuration_survive(self, tmp_path):
@@ -96,11 +90,7 @@ class TestFromAlbertZh:
         assert len(unused) == 5
         assert written["directionality"] == "bidi"
         assert {key: written[key] for key in unused} == unused
-
-    @pytest.mark.slow
-    def test_the_new_folder_is_used_as_an_archive_is(self, tmp_path):
-        source = albert_zh_models.write(tmp_path / "zh")
-        convert("from_albert_zh", source, tmp_path / "ours")
+        # The new folder is used as an archive is.
         found = released_models.find_files(str(tmp_path / "ours"), label="the folder")
         assert os.path.basename(found.vocab_file) == "vocab.txt"
 
@@ -108,9 +98,9 @@ class TestFromAlbertZh:
     @pytest.mark.parametrize("ln_type", ["postln", "preln"])
     def test_a_fine_tuned_classifier_is_converted_with_its_head(self, ln_type, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh", labels=3, ln_type=ln_type)
-        converted = convert("from_albert_zh", source, tmp_path / "ours", "--verify")
-        assert "logits" in {item.output for item in converted.differences}
-        assert max(item.largest for item in converted.differences) < 2e-5
+        convert("from_albert_zh", source, tmp_path / "ours")
+        differences = differences_from_albert_zh(source, tmp_path / "ours", ln_type)
+        assert "logits" in differences and max(differences.values()) < 2e-5
         assert ("loss/LayerNorm/beta" in values_in(tmp_path / "ours")) == (ln_type == "preln")
 
     @pytest.mark.slow
@@ -119,11 +109,9 @@ class TestFromAlbertZh:
         values = values_in(source, "albert_model.ckpt")
         values = {name: value for name, value in values.items() if name.startswith("bert/")}
         released_archives.save(pathlib.Path(source) / "albert_model.ckpt", values)
-        converted = convert("from_albert_zh", source, tmp_path / "ours", "--verify")
-        assert {item.output for item in converted.differences} == {
-            "sequence_output",
-            "pooled_output",
-        }
+        convert("from_albert_zh", source, tmp_path / "ours")
+        differences = differences_from_albert_zh(source, tmp_path / "ours")
+        assert set(differences) == {"sequence_output", "pooled_output"}
 
     @pytest.mark.slow
     def test_a_configuration_of_another_size_is_refused(self, tmp_path):
@@ -152,8 +140,9 @@ class TestFromAlbertZh:
     @pytest.mark.slow
     def test_our_own_names_need_no_conversion(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "ours")
-        with pytest.raises(ValueError, match="needs no conversion"):
-            convert("from_albert_zh", source, tmp_path / "new")
+        for direction in ("from_albert_zh", "to_google_layout"):
+            with pytest.raises(ValueError, match="Google"):
+                convert(direction, source, tmp_path / "new")
 
     @pytest.mark.slow
     def test_another_layout_is_refused_by_its_names(self, tmp_path):
@@ -186,9 +175,7 @@ class TestToGoogleLayout:
         source = pretrained_models.write_archive(
             tmp_path / "ours", embedding_layout="albert_zh", ln_type=ln_type
         )
-        converted = convert("to_google_layout", source, tmp_path / "wide", "--verify")
-        assert len(converted.differences) == 4
-        assert max(item.largest / item.scale for item in converted.differences) < 2e-5
+        converted = convert("to_google_layout", source, tmp_path / "wide")
         assert "product W P" in converted.report.notes[0]
         assert restore(tmp_path / "wide")["bert/embeddings/word_embeddings"] == [400, 16]
         batch = pretrained_models.inputs()
@@ -202,21 +189,15 @@ class TestToGoogleLayout:
         source = pretrained_models.write_archive(
             tmp_path / "ours", embedding_layout="albert_zh", embedding_size=16
         )
-        convert("to_google_layout", source, tmp_path / "wide", "--verify")
+        convert("to_google_layout", source, tmp_path / "wide")
         before, after = values_in(source), values_in(tmp_path / "wide")
         assert set(before) == set(after)
         assert all(np.array_equal(before[name], after[name]) for name in before)
 
     @pytest.mark.slow
-    def test_googles_layout_is_refused(self, tmp_path):
-        source = pretrained_models.write_archive(tmp_path / "ours")
-        with pytest.raises(ValueError, match="has Google's layout already"):
-            convert("to_google_layout", source, tmp_path / "wide")
-
-    @pytest.mark.slow
     def test_a_checkpoint_of_albert_zh_itself_is_refused(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh", embedding_layout="albert_zh")
-        with pytest.raises(ValueError, match="converted by from_albert_zh"):
+        with pytest.raises(ValueError, match="from_albert_zh"):
             convert("to_google_layout", source, tmp_path / "wide")
 
 
@@ -225,22 +206,9 @@ class TestFolders:
     def test_an_existing_folder_is_not_touched(self, tmp_path):
         source = albert_zh_models.write(tmp_path / "zh")
         (tmp_path / "ours").mkdir()
-        with pytest.raises(ValueError, match="ours exists already"):
+        with pytest.raises(ValueError, match="ours"):
             convert("from_albert_zh", source, tmp_path / "ours")
         assert list((tmp_path / "ours").iterdir()) == []
-
-    @pytest.mark.slow
-    def test_a_failed_verification_leaves_nothing_behind(self, tmp_path, monkeypatch):
-        source = albert_zh_models.write(tmp_path / "zh")
-
-        def wrong(*arguments, **keywords):
-            return {name: value + 1e-3 for name, value in right(*arguments, **keywords).items()}
-
-        right = conversion_check.our_outputs
-        monkeypatch.setattr(conversion_check, "our_outputs", wrong)
-        with pytest.raises(ValueError, match="(?s)does not compute.*mlm_logits: largest diff"):
-            convert("from_albert_zh", source, tmp_path / "ours", "--verify")
-        assert os.listdir(str(tmp_path)) == ["zh"]
 
     @pytest.mark.slow
     def test_files_named_by_flags_need_not_lie_in_the_folder(self, tmp_path):
@@ -255,32 +223,6 @@ class TestFolders:
             f"--vocab_file={tmp_path}/words.txt",
         )
         assert (tmp_path / "ours" / "words.txt").exists()
-
-
-class TestComparison:
-    def test_an_output_that_only_one_model_gives_is_named(self):
-        ones = np.ones([2, 2])
-        before = {"sequence_output": ones, "pooled_output": ones}
-        with pytest.raises(ValueError, match="Only one of the two models gives logits"):
-            conversion_check.compare(before, {"sequence_output": ones, "logits": ones})
-
-    def test_the_tolerance_grows_with_large_outputs(self):
-        large = np.full([2], 100.0)
-        (difference,) = conversion_check.compare({"x": large}, {"x": large + 5e-3})
-        assert difference.scale == 100.0
-        with pytest.raises(ValueError, match="does not compute"):
-            conversion_check.compare({"x": large}, {"x": large + 5e-2})
-
-    def test_heads_on_large_numbers_may_differ_as_these_do(self):
-        before = {"sequence_output": np.full([2], 100.0), "logits": np.ones([2])}
-        after = {"sequence_output": np.full([2], 100.0), "logits": np.ones([2]) + 5e-3}
-        assert len(conversion_check.compare(before, after)) == 2
-        with pytest.raises(ValueError, match="does not compute"):
-            conversion_check.compare({"logits": np.ones([2])}, {"logits": np.ones([2]) + 5e-3})
-
-    def test_numbers_that_are_none_do_not_pass(self):
-        with pytest.raises(ValueError, match="does not compute"):
-            conversion_check.compare({"x": np.ones(1)}, {"x": np.full(1, np.nan)})
 
 
 class TestFlags:
@@ -301,7 +243,7 @@ class TestFlags:
         ],
     )
     def test_a_flag_of_another_direction_is_refused(self, direction, flag, tmp_path):
-        with pytest.raises(ValueError, match=f"has no meaning in {direction}"):
+        with pytest.raises(ValueError, match=flag[: flag.index("=")] if "=" in flag else flag):
             convert(direction, tmp_path, tmp_path / "new", flag)
 
     @pytest.mark.slow
@@ -310,9 +252,7 @@ class TestFlags:
         command = [sys.executable, "-m", "albert.convert_checkpoint"]
         arguments = [f"--input_dir={source}", f"--output_dir={tmp_path}/ours"]
         done = subprocess.run(
-            [*command, "from_albert_zh", *arguments],
-            cwd=str(ROOT),
-            capture_output=True,
+            [*command, "from_albert_zh", *arguments], cwd=str(ROOT), capture_output=True
         )
         assert done.returncode == 0, done.stderr
         assert b"converted: 31 variables" in done.stdout

@@ -197,18 +197,18 @@ def test_a_mistake_is_one_line_and_exit_code_one(tmp_path):
 
 # A worker kills its parent when it begins the part with the number 3; with the small blocks the
 # text has about ten.
-SMALL_BLOCKS = "from albert.pretraining import text_blocks; text_blocks.BLOCK_BYTES = 1500\n"
+SMALL_BLOCKS = "from albert.pretraining import documents; documents.BLOCK_BYTES = 1500\n"
 KILL = (
     SMALL_BLOCKS
     + """
 import os, signal
-from albert.pretraining import job as pretraining_data
-original = pretraining_data.InstanceMaker.make_part
-def make_part(self, block, path):
+from albert.pretraining import job
+original = job.make_part
+def make_part(maker, block, path):
     if block.number == 3:
         os.kill(os.getppid(), signal.SIGKILL)
-    return original(self, block, path)
-pretraining_data.InstanceMaker.make_part = make_part
+    return original(maker, block, path)
+job.make_part = make_part
 """
 )
 

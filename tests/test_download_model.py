@@ -13,29 +13,16 @@ from albert.util import flags as flags_lib
 from tests.support import file_server, released_archives
 
 
-@pytest.fixture(scope="module")
-def archive(tmp_path_factory):
-    place = tmp_path_factory.mktemp("archive")
-    folder = released_archives.write_model(place / "model")
-    return released_archives.write_archive(place / "a.tar.gz", folder).read_bytes()
-
-
 @pytest.fixture
-def arguments(archive, tmp_path, monkeypatch):
+def arguments(tmp_path, monkeypatch):
     """Where the command finds a server and a cache."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    folder = released_archives.write_model(tmp_path / "model")
+    archive = released_archives.write_archive(tmp_path / "a.tar.gz", folder)
     with file_server.serving() as state:
-        state.files["/albert_base_v2.tar.gz"] = archive
+        state.files["/albert_base_v2.tar.gz"] = archive.read_bytes()
         yield [f"--base_url={state.url}", f"--cache_dir={tmp_path}/cache"]
-
-
-def run(*arguments):
-    """Starts the command as a user does; returns code, standard output and standard error."""
-    done = subprocess.run(
-        [sys.executable, "-m", "albert.download_model", *arguments], capture_output=True
-    )
-    return done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
 
 
 def parsed(*arguments):
@@ -43,49 +30,32 @@ def parsed(*arguments):
 
 
 @pytest.mark.slow
-def test_the_command_prints_the_folder_and_the_flag_that_takes_it(arguments, tmp_path):
+def test_the_command_prints_the_folder_and_the_flag_that_takes_it(arguments, tmp_path, capsys):
     folder = f"{tmp_path}/cache/albert_base_v2/albert_base"
-    code, output, errors = run("base_v2", *arguments)
-    assert (code, output) == (0, f"{folder}\n--albert_dir={folder}\n"), errors
-    assert os.path.exists(f"{folder}/albert_config.json")
+    download_model.main(parsed("--name=base_v2", *arguments))
+    assert capsys.readouterr().out == f"{folder}\n--albert_dir={folder}\n"
     # Flags may come first, and without a server the model is still there.
-    code, output, errors = run("--base_url=http://127.0.0.1:9", arguments[1], "albert_base_v2")
-    assert code == 0 and output.startswith(f"{folder}\n"), errors
-    assert "is as it was downloaded" in errors
+    command = [sys.executable, "-m", "albert.download_model", "--base_url=http://127.0.0.1:9"]
+    for names in (["albert_base_v2"], ["base_v2", "large_v2"]):
+        done = subprocess.run(command + arguments[1:] + names, stdout=subprocess.PIPE)
+        assert done.returncode == len(names) - 1
+        assert done.stdout.decode("utf-8").startswith(folder) == (len(names) == 1)
 
 
-@pytest.mark.slow
-def test_an_argument_too_many_is_refused(arguments):
-    code, output, errors = run("base_v2", "large_v2", *arguments)
-    assert (code, output) == (1, "") and "Unexpected arguments ['base_v2', 'large_v2']" in errors
-
-
-@pytest.mark.parametrize(
-    "given, words",
-    [([], "No model is named"), (["--name=base_v3"], "no released model 'base_v3'. Did you mean")],
-)
-def test_a_name_is_needed_that_exists(given, words):
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize("given", [[], ["--name=base_v3"]])
+def test_a_name_is_needed_that_exists(given):
+    with pytest.raises(ValueError, match="base_v2"):
         download_model.main(parsed(*given))
 
 
-def test_the_list_has_all_names(capsys):
+def test_the_list_has_all_names_and_the_defaults_are_the_public_ones(capsys):
     download_model.main(parsed("--list"))
-    lines = capsys.readouterr().out.splitlines()
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert len(lines) == 13
-    assert lines[5].split() == [
-        "base_v2",
-        "albert_base_v2.tar.gz",
-        "albert_base/",
-        "30k-clean.model",
-    ]
-    assert lines[-1].split()[0] == "xxlarge_zh" and lines[-1].endswith("vocab_chinese.txt")
-
-
-def test_defaults_are_the_public_bucket_and_the_users_cache():
-    settings = parsed()
-    assert settings.base_url == "https://storage.googleapis.com/albert_models"
-    assert settings.cache_dir == os.path.expanduser("~/.cache/albert")
+    assert lines[5] == ["base_v2", "albert_base_v2.tar.gz", "albert_base/", "30k-clean.model"]
+    assert lines[-1][0] == "xxlarge_zh" and lines[-1][-1] == "vocab_chinese.txt"
+    assert parsed().base_url == "https://storage.googleapis.com/albert_models"
+    assert parsed().cache_dir == os.path.expanduser("~/.cache/albert")
 
 
 def test_limits_and_the_hash_are_those_of_the_flags(arguments):

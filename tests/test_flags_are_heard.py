@@ -161,7 +161,6 @@ HEARD = {
         "approximate_gelu": "=true",
         "pytorch_model_bin": "=true",
         "huggingface_python": NOWHERE,
-        "verify": "=true",
         **TEXT,
         "vocab_file": NOWHERE,
     },
@@ -217,16 +216,11 @@ HEARD = {
         "batch": "=2",
         "max_predictions_per_seq": "=2",
         "num_labels": ("labels", "=7000"),
-        "num_train_steps": "=7",
-        "num_examples": "=7",
         "precision": "=bfloat16",
         "recompute": "=true",
         "gradient_accumulation_steps": "=2",
         "memory_gb": "=3",
         "runtime_gb": "=1",
-        "gflops": "=3",
-        "measure": "=true",
-        "utilisation": "=0.1",
     },
     "predict": {
         "model_dir": NOWHERE,
@@ -492,7 +486,7 @@ def sweeping(folder):
 
 def planning(folder):
     return {
-        "plan": ["--name=base_v2", "--gflops=100"],
+        "plan": ["--name=base_v2"],
         "labels": ["--name=base_v2", "--json", "--task=classification"],
     }
 

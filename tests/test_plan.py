@@ -1,18 +1,257 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The command that tells what a training run will take."""
+"""What a training run will take: against graphs, arithmetic by hand, and a run."""
 
 import json
+import os
+import pathlib
 import shutil
+import subprocess
+import sys
 
+import numpy as np
 import pytest
+import tensorflow.compat.v1 as tf
 
-from albert import configs, machine_rates, modeling, plan, training_plan
+from albert import classifier_utils, configs, fine_tuning_utils, modeling, plan, race_utils
+from albert.squad import heads as squad_heads
 from albert.util import flags as flags_lib
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BATCH, LENGTH, PREDICTIONS, LABELS = 4, 12, 3, 5
+NO_RUNTIME = plan.TF2._replace(standing=0.0)
 
-def rates(products):
-    return training_plan.Rates(products, elements=1e9)
+VARIANTS = {
+    "google": {},
+    "a mapping less, nothing shared": {"embedding_size": 16, "share_type": "none"},
+    "albert_zh": {"embedding_layout": "albert_zh"},
+    "albert_zh, a mapping less, preln": {
+        "embedding_layout": "albert_zh",
+        "embedding_size": 16,
+        "ln_type": "preln",
+    },
+    "attention shared": {"share_type": "attention"},
+    "ffn shared": {"share_type": "ffn"},
+    "groups": {"num_hidden_groups": 2},
+    "inner groups": {"inner_group_num": 2, "share_type": "ffn", "num_hidden_groups": 2},
+}
+HEADS = {
+    "classification": lambda: classifier_utils.classification_head(LABELS, False),
+    "squad_v1": lambda: squad_heads.v1_head(LENGTH),
+    "squad_v2": lambda: squad_heads.v2_head(squad_heads.BeamSize(), 0.1),
+    "race": lambda: race_utils.choice_head(0.1),
+}
+
+
+def tiny_config(**changes):
+    sizes = {"vocab_size": 50, "embedding_size": 8, "hidden_size": 16, "num_hidden_layers": 3}
+    sizes.update(num_attention_heads=2, intermediate_size=24, max_position_embeddings=20)
+    return modeling.AlbertConfig(**dict(sizes, **changes))
+
+
+def tiny_job(config, task):
+    return plan.Job(config, task, BATCH, LENGTH, predictions=PREDICTIONS, num_labels=LABELS)
+
+
+def base_config(name="albert_base_v2", **changes):
+    config = modeling.AlbertConfig.from_json_file(configs.preset_path(name))
+    return modeling.AlbertConfig.from_dict(dict(config.to_dict(), **changes))
+
+
+def base_job(config=None, **changes):
+    return plan.Job(config or base_config(), "classification", 32, 128)._replace(**changes)
+
+
+def peak(job):
+    return plan.memory(job, NO_RUNTIME)["peak"]
+
+
+# ---- against graphs ----
+
+
+def features_of(task):
+    """Placeholders for a batch of the task."""
+    ints = {name: [BATCH, LENGTH] for name in ("input_ids", "input_mask", "segment_ids")}
+    if task == "race":
+        ints = {name: [BATCH, 4, LENGTH] for name in ints}
+    ints.update(label_ids=[BATCH], next_sentence_labels=[BATCH, 1], is_impossible=[BATCH])
+    ints.update(start_positions=[BATCH], end_positions=[BATCH])
+    ints.update(masked_lm_positions=[BATCH, PREDICTIONS], masked_lm_ids=[BATCH, PREDICTIONS])
+    floats = {"p_mask": [BATCH, LENGTH], "masked_lm_weights": [BATCH, PREDICTIONS]}
+    features = {name: tf.placeholder(tf.int32, shape) for name, shape in ints.items()}
+    features.update({name: tf.placeholder(tf.float32, shape) for name, shape in floats.items()})
+    return features
+
+
+def build_pretraining(config):
+    """The forward pass with both heads."""
+    features = features_of("pretraining")
+    model = modeling.AlbertModel(config, False, features["input_ids"], scope="bert")
+    modeling.get_masked_lm_output(
+        config,
+        model.get_sequence_output(),
+        model.get_embedding_table(),
+        features["masked_lm_positions"],
+        features["masked_lm_ids"],
+        features["masked_lm_weights"],
+        projection=model.get_embedding_projection(),
+    )
+    modeling.get_sentence_order_output(
+        config, model.get_pooled_output(), features["next_sentence_labels"]
+    )
+
+
+def sizes_of(variables):
+    """Elements by the part of the model."""
+    found = {"embeddings": 0, "encoder": 0, "pooler": 0, "head": 0}
+    for variable in variables:
+        name = variable.op.name.replace("encoder/embedding_hidden_mapping_in", "embeddings")
+        part = name.split("/")[1] if name.startswith("bert/") else "head"
+        found[part] += variable.shape.num_elements()
+    return found
+
+
+def product_operations(graph):
+    """Two for each multiply-add of the matrix products in a graph."""
+    total = 0
+    for operation in graph.get_operations():
+        if "MatMul" in operation.type:
+            left = operation.inputs[0].shape.as_list()
+            flag = "transpose_a" if operation.type == "MatMul" else "adj_x"
+            inner = left[-2] if operation.get_attr(flag) else left[-1]
+            total += 2 * inner * int(np.prod(operation.outputs[0].shape.as_list()))
+    return total
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_parameters_and_products_are_those_of_the_pretraining_graph(variant):
+    config = tiny_config(**VARIANTS[variant])
+    with tf.Graph().as_default() as graph:
+        build_pretraining(config)
+        assert plan.parameter_counts(config) == sizes_of(tf.trainable_variables())
+    found = plan.operations(tiny_job(config, "pretraining"))
+    assert found["forward"] == product_operations(graph)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", sorted(HEADS))
+def test_parameters_slots_and_products_are_those_of_each_tasks_update(task):
+    config = tiny_config(ln_type="preln")
+    with tf.Graph().as_default() as graph:
+        settings = fine_tuning_utils.ModelSettings(config)
+        model_fn = fine_tuning_utils.build_model_fn(settings, HEADS[task]())
+        model_fn(features_of(task), None, "train", {})
+        counts = plan.parameter_counts(config, task, num_labels=LABELS)
+        assert counts == sizes_of(tf.trainable_variables())
+        slots = [
+            variable.shape.num_elements()
+            for variable in tf.global_variables()
+            if variable.op.name.endswith(("/adam_m", "/adam_v"))
+        ]
+    assert plan.memory(tiny_job(config, task), NO_RUNTIME)["slots"] == 4 * sum(slots)
+    # The sequences that SQuAD's loss does not pool are pooled in the graph, which never runs that.
+    pooling = 2 * BATCH * config.hidden_size**2 if task.startswith("squad") else 0
+    total = plan.operations(tiny_job(config, task))["total"] + pooling
+    assert total == pytest.approx(product_operations(graph), rel=0.04)
+
+
+@pytest.mark.parametrize(
+    "name, backbone, whole",
+    [
+        ("albert_base_v2", 11683584, 11813810),
+        ("albert_xxlarge_v2", 222595584, 223158450),
+        ("albert_zh_base", 10877440, 11492234),
+    ],
+)
+def test_published_sizes_have_their_published_parameters(name, backbone, whole):
+    row = plan.published_size(name)
+    assert (row["without_heads"], row["parameters"]) == (backbone, whole)
+
+
+# ---- memory ----
+
+
+def test_activations_are_those_that_were_counted_by_hand():
+    # T = 32 * 128 tokens, H = 768: 8 T H (input, query, key, value, attention's sum, results of the
+    # two sub-layers and the LayerNorm between), 4 T H before gelu, and 32 * 12 * 128 * 128 scores.
+    runtime = NO_RUNTIME._replace(activations_factor=1.0)
+    tokens = 32 * 128
+    blocks = 4 * (12 * (12 * tokens * 768 + 32 * 12 * 128 * 128) + tokens * 768)
+    embeddings = 4 * 2 * tokens * 128
+    assert plan.memory(base_job(), runtime)["activations"] == blocks + embeddings
+
+
+def test_more_of_anything_takes_more_memory():
+    usual = peak(base_job())
+    for changes in (
+        {"batch": 33},
+        {"length": 129},
+        {"task": "race"},
+        {"config": base_config(num_hidden_layers=13)},
+        {"config": base_config(share_type="none")},
+        {"config": base_config(hidden_dropout_prob=0.1)},
+        {"config": base_config(attention_probs_dropout_prob=0.1)},
+    ):
+        assert peak(base_job(**changes)) > usual, changes
+    pretraining = base_job(task="pretraining")
+    assert peak(pretraining._replace(predictions=80)) > peak(pretraining)
+
+
+def test_recomputation_bfloat16_and_accumulation_take_less():
+    usual = peak(base_job())
+    assert peak(base_job(recompute=True)) < usual / 2
+    assert peak(base_job(precision="bfloat16")) < usual
+    assert peak(base_job(recompute=True, precision="bfloat16")) < peak(base_job(recompute=True))
+    assert peak(base_job(accumulation=8)) < usual / 2
+
+
+def test_checkpoints_have_two_slots_for_each_trained_parameter():
+    sizes = plan.checkpoint_bytes(base_job(task="squad_v1"))
+    assert sizes["weights"] == 4 * (11683584 + 2 * 768 + 2)
+    assert sizes["with_slots"] == 3 * sizes["weights"] - 8 * (768 * 768 + 768)
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+def test_the_largest_batch_fits_and_one_more_does_not(recompute):
+    job = base_job(recompute=recompute)
+    found = plan.largest_batch(job, NO_RUNTIME, memory_bytes=12e9)
+    assert found > 32
+    assert peak(job._replace(batch=found)) <= 12e9 < peak(job._replace(batch=found + 1))
+    assert plan.largest_batch(job, NO_RUNTIME, memory_bytes=1e8) == 0
+    # The sums of gradients take a little.
+    micro = plan.largest_batch(job._replace(accumulation=4), NO_RUNTIME, memory_bytes=12e9)
+    assert found * 0.95 < micro <= found
+
+
+def test_recomputation_runs_the_blocks_once_more():
+    once, again = plan.operations(base_job()), plan.operations(base_job(recompute=True))
+    assert again["recomputation"] == pytest.approx(once["forward"], rel=0.02)
+    assert once["recomputation"] == 0
+    assert plan.operations(base_job(accumulation=4)) == once
+
+
+@pytest.mark.slow
+def test_the_sum_is_near_what_a_process_takes(tmp_path):
+    """A model of a few megabytes on a batch that takes some hundreds; float32."""
+    settings = dict(base_config("albert_zh_tiny").to_dict(), num_hidden_layers=2, vocab_size=100)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    job = {"config": str(path), "task": "classification", "batch": 48, "length": 128}
+    command = [sys.executable, str(ROOT / "benchmarks" / "training_process.py"), json.dumps(job)]
+    environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3")
+    # As the C library begins; it then raises it by what was freed, to 32 MB, and keeps pieces below
+    # on its heap. The holes there change with the order in which threads run: 0.88 to 1.14 GB.
+    environment["MALLOC_MMAP_THRESHOLD_"] = "131072"
+    printed = subprocess.check_output(command, env=environment, universal_newlines=True)
+    found = json.loads(printed.splitlines()[-1])
+    planned = plan.memory(
+        base_job(modeling.AlbertConfig.from_dict(settings), batch=48),
+        plan.TF2 if found["tensorflow"].startswith("2.") else plan.TF1,
+    )
+    assert planned["peak"] == pytest.approx(found["peak_memory"], rel=0.2)
+
+
+# ---- the command ----
 
 
 def run(*arguments):
@@ -24,27 +263,16 @@ def as_json(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-def test_tables_tell_parameters_operations_memory_and_time(capsys):
-    run(
-        "--name=base_v2",
-        "--task=classification",
-        "--max_seq_length=128",
-        "--gflops=300",
-        "--utilisation=0.8",
-        "--num_examples=3668",
-        "--num_train_steps=800",
-    )
+def test_tables_tell_parameters_operations_memory_and_batches(capsys):
+    run("--name=base_v2", "--task=classification", "--max_seq_length=128")
     printed = capsys.readouterr().out
     lines = {line.strip()[:32].strip(): line for line in printed.splitlines()}
     assert lines["total"].split()[-1] == "2,147.9"
     assert "11,685,122" in printed
     assert "46.7 MB" in lines["checkpoint, weights alone"]
     assert "140.2 MB" in lines["checkpoint with slots"]
-    # Of the four ways the rate of one precision is known.
-    assert lines["seconds an update"].split()[3:] == ["8.95", "11.93", "-", "-"]
-    assert lines["an epoch"].split()[2] == "0:17:06"
-    assert lines["800 updates"].split()[2] == "1:59:20"
     assert lines["fits 12 GB"].split()[3:] == ["yes"] * 4
+    assert len(lines["largest batch in 12 GB"].split()) == 9
 
 
 def test_json_holds_the_same_numbers(capsys):
@@ -56,17 +284,15 @@ def test_json_holds_the_same_numbers(capsys):
         "--gradient_accumulation_steps=2",
         "--recompute",
         "--precision=bfloat16",
-        "--gflops=500",
-        "--num_train_steps=10",
         "--memory_gb=2",
+        "--runtime_gb=0.5",
     )
     assert found["parameters"]["total"] == 4295186
-    chosen = [way for way in found["ways"] if way["is_chosen"]]
-    assert [(way["precision"], way["recompute"]) for way in chosen] == [("bfloat16", True)]
-    way = chosen[0]
+    (way,) = [way for way in found["ways"] if way["is_chosen"]]
+    assert (way["precision"], way["recompute"]) == ("bfloat16", True)
     assert way["largest_batch"] == 2 * way["largest_micro_batch"] > 0
-    assert way["seconds"]["10 updates"] == pytest.approx(10 * way["step_seconds"])
     assert way["fits"] == (way["memory_bytes"]["peak"] <= 2e9)
+    assert [way["memory_bytes"]["runtime"] for way in found["ways"]] == [5e8] * 4
 
 
 def test_a_folder_and_a_file_name_the_model_as_well(capsys, tmp_path):
@@ -76,72 +302,27 @@ def test_a_folder_and_a_file_name_the_model_as_well(capsys, tmp_path):
         assert as_json(capsys, flag)["parameters"]["total"] == 17847474
 
 
-def test_the_runtimes_share_can_be_given(capsys):
-    ways = as_json(capsys, "--name=base_v2", "--runtime_gb=0.5")["ways"]
-    assert [way["memory_bytes"]["runtime"] for way in ways] == [5e8] * 4
-
-
 def test_the_list_shows_every_published_size(capsys):
     run("--list")
     printed = capsys.readouterr().out
     assert [line.split()[0] for line in printed.splitlines()[1:]] == configs.preset_names()
     assert "223,158,450" in printed
-    rows = as_json(capsys, "--list")
-    assert [row["name"] for row in rows] == configs.preset_names()
-
-
-def test_the_rate_can_be_measured(capsys, monkeypatch):
-    monkeypatch.setattr(
-        machine_rates, "measure", lambda dtype: rates(1e11 if dtype.size == 4 else 4e11)
-    )
-    ways = as_json(capsys, "--name=base_v2", "--measure", "--utilisation=1")["ways"]
-    assert ways[0]["step_seconds"] == pytest.approx(4 * ways[2]["step_seconds"])
-
-
-@pytest.mark.parametrize("is_tf2", [False, True])
-def test_measured_rates_tell_times_by_the_runtimes_constants(is_tf2, capsys, monkeypatch):
-    monkeypatch.setattr(machine_rates, "measure", lambda dtype: rates(1e11 * 4 / dtype.size))
-    monkeypatch.setattr(plan.precision, "is_tf2", lambda: is_tf2)
-    ways = as_json(capsys, "--name=base_v2", "--task=classification", "--measure")["ways"]
-    for way in ways:
-        job = training_plan.Job(
-            modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2")),
-            "classification",
-            batch=32,
-            length=512,
-            precision=way["precision"],
-            recompute=way["recompute"],
-        )
-        is_half = way["precision"] == "bfloat16"
-        handlings = 11.5 if not is_tf2 else 7.5 if is_half else 12.0
-        products = training_plan.work(job).total / (2e11 if is_half else 1e11)
-        between = handlings * training_plan.touched_elements(job) / 1e9
-        assert way["step_seconds"] == pytest.approx(products + between)
-
-
-def test_measured_rates_are_of_the_order_of_machines():
-    import tensorflow.compat.v1 as tf
-
-    found = machine_rates.measure(tf.float32, repeats=1)
-    assert 1e8 < found.products < 1e15
-    assert 1e6 < found.elements < 1e13
+    assert [row["name"] for row in as_json(capsys, "--list")] == configs.preset_names()
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    "arguments, value",
     [
-        ([], "Name one model.*Found: nothing"),
-        (["--name=base_v2", "--albert_dir=x"], "Found: --name and --albert_dir"),
-        (["--name=bse_v2"], "Unknown preset 'bse_v2'. Did you mean 'albert_base_v"),
-        (["--albert_dir=nowhere"], "nowhere/albert_config.json' was not found"),
-        (["--name=base_v2", "--gflops=1", "--measure"], "--gflops or --measure, not both"),
-        (["--name=base_v2", "--utilisation=0.5"], "give --gflops or --measure too"),
-        (["--name=base_v2", "--utilisation=0"], "utilisation"),
-        (["--name=base_v2", "--memory_gb=inf"], "memory_gb must be a finite number"),
-        (["--name=base_v2", "--gflops=0"], "gflops"),
-        (["--name=base_v2", "--max_seq_length=600"], "--max_seq_length=600 is longer"),
+        ([], "nothing"),
+        (["--name=base_v2", "--albert_dir=x"], "--name and --albert_dir"),
+        (["--name=bse_v2"], "albert_base_v"),
+        (["--albert_dir=nowhere"], "nowhere/albert_config.json"),
+        (["--name=base_v2", "--memory_gb=inf"], "memory_gb"),
+        (["--name=base_v2", "--task=glue"], "glue"),
+        (["--name=base_v2", "--max_seq_length=600"], "--max_seq_length=600"),
+        (["--name=base_v2", "--gradient_accumulation_steps=5"], "--batch=32"),
     ],
 )
-def test_mistakes_are_told(arguments, message):
-    with pytest.raises(ValueError, match=message):
+def test_mistakes_are_refused(arguments, value):
+    with pytest.raises(ValueError, match=value):
         run(*arguments)

@@ -1,10 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Sweeps: what they plan, what they refuse, what they leave out, and what comes of failures."""
+"""Sweeps: what they plan, refuse and leave out, what comes of failures, and the table."""
 
 import json
+import math
 import os
 import pathlib
+import re
 import shutil
 import sys
 import zipfile
@@ -12,7 +14,7 @@ import zipfile
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import run_classifier, sweep, sweep_plan, sweep_table
+from albert import run_classifier, sweep
 from albert.classification import tasks as classifier_tasks
 from albert.util import flags as flags_lib
 from tests.support import classification_data
@@ -119,7 +121,7 @@ def flags_of(run):
 
 
 def test_tasks_are_those_whose_data_is_there_and_each_has_every_seed(make):
-    plan = sweep_plan.make_plan(make("--seeds=1-2"))
+    plan = sweep.make_plan(make("--seeds=1-2"))
     assert [(run.task, run.seed) for run in plan] == [
         ("mrpc", 1),
         ("mrpc", 2),
@@ -134,10 +136,12 @@ def test_tasks_are_those_whose_data_is_there_and_each_has_every_seed(make):
     assert first.spm_model_file.endswith("30k-clean.model")
     assert first.output_dir.endswith(os.path.join("mrpc", "seed-1"))
     assert (first.seed, first.optimizer, first.max_seq_length) == (1, "adamw", 32)
+    # A shorter run keeps the share of the warm-up.
+    assert (first.train_step, first.warmup_proportion) == (4, 0.25)
 
 
 def test_the_diagnostic_data_is_predicted_by_mnli_of_the_same_seed(make):
-    plan = sweep_plan.make_plan(make("--seeds=1-2", "--tasks=ax mnli"))
+    plan = sweep.make_plan(make("--seeds=1-2", "--tasks=ax mnli"))
     assert [run.task for run in plan] == ["mnli", "mnli", "ax", "ax"]
     flags = flags_of(plan[3])
     assert (flags.do_train, flags.do_eval, flags.do_predict) == (False, False, True)
@@ -148,8 +152,8 @@ def test_the_diagnostic_data_is_predicted_by_mnli_of_the_same_seed(make):
 @pytest.mark.slow
 def test_predictions_of_the_diagnostic_data_belong_to_one_model_of_mnli(make, fake_runs):
     arguments = ("--tasks=mnli,ax", "--seeds=1,2")
-    before = {run.name: run.identity for run in sweep_plan.make_plan(make(*arguments))}
-    other = sweep_plan.make_plan(make(*arguments, "--learning_rate=0.5"))
+    before = {run.name: run.identity for run in sweep.make_plan(make(*arguments))}
+    other = sweep.make_plan(make(*arguments, "--learning_rate=0.5"))
     for run in other:
         assert run.identity != before[run.name]
     assert before["ax, seed 1"]["mnli.seed"] == 1
@@ -181,7 +185,7 @@ def test_a_task_without_test_data_is_not_predicted(model_dir, tmp_path):
     for name in ("train", "dev", "test"):
         (afqmc / f"{name}.json").write_text(json.dumps(row) + "\n", encoding="utf-8")
     settings = settings_of(model_dir, tmp_path / "clue", tmp_path / "out", "--suite=clue")
-    predicted = {run.task: flags_of(run).do_predict for run in sweep_plan.make_plan(settings)}
+    predicted = {run.task: flags_of(run).do_predict for run in sweep.make_plan(settings)}
     assert predicted == {"tnews": False, "afqmc": True}
 
 
@@ -201,7 +205,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
 def test_the_published_hyper_parameters_are_the_defaults(name):
     settings = flags_lib.parse(sweep.define_flags, ["--data_dir=x", "--output_dir=y"])
-    flags = sweep_plan.recipe_flags(classifier_tasks.get_task(name), settings, 5000)
+    flags = sweep.recipe_flags(classifier_tasks.get_task(name), settings, 5000)
     warmup, rate, steps, save, batch = PUBLISHED[name]
     assert flags == {
         "max_seq_length": 512,
@@ -226,16 +230,10 @@ def test_the_published_hyper_parameters_are_the_defaults(name):
 def test_overrides_replace_the_recipe_and_leave_its_shares(arguments, expected):
     arguments = ["--data_dir=x", "--output_dir=y", *arguments]
     settings = flags_lib.parse(sweep.define_flags, arguments)
-    flags = sweep_plan.recipe_flags(classifier_tasks.get_task("afqmc"), settings, 1000)
+    flags = sweep.recipe_flags(classifier_tasks.get_task("afqmc"), settings, 1000)
     assert {name: flags[name] for name in expected} == expected
     assert ("train_step" in flags) != ("num_train_epochs" in flags)
     assert ("warmup_step" in flags) != ("warmup_proportion" in flags)
-
-
-def test_a_shorter_run_keeps_the_share_of_the_warm_up(make):
-    plan = sweep_plan.make_plan(make("--tasks=mrpc"))
-    flags = flags_of(plan[0])
-    assert (flags.train_step, flags.warmup_proportion) == (4, 0.25)
 
 
 def test_environment_variables_are_flags_and_empty_ones_are_not():
@@ -245,13 +243,11 @@ def test_environment_variables_are_flags_and_empty_ones_are_not():
 
 
 def test_seeds_may_be_listed_or_a_range():
-    assert sweep_plan.parse_seeds(" 3, 1 5-7 ") == [3, 1, 5, 6, 7]
+    assert sweep.parse_seeds(" 3, 1 5-7 ") == [3, 1, 5, 6, 7]
 
 
 def test_further_flags_go_to_every_run_and_before_the_sweeps_own(make):
-    plan = sweep_plan.make_plan(
-        make("--tasks=mrpc", "--run_flags=--recompute --keep_checkpoint_max=3")
-    )
+    plan = sweep.make_plan(make("--tasks=mrpc", "--run_flags=--recompute --keep_checkpoint_max=3"))
     flags = flags_of(plan[0])
     assert (flags.recompute, flags.keep_checkpoint_max) == (True, 3)
 
@@ -265,7 +261,7 @@ def test_random_weights_need_a_configuration_in_place_of_the_folder(model_dir, d
         f"--albert_config_file={model_dir / 'albert_config.json'}",
         f"--spm_model_file={models.VOCABULARY}",
     )
-    assert flags_of(sweep_plan.make_plan(settings)[0]).init_checkpoint is None
+    assert flags_of(sweep.make_plan(settings)[0]).init_checkpoint is None
 
 
 # ---------------------------------------------------------------------------------------------
@@ -275,68 +271,59 @@ def test_random_weights_need_a_configuration_in_place_of_the_folder(model_dir, d
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["--tasks=mprc"], "Did you mean 'mrpc'"),
-        (["--tasks=mrpc,MRPC"], "names a task twice"),
-        (["--tasks=ax"], "by the model of mnli: name both"),
-        (["--tasks=rte"], "train data was not found"),
-        (["--suite=clue"], "no task of the suite 'clue'"),
-        (["--seeds=1,x"], "give whole numbers"),
-        (["--seeds=1,1"], "each once"),
-        (["--seeds=5-1"], "at least one seed"),
+        (["--tasks=mprc"], "mprc"),
+        (["--tasks=mrpc,MRPC"], "mrpc,MRPC"),
+        (["--tasks=ax"], "mnli"),
+        (["--tasks=rte"], "train"),
+        (["--suite=clue"], "clue"),
+        (["--seeds=1,x"], "1,x"),
+        (["--seeds=1,1"], "1,1"),
+        (["--seeds=5-1"], "5-1"),
         (["--data_dir=/nowhere"], "/nowhere"),
         (["--max_seq_length=64"], "max_position_embeddings"),
-        (["--run_flags=--nosuch"], "Task mrpc: .*nosuch"),
-        (["--run_flags='"], "No closing quotation"),
-        (["--run_flags=--gradient_accumulation_steps=5"], "must be a multiple of 5"),
-        (["--model_dir=/nowhere"], "model_dir=/nowhere is not a folder"),
-        (["--albert_hub_module_handle=/x"], "not both"),
-        (["--init_checkpoint=/nowhere/model.ckpt"], "no checkpoint '/nowhere/model.ckpt'"),
+        (["--run_flags=--nosuch"], "mrpc.*nosuch"),
+        (["--run_flags='"], "run_flags"),
+        (["--run_flags=--gradient_accumulation_steps=5"], "5"),
+        (["--model_dir=/nowhere"], "/nowhere"),
+        (["--albert_hub_module_handle=/x"], "albert_hub_module_handle"),
+        (["--init_checkpoint=/nowhere/model.ckpt"], "/nowhere/model.ckpt"),
     ],
 )
 def test_what_cannot_work_is_refused_at_once(make, tmp_path, fake_runs, arguments, words):
     settings = make(*arguments)
     # Flags that the fixture gives too: the last one counted.
-    for name in ("data_dir", "model_dir"):
-        given = [item.split("=", 1)[1] for item in arguments if item.startswith(f"--{name}=")]
-        settings = settings.replace(**{name: given[0]}) if given else settings
+    for item in arguments:
+        name, _, value = item[2:].partition("=")
+        settings = (
+            settings.replace(**{name: value}) if name in ("data_dir", "model_dir") else settings
+        )
     with pytest.raises(ValueError, match=words):
         sweep.sweep(settings)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_sweep_without_a_model_is_refused(data_dir, tmp_path):
-    with pytest.raises(ValueError, match="No model is named"):
-        sweep.sweep(settings_of(None, data_dir, tmp_path / "out"))
-
-
 @pytest.mark.parametrize(
-    "missing, words",
-    [
-        ("albert_config.json", "should hold albert_config.json"),
-        ("30k-clean.model", "should hold a SentencePiece model or vocab.txt"),
-        ("model.ckpt-best.index", "To start from random weights"),
-    ],
+    "missing", ["albert_config.json", "30k-clean.model", "model.ckpt-best.index"]
 )
-def test_a_model_folder_that_lacks_a_part_is_refused(
-    model_dir, data_dir, tmp_path, fake_runs, missing, words
-):
+def test_a_model_folder_that_lacks_a_part_is_refused(model_dir, data_dir, tmp_path, missing):
     folder = tmp_path / "model"
     shutil.copytree(str(model_dir), str(folder))
     (folder / missing).unlink()
-    with pytest.raises(ValueError, match=words):
-        sweep.sweep(settings_of(folder, data_dir, tmp_path / "out"))
+    for model in (folder, None):  # none at all is refused as well
+        with pytest.raises(ValueError, match=str(folder) if model else "model_dir"):
+            sweep.sweep(settings_of(model, data_dir, tmp_path / "out"))
 
 
 def test_each_tasks_length_is_looked_at(make, monkeypatch, tmp_path):
     """Recipes differ in length: a later task's may be too long where the first one's is not."""
-    recipe_flags = sweep_plan.recipe_flags
+    recipe_flags = sweep.recipe_flags
 
     def longer(task, *arguments, **options):
         flags = recipe_flags(task, *arguments, **options)
         return dict(flags, max_seq_length=64) if task.name == "mnli" else flags
 
-    monkeypatch.setattr(sweep_plan, "recipe_flags", longer)
-    with pytest.raises(ValueError, match="Task mnli: --max_seq_length=64 is longer"):
+    monkeypatch.setattr(sweep, "recipe_flags", longer)
+    with pytest.raises(ValueError, match="mnli.*--max_seq_length=64"):
         sweep.sweep(make("--tasks=mrpc,mnli"))
 
 
@@ -344,7 +331,7 @@ def test_weights_that_do_not_fit_the_configuration_are_refused(model_dir, data_d
     config = tmp_path / "config.json"
     config.write_text(json.dumps(dict(models.CONFIG, hidden_size=8)), encoding="utf-8")
     settings = settings_of(model_dir, data_dir, tmp_path / "out", f"--albert_config_file={config}")
-    with pytest.raises(ValueError, match="does not fit the model"):
+    with pytest.raises(ValueError, match="model.ckpt-best"):
         sweep.sweep(settings)
 
 
@@ -355,7 +342,7 @@ def test_a_damaged_row_of_any_task_stops_the_sweep_before_it_starts(
     shutil.copytree(str(data_dir), str(folder))
     with (folder / "MNLI" / "dev_matched.tsv").open("a") as stream:
         stream.write("\t".join(["x"] * 10 + ["perhaps"]) + "\n")
-    with pytest.raises(ValueError, match="dev_matched.tsv:8: unknown label 'perhaps'"):
+    with pytest.raises(ValueError, match="dev_matched.tsv:8.*perhaps"):
         sweep.sweep(settings_of(model_dir, folder, tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
@@ -369,8 +356,7 @@ def test_a_sweep_ends_with_the_table_and_the_best_seeds_submission(
     make, tmp_path, fake_runs, capsys
 ):
     settings = make("--seeds=1,3,2")
-    outcome = sweep.sweep(settings)
-    assert len(outcome.done) == 9 and not outcome.failed
+    assert sweep.sweep(settings) == {}
     out = tmp_path / "out"
     text = (out / "results.txt").read_text(encoding="utf-8")
     assert "20.00      10.00" in text
@@ -386,7 +372,7 @@ def test_a_sweep_ends_with_the_table_and_the_best_seeds_submission(
 
 @pytest.mark.slow
 def test_a_second_start_leaves_out_what_is_finished(make, fake_runs):
-    plan = sweep_plan.make_plan(make("--seeds=1,2"))
+    plan = sweep.make_plan(make("--seeds=1,2"))
     sweep.sweep(make("--seeds=1", "--tasks=mrpc"))
     sweep.sweep(make("--seeds=1,2", "--run_flags=--log_steps=7"))
     sweep.sweep(make("--seeds=1,2"))
@@ -396,8 +382,8 @@ def test_a_second_start_leaves_out_what_is_finished(make, fake_runs):
 @pytest.mark.slow
 def test_a_run_that_was_cut_off_is_started_again(make, fake_runs):
     settings = make("--tasks=mrpc")
-    (run,) = sweep_plan.make_plan(settings)
-    sweep_plan.mark(run, is_finished=False)
+    (run,) = sweep.make_plan(settings)
+    sweep.mark(run, is_finished=False)
     sweep.sweep(settings)
     assert started(run) == 1
     os.remove(os.path.join(run.folder, "run_summary.json"))
@@ -411,16 +397,16 @@ def test_a_failure_does_not_stop_the_others_and_is_named_at_the_end(make, fake_r
     assert sweep.main(settings) == 1
     captured = capsys.readouterr()
     last = captured.err.splitlines()[-1]
-    assert last.startswith("ERROR: mrpc, seed 13: ERROR: unlucky (exit code 1; ")
+    assert "mrpc, seed 13" in last and "unlucky" in last
     assert "mrpc  eval_accuracy      1  20.00" in captured.out
     sweep.main(settings)
-    assert [started(run) for run in sweep_plan.make_plan(settings)] == [2, 1]
+    assert [started(run) for run in sweep.make_plan(settings)] == [2, 1]
 
 
 @pytest.mark.slow
 def test_other_settings_and_other_data_need_another_folder(make, model_dir, tmp_path, fake_runs):
     sweep.sweep(make("--tasks=mrpc"))
-    with pytest.raises(ValueError, match="train_step was 4 and is 5"):
+    with pytest.raises(ValueError, match="train_step.*4.*5"):
         sweep.sweep(make("--tasks=mrpc", "--train_step=5"))
     other = classification_data.write_mrpc(tmp_path / "other", dev=22)
     with pytest.raises(ValueError, match="dev.tsv"):
@@ -431,7 +417,7 @@ def test_a_folder_of_something_else_is_refused(make, tmp_path):
     folder = tmp_path / "out" / "mrpc" / "seed-12345"
     folder.mkdir(parents=True)
     (folder / "thesis.txt").write_text("x")
-    with pytest.raises(ValueError, match="files that are not a sweep's"):
+    with pytest.raises(ValueError, match=str(folder)):
         sweep.sweep(make("--tasks=mrpc"))
 
 
@@ -443,12 +429,12 @@ def test_a_dry_run_shows_the_commands_and_starts_none(make, tmp_path, fake_runs,
 
 
 def test_the_seed_without_a_number_is_never_the_best():
-    runs = [sweep_plan.PlannedRun("cola", seed, f"cola/{seed}", (), {}) for seed in (1, 2, 3)]
+    runs = [sweep.PlannedRun("cola", seed, f"cola/{seed}", (), {}) for seed in (1, 2, 3)]
     results = [
-        sweep_table.Run("cola", seed, "matthew_corr", 1, {"matthew_corr": value}, None, 1.0)
+        sweep.Run("cola", seed, "matthew_corr", 1, {"matthew_corr": value}, None, 1.0)
         for seed, value in ((1, float("nan")), (2, -0.1), (3, -0.2))
     ]
-    assert sweep.best_folders(runs, results, runs) == ["cola/2"]
+    assert sweep.best_folders(runs, results) == ["cola/2"]
 
 
 @pytest.mark.slow
@@ -469,7 +455,107 @@ def test_the_summaries_of_run_classifier_can_be_read(tmp_path):
         "--do_eval",
     ]
     run_classifier.main(flags_lib.parse(run_classifier.define_flags, arguments))
-    run = sweep_table.read_run(str(tmp_path / "run" / "run_summary.json"))
+    run = sweep.read_run(str(tmp_path / "run" / "run_summary.json"))
     assert (run.task, run.seed, run.metric) == ("mrpc", 12345, "eval_accuracy")
     assert set(run.metrics) >= {"eval_accuracy", "f1"}
     assert tf.io.gfile.exists(str(tmp_path / "run" / "model.ckpt-best.index"))
+
+
+# ---------------------------------------------------------------------------------------------
+# The table.
+
+
+def make_run(task, seed, value, **changes):
+    metrics = {"eval_accuracy": value, "eval_loss": 0.5, "global_step": 20}
+    metrics.update(changes.pop("metrics", {}))
+    fields = {
+        "metric": "eval_accuracy",
+        "best_step": 10 * seed,
+        "metrics": metrics,
+        "train_examples_per_second": 100.0 * seed,
+        "wall_seconds": 60.0 + seed,
+    }
+    fields.update(changes)
+    return sweep.Run(task, seed, **fields)
+
+
+RUNS = [
+    make_run("rte", 1, 0.5),
+    make_run("rte", 2, 0.75),
+    make_run("rte", 3, 0.7),
+    make_run("mrpc", 1, 0.875, metrics={"f1": 0.9, "MSE": 3.0}, train_examples_per_second=None),
+]
+
+
+def test_mean_and_deviation_are_those_of_the_seeds():
+    rte, accuracy, f1 = sweep.make_rows(RUNS)
+    assert (rte.task, rte.metric, rte.decides) == ("rte", "eval_accuracy", True)
+    assert rte.values == {1: 0.5, 2: 0.75, 3: 0.7}
+    assert rte.mean == pytest.approx(0.65)
+    # Deviations -0.15, 0.1, 0.05: squares sum to 0.035, over two degrees of freedom.
+    assert rte.deviation == pytest.approx(math.sqrt(0.0175))
+    assert (rte.best_step, rte.examples_per_second, rte.wall_seconds) == (20, 200, 62)
+    assert (accuracy.task, accuracy.mean, accuracy.deviation) == ("mrpc", 0.875, None)
+    assert (f1.metric, f1.mean, f1.decides) == ("f1", 0.9, False)
+    assert accuracy.examples_per_second is None  # and losses, counts and errors are no scores
+
+
+def test_a_metric_that_some_seed_lacks_is_left_out():
+    runs = [make_run("mnli", 1, 0.5, metrics={"eval_accuracy_mismatched": 0.4}), RUNS[0]]
+    runs[1] = runs[1]._replace(task="mnli", seed=2)
+    assert [row.metric for row in sweep.make_rows(runs)] == ["eval_accuracy"]
+
+
+def test_the_text_has_a_line_for_each_score():
+    lines = sweep.format_table(sweep.make_rows(RUNS)).splitlines()
+    assert [re.split(r"  +", line.strip()) for line in lines[2:]] == [
+        ["rte", "eval_accuracy", "3", "65.00", "13.23", "20", "200.0", "1:02"],
+        ["mrpc", "eval_accuracy", "1", "87.50", "-", "10", "-", "1:01"],
+        ["f1", "1", "90.00", "-"],
+    ]
+    assert len({line.index("65.00") for line in lines if "65.00" in line}) == 1
+    assert lines[0].index("mean") + len("mean") == lines[2].index("65.00") + len("65.00")
+
+
+def test_a_run_without_a_best_checkpoint_is_shown_as_not_a_number(tmp_path):
+    content = {
+        "task": "cola",
+        "seed": 1,
+        "metric": "matthew_corr",
+        "value": None,
+        "best_step": None,
+        "metrics": {},
+        "train_examples_per_second": 10.0,
+        "wall_seconds": 5.0,
+    }
+    path = tmp_path / "run_summary.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    run = sweep.read_run(str(path))
+    other = make_run("rte", 1, 0.5)
+    sweep.write_results(str(tmp_path), [run, run._replace(seed=2), other], title="x")
+    assert "nan" in (tmp_path / "results.txt").read_text(encoding="utf-8")
+    rows = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["rows"]
+    assert rows[0]["mean"] is None and rows[0]["values"] == {"1": None, "2": None}
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"task": "rte"}', '{"task": "rte", "seed": "x"}'])
+def test_a_file_that_is_no_summary_is_refused(tmp_path, content):
+    path = tmp_path / "run_summary.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match="run_summary.json"):
+        sweep.read_run(str(path))
+
+
+@pytest.mark.parametrize("has_plots", [False, True])
+def test_the_picture_is_a_png_where_there_is_matplotlib(monkeypatch, tmp_path, has_plots):
+    if has_plots:
+        pytest.importorskip("matplotlib")
+    else:
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+    negative = make_run("cola", 1, -0.1, metric="eval_accuracy")
+    paths = sweep.write_results(str(tmp_path), RUNS + [negative], title="A sweep")
+    assert {os.path.basename(path) for path in paths} == {path.name for path in tmp_path.iterdir()}
+    assert len(paths) == 2 + has_plots
+    if has_plots:
+        content = (tmp_path / "results.png").read_bytes()
+        assert content.startswith(b"\x89PNG") and len(content) > 10000

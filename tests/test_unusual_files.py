@@ -17,10 +17,8 @@ from albert import modeling, tokenization
 from albert.classification import examples as labelled_examples
 from albert.classification import model_folder as fine_tuned_classifier
 from albert.classification import tasks as classifier_tasks
-from albert.conversion import huggingface_files
 from albert.data import batches as input_pipeline
 from albert.pretraining import documents as text_documents
-from albert.pretraining import text_blocks
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
 from albert.training import estimators as estimator_utils
@@ -98,12 +96,11 @@ def test_a_race_folder_with_a_pipe_is_refused(tmp_path):
     [
         modeling.AlbertConfig.from_json_file,
         files.read_json_object,
-        huggingface_files.read_json,
         classifier_tasks.custom_task,
         lambda path: squad_examples.read_dataset(path, is_training=False),
         lambda path: fine_tuned_classifier.read_classifier(os.path.dirname(path)),
     ],
-    ids=["config", "object", "huggingface", "task", "squad", "classifier"],
+    ids=["config", "object", "task", "squad", "classifier"],
 )
 def test_a_garbled_json_file_is_named(tmp_path, content, read):
     path = tmp_path / "classifier.json"
@@ -249,9 +246,9 @@ def test_rows_with_more_columns_than_the_header_are_counted_and_named(tmp_path):
 def test_documents_without_text_do_not_heap_up(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": ""}\n' * 20000 + '{"text": "words"}\n', encoding="utf-8")
-    blocks = list(text_blocks.read_blocks([str(path)], window_bytes=1 << 20))
+    blocks = list(text_documents.read_blocks([str(path)], window_bytes=1 << 20))
     assert sum(len(block.documents) for block in blocks) == 20001
-    assert max(len(block.documents) for block in blocks) <= text_blocks.MOST_EMPTY
+    assert max(len(block.documents) for block in blocks) <= text_documents.MOST_EMPTY
 
 
 # ---------------------------------------------------------------------------------------------

@@ -1,31 +1,33 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A classifier or regressor that run_classifier has trained, found again by its folder.
+"""A classifier or regressor that run_classifier has trained: found by its folder, asked, exported.
+
+    with Classifier("output/mrpc") as model:
+        model.predict([("He left.", "He went away."), ("He left.", "It rains.")])
 
 The folder holds classifier.json (task, labels, length, vocabulary), albert_config.json and
-checkpoints. What answers with such a model, in a process or in an exported graph, starts here.
+checkpoints.
 
 Dimensions: B batch, S sequence.
 """
 
-import os
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling, tokenization
+from albert import fine_tuning_utils, modeling
+from albert.classification import examples as labelled_examples
+from albert.classification import features as classifier_features
 from albert.classification import model as classifier_model
-from albert.pretrained import model_vocabulary
-from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained import inference, model_vocabulary
+from albert.pretrained import saved_model as serving_export
+from albert.pretrained.saved_model import Inputs
 from albert.training import fine_tuning_flow
-from albert.util import files
 
 DESCRIPTION_NAME = "classifier.json"
 CONFIG_NAME = fine_tuning_flow.CONFIG_NAME
-FORMAT_VERSION = 1
-
-# What classifier.json has to say, besides the vocabulary.
-_KEYS = ("task", "labels", "is_regression", "max_seq_length", "do_lower_case")
+FORMAT_VERSION = inference.FORMAT_VERSION
 
 
 class FineTunedClassifier(NamedTuple):
@@ -57,14 +59,6 @@ class FineTunedClassifier(NamedTuple):
     is_pair: Optional[bool] = None
 
 
-class Inputs(NamedTuple):
-    """What the encoder reads, each int32 [B, S]."""
-
-    input_ids: tf.Tensor
-    input_mask: tf.Tensor
-    segment_ids: tf.Tensor
-
-
 class Outputs(NamedTuple):
     """What the model says about each input.
 
@@ -79,29 +73,17 @@ class Outputs(NamedTuple):
     logits: tf.Tensor
 
 
-def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTunedClassifier:
-    """Returns the trained model in a folder.
+def _read(model_dir: str, checkpoint: Optional[str]) -> inference.Trained:
+    return inference.read_trained(
+        model_dir, DESCRIPTION_NAME, checkpoint, keys=("labels", "is_regression")
+    )
 
-    Args:
-      model_dir: output_dir of run_classifier.
-      checkpoint: the weights to take, in any form that checkpoint_init.resolve_checkpoint knows;
-        None takes model.ckpt-best, or else the newest.
 
-    Raises:
-      ValueError: the folder holds no such model, or its vocabulary is gone or has changed.
-    """
-    model_dir = os.path.expanduser(str(model_dir))
-    description = _read_description(os.path.join(model_dir, DESCRIPTION_NAME))
-    config, path = None, os.path.join(model_dir, CONFIG_NAME)
-    if tf.io.gfile.exists(path) or not description.get("hub_module"):
-        config = modeling.AlbertConfig.from_json_file(path)
-    vocabulary = {
-        key: model_vocabulary.find_recorded(model_dir, description, key)
-        for key in model_vocabulary.KEYS
-    }
+def _described(trained: inference.Trained) -> FineTunedClassifier:
+    description = trained.description
     return FineTunedClassifier(
-        config=config,
-        checkpoint=checkpoint_init.resolve_checkpoint(checkpoint or model_dir),
+        config=trained.config,
+        checkpoint=trained.checkpoint,
         task=description["task"],
         labels=tuple(description["labels"]),
         is_regression=description["is_regression"],
@@ -109,63 +91,27 @@ def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTun
         do_lower_case=description["do_lower_case"],
         hub_module=description.get("hub_module"),
         is_pair=description.get("is_pair"),
-        **vocabulary,
+        **trained.vocabulary,
     )
 
 
-def _read_description(path: str) -> Dict[str, Any]:
-    """The content of classifier.json, checked."""
-    if not tf.io.gfile.exists(path):
-        raise ValueError(
-            f"{os.path.dirname(path)!r} holds no fine-tuned model: {path} is missing. Give the "
-            "--output_dir of a run_classifier that has trained."
-        )
-    try:
-        description = files.read_json_object(path)
-        version = description.get("format_version")
-    except ValueError as error:
-        raise ValueError(
-            f"{path} is no description of a fine-tuned model ({error}). Train again, or copy the "
-            "folder again."
-        ) from error
-    missing = [key for key in _KEYS if key not in description]
-    if version != FORMAT_VERSION or missing:
-        raise ValueError(
-            f"{path} is not in this version's format (format_version {version} where "
-            f"{FORMAT_VERSION} is known; missing keys: {', '.join(missing) or 'none'}). Use the "
-            "version that wrote it."
-        )
-    return description
-
-
-def make_tokenizer(classifier: FineTunedClassifier) -> tokenization.FullTokenizer:
-    """Returns the tokenizer that the model was trained with.
+def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTunedClassifier:
+    """Returns the trained model in a folder; see inference.read_trained.
 
     Raises:
-      ValueError: the vocabulary does not belong to the model.
+      ValueError: the folder holds no such model, or its vocabulary is gone or has changed.
     """
-    tokenizer = tokenization.FullTokenizer(
-        classifier.vocab_file, classifier.do_lower_case, classifier.spm_model_file
-    )
-    if classifier.config is not None:
-        tokenization.check_vocab_size(tokenizer, classifier.config.vocab_size)
-    return tokenizer
+    return _described(_read(model_dir, checkpoint))
 
 
 def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
     """Returns the content of the files that, with the weights, make the model usable elsewhere."""
-    description = {
-        "format_version": FORMAT_VERSION,
-        "task": classifier.task,
-        "labels": list(classifier.labels),
-        "is_regression": classifier.is_regression,
-        "max_seq_length": classifier.max_seq_length,
-        "do_lower_case": classifier.do_lower_case,
-    }
-    if classifier.hub_module:
-        description["hub_module"] = classifier.hub_module
-    if classifier.is_pair is not None:
-        description["is_pair"] = classifier.is_pair
+    names = ("task", "labels", "is_regression", "max_seq_length", "do_lower_case")
+    description = {name: getattr(classifier, name) for name in names}
+    description["format_version"] = FORMAT_VERSION
+    for name in ("hub_module", "is_pair"):
+        if getattr(classifier, name) is not None:
+            description[name] = getattr(classifier, name)
     vocabulary = {key: getattr(classifier, key) for key in model_vocabulary.KEYS}
     return fine_tuning_flow.portable_files(
         DESCRIPTION_NAME, description, vocabulary, config=classifier.config
@@ -207,3 +153,142 @@ def build_outputs(
         predictions=tf.identity(found.predictions, name="predictions"),
         logits=tf.reshape(found.logits, [-1, output_count], name="logits"),
     )
+
+
+def export_classifier(
+    export_dir: str, classifier: FineTunedClassifier, *, threshold: Optional[float] = None
+) -> str:
+    """Exports a fine-tuned classifier or regressor as a SavedModel.
+
+    Args:
+      export_dir: gets a folder named after the time, as tf.estimator writes them.
+      classifier: what `read_classifier` returns.
+      threshold: if neither None nor NaN, an output "threshold" with this value.
+
+    Returns:
+      The folder. Both signatures give the fields of `Outputs`.
+
+    Raises:
+      ValueError: the checkpoint does not fit the model.
+    """
+    has_threshold = threshold is not None and threshold == threshold
+    return serving_export.export_saved_model(
+        export_dir,
+        lambda inputs: build_outputs(classifier, inputs)._asdict(),
+        classifier.checkpoint,
+        max_seq_length=classifier.max_seq_length,
+        constants={"threshold": float(threshold)} if has_threshold else {},
+        extra_files=portable_files(classifier),
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# In memory.
+
+
+class Prediction(NamedTuple):
+    """What the model says about a text or a pair of texts.
+
+    Attributes:
+      label: the most probable label; None from a regressor.
+      probabilities: by label, in the order of the labels; empty from a regressor.
+      score: the regressor's number; None from a classifier.
+    """
+
+    label: Optional[str]
+    probabilities: Dict[str, float]
+    score: Optional[float]
+
+
+class Classifier(inference.Model):
+    """A fine-tuned model in memory. Calls from several threads take turns.
+
+    Attributes:
+      classifier: what the model's folder says about it.
+    """
+
+    def __init__(
+        self,
+        model_dir: str,
+        checkpoint: Optional[str] = None,
+        *,
+        precision_name: str = "float32",
+        batch_size: int = 32,
+    ):
+        """Loads the model.
+
+        Args:
+          model_dir: output_dir of run_classifier.
+          checkpoint: weights to take in place of model.ckpt-best.
+          precision_name: "float32", or "bfloat16" where the processor is faster with it.
+          batch_size: most sequences to run together.
+
+        Raises:
+          ValueError: no such model, a vocabulary that is gone or changed, or a precision that is
+            unknown or not a hub module's.
+        """
+        trained = _read(model_dir, checkpoint)
+        self.classifier = _described(trained)
+        self._tokenizer = trained.tokenizer()
+        self.network = trained.network(
+            self._build, precision_name=precision_name, batch_size=batch_size
+        )
+
+    def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
+        inputs = Inputs(*(inputs[name] for name in Inputs._fields))
+        outputs = build_outputs(self.classifier, inputs, compute_dtype=dtype)
+        return {"probabilities": outputs.probabilities}
+
+    def predict(self, texts: Sequence[inference.Text]) -> List[Prediction]:
+        """Returns a prediction for each text, in order.
+
+        Args:
+          texts: each a text, or a pair (text_a, text_b). Text that is too long is cut as in the
+            training.
+
+        Raises:
+          ValueError: an item is neither a text nor a pair of them, or not what the task takes.
+        """
+        return [self._prediction(row) for row in self.predict_array(texts)]
+
+    def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
+        """Returns the probabilities, float32 [len(texts), labels]; scores of a regressor [., 1].
+
+        Args:
+          texts: as of `predict`.
+
+        Raises:
+          ValueError: as of `predict`.
+        """
+        inference.check_list(texts)
+        features = classifier_features.convert_examples(
+            [self._example(number, text) for number, text in enumerate(texts)],
+            list(self.classifier.labels) or [None],
+            max_seq_length=self.classifier.max_seq_length,
+            tokenizer=self._tokenizer,
+        )
+        rows = []
+        for item in features:
+            used = sum(item.input_mask)
+            rows.append(
+                {"input_ids": item.input_ids[:used], "segment_ids": item.segment_ids[:used]}
+            )
+        found = [row["probabilities"] for row in self.network.run(rows)]
+        return np.array(found, np.float32).reshape([len(rows), len(self.classifier.labels) or 1])
+
+    def _example(self, number: int, text: inference.Text) -> labelled_examples.InputExample:
+        parts, is_pair = inference.parts_of(text, number), self.classifier.is_pair
+        if is_pair is not None and is_pair != (len(parts) == 2):
+            wanted = "pairs (text_a, text_b)" if is_pair else "single texts"
+            raise ValueError(
+                f"Text number {number + 1} is {str(text)[:60]!r}, a "
+                f"{'single text' if is_pair else 'pair'}; the model was trained on {wanted}."
+            )
+        return labelled_examples.InputExample(str(number), *parts)
+
+    def _prediction(self, row: np.ndarray) -> Prediction:
+        if self.classifier.is_regression:
+            return Prediction(None, {}, float(row[0]))
+        labels = self.classifier.labels
+        probabilities = {label: float(value) for label, value in zip(labels, row)}
+        return Prediction(labels[int(np.argmax(row))], probabilities, None)

@@ -26,7 +26,6 @@ from albert.classification import model_folder as fine_tuned_classifier
 from albert.classification import predictions as classifier_predictions
 from albert.classification import tasks as classifier_tasks
 from albert.data import padded_batches
-from albert.pretrained import saved_model as serving_export
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning_flow, fine_tuning_runs, metrics, run_summary
@@ -365,7 +364,7 @@ def export_model(run: Run) -> str:
         path = os.path.join(settings.output_dir, name)
         if not tf.io.gfile.exists(path):  # the checkpoint was trained elsewhere
             files.atomic_write_json(path, content)
-    return serving_export.export_classifier(
+    return fine_tuned_classifier.export_classifier(
         settings.export_dir,
         fine_tuned_classifier.read_classifier(settings.output_dir, checkpoint),
         threshold=settings.threshold_to_export,

@@ -2,24 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models of albert_zh as models of ours, and these in Google's layout."""
 
-from typing import Any, Optional, Sequence
+from typing import Sequence
 
 from albert import modeling
-from albert.conversion import check as conversion_check
 from albert.conversion import folders as conversion_folders
 from albert.conversion import names as checkpoint_names
 from albert.conversion import weights as checkpoint_conversion
 from albert.conversion.weights import Report, Values
-from albert.pretrained import warm_start as checkpoint_init
 
 LAYOUTS = ("native", "google")
 
 
-def from_albert_zh(settings: Any) -> conversion_folders.Converted:
+def from_albert_zh(settings: conversion_folders.Settings) -> Report:
     """Converts a folder of albert_zh's.
-
-    Args:
-      settings: util.flags.Settings with the flags of convert_checkpoint.
 
     Raises:
       ValueError: the folder is not one of albert_zh's, or its parts do not fit together.
@@ -36,32 +31,23 @@ def from_albert_zh(settings: Any) -> conversion_folders.Converted:
         )
     source = model.weights.values
     label_count = conversion_folders.output_count(source, "output_bias")
-    parts = conversion_folders.wanted_parts(
-        checkpoint_names.albert_zh(config, label_count), source, to_ours=True
-    )
+    parts = conversion_folders.wanted_parts(checkpoint_names.albert_zh(config, label_count), source)
     conversion = checkpoint_conversion.rename(
-        parts, source, to_ours=True, reason=_reason_to_ignore_ours
+        parts,
+        source,
+        to_ours=True,
+        # Of the encoder nothing may be left behind.
+        reason=lambda name: None if name.startswith("bert/") else "not part of this model",
     )
-    report = conversion_folders.with_ignored(conversion.report, model.weights.ignored)
-    original, values = config, conversion.values
+    report = conversion_folders.explained(conversion.report, {})
+    report = report._replace(ignored=(*report.ignored, *model.weights.ignored))
+    values = conversion.values
     if settings.layout == "google":
+        report = report._replace(notes=(_product_note(config),))
         config, values = checkpoint_conversion.to_google_layout(config, values)
-        report = conversion_folders.with_note(report, _product_note(original))
-    differences = None
     with conversion_folders.new_folder(settings.output_dir) as folder:
-        prefix = conversion_folders.write_model(folder, config, values)
-        conversion_folders.copy_vocabulary(model, folder)
-        if settings.verify:
-            batch = conversion_check.random_batch(original)
-            differences = conversion_check.compare(
-                conversion_check.albert_zh_outputs(source, original, batch),
-                conversion_check.our_outputs(
-                    config, prefix, batch, parts=conversion.parts, label_count=label_count
-                ),
-            )
-    return conversion_folders.finished(
-        settings, conversion_folders.explained(report, {}), differences
-    )
+        conversion_folders.write_model(folder, config, values, vocabulary=model.vocabulary)
+    return report
 
 
 def _check_albert_zh(values: Values) -> None:
@@ -79,11 +65,6 @@ def _check_albert_zh(values: Values) -> None:
     )
 
 
-def _reason_to_ignore_ours(name: str) -> Optional[str]:
-    """Why a variable may be left behind that no table has; the encoder's may not."""
-    return None if name.startswith("bert/") else "not part of this model"
-
-
 def _product_note(config: modeling.AlbertConfig) -> str:
     return (
         f"word_embeddings is the product W P, [{config.vocab_size}, {config.embedding_size}] times "
@@ -92,11 +73,8 @@ def _product_note(config: modeling.AlbertConfig) -> str:
     )
 
 
-def to_google_layout(settings: Any) -> conversion_folders.Converted:
+def to_google_layout(settings: conversion_folders.Settings) -> Report:
     """Converts a model of ours from albert_zh's layout to Google's.
-
-    Args:
-      settings: util.flags.Settings with the flags of convert_checkpoint.
 
     Raises:
       ValueError: the model has Google's layout already, or lacks a variable.
@@ -113,23 +91,9 @@ def to_google_layout(settings: Any) -> conversion_folders.Converted:
         for name in sorted(values)
     ]
     report = Report(tuple(renamed), model.weights.ignored, (), (_product_note(model.config),))
-    differences = None
     with conversion_folders.new_folder(settings.output_dir) as folder:
-        prefix = conversion_folders.write_model(folder, config, values)
-        conversion_folders.copy_vocabulary(model, folder)
-        if settings.verify:
-            batch = conversion_check.random_batch(config)
-            parts = conversion_folders.parts_of_ours(source)
-            count = conversion_folders.output_count(source, "output_bias")
-            old = checkpoint_init.resolve_checkpoint(model.files.init_checkpoint)
-            before, after = (
-                conversion_check.our_outputs(
-                    of_config, checkpoint, batch, parts=parts, label_count=count
-                )
-                for of_config, checkpoint in ((model.config, old), (config, prefix))
-            )
-            differences = conversion_check.compare(before, after)
-    return conversion_folders.finished(settings, report, differences)
+        conversion_folders.write_model(folder, config, values, vocabulary=model.vocabulary)
+    return report
 
 
 def _require(values: Values, names: Sequence[str]) -> None:

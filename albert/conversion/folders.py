@@ -4,41 +4,39 @@
 
 import contextlib
 import os
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, FrozenSet, Iterator, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.conversion import check as conversion_check
-from albert.conversion import huggingface_files
 from albert.conversion import names as checkpoint_names
 from albert.conversion import weights as checkpoint_conversion
-from albert.conversion.names import CLASSIFIER, ENCODER, MASKED_WORDS, POOLER, SENTENCE_ORDER, SPANS
-from albert.conversion.weights import Remark, Report, Values
-from albert.pretrained import model_vocabulary
+from albert.conversion.names import ENCODER, MASKED_WORDS, POOLER, SENTENCE_ORDER
+from albert.conversion.weights import Report, Values
+from albert.pretrained import model_vocabulary, warm_start
 from albert.pretrained import released as released_models
-from albert.pretrained import warm_start as checkpoint_init
 from albert.util import files
 
 PRETRAINING = (MASKED_WORDS, SENTENCE_ORDER)
 
-RACE_NAME = "race.json"
 
+class Settings(NamedTuple):
+    """The flags of convert_checkpoint, which explains them."""
 
-class Converted(NamedTuple):
-    """What was done.
-
-    Attributes:
-      folder: the new one.
-      report: what became of each variable.
-      differences: of the outputs before and after; None where nothing was run.
-      other_files: names of what lies beside the weights.
-    """
-
-    folder: str
-    report: Report
-    differences: Optional[List[conversion_check.Difference]]
-    other_files: List[str]
+    direction: str
+    input_dir: str
+    output_dir: str
+    albert_config_file: Optional[str]
+    init_checkpoint: Optional[str]
+    spm_model_file: Optional[str]
+    vocab_file: Optional[str]
+    do_lower_case: bool
+    layout: str
+    head: str
+    approximate_gelu: bool
+    pytorch_model_bin: bool
+    huggingface_python: Optional[str]
+    given: FrozenSet[str]  # names of those that somebody chose
 
 
 class OurModel(NamedTuple):
@@ -52,7 +50,7 @@ class OurModel(NamedTuple):
     description_name: str
 
 
-def read_model(settings: Any) -> OurModel:
+def read_model(settings: Settings) -> OurModel:
     """Returns the model in --input_dir; files that flags name come first.
 
     Raises:
@@ -72,7 +70,7 @@ def read_model(settings: Any) -> OurModel:
         vocabulary="optional",
     )
     description, name = model_vocabulary.read_description(folder)
-    checkpoint = checkpoint_init.resolve_checkpoint(found.init_checkpoint)
+    checkpoint = warm_start.resolve_checkpoint(found.init_checkpoint)
     return OurModel(
         found,
         released_models.vocabulary_of(found, folder, settings, label=label),
@@ -97,42 +95,25 @@ def new_folder(path: str) -> Iterator[str]:
         yield temporary
 
 
-def write_model(folder: str, config: modeling.AlbertConfig, values: Values) -> str:
-    """Writes configuration and checkpoint; returns the checkpoint's prefix."""
-    text = config.to_json_string()
-    files.atomic_write_text(os.path.join(folder, released_models.CONFIG_NAME), text)
-    prefix = os.path.join(folder, checkpoint_init.BEST_CHECKPOINT)
-    checkpoint_conversion.write_checkpoint(prefix, values)
-    return prefix
+def write_model(
+    folder: str,
+    config: modeling.AlbertConfig,
+    values: Values,
+    *,
+    vocabulary: Optional[model_vocabulary.Vocabulary] = None,
+) -> None:
+    """Writes configuration, checkpoint and, if there is one, the vocabulary under its own name."""
+    path = os.path.join(folder, released_models.CONFIG_NAME)
+    files.atomic_write_text(path, config.to_json_string())
+    checkpoint_conversion.write_checkpoint(os.path.join(folder, warm_start.BEST_CHECKPOINT), values)
+    if vocabulary:
+        model_vocabulary.put(folder, vocabulary)
 
 
-def copy_vocabulary(model: OurModel, folder: str) -> None:
-    """Puts the vocabulary, if there is one, into the new folder under its own name."""
-    if model.vocabulary:
-        model_vocabulary.put(folder, model.vocabulary)
-
-
-def finished(
-    settings: Any, report: Report, differences: Optional[List[conversion_check.Difference]]
-) -> Converted:
-    """Returns what was done, once the new folder is there."""
-    folder = settings.output_dir
-    weights = (checkpoint_init.BEST_CHECKPOINT, huggingface_files.SAFETENSORS_NAME)
-    names = sorted(tf.io.gfile.listdir(folder))
-    others = [name for name in names if not name.startswith(weights)]
-    return Converted(folder, report, differences, others)
-
-
-def wanted_parts(
-    parts: checkpoint_names.Parts, values: Values, *, to_ours: bool
-) -> checkpoint_names.Parts:
-    """Returns the parts of a table that are in the source, and those that belong to these."""
-
-    def is_there(part: str) -> bool:
-        names = parts.get(part, ())
-        return any((name.theirs if to_ours else name.ours) in values for name in names)
-
-    wanted = {ENCODER, POOLER, *filter(is_there, parts)}
+def wanted_parts(parts: checkpoint_names.Parts, values: Values) -> checkpoint_names.Parts:
+    """Returns the parts of a table that are in a foreign model, and those that belong to these."""
+    there = {part for part, names in parts.items() if any(name.theirs in values for name in names)}
+    wanted = {ENCODER, POOLER, *there}
     if wanted & set(PRETRAINING):
         wanted.update(PRETRAINING)
     return {part: names for part, names in parts.items() if part in wanted}
@@ -141,33 +122,6 @@ def wanted_parts(
 def output_count(values: Values, name: str) -> Optional[int]:
     """Returns how many outputs a head has, by its bias; None if it is not there."""
     return int(values[name].shape[0]) if name in values and values[name].ndim == 1 else None
-
-
-_MARKS = {
-    "cls/predictions/output_bias": MASKED_WORDS,
-    "cls/seq_relationship/output_bias": SENTENCE_ORDER,
-    "output_bias": CLASSIFIER,
-    "cls/squad/output_bias": SPANS,
-}
-
-
-def parts_of_ours(values: Values) -> List[str]:
-    """Returns the parts in a checkpoint of ours."""
-    return [ENCODER, *(part for name, part in _MARKS.items() if name in values)]
-
-
-# ---------------------------------------------------------------------------------------------
-# Reports.
-
-
-def with_ignored(report: Report, remarks: Sequence[Remark]) -> Report:
-    """Returns the report with further ignored variables."""
-    return report._replace(ignored=(*report.ignored, *remarks))
-
-
-def with_note(report: Report, *notes: str) -> Report:
-    """Returns the report with further notes."""
-    return report._replace(notes=(*report.notes, *notes))
 
 
 def explained(

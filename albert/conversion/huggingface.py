@@ -3,13 +3,12 @@
 """Models of ours as folders that transformers loads, and such folders as models of ours."""
 
 import os
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Optional, Sequence, Tuple
 
 import numpy as np
 
 from albert import modeling
 from albert.classification import model_folder as fine_tuned_classifier
-from albert.conversion import check as conversion_check
 from albert.conversion import folders as conversion_folders
 from albert.conversion import huggingface_files
 from albert.conversion import names as checkpoint_names
@@ -18,7 +17,7 @@ from albert.conversion.names import CLASSIFIER, ENCODER, MASKED_WORDS, POOLER, S
 from albert.conversion.weights import Remark, Report, Values
 from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
-from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
 
 # Value of --head -> the parts that go over, beside encoder and pooler.
@@ -30,6 +29,7 @@ _HEAD_PARTS = {
     "question_answering": (SPANS,),
 }
 HEADS = ("auto", *_HEAD_PARTS)
+_VOCABULARY_NAMES = {"spm_model_file": released_models.SPM_MODEL_NAME, "vocab_file": "vocab.txt"}
 _ARCHITECTURES = {
     "encoder": "AlbertModel",
     "classification": "AlbertForSequenceClassification",
@@ -41,11 +41,8 @@ _ARCHITECTURES = {
 # To Hugging Face.
 
 
-def to_huggingface(settings: Any) -> conversion_folders.Converted:
+def to_huggingface(settings: conversion_folders.Settings) -> Report:
     """Converts a model of ours to a folder that transformers loads.
-
-    Args:
-      settings: util.flags.Settings with the flags of convert_checkpoint.
 
     Raises:
       ValueError: transformers has no such model, or the weights do not fit the configuration.
@@ -60,34 +57,28 @@ def to_huggingface(settings: Any) -> conversion_folders.Converted:
     table = checkpoint_names.huggingface(config, head.label_count)
     kept = {part: table[part] for part in (ENCODER, POOLER, *_HEAD_PARTS[name])}
     conversion = checkpoint_conversion.rename(
-        kept, values, to_ours=False, reason=_reason_for_head(name)
+        kept,
+        values,
+        to_ours=False,
+        reason=lambda variable: (
+            None if variable.startswith("bert/") else f"no part of the head {name}"
+        ),
     )
     _check_parts(conversion.parts, name, settings.head)
     if name == "pretraining" and SENTENCE_ORDER not in conversion.parts:
         head = head._replace(architecture="AlbertForMaskedLM")
-    vocabulary = _our_vocabulary(model)
-    report = conversion_folders.with_note(
-        conversion_folders.with_ignored(conversion.report, model.weights.ignored), *notes
+    report = conversion_folders.explained(
+        conversion.report, {}, default="transformers would give it new values"
     )
-    if not vocabulary.path:
-        report = conversion_folders.with_note(report, _NO_VOCABULARY)
-    differences = None
+    notes += () if model.vocabulary else (_NO_VOCABULARY,)
+    report = report._replace(ignored=(*report.ignored, *model.weights.ignored), notes=notes)
     with conversion_folders.new_folder(settings.output_dir) as folder:
-        _write_huggingface(folder, config, conversion.values, head=head, vocabulary=vocabulary)
+        _write_huggingface(
+            folder, config, conversion.values, head=head, vocabulary=model.vocabulary
+        )
         if settings.pytorch_model_bin:
-            _write_pytorch(folder, settings.huggingface_python)
-        if settings.verify:
-            differences = _compared_with_theirs(
-                settings,
-                _OurFiles(config, model.files.init_checkpoint, head.label_count),
-                folder=folder,
-                architecture=head.architecture,
-                parts=conversion.parts,
-            )
-    remark = "transformers would give it new values"
-    return conversion_folders.finished(
-        settings, conversion_folders.explained(report, {}, default=remark), differences
-    )
+            huggingface_files.write_pytorch(folder, settings.huggingface_python)
+    return report
 
 
 _NO_VOCABULARY = (
@@ -102,22 +93,16 @@ def _write_huggingface(
     values: Values,
     *,
     head: huggingface_files.Head,
-    vocabulary: huggingface_files.Vocabulary,
+    vocabulary: Optional[Vocabulary],
 ) -> None:
     ids = huggingface_files.Ids()
-    if vocabulary.path:
-        ids = huggingface_files.piece_ids(vocabulary.tokenizer())
+    if vocabulary:
+        ids = huggingface_files.special_ids(vocabulary)
         huggingface_files.write_vocabulary(folder, vocabulary)
     content = huggingface_files.config_dict(config, head, ids)
     files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
     path = os.path.join(folder, huggingface_files.SAFETENSORS_NAME)
     huggingface_files.write_safetensors(path, values)
-
-
-def _write_pytorch(folder: str, python: Optional[str]) -> None:
-    """Writes the weights a second time, for old programs."""
-    names = (huggingface_files.SAFETENSORS_NAME, huggingface_files.PYTORCH_NAME)
-    huggingface_files.call(python, "to_pytorch", *(os.path.join(folder, name) for name in names))
 
 
 def _head_of_ours(model: conversion_folders.OurModel, asked: str) -> str:
@@ -130,13 +115,12 @@ def _head_of_ours(model: conversion_folders.OurModel, asked: str) -> str:
             "The head of run_squad_v2 (start_logits, end_logits, answer_class) has no counterpart "
             "in transformers. --head=encoder converts the encoder alone."
         )
-    parts = conversion_folders.parts_of_ours(values)
-    if SPANS in parts:
+    if "cls/squad/output_bias" in values:
         return "question_answering"
-    if CLASSIFIER in parts:
-        is_choice = model.description_name == conversion_folders.RACE_NAME
+    if "output_bias" in values:
+        is_choice = model.description_name == "race.json"
         return "multiple_choice" if is_choice else "classification"
-    return "pretraining" if MASKED_WORDS in parts else "encoder"
+    return "pretraining" if "cls/predictions/output_bias" in values else "encoder"
 
 
 def _head(name: str, model: conversion_folders.OurModel) -> huggingface_files.Head:
@@ -165,15 +149,6 @@ def _check_parts(parts: Sequence[str], name: str, asked: str) -> None:
         raise ValueError(f"--head={asked}: the model has no such head ({', '.join(absent)}).")
 
 
-def _reason_for_head(head: str) -> Callable[[str], Optional[str]]:
-    """Why a variable of ours stays behind when one head goes over."""
-
-    def reason(name: str) -> Optional[str]:
-        return None if name.startswith("bert/") else f"no part of the head {head}"
-
-    return reason
-
-
 def _with_mapping(config: modeling.AlbertConfig, values: Values) -> Tuple[Values, Tuple[str, ...]]:
     """Adds the mapping from E to H that transformers has also where E is H: the identity."""
     if config.embedding_size != config.hidden_size:
@@ -187,51 +162,12 @@ def _with_mapping(config: modeling.AlbertConfig, values: Values) -> Tuple[Values
     return dict(values, **added), (note,)
 
 
-def _our_vocabulary(model: conversion_folders.OurModel) -> huggingface_files.Vocabulary:
-    """The vocabulary beside a model of ours."""
-    if model.vocabulary is None:
-        return huggingface_files.Vocabulary()
-    key, path, do_lower_case = model.vocabulary
-    return huggingface_files.Vocabulary(do_lower_case=do_lower_case, **{key: path})
-
-
-class _OurFiles(NamedTuple):
-    """What our model needs to run."""
-
-    config: modeling.AlbertConfig
-    checkpoint: str
-    label_count: Optional[int]
-
-
-def _compared_with_theirs(
-    settings: Any,
-    ours: _OurFiles,
-    *,
-    folder: str,
-    architecture: str,
-    parts: Sequence[str],
-) -> List[conversion_check.Difference]:
-    """Runs our model and the one of transformers in `folder`."""
-    batch = conversion_check.random_batch(ours.config)
-    theirs = conversion_check.huggingface_outputs(
-        folder, architecture, batch, python=settings.huggingface_python
-    )
-    checkpoint = checkpoint_init.resolve_checkpoint(ours.checkpoint)
-    found = conversion_check.our_outputs(
-        ours.config, checkpoint, batch, parts=parts, label_count=ours.label_count
-    )
-    return conversion_check.compare(theirs, found)
-
-
 # ---------------------------------------------------------------------------------------------
 # From Hugging Face.
 
 
-def from_huggingface(settings: Any) -> conversion_folders.Converted:
+def from_huggingface(settings: conversion_folders.Settings) -> Report:
     """Converts a folder of transformers' to one of ours.
-
-    Args:
-      settings: util.flags.Settings with the flags of convert_checkpoint.
 
     Raises:
       ValueError: the model has no counterpart here, or the weights do not fit the configuration.
@@ -242,11 +178,16 @@ def from_huggingface(settings: Any) -> conversion_folders.Converted:
     config = read.config
     source = huggingface_files.read_weights(settings.input_dir, settings.huggingface_python)
     source = _with_prefix(source)
-    head = _check_head_of_theirs(read.architecture, settings.head)
+    head = settings.head
+    if head == "auto" and (read.architecture or "").endswith("TokenClassification"):
+        raise ValueError(
+            f"{read.architecture} has no counterpart here: no head labels each token. "
+            "--head=encoder converts the encoder alone."
+        )
     label_count = conversion_folders.output_count(source, "classifier.bias")
     parts = checkpoint_names.huggingface(config, label_count)
     if head == "auto":
-        parts = conversion_folders.wanted_parts(parts, source, to_ours=True)
+        parts = conversion_folders.wanted_parts(parts, source)
     else:
         parts = {part: parts[part] for part in (ENCODER, POOLER, *_HEAD_PARTS[head])}
     conversion = checkpoint_conversion.rename(
@@ -256,24 +197,19 @@ def from_huggingface(settings: Any) -> conversion_folders.Converted:
         _check_parts(conversion.parts, head, head)
     values, report = _finished_values(config, conversion)
     vocabulary = _their_vocabulary(settings)
-    report = conversion_folders.with_note(report, *read.notes, *_vocabulary_notes(vocabulary))
-    differences = None
+    report = report._replace(notes=(*read.notes, *_vocabulary_notes(vocabulary)))
     is_choice = head == "multiple_choice" or read.architecture == "AlbertForMultipleChoice"
+    is_classifier = CLASSIFIER in conversion.parts and not is_choice and not read.is_multi_label
     with conversion_folders.new_folder(settings.output_dir) as folder:
-        prefix = conversion_folders.write_model(folder, config, values)
-        _write_our_vocabulary(folder, vocabulary)
-        if CLASSIFIER in conversion.parts and not is_choice and not read.is_multi_label:
+        conversion_folders.write_model(folder, config, values)
+        if vocabulary:
+            name = _VOCABULARY_NAMES[vocabulary.key]
+            model_vocabulary.put(folder, vocabulary, name)
+        if vocabulary and is_classifier:
             labels = read.labels or [f"LABEL_{number}" for number in range(label_count)]
+            vocabulary = vocabulary._replace(path=os.path.join(folder, name))
             _write_description(folder, config, vocabulary, labels=labels)
-        if settings.verify:
-            differences = _compared_with_theirs(
-                settings,
-                _OurFiles(config, prefix, label_count),
-                folder=settings.input_dir,
-                architecture=_architecture_of(conversion.parts, is_choice),
-                parts=conversion.parts,
-            )
-    return conversion_folders.finished(settings, report, differences)
+    return report
 
 
 def _with_prefix(values: Values) -> Values:
@@ -284,16 +220,6 @@ def _with_prefix(values: Values) -> Values:
     return {
         f"albert.{name}" if name.startswith(own) else name: value for name, value in values.items()
     }
-
-
-def _check_head_of_theirs(architecture: Optional[str], asked: str) -> str:
-    """The head to convert; those that have no counterpart are refused."""
-    if asked == "auto" and (architecture or "").endswith("TokenClassification"):
-        raise ValueError(
-            f"{architecture} has no counterpart here: no head labels each token. --head=encoder "
-            "converts the encoder alone."
-        )
-    return asked
 
 
 def _reason_to_ignore_theirs(
@@ -335,7 +261,7 @@ def _finished_values(
         moved = [item for item in report.converted if item.target in names]
         dropped = [Remark(item.source, item.source_shape, "the identity") for item in moved]
         kept = tuple(item for item in report.converted if item not in moved)
-        report = conversion_folders.with_ignored(report._replace(converted=kept), dropped)
+        report = report._replace(converted=kept, ignored=(*report.ignored, *dropped))
     remarks = {}
     if POOLER not in conversion.parts:
         size = config.hidden_size
@@ -351,51 +277,35 @@ def _finished_values(
     return values, conversion_folders.explained(report, remarks)
 
 
-def _their_vocabulary(settings: Any) -> huggingface_files.Vocabulary:
+def _their_vocabulary(settings: conversion_folders.Settings) -> Optional[Vocabulary]:
     """The vocabulary that flags name, or the one in the folder."""
-    if settings.spm_model_file or settings.vocab_file:
-        return huggingface_files.Vocabulary(
-            settings.spm_model_file, settings.vocab_file, settings.do_lower_case
-        )
+    for key in model_vocabulary.KEYS:
+        if getattr(settings, key):
+            return Vocabulary(key, getattr(settings, key), settings.do_lower_case)
     return huggingface_files.find_vocabulary(settings.input_dir)
 
 
-def _vocabulary_notes(vocabulary: huggingface_files.Vocabulary) -> List[str]:
-    notes = []
-    if not vocabulary.path:
-        notes.append(
-            f"the folder has neither {huggingface_files.SPM_MODEL_NAME} nor "
-            f"{huggingface_files.VOCAB_NAME} (tokenizer.json cannot be read here). Take it from "
-            "where the model came from, and name it by --spm_model_file or --vocab_file."
-        )
-    if not vocabulary.do_lower_case:
-        notes.append("the model is cased.")
-    return notes
-
-
-def _write_our_vocabulary(folder: str, vocabulary: huggingface_files.Vocabulary) -> None:
-    if vocabulary.path:
-        is_spm = bool(vocabulary.spm_model_file)
-        ours = model_vocabulary.Vocabulary(
-            model_vocabulary.KEYS[0 if is_spm else 1], vocabulary.path, vocabulary.do_lower_case
-        )
-        name = released_models.SPM_MODEL_NAME if is_spm else "vocab.txt"
-        model_vocabulary.put(folder, ours, name)
+def _vocabulary_notes(vocabulary: Optional[Vocabulary]) -> Tuple[str, ...]:
+    if vocabulary:
+        return () if vocabulary.do_lower_case else ("the model is cased.",)
+    return (
+        f"the folder has neither {huggingface_files.SPM_MODEL_NAME} nor "
+        f"{huggingface_files.VOCAB_NAME} (tokenizer.json cannot be read here). Take it from "
+        "where the model came from, and name it by --spm_model_file or --vocab_file.",
+    )
 
 
 def _write_description(
     folder: str,
     config: modeling.AlbertConfig,
-    vocabulary: huggingface_files.Vocabulary,
+    vocabulary: Vocabulary,
     *,
     labels: Sequence[str],
 ) -> None:
     """Writes classifier.json, so that `predict` takes the folder."""
-    if not vocabulary.path:
-        return
     is_regression = len(labels) == 1
-    name = released_models.SPM_MODEL_NAME if vocabulary.spm_model_file else "vocab.txt"
-    key = "spm_model_file" if vocabulary.spm_model_file else "vocab_file"
+    paths = dict.fromkeys(model_vocabulary.KEYS)
+    paths[vocabulary.key] = vocabulary.path
     classifier = fine_tuned_classifier.FineTunedClassifier(
         config=config,
         checkpoint="",
@@ -404,19 +314,8 @@ def _write_description(
         is_regression=is_regression,
         max_seq_length=config.max_position_embeddings,
         do_lower_case=vocabulary.do_lower_case,
-        **{"spm_model_file": None, "vocab_file": None, key: os.path.join(folder, name)},
+        **paths,
     )
     content = fine_tuned_classifier.portable_files(classifier)
     text = content[fine_tuned_classifier.DESCRIPTION_NAME].decode("utf-8")
     files.atomic_write_text(os.path.join(folder, fine_tuned_classifier.DESCRIPTION_NAME), text)
-
-
-def _architecture_of(parts: Sequence[str], is_choice: bool) -> str:
-    """The class of transformers that has these parts."""
-    if SPANS in parts:
-        return _ARCHITECTURES["question_answering"]
-    if CLASSIFIER in parts:
-        return _ARCHITECTURES["multiple_choice" if is_choice else "classification"]
-    if SENTENCE_ORDER in parts:
-        return "AlbertForPreTraining"
-    return "AlbertForMaskedLM" if MASKED_WORDS in parts else _ARCHITECTURES["encoder"]

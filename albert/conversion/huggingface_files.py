@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of a model folder of Hugging Face: configuration, weights, vocabulary.
 
-PyTorch is needed for pytorch_model.bin and to run such a model; another interpreter that has it
-does that (`huggingface_process`). All else needs neither PyTorch nor transformers.
+PyTorch is needed for pytorch_model.bin only; another interpreter that has it reads and writes that
+file (`huggingface_process`). All else needs neither PyTorch nor transformers.
 """
 
 import importlib.util
@@ -21,6 +21,8 @@ from albert import modeling, tokenization
 from albert.conversion import huggingface_tokenizer
 from albert.conversion import names as checkpoint_names
 from albert.conversion import weights as checkpoint_conversion
+from albert.pretrained import model_vocabulary
+from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
 
 CONFIG_NAME = "config.json"
@@ -31,15 +33,6 @@ SPM_MODEL_NAME = "spiece.model"
 VOCAB_NAME = "vocab.txt"
 TOKENIZER_NAME = "tokenizer.json"
 TOKENIZER_CONFIG_NAME = "tokenizer_config.json"
-
-
-def read_json(path: str) -> Dict[str, Any]:
-    """Returns the JSON object in a file.
-
-    Raises:
-      ValueError: the file holds something else.
-    """
-    return files.read_json_object(path)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -112,7 +105,7 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
             f"--input_dir={folder} is no model folder of Hugging Face: it has no {CONFIG_NAME} "
             f"(found: {found or 'nothing'})."
         )
-    theirs = read_json(path)
+    theirs = files.read_json_object(path)
     notes: List[str] = []
     if approximate_gelu and theirs.get("hidden_act") == _EXACT_GELU:
         theirs["hidden_act"] = "gelu_new"
@@ -196,8 +189,11 @@ class Ids(NamedTuple):
     eos_token_id: int = 3
 
 
-def piece_ids(tokenizer: tokenization.FullTokenizer) -> Ids:
+def special_ids(vocabulary: Vocabulary) -> Ids:
     """Returns the ids of padding, [CLS] and [SEP]."""
+    paths = dict.fromkeys(model_vocabulary.KEYS)
+    paths[vocabulary.key] = vocabulary.path
+    tokenizer = tokenization.FullTokenizer(do_lower_case=vocabulary.do_lower_case, **paths)
     first, last = tokenizer.required_ids(["[CLS]", "[SEP]"])
     vocab = tokenizer.vocab
     return Ids(vocab.get("<pad>", vocab.get("[PAD]", 0)), first, last)
@@ -302,7 +298,7 @@ def read_weights(folder: str, python: Optional[str]) -> checkpoint_conversion.Va
     if SAFETENSORS_NAME in names:
         return read_safetensors(os.path.join(folder, SAFETENSORS_NAME))
     if SAFETENSORS_INDEX_NAME in names:
-        index = read_json(os.path.join(folder, SAFETENSORS_INDEX_NAME))
+        index = files.read_json_object(os.path.join(folder, SAFETENSORS_INDEX_NAME))
         values: checkpoint_conversion.Values = {}
         for part in sorted(set(index["weight_map"].values())):
             values.update(read_safetensors(os.path.join(folder, os.path.basename(part))))
@@ -316,7 +312,7 @@ def read_weights(folder: str, python: Optional[str]) -> checkpoint_conversion.Va
         source = os.path.join(temporary, PYTORCH_NAME)
         target = os.path.join(temporary, SAFETENSORS_NAME)
         tf.io.gfile.copy(os.path.join(folder, PYTORCH_NAME), source)
-        call(python, "to_safetensors", source, target)
+        _call(python, "to_safetensors", source, target)
         return read_safetensors(target)
 
 
@@ -364,81 +360,55 @@ def write_safetensors(path: str, values: checkpoint_conversion.Values) -> None:
 # Vocabulary.
 
 
-class Vocabulary(NamedTuple):
-    """The tokenizer's file, one of the two, and how it is used."""
-
-    spm_model_file: Optional[str] = None
-    vocab_file: Optional[str] = None
-    do_lower_case: bool = True
-
-    @property
-    def path(self) -> Optional[str]:
-        """Returns the file that there is."""
-        return self.spm_model_file or self.vocab_file
-
-    def tokenizer(self) -> tokenization.FullTokenizer:
-        """Returns the tokenizer."""
-        return tokenization.FullTokenizer(self.vocab_file, self.do_lower_case, self.spm_model_file)
+_NAMES = {"spm_model_file": SPM_MODEL_NAME, "vocab_file": VOCAB_NAME}
 
 
-def find_vocabulary(folder: str) -> Vocabulary:
-    """Returns the vocabulary in a folder of theirs; without a path if there is none."""
+def find_vocabulary(folder: str) -> Optional[Vocabulary]:
+    """Returns the vocabulary in a folder of theirs."""
     path = os.path.join(folder, TOKENIZER_CONFIG_NAME)
-    settings = read_json(path) if tf.io.gfile.exists(path) else {}
-    do_lower_case = bool(settings.get("do_lower_case", True))
-    spm_model, vocab = (os.path.join(folder, name) for name in (SPM_MODEL_NAME, VOCAB_NAME))
-    if tf.io.gfile.exists(spm_model):
-        return Vocabulary(spm_model_file=spm_model, do_lower_case=do_lower_case)
-    if tf.io.gfile.exists(vocab):
-        return Vocabulary(vocab_file=vocab, do_lower_case=do_lower_case)
-    return Vocabulary(do_lower_case=do_lower_case)
+    settings = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
+    for key, name in _NAMES.items():
+        path = os.path.join(folder, name)
+        if tf.io.gfile.exists(path):
+            return Vocabulary(key, path, bool(settings.get("do_lower_case", True)))
+    return None
 
 
 def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
     """Writes the tokenizer's file, tokenizer_config.json and, of SentencePiece, tokenizer.json."""
-    settings = {"do_lower_case": vocabulary.do_lower_case}
-    if vocabulary.spm_model_file:
-        tf.io.gfile.copy(vocabulary.spm_model_file, os.path.join(folder, SPM_MODEL_NAME))
+    lower = bool(vocabulary.do_lower_case)
+    settings: Dict[str, Any] = {"do_lower_case": lower, "tokenizer_class": "BertTokenizer"}
+    tf.io.gfile.copy(vocabulary.path, os.path.join(folder, _NAMES[vocabulary.key]))
+    if vocabulary.key == "spm_model_file":
         settings.update(tokenizer_class="AlbertTokenizer", keep_accents=False, remove_space=True)
-        content = huggingface_tokenizer.tokenizer_json(
-            vocabulary.spm_model_file, vocabulary.do_lower_case
-        )
+        content = huggingface_tokenizer.tokenizer_json(vocabulary.path, lower)
         files.atomic_write_json(os.path.join(folder, TOKENIZER_NAME), content)
-    else:
-        tf.io.gfile.copy(vocabulary.vocab_file, os.path.join(folder, VOCAB_NAME))
-        settings.update(tokenizer_class="BertTokenizer")
     files.atomic_write_json(os.path.join(folder, TOKENIZER_CONFIG_NAME), settings)
 
 
 # ---------------------------------------------------------------------------------------------
 # PyTorch.
 
-_MODULES = ("torch", "safetensors")
+
+def write_pytorch(folder: str, python: Optional[str]) -> None:
+    """Writes the weights of a folder a second time, as pytorch_model.bin, for old programs."""
+    source, target = (os.path.join(folder, name) for name in (SAFETENSORS_NAME, PYTORCH_NAME))
+    _call(python, "to_pytorch", source, target)
 
 
-def call(python: Optional[str], *arguments: str) -> str:
-    """Runs huggingface_process by an interpreter that has PyTorch; returns what it printed.
-
-    Args:
-      python: the interpreter; None is this one.
-      *arguments: for the program.
-
-    Raises:
-      ValueError: this interpreter has no PyTorch, or the program failed.
-    """
-    if not python and not all(importlib.util.find_spec(name) for name in _MODULES):
+def _call(python: Optional[str], direction: str, *paths: str) -> None:
+    """Runs huggingface_process by an interpreter that has PyTorch; None is this one."""
+    if not python and not importlib.util.find_spec("torch"):
         raise ValueError(
-            "This needs PyTorch, which is not installed beside TensorFlow here. Name an "
-            "interpreter that has torch, transformers and safetensors by --huggingface_python; "
+            f"{PYTORCH_NAME} needs PyTorch, which is not installed beside TensorFlow here. Name an "
+            "interpreter that has torch and safetensors by --huggingface_python; "
             "`sh tools/environments.sh huggingface` makes one and prints its path."
         )
     program = pathlib.Path(__file__).resolve().parent / "huggingface_process.py"
-    quiet = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
     try:
         # -I: without it this folder would come first in the search for modules.
         process = subprocess.run(
-            [python or sys.executable, "-I", str(program), *arguments],
-            env=dict(os.environ, **quiet),
+            [python or sys.executable, "-I", str(program), direction, *paths],
             capture_output=True,
         )
     except OSError as error:
@@ -446,6 +416,5 @@ def call(python: Optional[str], *arguments: str) -> str:
     if process.returncode:
         said = process.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
         raise ValueError(
-            f"{python or sys.executable} could not do {arguments[0]}; it said: {said[-1]}"
+            f"{python or sys.executable} could not do {direction}; it said: {said[-1]}"
         )
-    return process.stdout.decode(errors="replace")

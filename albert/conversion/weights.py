@@ -129,14 +129,13 @@ class _Move(NamedTuple):
     sources: Tuple[str, ...]  # its name, and others it may go by
     source_shape: Shape
     target: str
-    is_transposed: bool
+    target_shape: Shape
 
 
 def _move(name: checkpoint_names.Name, to_ours: bool) -> _Move:
     if to_ours:
-        sources = (name.theirs, *name.aliases)
-        return _Move(sources, name.their_shape, name.ours, name.is_transposed)
-    return _Move((name.ours,), name.shape, name.theirs, name.is_transposed)
+        return _Move((name.theirs, *name.aliases), name.their_shape, name.ours, name.shape)
+    return _Move((name.ours,), name.shape, name.theirs, name.their_shape)
 
 
 def rename(
@@ -164,15 +163,15 @@ def rename(
         moves = [_move(name, to_ours) for name in names]
         sources = [next((key for key in move.sources if key in values), None) for move in moves]
         if part != checkpoint_names.ENCODER and not any(sources):
-            missing += [Remark(move.target, _target_shape(move), "") for move in moves]
+            missing += [Remark(move.target, move.target_shape, "") for move in moves]
             continue
         found_parts.append(part)
-        for move, source in zip(moves, sources):
+        for name, move, source in zip(names, moves, sources):
             fault = _fault(move, source, values)
             if fault:
                 wrong.append(fault)
                 continue
-            value = values[source].T if move.is_transposed else values[source]
+            value = values[source].T if name.is_transposed else values[source]
             result[move.target] = np.ascontiguousarray(value)
             used.add(source)
             converted.append(Renamed(source, move.source_shape, move.target, value.shape))
@@ -182,10 +181,6 @@ def rename(
     return Conversion(
         result, tuple(found_parts), Report(tuple(converted), tuple(ignored), tuple(missing))
     )
-
-
-def _target_shape(move: _Move) -> Shape:
-    return move.source_shape[::-1] if move.is_transposed else move.source_shape
 
 
 def _fault(move: _Move, source: Optional[str], values: Values) -> str:
@@ -219,11 +214,11 @@ _MOST_LISTED = 12
 
 
 def _refusal(wrong: Sequence[str]) -> str:
-    more = f"\n  and {len(wrong) - _MOST_LISTED} more" if len(wrong) > _MOST_LISTED else ""
-    listed = "\n".join(f"  {fault}" for fault in wrong[:_MOST_LISTED])
+    more = [f"and {len(wrong) - _MOST_LISTED} more"] if len(wrong) > _MOST_LISTED else []
+    listed = "\n".join(f"  {fault}" for fault in [*wrong[:_MOST_LISTED], *more])
     return (
-        f"The weights do not fit the model's configuration:\n{listed}{more}\nUse the "
-        "configuration that came with the weights."
+        f"The weights do not fit the model's configuration:\n{listed}\nUse the configuration that "
+        "came with the weights."
     )
 
 

@@ -251,7 +251,7 @@ class AtomicRecordWriter:
         self._blocks = file_utils.BlockOffsets()
         self._fingerprint = file_utils.normalized_fingerprint(fingerprint)
         self._replacement = file_utils.atomic_path(self.path)
-        self._writer = None
+        self._writer: Any = None
 
     @property
     def count(self) -> int:
@@ -288,7 +288,6 @@ _LANES = 64
 _RUNS_OF_A_STRETCH = 8
 # Of data of more than a window: pieces of files that are put in a random order, at least.
 _RUNS_OF_AN_EPOCH = 384
-_RUNS_OF_A_FILE = 8
 _READ_BUFFER_BYTES = 1 << 20
 _AUTOTUNE = tf.data.experimental.AUTOTUNE
 _MAX_INT64 = np.iinfo(np.int64).max
@@ -360,7 +359,7 @@ def seeded_batches(
 
     Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b
     examples each is together batch k of one with n*b. It reads its share of large data if n divides
-    64, and n / gcd(n, 64) times as much elsewhere.
+    64, and n / gcd(n, 64) times as much elsewhere. (TF 1.15: of 384 files or more; see `_runs`.)
 
     Args:
       files: record files; they are sorted by name, so it does not matter how they were listed.
@@ -402,8 +401,8 @@ def seeded_batches(
 class _Shard(NamedTuple):
     """Shard `index` of `count` takes the positions p with p % count == index."""
 
-    index: int
-    count: int
+    index: int  # type: ignore[assignment]  # a tuple's method, as count
+    count: int  # type: ignore[assignment]
 
 
 def _checked_shard(index: int, count: int) -> _Shard:
@@ -425,16 +424,17 @@ class _Runs(NamedTuple):
 
 
 def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
-    """Each file is a run; of data of more than a window, some pieces of each file are.
+    """Each file is a run; where few files hold more than a window, some pieces of each file are.
 
-    TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there.
+    TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there. So many
+    files are not cut, or it would read each as often as it has runs.
     """
     total = sum(one.count for one in found)
-    rows = []
+    rows: List[Tuple] = []
     for one in found:
         wanted = 1
         if total > window:
-            wanted = max(_RUNS_OF_AN_EPOCH * one.count // total, _RUNS_OF_A_FILE)
+            wanted = max(-(-_RUNS_OF_AN_EPOCH * one.count // total), 1)
         step = max(1, -(-len(one.offsets) // wanted))  # blocks of a run
         offsets = one.offsets[::step] or [0]
         firsts = np.arange(len(offsets)) * step * one.block_records

@@ -43,7 +43,7 @@ class FileBlocks(NamedTuple):
 
     path: str
     size: int
-    count: int
+    count: int  # type: ignore[assignment]  # a tuple's method
     block_records: int
     offsets: Sequence[int]
 
@@ -153,8 +153,8 @@ class _Index:
             _LOGGER.warning("%s It is made again.", error)
             return {}
         kept = content.get("files")
-        is_ours = content.get("format_version") == _FORMAT_VERSION and isinstance(kept, dict)
-        return kept if is_ours else {}
+        is_ours = content.get("format_version") == _FORMAT_VERSION
+        return kept if is_ours and isinstance(kept, dict) else {}
 
     def _write(self, known: Dict[str, Any]) -> None:
         if self._path:

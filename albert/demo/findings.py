@@ -14,7 +14,7 @@ from albert import modeling, tokenization
 from albert.data import batches as input_pipeline
 from albert.demo import corpus as demo_corpus
 from albert.demo import page as report
-from albert.pretrained import pretrained_model
+from albert.pretrained import inference
 from albert.pretraining import model as pretraining_utils
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
@@ -32,6 +32,7 @@ GAPS = (
 )
 _SHORTEST_EXAMPLE, _LONGEST_EXAMPLE = 25, 90  # characters of a sentence that is shown
 _MOST_EXAMPLES = 6
+_CANDIDATES = 5
 
 _TASKS = (("Masked words found", "masked_lm_accuracy"), ("Order told", "sentence_order_accuracy"))
 
@@ -92,8 +93,8 @@ def examine(
     config = modeling.AlbertConfig.from_json_file(str(path / "albert_config.json"))
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(path / "vocabulary.model"))
     checkpoints = checkpoint_evaluator.list_checkpoints(model_dir)
-    untrained = pretrained_model.PretrainedModel(config, checkpoints[0].path, tokenizer)
-    trained = pretrained_model.PretrainedModel(config, checkpoints[-1].path, tokenizer)
+    untrained = inference.PretrainedModel(config, checkpoints[0].path, tokenizer)
+    trained = inference.PretrainedModel(config, checkpoints[-1].path, tokenizer)
     with untrained, trained:
         gaps = [_fill(gap, untrained, trained) for gap in _fillable(trained)]
         pairs = (pair for pair in _sentence_pairs(corpus.held_out) if trained.fits(*pair))
@@ -147,7 +148,7 @@ def _read_curve(path: pathlib.Path) -> List[Dict[str, float]]:
     ]
 
 
-def _fillable(model: pretrained_model.PretrainedModel) -> Iterator[Tuple[str, str, str]]:
+def _fillable(model: inference.PretrainedModel) -> Iterator[Tuple[str, str, str]]:
     """The first gaps whose word is one piece of the vocabulary."""
     found = (gap for gap in GAPS if model.piece_of(gap[1]) is not None and model.fits(*gap))
     return itertools.islice(found, _MOST_EXAMPLES)
@@ -155,8 +156,8 @@ def _fillable(model: pretrained_model.PretrainedModel) -> Iterator[Tuple[str, st
 
 def _fill(
     gap: Tuple[str, str, str],
-    untrained: pretrained_model.PretrainedModel,
-    trained: pretrained_model.PretrainedModel,
+    untrained: inference.PretrainedModel,
+    trained: inference.PretrainedModel,
 ) -> report.Fill:
     before, word, after = gap
     was, became = (model.probability(before, after, word) for model in (untrained, trained))
@@ -164,7 +165,10 @@ def _fill(
         before,
         after,
         expected=word,
-        candidates=[report.Candidate(*item) for item in trained.fill(before, after)],
+        candidates=[
+            report.Candidate(item.word, item.probability)
+            for item in trained.fill([f"{before}{inference.MASK}{after}"])[0][0][:_CANDIDATES]
+        ],
         note=f"“{word}” had a probability of {report.percent(was)} before training, "
         f"{report.percent(became)} after.",
     )
@@ -182,7 +186,7 @@ def _sentence_pairs(documents: Sequence[demo_corpus.Document]) -> Iterator[Tuple
             yield pair
 
 
-def _order(pair: Tuple[str, str], model: pretrained_model.PretrainedModel) -> Order:
+def _order(pair: Tuple[str, str], model: inference.PretrainedModel) -> Order:
     first, second = pair
     return Order(
         first,

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What may be wrong with the files of checkpoints: damaged ones, and a state that helps nobody.
+"""The files of checkpoints: which there are, damaged ones, and a state that helps nobody.
 
 The index of a checkpoint has a checksum of each value, which TensorFlow compares whenever it reads
 one. The file `checkpoint` beside them, the state, says which one is the newest.
@@ -10,7 +10,7 @@ import contextlib
 import logging
 import os
 import re
-from typing import Iterable, Iterator, NamedTuple, Optional
+from typing import Iterable, Iterator, List, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -18,6 +18,7 @@ import tensorflow.compat.v1 as tf
 _LOGGER = logging.getLogger("albert")
 
 STATE_NAME = "checkpoint"
+BEST_CHECKPOINT = "model.ckpt-best"
 # What reading a damaged checkpoint raises. TensorFlow 2.15 has IndexError for a file that is cut.
 _READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
 # What says nothing about the files: they may be whole. TensorFlow 2.15 tells it by words alone.
@@ -35,6 +36,42 @@ _OTHER_WORDS = re.compile(
     r"|connection|could not resolve|too many open files|input/output error",
     re.IGNORECASE,
 )
+
+
+class Checkpoint(NamedTuple):
+    """A checkpoint and the training step it was written at."""
+
+    step: int
+    path: str  # prefix, without .index
+
+
+def list_checkpoints(output_dir: str, *, incomplete_too: bool = False) -> List[Checkpoint]:
+    """Returns the complete checkpoints model.ckpt-<step> of a folder, sorted by step.
+
+    Complete means that the index and every data file are there; model.ckpt-best is not listed. A
+    folder that does not exist has none.
+
+    Args:
+      output_dir: the folder.
+      incomplete_too: lists all that have an index.
+    """
+    output_dir = str(output_dir)
+    if not tf.io.gfile.isdir(output_dir):
+        return []
+    names = {name.rstrip("/") for name in tf.io.gfile.listdir(output_dir)}
+    found = []
+    for name in names:
+        match = re.match(r"(model\.ckpt-(\d+))\.index$", name)
+        if match and (incomplete_too or data_files(match.group(1), names)):
+            found.append(Checkpoint(int(match.group(2)), os.path.join(output_dir, match.group(1))))
+    return sorted(found)
+
+
+def data_files(prefix: str, names: Iterable[str]) -> List[str]:
+    """Returns the data files of a checkpoint among names; [] if one of them is missing."""
+    shards = sorted(name for name in names if name.startswith(f"{prefix}.data-"))
+    count = re.search(r"-of-(\d+)$", shards[0]) if shards else None
+    return shards if count and len(shards) >= int(count.group(1)) else []
 
 
 # ---------------------------------------------------------------------------------------------

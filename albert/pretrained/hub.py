@@ -15,15 +15,14 @@ and the argument `training` of a TensorFlow 2 module.
 Dimensions: B batch, S sequence, P positions, H hidden, V vocabulary.
 """
 
-import contextlib
 import logging
 import os
-from typing import Callable, Dict, Iterator, NamedTuple, Sequence
+from typing import Callable, Dict, List, Mapping, NamedTuple, Sequence
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import hub_module_tf2
+from albert.pretrained import checkpoint_files
 from albert.pretrained import saved_model as serving_export
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import files
@@ -32,6 +31,18 @@ from albert.util import runtime as precision
 _LOGGER = logging.getLogger("albert")
 
 FORMATS = ("tf1", "tf2")
+
+_TOKENS = ("input_ids", "input_mask", "segment_ids")  # int32 [B, S] each
+_POSITIONS = "mlm_positions"  # int32 [B, P]
+_INPUTS = {"tokens": _TOKENS, "sop": _TOKENS, "mlm": (*_TOKENS, _POSITIONS)}
+_TOKEN_OUTPUTS = ("pooled_output", "sequence_output")
+_OUTPUTS = {
+    "tokens": _TOKEN_OUTPUTS,
+    "sop": (*_TOKEN_OUTPUTS, "sop_log_probs"),
+    "mlm": (*_TOKEN_OUTPUTS, "mlm_logits"),
+}
+
+Tensors = Mapping[str, tf.Tensor]
 
 
 class Assets(NamedTuple):
@@ -48,50 +59,6 @@ class Assets(NamedTuple):
     vocab_file: str
     others: Sequence[str]
     do_lower_case: bool
-
-
-class Inputs(NamedTuple):
-    """What the signatures read."""
-
-    input_ids: tf.Tensor  # int32 [B, S]
-    input_mask: tf.Tensor  # int32 [B, S]
-    segment_ids: tf.Tensor  # int32 [B, S]
-    mlm_positions: tf.Tensor  # int32 [B, P]
-
-
-TOKENS = Inputs._fields[:3]
-Outputs = Dict[str, tf.Tensor]
-
-
-def _outputs(config: modeling.AlbertConfig, inputs: Inputs, is_training: bool) -> Outputs:
-    """All outputs by name."""
-    model = modeling.AlbertModel(
-        config,
-        is_training,
-        inputs.input_ids,
-        input_mask=inputs.input_mask,
-        token_type_ids=inputs.segment_ids,
-        scope="bert",
-    )
-    pooled, sequence = model.get_pooled_output(), model.get_sequence_output()
-    words = modeling.masked_lm_logits(
-        config,
-        sequence,
-        model.get_embedding_table(),
-        positions=inputs.mlm_positions,
-        projection=model.get_embedding_projection(),
-    )
-    order = tf.nn.log_softmax(modeling.sentence_order_logits(config, pooled))
-    return {
-        "pooled_output": pooled,  # [B, H]
-        "sequence_output": sequence,  # [B, S, H]
-        "sop_log_probs": order,  # [B, 2]
-        "mlm_logits": words,  # [B * P, V]
-    }
-
-
-def _signature_outputs(outputs: Outputs, *more: str) -> Outputs:
-    return {name: outputs[name] for name in ("pooled_output", "sequence_output", *more)}
 
 
 def export(
@@ -112,31 +79,54 @@ def export(
     Raises:
       ValueError: the folder exists, the checkpoint does not fit, or the format needs TensorFlow 2.
     """
-    write = {"tf1": _write_tf1, "tf2": _write_tf2}[format_name]
     if tf.io.gfile.exists(path):
         raise ValueError(f"--export_path={path} exists already. Choose a new folder.")
+    if format_name == "tf2" and not precision.is_tf2():
+        raise ValueError(
+            "--format=tf2 needs TensorFlow 2.15 to write it. Use --format=tf1 here, or the other "
+            "runtime."
+        )
+    _check_checkpoint(config, checkpoint)
+    write = {"tf1": _write_tf1, "tf2": _write_tf2}[format_name]
     with files.atomic_folder(path) as temporary:
         write(temporary, config, checkpoint, assets=assets)
     _LOGGER.info("Exported %s to %s (%s).", checkpoint, path, format_name)
     return path
 
 
-# ---------------------------------------------------------------------------------------------
-# TensorFlow 1.
-
-
-def _write_tf1(
-    path: str, config: modeling.AlbertConfig, checkpoint: str, *, assets: Assets
-) -> None:
-    import tensorflow_hub as hub  # takes long to import
-
-    _check_checkpoint(config, checkpoint)
-    spec = hub.create_module_spec(
-        _module_fn(config, assets),
-        tags_and_args=[(set(), {"is_training": False}), ({"train"}, {"is_training": True})],
+def _outputs(config: modeling.AlbertConfig, inputs: Tensors, is_training: bool) -> Tensors:
+    """All outputs by name."""
+    model = modeling.AlbertModel(
+        config,
+        is_training,
+        inputs["input_ids"],
+        input_mask=inputs["input_mask"],
+        token_type_ids=inputs["segment_ids"],
+        scope="bert",
     )
-    spec.export(path, checkpoint_path=checkpoint)
-    serving_export.make_portable(os.path.join(path, "saved_model.pb"))
+    pooled, sequence = model.get_pooled_output(), model.get_sequence_output()
+    words = modeling.masked_lm_logits(
+        config,
+        sequence,
+        model.get_embedding_table(),
+        positions=inputs[_POSITIONS],
+        projection=model.get_embedding_projection(),
+    )
+    order = tf.nn.log_softmax(modeling.sentence_order_logits(config, pooled))
+    return {
+        "pooled_output": pooled,  # [B, H]
+        "sequence_output": sequence,  # [B, S, H]
+        "sop_log_probs": order,  # [B, 2]
+        "mlm_logits": words,  # [B * P, V]
+    }
+
+
+def _placeholders() -> Dict[str, tf.Tensor]:
+    return {name: tf.placeholder(tf.int32, [None, None], name) for name in _INPUTS["mlm"]}
+
+
+def _chosen(tensors: Tensors, names: Sequence[str]) -> Dict[str, tf.Tensor]:
+    return {name: tensors[name] for name in names}
 
 
 def _check_checkpoint(config: modeling.AlbertConfig, checkpoint: str) -> None:
@@ -149,23 +139,24 @@ def _check_checkpoint(config: modeling.AlbertConfig, checkpoint: str) -> None:
             checkpoint_init.restore_weights(session, checkpoint)
 
 
-def _placeholders() -> Inputs:
-    return Inputs(*(tf.placeholder(tf.int32, [None, None], name) for name in Inputs._fields))
+# ---------------------------------------------------------------------------------------------
+# TensorFlow 1.
 
 
-def _module_fn(config: modeling.AlbertConfig, assets: Assets) -> Callable:
-    """The function that hub.create_module_spec wants."""
+def _write_tf1(
+    path: str, config: modeling.AlbertConfig, checkpoint: str, *, assets: Assets
+) -> None:
+    import tensorflow_hub as hub  # takes long to import
 
     def module_fn(is_training: bool) -> None:
-        import tensorflow_hub as hub
-
         inputs = _placeholders()
-        with _resource_variables():
+        # The same kind of variables whatever runtime writes the module.
+        with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
             outputs = _outputs(config, inputs, is_training)
-        tokens = {name: getattr(inputs, name) for name in TOKENS}
-        hub.add_signature("tokens", tokens, _signature_outputs(outputs))
-        hub.add_signature("sop", tokens, _signature_outputs(outputs, "sop_log_probs"))
-        hub.add_signature("mlm", inputs._asdict(), _signature_outputs(outputs, "mlm_logits"))
+        for name in _INPUTS:
+            hub.add_signature(
+                name, _chosen(inputs, _INPUTS[name]), _chosen(outputs, _OUTPUTS[name])
+            )
         vocab_file = _asset(assets.vocab_file, "vocab_file")
         for number, file in enumerate([assets.config_file, *assets.others]):
             _asset(file, f"asset_{number}")
@@ -173,14 +164,12 @@ def _module_fn(config: modeling.AlbertConfig, assets: Assets) -> Callable:
         information = {"vocab_file": vocab_file, "do_lower_case": do_lower_case}
         hub.add_signature("tokenization_info", {}, information)
 
-    return module_fn
-
-
-@contextlib.contextmanager
-def _resource_variables() -> Iterator[None]:
-    """The same kind of variables whatever runtime writes the module."""
-    with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
-        yield
+    spec = hub.create_module_spec(
+        module_fn,
+        tags_and_args=[(set(), {"is_training": False}), ({"train"}, {"is_training": True})],
+    )
+    spec.export(path, checkpoint_path=checkpoint)
+    serving_export.make_portable(os.path.join(path, "saved_model.pb"))
 
 
 def _asset(file: str, name: str) -> tf.Tensor:
@@ -191,21 +180,86 @@ def _asset(file: str, name: str) -> tf.Tensor:
 
 
 # ---------------------------------------------------------------------------------------------
-# TensorFlow 2.
+# TensorFlow 2: the reusable SavedModel interface of TensorFlow Hub, which is a call with
+# `training`, `variables`, `trainable_variables` and `regularization_losses`.
 
 
 def _write_tf2(
     path: str, config: modeling.AlbertConfig, checkpoint: str, *, assets: Assets
 ) -> None:
-    if not precision.is_tf2():
-        raise ValueError(
-            "--format=tf2 needs TensorFlow 2.15 to write it. Use --format=tf1 here, or the other "
-            "runtime."
-        )
-    _check_checkpoint(config, checkpoint)
-    hub_module_tf2.save(
-        path,
-        lambda inputs, is_training: _outputs(config, Inputs(**inputs), is_training),
-        checkpoint,
-        assets=assets,
-    )
+    """Writes a root that is callable on a dict of the three inputs, with `sop` and `mlm` beside."""
+    if not tf.executing_eagerly():
+        raise RuntimeError("A TensorFlow 2 module is written in a process that runs eagerly.")
+    weights = _Weights(config, checkpoint)
+    root, signatures = tf.train.Checkpoint(), {}
+    for name in _INPUTS:
+        function = _function(weights, name)
+        setattr(root, "__call__" if name == "tokens" else name, function)
+        signatures[name] = _signature(function, name)
+    signatures["serving_default"] = signatures["tokens"]
+    root.variables = weights.variables
+    # Those of the call; training the heads as well is for those who call sop or mlm.
+    root.trainable_variables = [
+        variable for variable in weights.variables if variable.name.startswith("bert/")
+    ]
+    root.regularization_losses = []
+    root.vocab_file = tf.saved_model.Asset(assets.vocab_file)
+    root.config_file = tf.saved_model.Asset(assets.config_file)
+    root.other_files = [tf.saved_model.Asset(file) for file in assets.others]
+    root.do_lower_case = tf.Variable(assets.do_lower_case, trainable=False)
+    tf.saved_model.save(root, path, signatures=signatures)
+
+
+class _Weights:
+    """The variables of the network, which its graph takes by their names."""
+
+    def __init__(self, config: modeling.AlbertConfig, checkpoint: str):
+        self._config = config
+        with tf.Graph().as_default():
+            _outputs(config, _placeholders(), False)
+            names = [variable.op.name for variable in tf.trainable_variables()]
+        with checkpoint_files.explained(checkpoint):
+            reader = tf.train.load_checkpoint(checkpoint)
+            self._by_name = {
+                name: tf.Variable(reader.get_tensor(name), name=name) for name in names
+            }
+        self.variables: List[tf.Variable] = list(self._by_name.values())
+
+    def outputs(self, inputs: Tensors, is_training: bool) -> Tensors:
+        """Returns all outputs of the network with these variables."""
+
+        def find(getter, name, *args, **kwargs):
+            del getter, args, kwargs
+            return self._by_name[name]
+
+        with tf.variable_scope("", custom_getter=find, reuse=tf.AUTO_REUSE):
+            return _outputs(self._config, inputs, is_training)
+
+
+def _specs(name: str) -> Dict[str, tf.TensorSpec]:
+    """What a function reads."""
+    return {key: tf.TensorSpec([None, None], tf.int32, key) for key in _INPUTS[name]}
+
+
+def _function(weights: _Weights, name: str) -> Callable:
+    """A function of a dict of inputs and `training`, traced with and without it."""
+
+    @tf.function(autograph=False)
+    def call(inputs, training=False):
+        filled = dict(inputs)
+        filled.setdefault(_POSITIONS, tf.zeros_like(filled["input_ids"][:, :1]))
+        return _chosen(weights.outputs(filled, training), _OUTPUTS[name])
+
+    for training in (False, True):
+        call.get_concrete_function(_specs(name), training=training)
+    return call
+
+
+def _signature(function: Callable, name: str) -> Callable:
+    """The same as a signature: inputs by keyword, no training."""
+
+    @tf.function(input_signature=[_specs(name)], autograph=False)
+    def serve(inputs):
+        return function(inputs, training=False)
+
+    return serve

@@ -1,32 +1,47 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the released models, and which file of a model's folder is what.
+"""The released models, downloaded once, and which file of a model's folder is what.
 
 A released archive unpacks to a folder with albert_config.json, model.ckpt-best.* and a vocabulary:
 30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). What was trained here also records
 which vocabulary it has (see `model_vocabulary`). Whatever takes such a folder, or the name of a
 released model in its place, finds its files here.
+
+In the cache folder, base_v2 of the releases is
+
+  albert_base_v2/albert_base/     the model, as the archive has it
+  albert_base_v2.json             address, size and SHA-256 of the archive, and of every file in it
+
+and, while it is on its way, the archive under the hidden name .albert_base_v2.tar.gz. A model is in
+the cache whole or not at all, and each later use compares it with its record.
 """
 
+import contextlib
 import difflib
 import logging
 import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional
+import shutil
+import time
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.pretrained import model_vocabulary
+from albert.pretrained import downloads, model_vocabulary
 from albert.pretrained import warm_start as checkpoint_init
+from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
 CONFIG_NAME = "albert_config.json"
 SPM_MODEL_NAME = "30k-clean.model"
 CHINESE_VOCAB_NAME = "vocab_chinese.txt"
+BASE_URL = "https://storage.googleapis.com/albert_models"
+CACHE_DIR = "~/.cache/albert"
+_RECORD_VERSION = 1
 
-# Kind of file -> the names it may have. Where several fit, the usual name decides.
+# The names that each kind of file may have.
 _CONFIGS = r"albert_config.*\.json"
 _SPM_MODELS = r".*\.model"
 _WORDPIECES = r".*vocab.*\.txt"
@@ -62,18 +77,13 @@ class Release(NamedTuple):
         return f"albert_{self.size}"
 
 
-def _releases() -> Dict[str, Release]:
-    """The table, by name."""
-    releases = {}
-    for version in ("v1", "v2", "zh"):
-        for size in ("base", "large", "xlarge", "xxlarge"):
-            vocabulary = CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME
-            release = Release(f"{size}_{version}", size, vocabulary)
-            releases[release.name] = release
-    return releases
-
-
-RELEASES = _releases()
+RELEASES = {
+    f"{size}_{version}": Release(
+        f"{size}_{version}", size, CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME
+    )
+    for version in ("v1", "v2", "zh")
+    for size in ("base", "large", "xlarge", "xxlarge")
+}
 
 
 def find_release(name: str) -> Release:
@@ -84,13 +94,17 @@ def find_release(name: str) -> Release:
     """
     bare = re.sub(r"^albert_|\.tar\.gz$", "", name.strip().lower())
     if bare not in RELEASES:
-        close = difflib.get_close_matches(bare, list(RELEASES), n=1)
+        close = _close(bare)
+        hint = f"Did you mean {close}? " if close else ""
         raise ValueError(
-            f"There is no released model {name!r}. "
-            + (f"Did you mean {close[0]}? " if close else "")
-            + f"Names: {', '.join(RELEASES)}."
+            f"There is no released model {name!r}. {hint}Names: {', '.join(RELEASES)}."
         )
     return RELEASES[bare]
+
+
+def _close(name: str, cutoff: float = 0.6) -> str:
+    """The name of a release that is close to a mistyped one; "" if none is."""
+    return next(iter(difflib.get_close_matches(name, list(RELEASES), n=1, cutoff=cutoff)), "")
 
 
 def local_folder(place: str, flag: str) -> str:
@@ -111,16 +125,197 @@ def local_folder(place: str, flag: str) -> str:
         release = find_release(place)
     except ValueError:
         return place  # whoever looks into it says that there is no such folder
-    from albert.pretrained import model_cache  # which looks into folders by this module
-
     try:
-        return model_cache.obtain(release).folder
+        return obtain(release).folder
     except ConnectionError as error:
         raise ConnectionError(
             f"--{flag}={place} is no folder here, and the released model of this name is not in "
-            f"{model_cache.CACHE_DIR}: {error} On a machine without a network, name the folder of "
-            "the unpacked archive."
+            f"{CACHE_DIR}: {error} On a machine without a network, name the folder of the unpacked "
+            "archive."
         ) from error
+
+
+# ---------------------------------------------------------------------------------------------
+# The cache.
+
+
+class CachedModel(NamedTuple):
+    """A released model on this machine."""
+
+    folder: str  # what --albert_dir takes
+    is_new: bool  # whether it was downloaded now
+    sha256: str  # of its archive
+
+
+def obtain(
+    release: Release,
+    *,
+    cache_dir: Optional[str] = None,
+    base_url: Optional[str] = None,
+    limits: downloads.Limits = downloads.USUAL_LIMITS,
+    wait: Callable[[float], None] = time.sleep,
+) -> CachedModel:
+    """Returns a model from the cache, after downloading it if it is not there.
+
+    Args:
+      release: which one.
+      cache_dir: made if need be; None for CACHE_DIR.
+      base_url: address of the folder with the archives; None for BASE_URL.
+      limits, wait: see downloads.fetch.
+
+    Raises:
+      ValueError: the cache is on another machine; the server does not have the archive; that is
+        damaged, unsafe, no model, or another one than before; or files in the cache have changed
+        since the download.
+      ConnectionError: the server cannot be reached, or only now and then.
+    """
+    cache_dir = os.path.expanduser(cache_dir or CACHE_DIR)
+    if "://" in cache_dir:
+        raise ValueError(
+            f"--cache_dir={cache_dir} must be a folder of this machine: downloads are unpacked and "
+            "locked there. Copy the model from there to where it is wanted."
+        )
+    os.makedirs(cache_dir, exist_ok=True)
+    folder = os.path.join(cache_dir, f"albert_{release.name}")
+    with _locked(os.path.join(cache_dir, f".albert_{release.name}.lock"), release.name):
+        is_new = not os.path.isdir(folder)
+        if is_new:
+            url = f"{(base_url or BASE_URL).rstrip('/')}/{release.archive}"
+            archive = os.path.join(cache_dir, f".{release.archive}")
+            earlier = _read_record(folder) if os.path.exists(f"{folder}.json") else None
+            _LOGGER.info("Downloading %s.", url)
+            fetched = downloads.fetch(url, archive, limits=limits, wait=wait)
+            try:
+                _check_sha256(release, url, fetched.sha256)
+                _check_same(url, fetched, folder, earlier=earlier)
+                record = _unpacked(url, archive, folder, fetched=fetched)
+            except ValueError:
+                downloads.discard(archive)
+                raise
+            downloads.discard(archive)
+        else:
+            record = _read_record(folder)
+            _check_sha256(release, f"The archive of {folder}", record["sha256"])
+            _check_unchanged(folder, record)
+    return CachedModel(_model_folder(folder, record["files"]), is_new, record["sha256"])
+
+
+@contextlib.contextmanager
+def _locked(path: str, name: str) -> Iterator[None]:
+    """Lets one process at a time work on a model; the lock of one that was killed is free."""
+    import fcntl  # not on every system
+
+    # Not through a link that somebody has put in place.
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    with os.fdopen(descriptor, "r+b") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _LOGGER.info("Another process is downloading %s; waiting for it.", name)
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _read_record(folder: str) -> Dict[str, Any]:
+    """What was downloaded into a folder, by the record beside it."""
+    path = f"{folder}.json"
+    if not os.path.exists(path):
+        raise ValueError(
+            f"{folder} was not downloaded by this command: {path} is missing. Use the folder as it "
+            "is by --albert_dir, or choose another --cache_dir."
+        )
+    try:
+        record = files.read_json_object(path)
+        version, *_ = (record[key] for key in ("format_version", "url", "sha256", "files"))
+    except (ValueError, KeyError, TypeError) as error:
+        version, record = error, {}
+    if version != _RECORD_VERSION:
+        raise ValueError(
+            f"{path} does not describe a download ({version!r} where format_version "
+            f"{_RECORD_VERSION} is known). Remove it and the folder beside it to download again."
+        )
+    return record
+
+
+def _check_unchanged(folder: str, record: Dict[str, Any]) -> None:
+    """Makes sure that the model is still what was downloaded."""
+    changed: List[str] = []
+    for name, fingerprint in record["files"].items():
+        path = os.path.join(folder, name)
+        if not os.path.exists(path) or _fingerprint(path) != fingerprint:
+            changed.append(name)
+    if changed:
+        raise ValueError(
+            f"The model in {folder} has changed since it was downloaded: {', '.join(changed)}. "
+            "Remove the folder to download it again, or, if the change is meant, move it out of "
+            "the cache."
+        )
+    _LOGGER.info("%s is as it was downloaded: %d files.", folder, len(record["files"]))
+
+
+def _check_sha256(release: Release, what: str, sha256: str) -> None:
+    """Compares an archive with what is known of the release."""
+    if release.sha256 and release.sha256.lower() != sha256:
+        raise ValueError(
+            f"{what} is not the released one: its SHA-256 is {sha256}, and {release.sha256} is "
+            "that of the release. It is not used."
+        )
+
+
+def _fingerprint(path: str) -> Dict[str, Any]:
+    content = files.file_fingerprint(path)
+    return {"size": content["size"], "sha256": content["sha256"]}
+
+
+def _model_folder(folder: str, names: Iterable[str]) -> str:
+    """The folder that holds the configuration; the archives have one around everything."""
+    inner = {os.path.dirname(name) for name in names if os.path.basename(name) == CONFIG_NAME}
+    if not inner:
+        raise ValueError(f"it holds no {CONFIG_NAME}.")
+    return os.path.join(folder, min(inner)).rstrip("/")
+
+
+def _check_same(
+    url: str, fetched: downloads.Fetched, folder: str, *, earlier: Optional[Dict[str, Any]]
+) -> None:
+    """Refuses another archive than the one that came first."""
+    if earlier and earlier["sha256"] != fetched.sha256:
+        raise ValueError(
+            f"{url} is not the archive that was downloaded before (from {earlier['url']}): its "
+            f"SHA-256 was {earlier['sha256']} and is {fetched.sha256}. If the new one is meant, "
+            f"remove {folder}.json and run the same command again."
+        )
+
+
+def _unpacked(url: str, archive: str, folder: str, *, fetched: downloads.Fetched) -> Dict[str, Any]:
+    """Unpacks an archive to `folder` and returns what is recorded of it.
+
+    Raises:
+      ValueError: it is damaged or unsafe, or no model.
+    """
+    parent, name = os.path.split(folder)
+    temporary = os.path.join(parent, f".{name}.unpacked")
+    shutil.rmtree(temporary, ignore_errors=True)  # of a process that was killed
+    os.makedirs(temporary)
+    try:
+        names = downloads.unpack(archive, temporary)
+        find_files(_model_folder(temporary, names), label="its folder")
+        prints = {name: _fingerprint(os.path.join(temporary, name)) for name in names}
+        record = {"format_version": _RECORD_VERSION, "url": url, **fetched._asdict()}
+        record["files"] = prints
+        # The record first: without the folder it does no harm.
+        files.atomic_write_json(f"{folder}.json", record)
+        os.rename(temporary, folder)
+    except downloads.DamagedArchiveError as error:
+        raise ValueError(
+            f"The archive from {url} is damaged ({error.__cause__}). It was removed: run the same "
+            "command again; if that does not help, the archive on the server is damaged."
+        ) from error
+    except ValueError as error:
+        raise ValueError(f"{url} is not the archive of a model: {error}") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return record
 
 
 # ---------------------------------------------------------------------------------------------
@@ -151,7 +346,7 @@ def find_files(
     """Returns the files of the model in a folder; those that are named already stay.
 
     A vocabulary is found by the folder's record of it, or else by its name. One that is found by
-    its name has to have a piece for each row of the model's table. One that is named, or recorded,
+    its name has to have a token for each row of the model's table. One that is named, or recorded,
     need not: that may be meant.
 
     Args:
@@ -164,23 +359,29 @@ def find_files(
       ValueError: the folder lacks a part, or has several of a kind, or its vocabulary is not that
         of the model.
     """
-    found = (named or ModelFiles())._asdict()
+    found, by_name = named or ModelFiles(), {}
     if not tf.io.gfile.isdir(folder):
-        raise ValueError(f"{label} is not a folder{_release_hint(folder)}.")
-    if not found["albert_config_file"]:
-        found["albert_config_file"] = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
-    by_name = {}
-    if vocabulary != "unused" and not ModelFiles(**found).has_vocabulary:
+        close = _close(folder.lower(), 0.8)  # the name of a released model that was mistyped
+        hint = f", nor a released model: did you mean {close}?" if close else ""
+        raise ValueError(f"{label} is not a folder{hint}.")
+    if not found.albert_config_file:
+        config = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
+        found = found._replace(albert_config_file=config)
+    if vocabulary != "unused" and not found.has_vocabulary:
         recorded = _recorded_vocabulary(folder)
-        if not recorded and (vocabulary == "required" or _has_vocabulary(folder)):
-            by_name = _vocabulary_in(folder, label)
-        found.update(recorded or by_name)
-    if not found["init_checkpoint"]:
-        found["init_checkpoint"] = _checkpoint_in(folder)
-    result = ModelFiles(**found)
+        names = " ".join(_fitting(folder, f"{_SPM_MODELS}|{_WORDPIECES}"))
+        if not recorded and re.search(r"\.model\b", names):
+            path = _only(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label)
+            by_name = {"spm_model_file": path}
+        elif not recorded and (names or vocabulary == "required"):
+            wanted = "a SentencePiece model or vocab.txt"
+            by_name = {"vocab_file": _only(folder, _WORDPIECES, wanted, label=label)}
+        found = found._replace(**recorded, **by_name)
+    if not found.init_checkpoint:
+        found = found._replace(init_checkpoint=_checkpoint_in(folder))
     if by_name:
-        _check_vocabulary(result)
-    return result
+        _check_vocabulary(found)
+    return found
 
 
 def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
@@ -230,55 +431,43 @@ def _lower_case(folder: str, path: str, settings: Any, *, label: str) -> bool:
     return recorded
 
 
-def _release_hint(folder: str) -> str:
-    """For a name of a released model that was mistyped."""
-    close = difflib.get_close_matches(folder.lower(), list(RELEASES), n=1, cutoff=0.8)
-    return f", nor a released model: did you mean {close[0]}?" if close else ""
-
-
 def _recorded_vocabulary(folder: str) -> Dict[str, str]:
     """The flag for the vocabulary that a folder records, and the file."""
     description, _ = model_vocabulary.read_description(folder)
-    for key in model_vocabulary.KEYS:
-        path = model_vocabulary.find_recorded(folder, description, key)
-        if path:
-            return {key: path}
-    return {}
-
-
-def _names_in(folder: str) -> List[str]:
-    """The visible names in a folder; gfile marks folders on gs:// by a slash."""
-    return sorted(name for name in tf.io.gfile.listdir(folder) if not name.startswith("."))
+    found = {
+        key: model_vocabulary.find_recorded(folder, description, key)
+        for key in model_vocabulary.KEYS
+    }
+    return {key: path for key, path in found.items() if path}
 
 
 def _fitting(folder: str, pattern: str) -> List[str]:
-    return [name for name in _names_in(folder) if re.fullmatch(pattern, name)]
-
-
-def _has_vocabulary(folder: str) -> bool:
-    return bool(_fitting(folder, _SPM_MODELS) or _fitting(folder, _WORDPIECES))
-
-
-def _vocabulary_in(folder: str, label: str) -> Dict[str, str]:
-    """The flag for a folder's vocabulary, and the file."""
-    if _fitting(folder, _SPM_MODELS):
-        return {"spm_model_file": _only(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label)}
-    wanted = "a SentencePiece model or vocab.txt"
-    return {"vocab_file": _only(folder, _WORDPIECES, wanted, label=label)}
+    """The visible names in a folder that fit; gfile marks folders on gs:// by a slash."""
+    names = sorted(name for name in tf.io.gfile.listdir(folder) if not name.startswith("."))
+    return [name for name in names if re.fullmatch(pattern, name)]
 
 
 def _only(folder: str, pattern: str, wanted: str, *, label: str) -> str:
-    """The one file of a folder whose name fits."""
+    """The one file of a folder whose name fits; where several do, the usual name decides."""
     fitting = _fitting(folder, pattern)
     if wanted in fitting:
         fitting = [wanted]
     if len(fitting) != 1:
-        found = ", ".join(fitting) or ", ".join(_names_in(folder)) or "nothing"
+        there = ", ".join(fitting or _fitting(folder, ".*")) or "nothing"
         raise ValueError(
-            f"{label} should hold {wanted}; found: {found}. {_inner_folder(folder)}Name the file "
+            f"{label} should hold {wanted}; found: {there}. {_inner_folder(folder)}Name the file "
             "by its own flag (--albert_config_file, --spm_model_file or --vocab_file)."
         )
     return os.path.join(folder, fitting[0])
+
+
+def _inner_folder(folder: str) -> str:
+    """A hint for those who name the folder that an archive was unpacked in."""
+    for name in _fitting(folder, ".*"):
+        inner = os.path.join(folder, name.rstrip("/"))
+        if tf.io.gfile.exists(os.path.join(inner, CONFIG_NAME)):
+            return f"Did you mean {inner}? "
+    return ""
 
 
 def _checkpoint_in(folder: str) -> str:
@@ -291,28 +480,16 @@ def _checkpoint_in(folder: str) -> str:
         ) from error
 
 
-def _inner_folder(folder: str) -> str:
-    """A hint for those who name the folder that an archive was unpacked in."""
-    for name in _names_in(folder):
-        inner = os.path.join(folder, name.rstrip("/"))
-        if tf.io.gfile.exists(os.path.join(inner, CONFIG_NAME)):
-            return f"Did you mean {inner}? "
-    return ""
-
-
 def _check_vocabulary(found: ModelFiles) -> None:
     """One that only lies in the same folder has to fit exactly."""
     vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
-    tokenizer = tokenization.FullTokenizer(
-        found.vocab_file, do_lower_case=True, spm_model_file=found.spm_model_file
-    )
-    path = found.spm_model_file or found.vocab_file
+    tokenizer = tokenization.FullTokenizer(found.vocab_file, True, found.spm_model_file)
     if len(tokenizer.vocab) != vocab_size:
         raise ValueError(
-            f"{path} has {len(tokenizer.vocab)} pieces, but the vocab_size of "
-            f"{found.albert_config_file} is {vocab_size}: they do not belong together. Put the "
-            "model's own vocabulary into the folder, or name one by --spm_model_file or "
-            "--vocab_file."
+            f"{found.spm_model_file or found.vocab_file} has {len(tokenizer.vocab)} tokens, but "
+            f"the vocab_size of {found.albert_config_file} is {vocab_size}: they do not belong "
+            "together. Put the model's own vocabulary into the folder, or name one by "
+            "--spm_model_file or --vocab_file."
         )
 
 
@@ -339,8 +516,7 @@ def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
         checkpoint_init.resolve_checkpoint raise.
       ConnectionError: a released model cannot be downloaded.
     """
-    flags = settings.to_dict()
-    folder = settings.albert_dir
+    flags, folder = settings.to_dict(), settings.albert_dir
     if flags.get("albert_hub_module_handle"):
         if folder:
             raise ValueError(
@@ -350,29 +526,28 @@ def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
         return settings
     named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
     has_tokenizer = with_vocabulary and "spm_model_file" in flags
+    changes: Dict[str, Any] = {}
     if folder:
-        folder = local_folder(folder, "albert_dir")
-        label = f"--albert_dir={folder}"
-        vocabulary = "required" if has_tokenizer else "unused"
-        found = find_files(folder, named, label=label, vocabulary=vocabulary)
-    elif named.init_checkpoint and named.albert_config_file and named.has_vocabulary:
-        # Nothing is lacking. The checkpoint may be gone since a training has begun from it.
-        folder, found = named.init_checkpoint, named
-        if not tf.io.gfile.isdir(folder):
-            folder = os.path.dirname(folder) or "."
-        label = f"The folder of --init_checkpoint={named.init_checkpoint}"
+        folder = changes["albert_dir"] = local_folder(folder, "albert_dir")
+        label, vocabulary = f"--albert_dir={folder}", "required"
     elif named.init_checkpoint and (has_tokenizer or not named.albert_config_file):
-        folder = os.path.dirname(checkpoint_init.resolve_checkpoint(named.init_checkpoint)) or "."
-        label = f"The folder of --init_checkpoint={named.init_checkpoint}"
-        vocabulary = "optional" if has_tokenizer else "unused"
-        found = find_files(folder, named, label=label, vocabulary=vocabulary)
+        label, vocabulary = f"The folder of --init_checkpoint={named.init_checkpoint}", "optional"
+        if named.albert_config_file and named.has_vocabulary:
+            # Nothing is lacking. The checkpoint may be gone since a training has begun from it.
+            folder, vocabulary = named.init_checkpoint, "known"
+            folder = folder if tf.io.gfile.isdir(folder) else os.path.dirname(folder) or "."
+        else:
+            prefix = checkpoint_init.resolve_checkpoint(named.init_checkpoint)
+            folder = os.path.dirname(prefix) or "."
     else:
         return settings
-    changes = {name: value for name, value in found._asdict().items() if value}
+    found = named
+    if vocabulary != "known":
+        wanted = vocabulary if has_tokenizer else "unused"
+        found = find_files(folder, named, label=label, vocabulary=wanted)
+    changes.update((name, value) for name, value in found._asdict().items() if value)
     if has_tokenizer and found.has_vocabulary and "do_lower_case" in flags:
-        vocabulary = vocabulary_of(found, folder, settings, label=label)
-        changes["do_lower_case"] = vocabulary.do_lower_case
-    if settings.albert_dir:
-        changes["albert_dir"] = folder
+        recorded = vocabulary_of(found, folder, settings, label=label)
+        changes["do_lower_case"] = recorded and recorded.do_lower_case
     new = {name: value for name, value in changes.items() if flags.get(name, value) != value}
     return settings.replace(**new) if new else settings

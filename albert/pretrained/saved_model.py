@@ -7,7 +7,7 @@ The graph holds plain operations on float32 and no compiled clusters. A SavedMod
   serving_default  serialized tf.Examples with input_ids, input_mask and segment_ids of one length
   ids              the same as int32 tensors, of whatever batch size and length the model takes
 
-Beside it, in assets.extra, lie the vocabulary and the description that a Predictor needs.
+Beside it, in assets.extra, lie the vocabulary and the description of the model.
 
 Dimensions: B batch, S sequence.
 """
@@ -16,14 +16,12 @@ import contextlib
 import logging
 import os
 import time
-from typing import Callable, Dict, Iterator, Mapping, Optional, Sequence
+from typing import Callable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import meta_graph as meta_graph_lib
 
-from albert.classification import model_folder as fine_tuned_classifier
-from albert.classification.model_folder import Inputs
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import files
 from albert.util import runtime as precision
@@ -39,41 +37,12 @@ _LOGGER = logging.getLogger("albert")
 _FOREIGN_OPERATIONS = ("XlaLaunch", "PyFunc", "EagerPyFunc", "PartitionedCall")
 
 
-def export_classifier(
-    export_dir: str,
-    classifier: fine_tuned_classifier.FineTunedClassifier,
-    *,
-    threshold: Optional[float] = None,
-) -> str:
-    """Exports a fine-tuned classifier or regressor.
+class Inputs(NamedTuple):
+    """What the encoder reads, each int32 [B, S]."""
 
-    Args:
-      export_dir: gets a folder named after the time, as tf.estimator writes them.
-      classifier: what fine_tuned_classifier.read_classifier returns.
-      threshold: if neither None nor NaN, an output "threshold" with this value.
-
-    Returns:
-      The folder. Both signatures give "probabilities" [B, labels] and "predictions" [B] (the
-      number of the label) and "logits" [B, labels]; of a regressor, "predictions" [B] is the score
-      and "probabilities" and "logits" are that score too, [B, 1].
-
-    Raises:
-      ValueError: the checkpoint does not fit the model.
-    """
-
-    def build_outputs(inputs: Inputs) -> Dict[str, tf.Tensor]:
-        outputs = fine_tuned_classifier.build_outputs(classifier, inputs)
-        return outputs._asdict()
-
-    has_threshold = threshold is not None and threshold == threshold
-    return export_saved_model(
-        export_dir,
-        build_outputs,
-        classifier.checkpoint,
-        max_seq_length=classifier.max_seq_length,
-        constants={"threshold": float(threshold)} if has_threshold else {},
-        extra_files=fine_tuned_classifier.portable_files(classifier),
-    )
+    input_ids: tf.Tensor
+    input_mask: tf.Tensor
+    segment_ids: tf.Tensor
 
 
 def export_saved_model(

@@ -15,59 +15,54 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.pretrained import checkpoint_files
-from albert.training import evaluation as checkpoint_evaluator
 
-BEST_CHECKPOINT = "model.ckpt-best"
+BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 # What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
 OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
 _OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power")
+_MOST_LISTED = 12
 
-# Layouts one meets under the same file names, and what to do about each.
-_FOREIGN_LAYOUTS = (
-    (
-        r"^bert/encoder/layer_shared/",
+# A variable of the layouts one meets under the same file names, and what to do about each.
+_FOREIGN_LAYOUTS = {
+    r"^bert/encoder/layer_shared/": (
         "The checkpoint has albert_zh's layout (bert/encoder/layer_shared). Convert it first: "
-        "python -m albert.convert_checkpoint from_albert_zh --input_dir=FOLDER --output_dir=NEW",
+        "python -m albert.convert_checkpoint from_albert_zh --input_dir=FOLDER --output_dir=NEW"
     ),
-    (
-        r"^bert/encoder/layer_\d+/",
+    r"^bert/encoder/layer_\d+/": (
         "The checkpoint is one of BERT (bert/encoder/layer_0, ...), whose layers share nothing: "
-        "take an ALBERT checkpoint.",
+        "take an ALBERT checkpoint."
     ),
-    (
-        r"albert_layer_groups",
+    r"albert_layer_groups": (
         "The checkpoint has the variable names of Hugging Face's ALBERT. Convert the model's "
         "folder: python -m albert.convert_checkpoint from_huggingface --input_dir=FOLDER "
-        "--output_dir=NEW",
+        "--output_dir=NEW"
     ),
-    (
-        r"\.ATTRIBUTES/VARIABLE_VALUE$|^_CHECKPOINTABLE_OBJECT_GRAPH$",
+    r"\.ATTRIBUTES/VARIABLE_VALUE$|^_CHECKPOINTABLE_OBJECT_GRAPH$": (
         "The checkpoint was written by tf.train.Checkpoint or Keras, which save objects and not "
-        "variable names: save it again with tf.compat.v1.train.Saver.",
+        "variable names: save it again with tf.compat.v1.train.Saver."
     ),
-    (
-        r"^module/bert/",
+    r"^module/bert/": (
         "The variables are those of a TF-Hub module: give the module's handle in place of a "
-        "checkpoint.",
+        "checkpoint."
     ),
-)
+}
 _FOREIGN_FILES = (".bin", ".safetensors", ".pt", ".pth", ".h5", ".msgpack", ".onnx")
 
 
-class Loaded(NamedTuple):
-    """A variable of the model that takes the value of `source` in the checkpoint."""
-
-    name: str
-    source: str
-    shape: Tuple[int, ...]
-
-
 class Entry(NamedTuple):
-    """A variable of the model or of the checkpoint, with a remark where there is one."""
+    """A variable of the model or of the checkpoint.
+
+    Attributes:
+      name: of the variable.
+      shape: in the model, or of one that is only in the checkpoint, there.
+      remark: why the checkpoint's value is not taken, if it has one.
+      source: the variable of the checkpoint whose value is taken.
+    """
 
     name: str
     shape: Tuple[int, ...]
     remark: str = ""
+    source: str = ""
 
 
 class Report(NamedTuple):
@@ -82,7 +77,7 @@ class Report(NamedTuple):
     """
 
     checkpoint: str
-    loaded: Tuple[Loaded, ...]
+    loaded: Tuple[Entry, ...]
     new: Tuple[Entry, ...]
     left_over: Tuple[Entry, ...]
     optimizer_state: Tuple[Entry, ...]
@@ -92,15 +87,10 @@ class WarmStart(NamedTuple):
     """A checked warm start.
 
     Attributes:
-      checkpoint: prefix of the checkpoint.
-      assignment_maps: for tf.train.init_from_checkpoint, checkpoint name -> variable; several,
-        since one value may go to several variables.
       scaffold_fn: for TPUEstimatorSpec if use_tpu was given, else None.
       report: what was loaded and what not.
     """
 
-    checkpoint: str
-    assignment_maps: List[Dict[str, tf.Variable]]
     scaffold_fn: Optional[Callable[[], tf.train.Scaffold]]
     report: Report
 
@@ -108,6 +98,10 @@ class WarmStart(NamedTuple):
 class _Tensor(NamedTuple):
     shape: Tuple[int, ...]
     dtype: tf.DType
+
+
+# ---------------------------------------------------------------------------------------------
+# Which checkpoint.
 
 
 def resolve_checkpoint(path: str) -> str:
@@ -124,24 +118,31 @@ def resolve_checkpoint(path: str) -> str:
     path = os.path.expanduser(str(path)).rstrip("/")
     if not path:
         raise ValueError("The path of the checkpoint is empty. Give a prefix or a folder.")
-    if tf.gfile.IsDirectory(path):
-        return _complete(_checkpoint_in_folder(path))
-    if path.endswith(_FOREIGN_FILES):
+    is_folder = tf.gfile.IsDirectory(path)
+    if path.endswith(_FOREIGN_FILES) and not is_folder:
         raise ValueError(
             f"{path!r} is no TensorFlow checkpoint, which is named by the common prefix of its "
             ".index and .data files. Weights of Hugging Face are converted by python -m "
             "albert.convert_checkpoint from_huggingface."
         )
     prefix = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", path)
+    if is_folder:
+        prefix = _checkpoint_in_folder(path)
+    folder = os.path.dirname(prefix) or "."
     if not tf.gfile.Exists(prefix + ".index"):
-        folder = os.path.dirname(prefix) or "."
         close = difflib.get_close_matches(prefix, _prefixes_in(folder), n=1)
         raise ValueError(
             f"There is no checkpoint {prefix!r}: {prefix}.index is missing. "
             + (f"Did you mean {close[0]!r}? " if close else "")
             + _found_in(folder)
         )
-    return _complete(prefix)
+    start = os.path.basename(prefix) + ".data-"
+    if not any(name.startswith(start) for name in _files_in(folder)):
+        raise ValueError(
+            f"The checkpoint {prefix!r} is incomplete: {prefix}.index is there, but no .data file. "
+            "Copy all files that begin with this prefix."
+        )
+    return prefix
 
 
 def _checkpoint_in_folder(folder: str) -> str:
@@ -152,7 +153,7 @@ def _checkpoint_in_folder(folder: str) -> str:
     named = os.path.join(folder, checkpoint_files.read_state(folder).name or "")
     if named in found:
         return named
-    numbered = checkpoint_evaluator.list_checkpoints(folder)
+    numbered = checkpoint_files.list_checkpoints(folder)
     if numbered:
         return numbered[-1].path
     if len(found) == 1:
@@ -181,14 +182,8 @@ def _found_in(folder: str) -> str:
     return f"In {folder!r} there is no checkpoint; its files: {_listed(_files_in(folder))}."
 
 
-def _complete(prefix: str) -> str:
-    start = os.path.basename(prefix) + ".data-"
-    if not any(name.startswith(start) for name in _files_in(os.path.dirname(prefix) or ".")):
-        raise ValueError(
-            f"The checkpoint {prefix!r} is incomplete: {prefix}.index is there, but no .data file. "
-            "Copy all files that begin with this prefix."
-        )
-    return prefix
+# ---------------------------------------------------------------------------------------------
+# Its values.
 
 
 def warm_start(
@@ -197,7 +192,6 @@ def warm_start(
     *,
     required_scopes: Sequence[str] = ("bert",),
     init_from_group0: bool = False,
-    allow_missing: Sequence[str] = (),
     use_tpu: bool = False,
 ) -> WarmStart:
     """Makes variables take their initial values from a checkpoint, and says what came of it.
@@ -212,40 +206,46 @@ def warm_start(
         Others (the heads) are loaded if they fit, and new if not.
       init_from_group0: gives every layer group (and inner group the checkpoint lacks) the values of
         the checkpoint's group 0.
-      allow_missing: name prefixes of required variables that may be new all the same.
-      use_tpu: leaves the initialisation to `scaffold_fn`, where TPUEstimator needs it.
-
-    Returns:
-      A WarmStart. Without use_tpu it is in effect when the variables' initialisers run.
+      use_tpu: leaves the initialisation to `scaffold_fn`, where TPUEstimator needs it; otherwise
+        the variables' initialisers do it.
 
     Raises:
       ValueError: no such checkpoint, an unreadable one, or one that does not fit the model.
     """
     checkpoint = resolve_checkpoint(init_checkpoint)
     tensors = _read_index(checkpoint)
-    sources: Dict[str, List[tf.Variable]] = {}
+    takers: Dict[str, List[tf.Variable]] = {}
     loaded, new, wrong = [], [], []
     for variable in variables:
         name, shape = _name(variable), tuple(variable.shape.as_list())
         source, fault = _find(variable, tensors, init_from_group0)
         if not fault:
-            sources.setdefault(source, []).append(variable)
-            loaded.append(Loaded(name, source, shape))
-        elif _is_below(name, required_scopes) and not _starts_with(name, allow_missing):
+            takers.setdefault(source, []).append(variable)
+            loaded.append(Entry(name, shape, source=source))
+        elif name.startswith(tuple(f"{scope}/" for scope in required_scopes)):
             wrong.append(Entry(name, shape, fault))
         else:
             new.append(Entry(name, shape, fault if source in tensors else ""))
     if wrong or not loaded:
         raise ValueError(_refusal(checkpoint, wrong, tensors))
-    unused = {name: tensor for name, tensor in tensors.items() if name not in sources}
     # Here, where a sentence is possible: they are read deep inside of TensorFlow.
-    checkpoint_files.check_whole(checkpoint, sources)
-    report = Report(checkpoint, tuple(loaded), tuple(new), *_sorted_out(unused))
-    maps = _assignment_maps(sources)
+    checkpoint_files.check_whole(checkpoint, takers)
+    unused = [Entry(name, tensors[name].shape) for name in sorted(set(tensors) - set(takers))]
+    state = tuple(entry for entry in unused if is_optimizer_state(entry.name))
+    left_over = tuple(entry for entry in unused if entry not in state)
+    report = Report(checkpoint, tuple(loaded), tuple(new), left_over, state)
+
+    def initialise() -> tf.train.Scaffold:
+        # init_from_checkpoint gives a value to one variable; several may want it.
+        for place in range(max(map(len, takers.values()))):
+            one_each = {name: found[place] for name, found in takers.items() if place < len(found)}
+            tf.train.init_from_checkpoint(checkpoint, one_each)
+        return tf.train.Scaffold()
+
     if use_tpu:
-        return WarmStart(checkpoint, maps, _scaffold_function(checkpoint, maps), report)
-    _initialise(checkpoint, maps)
-    return WarmStart(checkpoint, maps, None, report)
+        return WarmStart(initialise, report)
+    initialise()
+    return WarmStart(None, report)
 
 
 def restore_weights(session: tf.Session, checkpoint: str) -> None:
@@ -309,50 +309,13 @@ def _find(
     return source, ""
 
 
-def _is_below(name: str, scopes: Iterable[str]) -> bool:
-    return any(name == scope or name.startswith(scope.rstrip("/") + "/") for scope in scopes)
-
-
-def _starts_with(name: str, prefixes: Iterable[str]) -> bool:
-    return any(name.startswith(prefix) for prefix in prefixes)
-
-
-def _assignment_maps(sources: Dict[str, List[tf.Variable]]) -> List[Dict[str, tf.Variable]]:
-    """Returns maps in each of which a value has one taker."""
-    most = max(len(takers) for takers in sources.values())
-    return [
-        {source: takers[place] for source, takers in sources.items() if place < len(takers)}
-        for place in range(most)
-    ]
-
-
-def _initialise(checkpoint: str, maps: Iterable[Dict[str, tf.Variable]]) -> None:
-    for assignment_map in maps:
-        tf.train.init_from_checkpoint(checkpoint, assignment_map)
-
-
-def _scaffold_function(
-    checkpoint: str, maps: Sequence[Dict[str, tf.Variable]]
-) -> Callable[[], tf.train.Scaffold]:
-    def scaffold_fn():
-        _initialise(checkpoint, maps)
-        return tf.train.Scaffold()
-
-    return scaffold_fn
-
-
-def _sorted_out(unused: Dict[str, _Tensor]) -> Tuple[Tuple[Entry, ...], Tuple[Entry, ...]]:
-    """Divides unused tensors into those of the model and those of the optimizer."""
-    left_over, optimizer_state = [], []
-    for name in sorted(unused):
-        group = optimizer_state if is_optimizer_state(name) else left_over
-        group.append(Entry(name, unused[name].shape))
-    return tuple(left_over), tuple(optimizer_state)
-
-
 def is_optimizer_state(name: str) -> bool:
     """Returns whether a checkpoint's variable is an optimizer's slot or a counter."""
     return name.split("/")[-1] in OPTIMIZER_SLOTS + _OPTIMIZER_SCALARS
+
+
+# ---------------------------------------------------------------------------------------------
+# In words.
 
 
 def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
@@ -370,12 +333,9 @@ def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: Dict[str, _Tensor
     return "\n".join(lines)
 
 
-_MOST_LISTED = 12
-
-
 def _remedy(wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
     """Returns the most likely reason and what to do."""
-    for pattern, advice in _FOREIGN_LAYOUTS:
+    for pattern, advice in _FOREIGN_LAYOUTS.items():
         if any(re.search(pattern, name) for name in tensors):
             return advice
     if wrong and all(re.search(r"/(inner_)?group_[1-9]\d*/", entry.name) for entry in wrong):
@@ -416,7 +376,7 @@ def format_report(report: Optional[Report]) -> str:
     return "\n".join(lines)
 
 
-def count_parameters(entries: Iterable[NamedTuple]) -> int:
+def count_parameters(entries: Iterable[Entry]) -> int:
     """Returns the number of parameters of a report's `loaded`, `new` or other part."""
     return sum(int(np.prod(entry.shape, dtype=np.int64)) for entry in entries)
 
@@ -427,7 +387,5 @@ def _described(entry: Entry) -> str:
 
 
 def _listed(items: Sequence[str], most: int = 6) -> str:
-    if not items:
-        return "none"
     more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(items[:most]) + more
+    return ", ".join(items[:most]) + more if items else "none"

@@ -1,80 +1,110 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretraining data by Apache Beam: the steps of `pretraining_data`, on any number of machines.
+"""Pretraining data by Apache Beam: the same instances as on one machine, made by many.
 
     byte ranges of files -> documents in blocks -> instances -> shards in order of key -> files
 
-The instances are made by the same InstanceMaker as on one machine: the unit is the document, or a
-part of 256 KiB of a long one, and how documents come together in blocks changes nothing.
-
 Random numbers are a function of (random_seed, document, pass, what is decided), where a document is
-known by the name of its file without folders, the byte offset of its first line and its text. On
-one machine it is known by its number in the corpus, which nobody knows who reads a range in the
-middle. Its text alone would give documents that are there twice the same masks, so that twice the
-text would teach nothing new; its place alone would let files of the same name in two folders draw
-the same numbers. So neither runner, number of workers, bundles, size of the ranges nor the order of
-work changes an instance, nor does moving the files to another folder.
+known by the name of its file without folders, the byte offset of its first line and its text: a
+worker that reads a byte range cannot know the number it has on one machine. Its text alone would
+give documents that are there twice the same masks, so that twice the text would teach nothing new;
+its place alone would let files of the same name in two folders draw the same numbers. So neither
+runner, number of workers, bundles nor ranges change an instance, nor does moving the files.
 
 Every instance has a random 64-bit key. Shard n of N holds, sorted, the keys of the n-th N-th of all
-keys: the shards one after another are one complete shuffle of the whole corpus, whatever N. Equal
-keys are put in order of their records. So the shards are the same bytes in every run.
-
-A worker holds a shard's records, and some 100 bytes for each, while it writes them. DirectRunner
-holds all records in memory.
+keys, equal ones in order of their records: all shards together are one complete shuffle of the
+corpus, and the same bytes in every run. A worker holds a shard's records while it writes them.
 
 The counts are summed up as data, not taken from Beam's counters, which count again what is tried
 again and which not every runner gives back. The counters are there for watching a job.
 """
 
+import argparse
+import collections
+import contextlib
+import difflib
+import glob
 import hashlib
+import itertools
 import json
+import logging
 import math
 import os
-import zlib
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+import re
+import shutil
+import tempfile
+import uuid
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import apache_beam as beam
-import numpy as np
 import tensorflow.compat.v1 as tf
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options import pipeline_options
+from apache_beam.runners import runner as runners
+from apache_beam.runners.portability import fn_api_runner, portable_runner
 
 from albert import tokenization
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
-from albert.pretraining import beam_files, sharded_outputs, text_blocks, text_ranges
 from albert.pretraining import documents as text_documents
-from albert.pretraining import job as pretraining_data
+from albert.pretraining import instances as pretraining_instances
+from albert.pretraining import job as pretraining_job
 from albert.pretraining import masking as ngram_masking
 from albert.util import files, many_files
 
 MAKER = "create_pretraining_data_beam"
-FORMAT = 1  # raise it when the same settings give other records than before
+MOST_SHARDS = 99999
+FORMAT = 2  # raise it when the same settings give other records than before
 
 _SHARD_BYTES = 1 << 27  # of records, where the number of shards is not given
 _LARGEST_RANGE = 1 << 26
 _SMALLEST_RANGE = 1 << 20
 _RANGES_A_FILE = 64
-_BYTES_A_PIECE = 3.5  # of text: rather few, so that shards are rather small
+_BYTES_A_TOKEN = 3.5  # of text: rather few, so that shards are rather small
 _UNPACKED = 4  # times as large is text as its gzip file
-_SHOWN_BYTES = 200  # of a bad line
-_KEYS = 1 << 64
+_SHOWN_LINES = 5
+_KEY_BYTES = 8
+_COUNTS = "counts"
+# The last line of a traceback, perhaps with what Beam adds; a worker's error is text by then.
+_USER_ERROR = re.compile(
+    r"^(?:RuntimeError: )*(?:[\w.]+\.)?"
+    r"(?:ValueError|\w*IOError|OSError|PermissionError|FileNotFoundError): "
+    r"(.*?)(?: \[while running '.*)?$",
+    re.MULTILINE,
+)
+# Their job server has options of its own, and refuses those that it does not know.
+_WITH_JOB_SERVER = ("portablerunner", "flinkrunner", "sparkrunner", "prismrunner")
 
-_BAD_LINES, _COUNTS = "bad_lines", "counts"
+_LOGGER = logging.getLogger("albert")
 
-# Records with ascending keys: keys (uint64), ends (int64) and records, all as bytes.
-_Batch = Tuple[bytes, bytes, bytes]
-_EMPTY: _Batch = (b"", b"", b"")
-# A bad line: the file, the offset, and what is written about it.
-_BadLine = Tuple[str, int, str]
-_NO_BAD_LINE: _BadLine = ("", -1, "")
+
+class FileState(NamedTuple):
+    """What tells a file from what it was before, without reading it."""
+
+    path: str
+    size: int
+    changed: float  # when, in seconds since 1970
 
 
 class Job(NamedTuple):
     """What a pipeline is to do."""
 
-    ranges: List[text_ranges.TextRange]
-    settings: pretraining_data.DataSettings
-    maker: pretraining_data.InstanceMaker
-    outputs: sharded_outputs.ShardedOutputs
+    ranges: List[text_documents.TextRange]
+    settings: pretraining_instances.DataSettings
+    maker: pretraining_instances.InstanceMaker
+    outputs: "Shards"
 
 
 def make_job(
@@ -83,56 +113,47 @@ def make_job(
     *,
     tokenizer: tokenization.FullTokenizer,
     tokenizer_file: str,
-    settings: pretraining_data.DataSettings,
+    settings: pretraining_instances.DataSettings,
     num_shards: Optional[int] = None,
 ) -> Job:
     """Returns what is to be done, with all mistakes found that can be found before it starts.
 
     Args:
       input_file: names, patterns and folders of text files, with commas between them.
-      output_file: see sharded_outputs.names.
+      output_file: data/train, or data/train-*.tf_record for names that end like this.
       tokenizer: cuts the text.
       tokenizer_file: the vocabulary or model it was loaded from, for the fingerprint.
-      settings: see pretraining_data.DataSettings.
+      settings: see DataSettings.
       num_shards: record files to write; None for about 128 MiB each.
 
     Raises:
       ValueError: a setting out of its range or that needs one machine, no text, names of output
         that cannot be used, an unfit vocabulary.
     """
-    pretraining_data.check_settings(settings)
+    pretraining_instances.check_settings(settings)
     if settings.random_next_sentence:
         raise ValueError(
             "--random_next_sentence takes text from the documents beside one, which a cluster "
             "does not read together. Use create_pretraining_data on one machine, or "
             "--norandom_next_sentence."
         )
-    maker = pretraining_data.InstanceMaker(tokenizer, settings)
-    outputs = sharded_outputs.names(output_file, 1 if num_shards is None else num_shards)
+    # No single line stops a job of hours: it is left out, or its bad bytes are.
+    bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
+    maker = pretraining_instances.InstanceMaker(tokenizer, settings, bad_lines=bad_lines)
+    outputs = Shards(output_file, 1 if num_shards is None else num_shards)
     but = [tokenizer_file, *filter(None, [settings.user_dictionary])]
     paths = [path for path in find_input(input_file, but=but) if not outputs.is_one(path)]
-    states = list(many_files.each(beam_files.state, paths, "Looking at the text"))
+    states = list(many_files.each(file_state, paths, "Looking at the text"))
     if not sum(state.size for state in states):
         raise ValueError(f"--input_file: there is no text in {', '.join(paths[:3])}.")
     if num_shards is None:
-        outputs = outputs._replace(count=default_shards(states, settings))
-    made_from = _fingerprint(states, maker.fingerprint(tokenizer_file))
-    return Job(
-        ranges=split_files(states),
-        settings=settings,
-        maker=maker,
-        outputs=sharded_outputs.ShardedOutputs(outputs, made_from),
-    )
-
-
-def keep_vocabulary(job: Job, vocabulary: model_vocabulary.Vocabulary) -> None:
-    """Copies the vocabulary into the folder of the shards, where training finds it."""
-    sha256 = model_vocabulary.sha256_of(vocabulary.path)
-    folder = os.path.dirname(job.outputs.names.base)
-    path = model_vocabulary.beside_records(folder, sha256, vocabulary.key)
-    if not beam_files.exists(path):
-        with beam_files.replacement(path) as temporary:
-            tf.io.gfile.copy(vocabulary.path, temporary, overwrite=True)
+        outputs.count = default_shards(states, settings)
+    outputs.fingerprint = _fingerprint(states, maker.fingerprint(tokenizer_file))
+    ranges = []
+    for path, size, _ in states:
+        range_bytes = max(_SMALLEST_RANGE, min(_LARGEST_RANGE, size // _RANGES_A_FILE))
+        ranges += text_documents.split(path, size, range_bytes)
+    return Job(ranges, settings, maker, outputs)
 
 
 def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
@@ -143,84 +164,66 @@ def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
     """
     found = set()
     for pattern in filter(None, (part.strip() for part in patterns.split(","))):
-        if not beam_files.is_remote(pattern):
+        if "://" in pattern:
+            paths = list(_find(pattern))
+        else:
             paths = text_documents.find_files(pattern, "input_file", but=list(but))
-            found.update(map(beam_files.absolute, paths))
-            continue
-        paths = beam_files.find(pattern)
         if not paths:
             raise ValueError(
                 f"--input_file: no file matches '{pattern}'. Check the path; a folder on a remote "
                 "file system is named by a pattern such as gs://bucket/text/*."
             )
-        found.update(paths)
+        found.update(map(_absolute, paths))
     return sorted(found)
 
 
-def split_files(states: Sequence[beam_files.FileState]) -> List[text_ranges.TextRange]:
-    """Returns the byte ranges of the input, large enough to be worth a worker's while."""
-    ranges = []
-    for path, size, _ in states:
-        range_bytes = max(_SMALLEST_RANGE, min(_LARGEST_RANGE, size // _RANGES_A_FILE))
-        ranges += text_ranges.split(path, size, range_bytes)
-    return ranges
-
-
 def default_shards(
-    states: Sequence[beam_files.FileState], settings: pretraining_data.DataSettings
+    states: Sequence[FileState], settings: pretraining_instances.DataSettings
 ) -> int:
     """Returns a number of shards with about 128 MiB of records each, or fewer."""
     text = sum(
         size * (_UNPACKED if text_documents.is_compressed(path) else 1) for path, size, _ in states
     )
-    instances = text / _BYTES_A_PIECE / settings.max_seq_length * settings.dupe_factor
-    # Ids of two bytes and three flags for each piece; id, position and weight of each prediction.
+    instances = text / _BYTES_A_TOKEN / settings.max_seq_length * settings.dupe_factor
+    # Ids of two bytes and three flags for each token; id, position and weight of each prediction.
     record = 5 * settings.max_seq_length + 8 * settings.slots + 200
-    shards = math.ceil(instances * record / _SHARD_BYTES)
-    return max(1, min(shards, sharded_outputs.MOST_SHARDS))
+    return max(1, min(math.ceil(instances * record / _SHARD_BYTES), MOST_SHARDS))
 
 
-def _fingerprint(
-    states: Sequence[beam_files.FileState], made_from: Dict[str, Any]
-) -> Dict[str, Any]:
-    """What the records are made from, for the sidecars.
+def _fingerprint(states: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[str, Any]:
+    """What the records are made from, for their metadata.
 
-    The text is too large to be read for this; a file is taken for the same while its name, size and
-    time are.
+    The text is too large to be read for this, and a list of all files for each shard; a file is
+    taken for the same while its name, size and time are.
     """
-    named = [(beam_files.base_name(one.path), one.size, one.changed) for one in states]
-    text = {
-        "names": _digest(sorted(name for name, _, _ in named)),
-        "files": len(named),
-        "bytes": sum(size for _, size, _ in named),
-        "states": _digest(sorted(named)),
-    }
-    return dict(made_from, maker=MAKER, format=[FORMAT, made_from["format"]], text=text)
+    named = sorted((os.path.basename(path), size, changed) for path, size, changed in states)
+    names, content = (
+        hashlib.sha256(json.dumps(value).encode("utf-8")).hexdigest()
+        for value in ([name for name, _, _ in named], named)
+    )
+    text = [{"name": f"{len(named)} files ({names[:12]})", "states": content}]
+    return files.normalized_fingerprint(
+        dict(made_from, maker=MAKER, format=[FORMAT, made_from["format"]], text=text)
+    )
 
 
-def _digest(value: Any) -> str:
-    """A hash of JSON values: lists of all files would be too long for every sidecar."""
-    return hashlib.sha256(json.dumps(value).encode("utf-8")).hexdigest()
+# ------------------------------------------------------------------------------------------- steps
 
 
 def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
     """Adds the steps of `job` to a pipeline, from reading to the file of counts."""
-    blocks, bad_lines, counts_of_reading = (
+    count = job.outputs.count
+    blocks, counts_of_reading = (
         pipeline
         | "Ranges" >> beam.Create([tuple(one) for one in job.ranges])
         | "SpreadRanges" >> beam.Reshuffle()
-        | "Read"
-        >> beam.ParDo(_Read(job.settings, job.outputs.names.count)).with_outputs(
-            _BAD_LINES, _COUNTS, main="blocks"
-        )
+        | "Read" >> beam.ParDo(_Read(job.settings.text_field)).with_outputs(_COUNTS, main="blocks")
     )
     records, counts_of_making = (
         blocks
         | "SpreadBlocks" >> beam.Reshuffle()
         | "MakeInstances"
-        >> beam.ParDo(_MakeInstances(job.maker, job.outputs.names.count)).with_outputs(
-            _COUNTS, main="records"
-        )
+        >> beam.ParDo(_MakeInstances(job.maker, count)).with_outputs(_COUNTS, main="records")
     )
     counts = (
         (counts_of_reading, counts_of_making)
@@ -229,125 +232,50 @@ def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
         | "CheckCounts" >> beam.Map(_checked)
     )
     # A shard without a record is a file, too.
-    empty = (
-        pipeline
-        | "ShardNumbers" >> beam.Create(range(job.outputs.names.count))
-        | "EmptyBatches" >> beam.Map(lambda number: (number, _EMPTY))
-    )
+    empty = pipeline | "EmptyShards" >> beam.Create([(number, []) for number in range(count)])
     written = (
         (records, empty)
         | "AllRecords" >> beam.Flatten()
         | "GroupByShard" >> beam.GroupByKey()
-        | "WriteShards" >> beam.ParDo(_WriteShard(job.outputs), beam.pvalue.AsSingleton(counts))
-        | "CountWritten" >> beam.CombineGlobally(sum)
+        | "WriteShards" >> beam.Map(_write_shard, job.outputs, beam.pvalue.AsSingleton(counts))
     )
-    # Beam 2.48 cannot group nothing in several processes.
-    no_bad_line = pipeline | "NoBadLine" >> beam.Create([(0, _NO_BAD_LINE)])
-    bad_line_files = (
-        (bad_lines, no_bad_line)
-        | "AllBadLines" >> beam.Flatten()
-        | "GroupBadLines" >> beam.GroupByKey()
-        | "WriteBadLines" >> beam.FlatMap(_write_bad_lines, job.outputs.names)
-    )
-    _ = counts | "WriteCounts" >> beam.Map(
-        _write_counts,
-        job.outputs,
-        written=beam.pvalue.AsSingleton(written),
-        bad_line_files=beam.pvalue.AsIter(bad_line_files),
-    )
-
-
-# ------------------------------------------------------------------------------------------ reading
+    _ = counts | "WriteCounts" >> beam.Map(_write_counts, job.outputs, beam.pvalue.AsList(written))
 
 
 class _Read(beam.DoFn):
-    """A range -> blocks of documents; bad lines with the number of their file; counts."""
+    """A range -> blocks of documents; counts."""
 
-    def __init__(self, settings: pretraining_data.DataSettings, num_files: int):
-        self._settings = settings
-        self._num_files = num_files
+    def __init__(self, text_field: str):
+        self._text_field = text_field
 
     def process(self, one: Tuple[str, int, int]) -> Iterator[Any]:
-        text_range = text_ranges.TextRange(*one)
-        keeps_bad = self._settings.input_file_mode == "rb"
-        bad: List[Tuple[int, _BadLine]] = []
-        block: List[text_documents.RawDocument] = []
-        size = empty = 0
-
-        def add_bad_line(line: text_documents.BadLine) -> None:
-            bad.append(_described(line, self._num_files))
-
-        with beam_files.open_to_read(text_range.path) as stream:
-            for document in text_ranges.read_range(
-                text_range,
-                stream,
-                text_field=self._settings.text_field,
-                on_bad_line=add_bad_line,
-                keep_bad=keeps_bad,
-            ):
-                block.append(document._replace(index=document_index(document)))
-                size += len(document.text)
-                empty += not document.text
-                if size >= text_blocks.BLOCK_BYTES or empty >= text_blocks.MOST_EMPTY:
-                    yield [tuple(document) for document in block]
-                    block, size, empty = [], 0, 0
-        # Also an empty one: Beam 2.48 cannot group nothing in several processes.
-        yield [tuple(document) for document in block]
-        for line in bad:
-            yield beam.pvalue.TaggedOutput(_BAD_LINES, line)
-        counts = pretraining_data.Counts()
-        if text_documents.is_json(text_range.path):
-            counts = counts._replace(bad_documents=len(bad))
-        elif not keeps_bad:  # those that stay are counted where they are mended
-            counts = counts._replace(bad_lines=len(bad))
-        _count(counts)
-        yield beam.pvalue.TaggedOutput(_COUNTS, tuple(counts))
+        text_range = text_documents.TextRange(*one)
+        bad: List[text_documents.BadLine] = []
+        with open_to_read(text_range.path) as stream:
+            found = text_documents.read_range(
+                text_range, stream, text_field=self._text_field, on_bad_line=bad.append
+            )
+            keyed = (document._replace(index=document_index(document)) for document in found)
+            # The empty one at the end: Beam 2.48 cannot group nothing in several processes.
+            for block in itertools.chain(text_documents.grouped(keyed), [[]]):
+                yield [tuple(document) for document in block]
+        for line in bad[:_SHOWN_LINES]:
+            _LOGGER.warning("Dropped: '%s', the line at byte %d %s.", *line[:3])
+        yield _counted(pretraining_instances.Counts(bad_documents=len(bad)))
 
 
 def document_index(document: text_documents.RawDocument) -> int:
     """Returns a number below 2^63 that names a document: the key of its random numbers."""
-    name = beam_files.base_name(document.path)
+    name = os.path.basename(document.path)
     place = f"{name}\n{document.first_line}\n{document.part}\n"
     digest = hashlib.sha256(place.encode("utf-8") + document.text).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def _described(bad: text_documents.BadLine, num_files: int) -> Tuple[int, _BadLine]:
-    """A bad line as JSON with its place, for sorting, and the number of the file it goes to."""
-    text = json.dumps(
-        {
-            "file": bad.path,
-            "offset": bad.line,
-            "reason": bad.reason,
-            "line": bad.content[:_SHOWN_BYTES].decode("utf-8", "backslashreplace"),
-        },
-        sort_keys=True,
-    )
-    # Even a single file full of them is no more than some can hold.
-    place = f"{bad.path}\n{bad.line // _LARGEST_RANGE}".encode()
-    return zlib.crc32(place) % num_files, (bad.path, bad.line, text)
-
-
-def _write_bad_lines(
-    element: Tuple[int, Iterable[_BadLine]], names: sharded_outputs.ShardNames
-) -> List[str]:
-    """Writes the bad lines of one file in the order of the text; returns its path if there are."""
-    number, lines = element
-    texts = [f"{text}\n" for _, _, text in sorted(lines) if text]
-    if not texts:
-        return []
-    path = names.bad_lines(number)
-    beam_files.write_text(path, "".join(texts))
-    return [path]
-
-
-# ------------------------------------------------------------------------------------------- making
-
-
 class _MakeInstances(beam.DoFn):
-    """A block -> (shard, batch of records), counts."""
+    """A block -> (shard, its records, each behind its key); counts."""
 
-    def __init__(self, maker: pretraining_data.InstanceMaker, num_shards: int):
+    def __init__(self, maker: pretraining_instances.InstanceMaker, num_shards: int):
         self._maker = maker  # it travels with all it needs, so workers read no vocabulary
         self._num_shards = num_shards
 
@@ -355,119 +283,388 @@ class _MakeInstances(beam.DoFn):
         if not block:
             return
         documents = tuple(text_documents.RawDocument(*document) for document in block)
-        size = sum(len(document.text) for document in documents)
-        features, keys, counts = self._maker.instances(text_blocks.TextBlock(0, 0, size, documents))
-        data, ends, predictions = [], [np.zeros([1], np.int64)], 0
+        features, keys, counts = self._maker.instances(text_documents.TextBlock(0, 0, 0, documents))
+        if counts.bad_lines:
+            path, first = documents[0].path, documents[0].first_line
+            message = "%d lines are not UTF-8, in '%s' from byte %d on."
+            _LOGGER.warning(message, counts.bad_lines, path, first)
+        shards = collections.defaultdict(list)
+        key, predictions = iter(keys.tolist()), 0
         for batch in features:
             predictions += ngram_masking.count_predictions(batch)
-            encoded = example_batches.encode_examples(batch)
-            data.append(encoded.data)
-            ends.append(encoded.ends + ends[-1][-1])
-        counts = counts._replace(predictions=predictions)
-        yield from _cut(keys, np.concatenate(ends), b"".join(data), num_shards=self._num_shards)
-        _count(counts)
-        yield beam.pvalue.TaggedOutput(_COUNTS, tuple(counts))
+            for record in _records(example_batches.encode_examples(batch)):
+                place = next(key)
+                shard = place * self._num_shards >> (8 * _KEY_BYTES)
+                shards[shard].append(place.to_bytes(_KEY_BYTES, "big") + record)
+        yield from shards.items()
+        yield _counted(counts._replace(predictions=predictions))
 
 
-def _cut(
-    keys: np.ndarray, ends: np.ndarray, data: bytes, *, num_shards: int
-) -> Iterator[Tuple[int, _Batch]]:
-    """Cuts the records of ascending `keys` (uint64 [N]) by shard; ends[0] of N + 1 is 0."""
-    starts = np.array([-(-_KEYS * shard // num_shards) for shard in range(num_shards)], np.uint64)
-    borders = np.append(np.searchsorted(keys, starts), len(keys))
-    for shard in np.flatnonzero(np.diff(borders)).tolist():
-        first, last = borders[shard], borders[shard + 1]
-        yield (
-            shard,
-            (
-                keys[first:last].astype("<u8").tobytes(),
-                (ends[first + 1 : last + 1] - ends[first]).astype("<i8").tobytes(),
-                data[ends[first] : ends[last]],
-            ),
-        )
+def _records(encoded: example_batches.EncodedExamples) -> Iterator[bytes]:
+    """The records one by one."""
+    ends = encoded.ends.tolist()
+    return (encoded.data[start:end] for start, end in zip([0] + ends, ends))
 
 
-# ------------------------------------------------------------------------------------------ writing
-
-
-class _WriteShard(beam.DoFn):
-    """(shard, batches) -> number of records; the counts are waited for because they may be bad."""
-
-    def __init__(self, outputs: sharded_outputs.ShardedOutputs):
-        self._outputs = outputs
-
-    def process(self, element: Tuple[int, Iterable[_Batch]], _: Tuple[int, ...]) -> Iterator[int]:
-        number, batches = element
-        path = self._outputs.names.shard(number)
-        made_from = self._outputs.fingerprint_of(number)
-        if not beam_files.why_stale(path, made_from):
-            yield beam_files.read_sidecar(path).count
-            return
-        blocks = files.BlockOffsets()
-        # The old sidecar must never describe the new file.
-        beam_files.remove(files.sidecar_path(path))
-        with beam_files.replacement(path) as temporary, tf.io.TFRecordWriter(temporary) as writer:
-            for record in sorted_records(batches):
-                writer.write(record)
-                blocks.add(len(record))
-        beam_files.write_sidecar(path, blocks, made_from)
-        yield blocks.count
-
-
-def sorted_records(batches: Iterable[_Batch]) -> Iterator[bytes]:
-    """Yields the records of batches in order of key, those of equal keys in order of content."""
-    keys, starts, ends, texts = [], [], [], []
-    for batch_keys, batch_ends, data in batches:
-        keys.append(np.frombuffer(batch_keys, "<u8"))
-        ends.append(np.frombuffer(batch_ends, "<i8"))
-        starts.append(np.append(np.zeros([1], np.int64), ends[-1])[: len(ends[-1])])
-        texts.append(data)
-    batch_of = np.repeat(np.arange(len(keys)), [len(one) for one in keys])
-    key, start, end = np.concatenate(keys), np.concatenate(starts), np.concatenate(ends)
-
-    def record(row: int) -> bytes:
-        return texts[batch_of[row]][start[row] : end[row]]
-
-    order = np.argsort(key, kind="stable").tolist()
-    if len(np.unique(key)) < len(key):
-        order.sort(key=lambda row: (key[row], record(row)))
-    return map(record, order)
+def _write_shard(
+    element: Tuple[int, Iterable[List[bytes]]], outputs: "Shards", _: Tuple[int, ...]
+) -> Tuple[int, int, int]:
+    """Writes a shard when the counts are known to be good; its number, records and bytes."""
+    number, batches = element
+    path = outputs.shard(number)
+    blocks = files.BlockOffsets()
+    remove(files.sidecar_path(path))  # the old one must never describe the new file
+    with replacement(path) as temporary:
+        with tf.io.TFRecordWriter(temporary) as writer:
+            for record in sorted(itertools.chain.from_iterable(batches)):
+                writer.write(record[_KEY_BYTES:])
+                blocks.add(len(record) - _KEY_BYTES)
+        size = os.path.getsize(temporary)
+    made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
+    write_text(files.sidecar_path(path), files.sidecar_text(blocks, size, made_from))
+    return number, blocks.count, size
 
 
 def _write_counts(
-    counts: Tuple[int, ...],
-    outputs: sharded_outputs.ShardedOutputs,
-    *,
-    written: int,
-    bad_line_files: Iterable[str],
+    counts: Tuple[int, ...], outputs: "Shards", written: List[Tuple[int, int, int]]
 ) -> None:
     """Writes the file that says that all is there."""
-    named = pretraining_data.Counts(*counts)
-    if written != named.instances:
-        raise RuntimeError(f"{named.instances} instances were made, and {written} written.")
-    text = outputs.report_text(named._asdict(), list(bad_line_files))
-    beam_files.write_text(outputs.names.counts, text)
-
-
-# ------------------------------------------------------------------------------------------- counts
+    named = pretraining_instances.Counts(*counts)
+    records = sum(count for _, count, _ in written)
+    if records != named.instances:
+        raise RuntimeError(f"{named.instances} instances were made, and {records} written.")
+    report = {
+        "counts": dict(named._asdict()),
+        "shards": outputs.count,
+        "bytes": [size for _, _, size in sorted(written)],
+        "fingerprint": outputs.fingerprint,
+    }
+    write_text(outputs.counts, files.json_text(report))
 
 
 def _sum(rows: Iterable[Tuple[int, ...]]) -> Tuple[int, ...]:
     """The sum of counts; also of sums."""
-    total = pretraining_data.Counts()
-    for row in rows:
-        total = total.plus(row)
-    return tuple(total)
+    return tuple(map(sum, zip(pretraining_instances.Counts(), *rows)))
 
 
 def _checked(counts: Tuple[int, ...]) -> Tuple[int, ...]:
     """The counts of the whole text, if it was text."""
-    pretraining_data.check_counts(pretraining_data.Counts(*counts))
+    pretraining_instances.check_counts(pretraining_instances.Counts(*counts))
     return counts
 
 
-def _count(counts: pretraining_data.Counts) -> None:
-    """Adds to Beam's counters."""
+def _counted(counts: pretraining_instances.Counts) -> beam.pvalue.TaggedOutput:
+    """Adds to Beam's counters; returns what is summed up."""
     for name, value in counts._asdict().items():
         if value:
             beam.metrics.Metrics.counter(MAKER, name).inc(value)
+    return beam.pvalue.TaggedOutput(_COUNTS, tuple(counts))
+
+
+# ----------------------------------------------------------------------------------------- outputs
+
+
+class Shards:
+    """The record files NAME-00000-of-00016 and so on, and beside them NAME.counts.json.
+
+    The counts are written last: when they are there, everything is.
+    """
+
+    def __init__(self, output_file: str, count: int):
+        """`output_file`: see make_job; `count`: how many record files.
+
+        Raises:
+          ValueError: a name that cannot be used, or a number of shards.
+        """
+        if not 1 <= count <= MOST_SHARDS:
+            raise ValueError(f"--num_shards is {count}; it must be between 1 and {MOST_SHARDS}.")
+        folder, name = os.path.split(output_file)
+        base, star, ending = name.partition("*")
+        is_clear = base.endswith("-") if star else base
+        if "," in output_file or set("*?[") & set(folder + ending) or not is_clear or base == "-":
+            raise ValueError(
+                f"--output_file={output_file} must be one name, to which -00000-of-00016 is added, "
+                "or one with '-*' where this is to stand, such as data/train-*.tf_record."
+            )
+        self.count = count
+        self.folder = _absolute(folder)
+        self._ending = ending
+        self._base = os.path.join(self.folder, base[:-1] if star else base)
+        self.fingerprint: Dict[str, Any] = {}
+        self.counts = f"{self._base}.counts.json"
+        self.pattern = f"{self._base}-*{ending}"  # of all record files, for run_pretraining
+
+    def shard(self, number: int) -> str:
+        """Returns the path of a record file."""
+        return f"{self._base}-{number:05d}-of-{self.count:05d}{self._ending}"
+
+    def is_one(self, path: str) -> bool:
+        """Returns whether a path is one of a job's files, whatever the number of shards."""
+        return path == self.counts or self._count_in(path) is not None
+
+    def _count_in(self, path: str) -> Optional[int]:
+        """How many shards there are by the name of one; None if it is none."""
+        pattern = f"{re.escape(self._base)}-[0-9]{{5}}-of-([0-9]{{5}}){re.escape(self._ending)}"
+        match = re.fullmatch(pattern, path)
+        return int(match.group(1)) if match else None
+
+    def report(self) -> Optional[Dict[str, Any]]:
+        """Returns what the file of counts says if all files are there and current."""
+        report = self._read_report()
+        if not report or (report["fingerprint"], report["shards"]) != (
+            self.fingerprint,
+            self.count,
+        ):
+            return None
+        wanted = {self.shard(number): size for number, size in enumerate(report["bytes"])}
+        there = self._there()
+        return report if all(there.get(path) == size for path, size in wanted.items()) else None
+
+    def make_way(self, *, overwrite: bool) -> None:
+        """Removes what an earlier run left that would not be replaced.
+
+        Raises:
+          ValueError: a file is there that was not made here, was changed since, was made from other
+            text, or is of another number of shards.
+        """
+        there = self._there()
+        others = [path for path in there if self._count_in(path) != self.count]
+        if others and not overwrite:
+            raise ValueError(
+                f"--output_file: '{others[0]}' is of a run with another number of shards than "
+                f"{self.count}, and a pattern would read both. Remove those files, choose another "
+                "name, or replace them by --overwrite."
+            )
+        if not overwrite and exists(self.counts) and not self._read_report():
+            raise ValueError(
+                f"--output_file: '{self.counts}' is there already, and this program did not make "
+                "it. Choose another name, or replace it by --overwrite."
+            )
+        ours = [] if overwrite else sorted(set(there) - set(others))
+        for path, sidecar in zip(
+            ours, many_files.each(read_sidecar, ours, "Looking at the output")
+        ):
+            pretraining_job.check_ours(path, sidecar, there[path], fingerprint=self.fingerprint)
+        for path in others:
+            remove(path)
+            remove(files.sidecar_path(path))
+        remove(self.counts)
+
+    def keep_vocabulary(self, vocabulary: model_vocabulary.Vocabulary) -> None:
+        """Copies the vocabulary into the folder of the shards, where training finds it.
+
+        Raises:
+          ValueError: the folder cannot be written in.
+        """
+        sha256 = model_vocabulary.sha256_of(vocabulary.path)
+        path = model_vocabulary.beside_records(self.folder, sha256, vocabulary.key)
+        try:
+            if not exists(path):
+                with replacement(path) as temporary:
+                    tf.io.gfile.copy(vocabulary.path, temporary, overwrite=True)
+        except (OSError, beam.io.filesystem.BeamIOError, tf.errors.OpError) as error:
+            raise ValueError(
+                f"--output_file: cannot write in the folder '{self.folder}' ({error})."
+            ) from error
+
+    def _there(self) -> Dict[str, int]:
+        """The shards of this name that are there, with their bytes."""
+        found = _find(f"{glob.escape(self._base)}-*")
+        return {path: size for path, size in found.items() if self._count_in(path) is not None}
+
+    def _read_report(self) -> Optional[Dict[str, Any]]:
+        """The content of the file of counts; None if there is none or it is no such file."""
+        if not exists(self.counts):
+            return None
+        try:
+            with open_to_read(self.counts) as stream:
+                text = files.decode(stream.read(), self.counts)
+            report = files.parse_json(text, self.counts)
+        except ValueError:
+            return None
+        fields = {"counts", "shards", "bytes", "fingerprint"}
+        return report if isinstance(report, dict) and fields <= set(report) else None
+
+
+# ------------------------------------------------------------------------------------------- files
+# Wherever Apache Beam can reach them: local, gs://, hdfs://, s3://.
+
+
+def file_state(path: str) -> FileState:
+    """Returns name, size and time of a file."""
+    size = FileSystems.get_filesystem(path).size(path)
+    return FileState(path, size, FileSystems.last_updated(path))
+
+
+def exists(path: str) -> bool:
+    """Returns whether a file or folder is there."""
+    return FileSystems.exists(path)
+
+
+def open_to_read(path: str) -> Any:
+    """Returns a stream of a file's bytes as they are there, packed or not; it can seek."""
+    files.check_is_file(path)
+    return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
+
+
+def remove(path: str) -> None:
+    """Removes a file if it is there."""
+    if exists(path):
+        FileSystems.delete([path])
+
+
+@contextlib.contextmanager
+def replacement(path: str) -> Iterator[str]:
+    """Yields the path of a local file to write, which becomes `path` if the block succeeds.
+
+    Workers that write the same file at the same time, as runners let them when one is slow, do not
+    meet: each has a name of its own until the last step.
+    """
+    folder, name = os.path.split(path)
+    if not exists(folder):
+        with contextlib.suppress(FileExistsError):  # another worker made it now
+            FileSystems.mkdirs(folder)
+    temporary = os.path.join(folder, f".{name}.tmp-{uuid.uuid4().hex}")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(files.naming_full_disk(path))
+        stack.callback(remove, temporary)
+        if "://" not in path:
+            yield temporary
+        else:
+            local = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "content")
+            yield local
+            kind = CompressionTypes.UNCOMPRESSED
+            with open(local, "rb") as source, FileSystems.create(
+                temporary, compression_type=kind
+            ) as target:
+                shutil.copyfileobj(source, target, 1 << 22)
+            remove(path)  # some file systems do not replace one that is there (HDFS)
+        FileSystems.rename([temporary], [path])
+
+
+def write_text(path: str, text: str) -> None:
+    """Replaces `path` by `text` (UTF-8) in one step."""
+    with replacement(path) as temporary, open(temporary, "wb") as stream:
+        stream.write(text.encode("utf-8"))
+
+
+def read_sidecar(path: str) -> Optional[files.Sidecar]:
+    """Returns the sidecar of the record file `path`; None if there is none or it is unreadable."""
+    sidecar = files.sidecar_path(path)
+    if not exists(sidecar):
+        return None
+    with open_to_read(sidecar) as stream:
+        return files.parse_sidecar(stream.read(), sidecar)
+
+
+def _find(pattern: str) -> Dict[str, int]:
+    """The files that a pattern matches, with their bytes."""
+    (match,) = FileSystems.match([pattern])
+    return {metadata.path: metadata.size_in_bytes for metadata in match.metadata_list}
+
+
+def _absolute(path: str) -> str:
+    """A path that means the same in every process on this machine."""
+    return path if "://" in path else os.path.abspath(path)
+
+
+# ------------------------------------------------------------------------------------------ running
+
+
+class _Parser(argparse.ArgumentParser):
+    """Knows the options of Beam; mistakes are ValueErrors."""
+
+    def add_value_provider_argument(self, *names: str, **settings: Any) -> None:
+        """Defines an option that a template may leave open; here it is one like others."""
+        self.add_argument(*names, **settings)
+
+    def error(self, message: str) -> None:
+        raise ValueError(f"Options of Apache Beam: {message}.")
+
+
+def parse_options(
+    arguments: Sequence[str], *, own_flags: Sequence[str]
+) -> pipeline_options.PipelineOptions:
+    """Returns the options that `arguments` stand for.
+
+    Args:
+      arguments: such as ["--runner=FlinkRunner", "--parallelism", "8"].
+      own_flags: names of the program's flags, which may have been meant.
+
+    Raises:
+      ValueError: an argument that neither the program nor Beam knows. Those of a runner with a job
+        server are left to that; then there is a warning.
+    """
+    parser = _Parser(allow_abbrev=False, add_help=False)
+    for kind in pipeline_options.PipelineOptions.__subclasses__():
+        kind._add_argparse_args(parser)  # what Beam calls itself, and users define
+    known, unknown = parser.parse_known_args(list(arguments))
+    if unknown and str(known.runner).lower() in _WITH_JOB_SERVER:
+        _LOGGER.warning("The job server is given %s, which is not known here.", " ".join(unknown))
+    elif unknown and not unknown[0].startswith("-"):
+        raise ValueError(
+            f"Unexpected argument '{unknown[0]}': every value needs its flag. Write --flag or "
+            "--noflag or --flag=true, not '--flag true', for a flag that is on or off."
+        )
+    elif unknown:
+        name = unknown[0].split("=")[0].lstrip("-")
+        names = [option.lstrip("-") for option in parser._option_string_actions] + list(own_flags)
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f" Did you mean --{close[0]}?" if close else ""
+        raise ValueError(
+            f"--{name} is neither a flag of {MAKER} nor an option of Apache Beam "
+            f"{beam.__version__}.{hint}"
+        )
+    return pipeline_options.PipelineOptions(list(arguments))
+
+
+def run(
+    options: pipeline_options.PipelineOptions, add_to: Callable[[beam.Pipeline], None]
+) -> runners.PipelineResult:
+    """Runs a pipeline to its end and returns what Beam does.
+
+    Args:
+      options: of the pipeline.
+      add_to: adds the steps to the pipeline it is given.
+
+    Raises:
+      ValueError: raised so by a step (a worker's error comes as text; its sentence is found in it),
+        or the job did not end well.
+    """
+    pipeline = beam.Pipeline(runner=_direct_runner(options), options=options)
+    add_to(pipeline)
+    try:
+        result = pipeline.run()
+        state = result.wait_until_finish()
+    except Exception as error:
+        message = user_error(str(error))
+        if message is None:
+            raise
+        raise ValueError(message) from error
+    if state not in (None, runners.PipelineState.DONE):
+        raise ValueError(f"The job ended as {state}. The log of its runner says why.")
+    return result
+
+
+def _direct_runner(options: pipeline_options.PipelineOptions) -> Optional[runners.PipelineRunner]:
+    """Beam's own runner in Python for DirectRunner; None for all others, which Beam finds.
+
+    From Beam 2.65 on, DirectRunner hands a pipeline to Prism, a program that it downloads for that.
+    --runner=PrismRunner does so if that is wanted.
+    """
+    name = options.view_as(pipeline_options.StandardOptions).runner or "direct"
+    if name.lower() not in ("direct", "directrunner"):
+        return None
+    worker_options = options.view_as(pipeline_options.WorkerOptions)
+    if not worker_options.default_sdk_harness_log_level:
+        worker_options.default_sdk_harness_log_level = "WARNING"  # workers share this terminal
+    encoded = portable_runner.JobServiceHandle.encode_pipeline_options(options.get_all_options())
+    runner = fn_api_runner.fn_runner
+    information = runner.beam_provision_api_pb2.ProvisionInfo(pipeline_options=encoded)
+    return fn_api_runner.FnApiRunner(provision_info=runner.ExtendedProvisionInfo(information))
+
+
+def user_error(text: str) -> Optional[str]:
+    """Returns the sentence of a ValueError or OSError in a traceback; None for other errors."""
+    found = _USER_ERROR.findall(text)
+    return found[-1] if found else None

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Documents from one text file after another: plain text or JSON lines, compressed or not.
+"""Documents from text files: whole files, byte ranges of them, and blocks for the workers.
 
     for document in read_file("corpus/part-1.jsonl.gz"):
         document.path, document.first_line, document.text  # bytes: its lines, joined by newlines
@@ -13,20 +13,24 @@ The name of a file says what is in it, and `.gz` behind it that it is compressed
 
 A line of the text is a sentence, or a paragraph that is split later. Files are UTF-8, with or
 without a byte order mark; only "\\n" ends a line, and white space around a line does not count. A
-document longer than 256 KiB comes in parts of about that size, which have the same `source`. What
-memory holds is a document's part, and a mebibyte of the file (with JSON, its longest line).
+document longer than 256 KiB comes in parts of about that size, which have the same `source`. Memory
+holds a part of a document and a mebibyte of the file (with JSON, its longest line).
 """
 
+import gzip
 import json
 import os
 import re
 import zlib
 from typing import (
+    Any,
+    BinaryIO,
     Callable,
     Dict,
     Iterable,
     Iterator,
     List,
+    Mapping,
     NamedTuple,
     Optional,
     Sequence,
@@ -39,17 +43,21 @@ import tensorflow.compat.v1 as tf
 from albert.util import files, many_files
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
+BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
+MOST_EMPTY = 1 << 12  # or so many without text, which take memory all the same
 TEXT_FIELD = "text"
 
 _READ_BYTES = 1 << 20
 _LONGEST_LINE_BYTES = 1 << 20
 _LONGEST_JSON_BYTES = 1 << 26
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _COMPRESSED = ".gz"
 _JSON_ENDINGS = (".jsonl", ".json")
 _TEXT_ENDINGS = (".txt",)
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # JSON's escapes can write half of a character
-_GZIP = 16 + zlib.MAX_WBITS  # zlib's code for this format
+
+# A line with its number, or with its byte offset in the file (compressed: in the text).
+Line = Tuple[int, bytes]
 
 
 class RawDocument(NamedTuple):
@@ -59,7 +67,7 @@ class RawDocument(NamedTuple):
     source: int  # the same for all parts of a long document
     part: int  # 0 but for the later parts of a long document
     path: str
-    first_line: int  # where its first line stands in the file, counted from 1
+    first_line: int  # the number of its first line, from 1; read by range: the line's byte offset
     text: bytes  # its lines, joined by newlines
 
 
@@ -67,22 +75,36 @@ class BadLine(NamedTuple):
     """A line of a JSON file that holds no document."""
 
     path: str
-    line: int  # its number, counted from 1
+    line: int  # as RawDocument.first_line
     reason: str
     content: bytes
-
-    @property
-    def message(self) -> str:
-        """Returns one sentence or two that say where it is and what to do."""
-        return (
-            f"'{self.path}', line {self.line} {self.reason}: {self.content[:60]!r}. Mend the line, "
-            "or let bad lines be dropped and counted by --input_file_mode=rb."
-        )
 
 
 def raise_bad_line(bad: BadLine) -> None:
     """Raises ValueError: what `read_file` does with a bad line unless told otherwise."""
-    raise ValueError(bad.message)
+    raise ValueError(
+        f"'{bad.path}', line {bad.line} {bad.reason}: {bad.content[:60]!r}. Mend the line, or let "
+        "bad lines be dropped and counted by --input_file_mode=rb."
+    )
+
+
+class TextRange(NamedTuple):
+    """The bytes [start, end) of a file; end is -1 for a compressed file, which is read whole."""
+
+    path: str
+    start: int
+    end: int
+
+
+class TextBlock(NamedTuple):
+    """What a worker treats at a time."""
+
+    number: int
+    window: int  # of the shuffle
+    bytes: int
+    documents: Tuple[RawDocument, ...]
+    # A document of another source, if that was asked for and the block has one source only.
+    neighbour: Optional[RawDocument] = None
 
 
 # ----------------------------------------------------------------------------------------- reading
@@ -106,30 +128,83 @@ def read_file(
       ValueError: a bad line, unless on_bad_line does otherwise; a line that is too long; a damaged
         compressed file.
     """
-    numbered = enumerate(_read_lines(path, longest_line(path)), start=1)
-    yield from documents_of(path, numbered, text_field=text_field, on_bad_line=on_bad_line)
+    with files.open_to_read(path) as stream:
+        numbered = enumerate((line for _, line in _lines(stream, path)), start=1)
+        yield from _documents(path, numbered, text_field=text_field, on_bad_line=on_bad_line)
 
 
-def documents_of(
-    path: str,
-    numbered: Iterable[Tuple[int, bytes]],
+def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
+    """Returns the ranges of a file of `size` bytes; none for an empty one."""
+    if is_compressed(path):
+        return [TextRange(path, 0, -1)] if size else []
+    return [
+        TextRange(path, start, min(start + range_bytes, size))
+        for start in range(0, size, range_bytes)
+    ]
+
+
+def read_range(
+    one: TextRange,
+    stream: BinaryIO,
     *,
     text_field: str = TEXT_FIELD,
     on_bad_line: Callable[[BadLine], None] = raise_bad_line,
 ) -> Iterator[RawDocument]:
-    """Yields the documents in lines of a file, as `read_file` does in all of them.
+    """Yields the documents of a range, so that many machines read one large file together.
+
+    A document belongs to exactly one range, and which one follows from the file alone: in plain
+    text to that in which the last blank line before it begins (the first document: to the first
+    range), in JSON lines to that in which its own line begins. A range is read on behind its end
+    until the last of its documents is whole.
+
+    Lines are known by their byte offset, which a reader can tell without those before; the number
+    of a line it could not.
 
     Args:
-      path: the file; its name tells the format.
-      numbered: lines without their newlines, each with its number, or whatever else is to be
-        `first_line` of the documents and `line` of a BadLine.
-      text_field: see read_file.
-      on_bad_line: see read_file.
+      one: the range.
+      stream: the file, open at its start; compressed files are unpacked here.
+      text_field, on_bad_line: see read_file.
+
+    Raises:
+      ValueError: as read_file.
     """
+    lines = _lines(stream, one.path, one.start)
+    lines = (_json_lines_of if is_json(one.path) else _text_lines_of)(one, lines)
+    return _documents(one.path, lines, text_field=text_field, on_bad_line=on_bad_line)
+
+
+def _json_lines_of(one: TextRange, lines: Iterable[Line]) -> Iterator[Line]:
+    """Those that begin in the range."""
+    for offset, line in lines:
+        if 0 <= one.end <= offset:
+            return
+        yield offset, line
+
+
+def _text_lines_of(one: TextRange, lines: Iterable[Line]) -> Iterator[Line]:
+    """Those of the documents that belong to the range, and the blank ones."""
+    is_ours = one.start == 0
+    for offset, line in lines:
+        is_behind = 0 <= one.end <= offset
+        if is_behind and (not is_ours or _is_blank(line)):
+            return
+        is_ours = is_ours or _is_blank(line)
+        if is_ours:
+            yield offset, line
+
+
+def _documents(
+    path: str,
+    lines: Iterable[Line],
+    *,
+    text_field: str,
+    on_bad_line: Callable[[BadLine], None],
+) -> Iterator[RawDocument]:
+    """The documents in lines of a file."""
     if is_json(path):
-        lines = _json_lines(numbered, path, text_field=text_field, on_bad_line=on_bad_line)
+        lines = _json_lines(lines, path, text_field=text_field, on_bad_line=on_bad_line)
     else:
-        lines = _text_lines(numbered)
+        lines = _text_lines(lines)
     index = source = 0
     collected: List[bytes] = []
     size = first = part = 0
@@ -162,37 +237,32 @@ def _without_compression(path: str) -> str:
     return name[: -len(_COMPRESSED)] if is_compressed(name) else name
 
 
-def longest_line(path: str) -> int:
-    """Returns how many bytes a line of a file may have."""
-    return _LONGEST_JSON_BYTES if is_json(path) else _LONGEST_LINE_BYTES
-
-
-def _text_lines(numbered: Iterable[Tuple[int, bytes]]) -> Iterator[Tuple[int, Optional[bytes]]]:
+def _text_lines(lines: Iterable[Line]) -> Iterator[Tuple[int, Optional[bytes]]]:
     """The lines of plain text with their numbers; None ends a document."""
     number = 0
-    for number, line in numbered:
-        yield number, None if is_blank(line) else line
+    for number, line in lines:
+        yield number, None if _is_blank(line) else line
     yield number, None
 
 
 def _json_lines(
-    numbered: Iterable[Tuple[int, bytes]],
+    lines: Iterable[Line],
     path: str,
     *,
     text_field: str,
     on_bad_line: Callable[[BadLine], None],
 ) -> Iterator[Tuple[int, Optional[bytes]]]:
     """The lines of the documents in a JSON file, with the numbers of the documents' own lines."""
-    for number, content in numbered:
-        if is_blank(content):
+    for number, content in lines:
+        if _is_blank(content):
             continue
         try:
             text = _text_of(content, text_field)
         except ValueError as error:
             on_bad_line(BadLine(path, number, str(error), content))
             continue
-        lines = [line for line in text.split(b"\n") if not is_blank(line)]
-        for line in lines or [b""]:  # a document without text is counted as one
+        found = [line for line in text.split(b"\n") if not _is_blank(line)]
+        for line in found or [b""]:  # a document without text is counted as one
             yield number, line
         yield number, None
 
@@ -208,104 +278,199 @@ def _text_of(content: bytes, text_field: str) -> bytes:
     if not isinstance(record, dict):
         raise ValueError("is not a JSON object with the text in a field")
     text = record.get(text_field)
-    if text_field in record and not isinstance(text, str):
-        raise ValueError(f"has {type(text).__name__} and no text in the field '{text_field}'")
     if not isinstance(text, str):
-        found = ", ".join(record) or "no fields"
-        raise ValueError(f"has no text in the field '{text_field}' of --text_field, but {found}")
+        raise ValueError(
+            f"has no text in the field '{text_field}' of --text_field; its fields are "
+            f"{', '.join(record) or 'none'}"
+        )
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
         return _HALF_CHARACTER.sub("\ufffd", text).encode("utf-8")
 
 
-def _read_lines(path: str, longest: int) -> Iterator[bytes]:
-    """The lines of a file without their newlines."""
-    rest = b""
-    number = 0
-    for chunk in _without_mark(_read_chunks(path)):
-        lines = (rest + chunk).split(b"\n")
-        rest = lines.pop()
-        number += len(lines)
+def _lines(stream: BinaryIO, path: str, start: int = 0) -> Iterator[Line]:
+    """The lines that begin at byte `start` or later, with their offsets and without newlines."""
+    offset = max(start - 1, 0)  # the newline before `start` shows whether a line begins there
+    if offset:
+        stream.seek(offset)
+    longest = _LONGEST_JSON_BYTES if is_json(path) else _LONGEST_LINE_BYTES
+    is_cut, rest = start > 0, b""
+    for chunk in _chunks(stream, path):
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            if not is_cut:
+                yield offset, _without_mark(offset, line)
+            is_cut = False
+            offset += len(line) + 1
         if len(rest) > longest:
-            raise ValueError(too_long(f"'{path}', line {number + 1}", longest))
-        yield from lines
-    if rest:
-        yield rest
+            raise ValueError(
+                f"'{path}', the line at byte {offset} is longer than {longest} bytes. The input is "
+                "text with a sentence (or, for --split_sentences, a paragraph) a line and a blank "
+                "line between documents, or JSON lines (.jsonl)."
+            )
+    if rest and not is_cut:
+        yield offset, _without_mark(offset, rest)
 
 
-def too_long(where: str, longest: int) -> str:
-    """Returns the message for a line, `where`, of more than `longest` bytes."""
-    return (
-        f"{where} is longer than {longest} bytes. The input is text with a sentence (or, for "
-        "--split_sentences, a paragraph) a line and a blank line between documents, or JSON lines "
-        "(.jsonl)."
-    )
+def _without_mark(offset: int, line: bytes) -> bytes:
+    """A line without the byte order mark that a file may start with."""
+    has_mark = offset == 0 and line.startswith(_BYTE_ORDER_MARK)
+    return line[len(_BYTE_ORDER_MARK) :] if has_mark else line
 
 
-def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Drops a byte order mark at the start."""
-    start: Optional[bytes] = b""
-    for chunk in chunks:
-        if start is not None:
-            chunk = start + chunk
-            if len(chunk) < len(BYTE_ORDER_MARK):
-                start = chunk
-                continue
-            start = None
-            if chunk.startswith(BYTE_ORDER_MARK):
-                chunk = chunk[len(BYTE_ORDER_MARK) :]
-        yield chunk
-    if start:
-        yield start
-
-
-def _read_chunks(path: str) -> Iterator[bytes]:
-    """The content of a file, a mebibyte at a time."""
-    with files.open_to_read(path) as stream:
-        chunks = iter(lambda: stream.read(_READ_BYTES), b"")
-        yield from decompressed(chunks, path) if is_compressed(path) else chunks
-
-
-def decompressed(chunks: Iterable[bytes], path: str) -> Iterator[bytes]:
-    """Yields what gzip packed, with an error that names the file."""
+def _chunks(stream: BinaryIO, path: str) -> Iterator[bytes]:
+    """The content of a file, unpacked, a mebibyte at a time."""
+    if not is_compressed(path):
+        yield from iter(lambda: stream.read(_READ_BYTES), b"")
+        return
     try:
-        yield from _unpacked(chunks)
-    except zlib.error as error:
+        with gzip.GzipFile(fileobj=stream, mode="rb") as unpacked:
+            yield from iter(lambda: unpacked.read(_READ_BYTES), b"")
+    except (OSError, EOFError, zlib.error) as error:
         raise ValueError(
             f"'{path}' is damaged or no gzip file ({error}). Copy it again, or name it without .gz "
             "if it is not compressed."
         ) from error
 
 
-def _unpacked(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """A file may hold several packed ones after another, and zeros between and behind them."""
-    unpacker, is_behind_one = None, False
-    for chunk in chunks:
-        if is_behind_one and not unpacker:
-            chunk = chunk.lstrip(b"\0")
-        is_more = True
-        while is_more and (chunk or unpacker):
-            unpacker = unpacker or zlib.decompressobj(_GZIP)
-            content = unpacker.decompress(chunk, _READ_BYTES)
-            yield content
-            chunk = unpacker.unconsumed_tail
-            is_more = bool(chunk) or len(content) == _READ_BYTES
-            if unpacker.eof:
-                chunk = unpacker.unused_data.lstrip(b"\0")
-                unpacker, is_more, is_behind_one = None, True, True
-    if unpacker:
-        raise zlib.error("it ends in the middle")
-
-
-def is_blank(line: bytes) -> bool:
-    """Returns whether a line is white space only, also Unicode's; bad UTF-8 is not."""
+def _is_blank(line: bytes) -> bool:
+    """Whether a line is white space only, also Unicode's; bad UTF-8 is not."""
     if not line or line.isspace():
         return True
     if 0x20 < line[0] <= 0x7F:  # the usual case, without decoding
         return False
     # Files that were joined one after another hold byte order marks in the middle.
     return not line.decode("utf-8", "replace").strip().strip("\ufeff")
+
+
+# ------------------------------------------------------------------------------------------ blocks
+
+
+def read_documents(paths: Sequence[str], **reading: Any) -> Iterator[RawDocument]:
+    """Yields the documents of text files, one after another, numbered through all of them.
+
+    Args:
+      paths: text files.
+      **reading: further arguments of read_file.
+    """
+    index = source = 0  # of the file's first document
+    for path in paths:
+        last = None
+        for last in read_file(path, **reading):
+            yield last._replace(index=index + last.index, source=source + last.source)
+        if last is not None:
+            index, source = index + last.index + 1, source + last.source + 1
+
+
+def read_blocks(
+    paths: Sequence[str], *, window_bytes: int, with_neighbours: bool = False, **reading: Any
+) -> Iterator[TextBlock]:
+    """Yields the text as blocks of whole documents, or parts of long ones.
+
+    Args:
+      paths: text files.
+      window_bytes: how many bytes of text make a window of the shuffle.
+      with_neighbours: give each block with text of one document only a document beside it.
+      **reading: further arguments of read_file.
+
+    Raises:
+      ValueError: no text at all; or with_neighbours and a single document; or as read_file does.
+    """
+    number, done = 0, 0
+    finder = _NeighbourFinder(paths, reading) if with_neighbours else None
+    for number, documents in enumerate(grouped(read_documents(paths, **reading)), start=1):
+        size = sum(len(document.text) for document in documents)
+        neighbour = finder.neighbour(documents) if finder else None
+        yield TextBlock(number - 1, done // window_bytes, size, tuple(documents), neighbour)
+        done += size
+    if not number:
+        raise ValueError(
+            f"--input_file: there is no text in {', '.join(paths)}. What is read is one sentence "
+            "a line and a blank line between documents, or JSON lines."
+        )
+
+
+def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
+    """Yields documents in groups that are worth a worker's while."""
+    group: List[RawDocument] = []
+    size = empty = 0
+    for document in documents:
+        group.append(document)
+        size += len(document.text)
+        empty += not document.text
+        if size >= BLOCK_BYTES or empty >= MOST_EMPTY:
+            yield group
+            group, size, empty = [], 0, 0
+    if group:
+        yield group
+
+
+class _NeighbourFinder:
+    """Finds the document before a block of one document; for the first, the one after it."""
+
+    def __init__(self, paths: Sequence[str], reading: Mapping[str, Any]):
+        self._paths = paths
+        # Bad lines are reported by the block reader.
+        self._reading = dict(reading, on_bad_line=lambda bad: None)
+        self._last: Optional[RawDocument] = None  # read last
+        self._other: Optional[RawDocument] = None  # read last of another source than `_last`
+
+    def neighbour(self, documents: Sequence[RawDocument]) -> Optional[RawDocument]:
+        """Returns the neighbour of the block of `documents`; None if it needs none."""
+        for document in documents:
+            if self._last is not None and self._last.source != document.source:
+                self._other = self._last
+            self._last = document
+        if documents[0].source != documents[-1].source:
+            return None
+        return self._other or self._next(documents[0].source)
+
+    def _next(self, source: int) -> RawDocument:
+        """The first document of another source than the first."""
+        for document in read_documents(self._paths, **self._reading):
+            if document.source != source:
+                return document
+        raise ValueError(
+            "--random_next_sentence takes text from another document, and the input holds one only "
+            "(a blank line separates documents). Use --norandom_next_sentence."
+        )
+
+
+class DecodedLines(NamedTuple):
+    """Lines as text, and how many of them were not UTF-8."""
+
+    lines: List[str]
+    bad: int
+
+
+def decode_lines(document: RawDocument, mode: str) -> DecodedLines:
+    """Returns the lines of a document as text.
+
+    Args:
+      document: what `read_documents` yields.
+      mode: what to do with a line that is not UTF-8. "r": it is an error; "rb": drop the bytes;
+        "lines": drop the line. Dropped ones are counted.
+
+    Raises:
+      ValueError: bytes that are not UTF-8, with file and line, where mode is "r".
+    """
+    try:
+        return DecodedLines(document.text.decode("utf-8").split("\n"), 0)
+    except UnicodeDecodeError:
+        lines, bad = [], 0
+    for number, line in enumerate(document.text.split(b"\n"), start=document.first_line):
+        text = line.decode("utf-8", "ignore")
+        is_bad = text.encode("utf-8") != line
+        if is_bad and mode == "r":
+            raise ValueError(
+                f"'{document.path}', line {number} is not UTF-8: {line[:60]!r}. Convert the file, "
+                "or drop the bytes that are not by --input_file_mode=rb."
+            )
+        bad += is_bad
+        if not (is_bad and mode == "lines"):
+            lines.append(text)
+    return DecodedLines(lines, bad)
 
 
 # ----------------------------------------------------------------------------------------- finding

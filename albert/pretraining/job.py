@@ -1,29 +1,27 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretraining data: from text files to shuffled, masked tf.train.Example records.
+"""Pretraining data on one machine: from text files to shuffled, masked tf.train.Example records.
 
 The text, one sentence a line and a blank line between documents, is read as a stream of blocks of
-a few documents. A worker process tokenises a block once, makes the instances of all passes over it
-(`segment_pairs`, `ngram_masking`) and writes them as a part, sorted by random keys
-(`record_shuffle`). When all parts are there, they are read together in order of key, which is the
-shuffle, and cut into the output files.
+a few documents. A worker process makes the instances of all passes over a block (see `instances`)
+and writes them as a part: a file sorted by random 64-bit keys. When all parts are there, they are
+read together in order of key, which is the shuffle, and cut into the output files.
 
-* Memory depends neither on the size of the text nor on dupe_factor. On disk the parts need as much
-  room as the output, until it is finished.
-* Every random number is a function of (random_seed, document, pass, what it decides). The output is
-  the same bytes whatever the number of processes, on every runtime.
-* A job that was stopped in any way goes on after the parts and output files that are finished.
+* Memory depends neither on the size of the text nor on dupe_factor: the shuffle reads one narrow
+  range of keys at a time. On disk the parts need as much room as the output, until it is finished.
+* The output is the same bytes whatever the number of processes, on every runtime.
+* A part appears under its name when it is whole, and thereby is the journal of the work done: a job
+  that was stopped in any way goes on after the parts and output files that are finished.
 * The shuffle is complete over `shuffle_window_mb` megabytes of text (all passes over it); windows
   follow one another in the order of the text. The output files get consecutive stretches of
   the shuffled sequence, as many instances each as if they were dealt in turn.
-* A document longer than 256 KiB is worked in parts of that size; the passes' shorter target lengths
-  are drawn for each part.
 
-Legend: N instances, S sequence length, P predictions a sequence.
+Legend: N records of a part, R key ranges of a window.
 """
 
 import collections
 import contextlib
+import functools
 import hashlib
 import itertools
 import json
@@ -31,8 +29,10 @@ import logging
 import os
 import re
 import stat
+import struct
 import tempfile
 import time
+import zlib
 from typing import (
     Any,
     Callable,
@@ -56,77 +56,28 @@ from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
 from albert.pretraining import masking as ngram_masking
-from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import random_keys as random_streams
-from albert.pretraining import record_shuffle, sentence_splitting, text_blocks, word_segmentation
-from albert.util import files, many_files, progress
-from albert.util import parallel as worker_pool
+from albert.pretraining.instances import (
+    Counts,
+    DataSettings,
+    InstanceMaker,
+    check_counts,
+    check_settings,
+)
+from albert.util import files, many_files, parallel, progress
 
 try:
     import fcntl
 except ImportError:  # not a POSIX system: two jobs on one output are then not told apart
     fcntl = None
 
-INPUT_MODES = ("r", "rb")
-LANGUAGES = ("any", "zh")
+_LOGGER = logging.getLogger("albert")
 
-_LOGGER = logging.getLogger(__name__)
-
-FORMAT = 1  # raise it when the same settings give other records than before
 _MEGABYTE = 1 << 20
-_MOST_BAD_LINES = 0.1  # as a share of the lines
+_RANGE_BYTES = 1 << 24  # of the records that the shuffle has in memory
 _SHOWN_LINES = 5
-_CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
-_MANY_COPIES = 10  # of text without masks
 _MAKER = "create_pretraining_data"
-_NEWER_SETTINGS = ("language", "split_sentences", "text_field")
 _PART_NAME = re.compile(r"[0-9a-f]{16}-\d+\.part(\.tmp-[0-9a-f]+)?|[0-9a-f]{16}\.started")
-
-
-class DataSettings(NamedTuple):
-    """What decides the records; names and defaults are those of the flags."""
-
-    max_seq_length: int = 512
-    max_predictions_per_seq: int = 20
-    masked_lm_prob: float = 0.15
-    ngram: int = 3
-    favor_shorter_ngram: bool = True
-    do_whole_word_mask: bool = True
-    do_permutation: bool = False
-    random_next_sentence: bool = False
-    short_seq_prob: float = 0.1
-    dupe_factor: int = 40
-    random_seed: int = 12345
-    word_start: str = "reference"
-    input_file_mode: str = "r"
-    shuffle_window_mb: int = 256
-    language: str = "any"
-    user_dictionary: Optional[str] = None
-    split_sentences: bool = False
-    text_field: str = text_documents.TEXT_FIELD
-
-    @property
-    def slots(self) -> int:
-        """Predictions a record has room for."""
-        return self.max_predictions_per_seq * (1 + self.do_permutation)
-
-
-class Counts(NamedTuple):
-    """What was read and made."""
-
-    documents: int = 0
-    empty_documents: int = 0  # nothing in them gave a piece
-    sentences: int = 0
-    bad_lines: int = 0  # not UTF-8, and mended (input_file_mode rb)
-    left_out: int = 0  # single pieces at a document's end, over all passes
-    instances: int = 0
-    label_one: int = 0
-    predictions: int = 0
-    bad_documents: int = 0  # JSON lines that were dropped (input_file_mode rb)
-
-    def plus(self, other: Iterable[int]) -> "Counts":
-        """Returns the sum."""
-        return Counts(*(mine + theirs for mine, theirs in zip(self, other)))
+_FOOTER = struct.Struct("<QI")  # of a part: length of its JSON, checksum of all before the footer
 
 
 class Summary(NamedTuple):
@@ -136,267 +87,6 @@ class Summary(NamedTuple):
     was_current: bool  # all output files were there already
     seconds: float
     peak_megabytes: float  # of all processes together; 0 where the system does not tell
-
-
-def check_settings(settings: DataSettings) -> None:
-    """Checks ranges; warns where few of the pieces meant to be predicted have a slot.
-
-    Raises:
-      ValueError: a value is out of its range.
-    """
-    _at_least(settings, "max_seq_length", bound=5, why="[CLS] A [SEP] B [SEP], a piece each")
-    for name in ("max_predictions_per_seq", "ngram", "dupe_factor", "shuffle_window_mb"):
-        _at_least(settings, name, bound=1, why="none at all makes no records")
-    for name in ("masked_lm_prob", "short_seq_prob"):
-        value = getattr(settings, name)
-        if not 0.0 <= value <= 1.0:
-            raise ValueError(f"--{name} is {value}; it is a share and must lie in 0 .. 1.")
-    if settings.word_start not in ngram_masking.WORD_STARTS:
-        raise ValueError(
-            f"--word_start is '{settings.word_start}'; it must be one of "
-            f"{', '.join(ngram_masking.WORD_STARTS)}."
-        )
-    if settings.input_file_mode not in INPUT_MODES:
-        raise ValueError(
-            f"--input_file_mode is '{settings.input_file_mode}'; it must be r (bad UTF-8 is an "
-            "error) or rb (bytes that are not UTF-8 are dropped and counted)."
-        )
-    _check_language(settings)
-    if settings.masked_lm_prob == 0 and settings.do_permutation:
-        raise ValueError(
-            "--do_permutation moves pieces as many as are masked, and --masked_lm_prob=0 masks "
-            "none. Leave one of them out."
-        )
-    if settings.masked_lm_prob == 0 and settings.dupe_factor > _MANY_COPIES:
-        _LOGGER.warning(
-            "--masked_lm_prob=0 makes records that run_pretraining masks anew in each pass: "
-            "--dupe_factor=%d copies on disk are hardly better than a few.",
-            settings.dupe_factor,
-        )
-    wanted = int(round(settings.max_seq_length * settings.masked_lm_prob))
-    if wanted > settings.max_predictions_per_seq:
-        _LOGGER.warning(
-            "A full sequence of %d pieces gets %d predictions, not the %d that "
-            "--masked_lm_prob=%g asks for: --max_predictions_per_seq=%d would make room for them.",
-            settings.max_seq_length,
-            settings.max_predictions_per_seq,
-            wanted,
-            settings.masked_lm_prob,
-            wanted,
-        )
-
-
-def _check_language(settings: DataSettings) -> None:
-    """What depends on how words are found."""
-    if settings.language not in LANGUAGES:
-        raise ValueError(
-            f"--language is '{settings.language}'; it must be any (the vocabulary marks the words) "
-            "or zh (jieba finds them)."
-        )
-    if settings.language == "any" and settings.user_dictionary:
-        raise ValueError(
-            "--user_dictionary holds words for jieba, which segments with --language=zh only. Give "
-            "that too, or leave the dictionary out."
-        )
-    if settings.language == "zh" and settings.word_start == "underline":
-        raise ValueError(
-            "--word_start=underline is not for --language=zh, where jieba finds the words. Leave "
-            "out one of them."
-        )
-
-
-def _at_least(settings: DataSettings, name: str, *, bound: int, why: str) -> None:
-    """Checks one lower bound."""
-    value = getattr(settings, name)
-    if value < bound:
-        raise ValueError(f"--{name} is {value}; it must be at least {bound} ({why}).")
-
-
-def part_of(settings: DataSettings, kind: Any) -> Any:
-    """Returns the NamedTuple `kind` with those of `settings` that it has fields for."""
-    return kind(**{name: getattr(settings, name) for name in kind._fields})
-
-
-# -------------------------------------------------------------------------------- text to instances
-
-
-class Tokenized(NamedTuple):
-    """A block of pieces, and what was read for it."""
-
-    block: segment_pairs.TokenizedBlock
-    counts: Counts
-
-
-class Instances(NamedTuple):
-    """What a block gave, in the order of the shuffle."""
-
-    features: Iterator[Dict[str, np.ndarray]]  # in batches, see ngram_masking.masked_features
-    keys: np.ndarray  # uint64 [N], ascending: the place of each instance in the shuffle
-    counts: Counts  # but for `predictions`, which is known when the features are
-
-
-class InstanceMaker:
-    """Text blocks to instances: holds the tokeniser and the tables made from it."""
-
-    def __init__(self, tokenizer: tokenization.FullTokenizer, settings: DataSettings):
-        """Loads what segments words, if it is needed.
-
-        Raises:
-          ValueError: the vocabulary cannot be used, see ngram_masking.piece_table; or the segmenter
-            cannot be loaded, see word_segmentation.ChineseSegmenter.
-        """
-        self._tokenizer = tokenizer
-        self._settings = settings
-        self._segmenter = None
-        if settings.language == "zh":
-            self._segmenter = word_segmentation.ChineseSegmenter(settings.user_dictionary)
-        self._table = ngram_masking.piece_table(tokenizer, settings.word_start)
-        self.vocabulary = ngram_masking.describe_vocabulary(self._table)
-        self._pair_settings = part_of(settings, segment_pairs.PairSettings)
-        self._mask_settings = part_of(settings, ngram_masking.MaskSettings)
-
-    @property
-    def drops_bad(self) -> bool:
-        """Returns whether what is wrong with the text is dropped and counted, not an error."""
-        return self._settings.input_file_mode == "rb"
-
-    def instances(self, block: text_blocks.TextBlock) -> Instances:
-        """Returns the instances of all passes over `block`.
-
-        Raises:
-          ValueError: bad UTF-8, with file and line (input_file_mode r).
-        """
-        tokenized, counts = self.tokenize(block)
-        pairs, left_out = segment_pairs.make_pairs(tokenized, self._pair_settings)
-        counts = counts._replace(
-            left_out=left_out, instances=len(pairs.key), label_one=int(pairs.label.sum())
-        )
-        keys = random_streams.fold(pairs.key, ngram_masking.PAIR_DRAWS)
-        order = np.argsort(keys, kind="stable")
-        pairs = segment_pairs.Pairs(*(column[order] for column in pairs))
-        return Instances(self._features(tokenized, pairs), keys[order], counts)
-
-    def read_blocks(
-        self,
-        paths: Sequence[str],
-        on_bad_line: Callable[[text_documents.BadLine], None] = text_documents.raise_bad_line,
-    ) -> Iterator[text_blocks.TextBlock]:
-        """Yields the blocks of text files; see text_blocks.read_blocks."""
-        return text_blocks.read_blocks(
-            paths,
-            window_bytes=self._settings.shuffle_window_mb * _MEGABYTE,
-            with_neighbours=self._settings.random_next_sentence,
-            text_field=self._settings.text_field,
-            on_bad_line=on_bad_line,
-        )
-
-    def make_part(self, block: text_blocks.TextBlock, path: str) -> record_shuffle.Part:
-        """Writes the records of `block` as a part and returns it."""
-        features, keys, counts = self.instances(block)
-        note = {"number": block.number, "window": block.window, "bytes": block.bytes}
-
-        def encoded() -> Iterator[example_batches.EncodedExamples]:
-            predictions = 0
-            for batch in features:
-                predictions += ngram_masking.count_predictions(batch)
-                yield example_batches.encode_examples(batch)
-            note["counts"] = counts._replace(predictions=predictions)
-
-        return record_shuffle.write_part(path, keys, encoded(), note=note)
-
-    def _features(
-        self, tokenized: segment_pairs.TokenizedBlock, pairs: segment_pairs.Pairs
-    ) -> Iterator[Dict[str, np.ndarray]]:
-        """The features, as many instances at a time as fit the cache."""
-        rows = max(1, _CELLS // self._settings.max_seq_length)
-        for start in range(0, len(pairs.key), rows):
-            yield ngram_masking.masked_features(
-                tokenized,
-                pairs.slice(start, start + rows),
-                table=self._table,
-                settings=self._mask_settings,
-            )
-
-    def tokenize(self, block: text_blocks.TextBlock) -> Tokenized:
-        """Returns the pieces of all documents but empty ones."""
-        flat: List[int] = []
-        starts: List[np.ndarray] = []
-        borders = [0]
-        documents: List[segment_pairs.Document] = []
-        counts = Counts()
-        for raw in block.documents + ((block.neighbour,) if block.neighbour else ()):
-            lines, bad = text_blocks.decode_lines(raw, drop_bad=self.drops_bad)
-            if self._settings.split_sentences:
-                lines = sentence_splitting.split_all(lines)
-            first = len(borders) - 1
-            batch, word_starts = self._encode(lines)
-            starts.append(word_starts)
-            for ids in filter(None, batch):
-                flat += ids
-                borders.append(len(flat))
-            last = len(borders) - 1
-            documents.append(segment_pairs.Document(raw.index, raw.source, first, last))
-            if raw is not block.neighbour:
-                whole = int(raw.part == 0)  # later parts are not counted again
-                counts = counts.plus(
-                    Counts(
-                        documents=whole if last > first else 0,
-                        empty_documents=whole if last == first else 0,
-                        sentences=last - first,
-                        bad_lines=bad,
-                    )
-                )
-        own = len(block.documents)
-        tokenized = segment_pairs.TokenizedBlock(
-            ids=np.array(flat, np.int32),
-            word_starts=np.concatenate(starts),
-            borders=np.array(borders, np.int64),
-            documents=tuple(one for one in documents[:own] if one.last > one.first),
-            neighbours=tuple(one for one in documents[own:] if one.last > one.first),
-        )
-        return Tokenized(tokenized, counts)
-
-    def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:
-        """Returns what records are made from but for the text, as JSON values.
-
-        Args:
-          tokenizer_file: the vocabulary or model that the tokenizer was loaded from.
-        """
-        # What older versions did not have counts where it does something, so that their files stay.
-        values, unset = dict(self._settings._asdict()), DataSettings._field_defaults
-        del values["user_dictionary"]  # its content counts, not its path
-        newer = [name for name in _NEWER_SETTINGS if values[name] == unset[name]]
-        made_from = {
-            "format": FORMAT,
-            "blocks": [text_documents.DOCUMENT_BYTES, text_blocks.BLOCK_BYTES],
-            "tokenizer": files.file_fingerprint(tokenizer_file),
-            "vocab_size": len(self._tokenizer.vocab),
-            "do_lower_case": self._tokenizer.do_lower_case,
-            "vocabulary": self.vocabulary,  # for masking on the fly
-            "settings": {name: value for name, value in values.items() if name not in newer},
-        }
-        if self._settings.language == "zh":
-            made_from["words"] = word_segmentation.fingerprint(self._settings.user_dictionary)
-        return made_from
-
-    def _encode(self, lines: Sequence[str]) -> Tuple[List[List[int]], np.ndarray]:
-        """The ids of each line, and bool [pieces of all lines]: where words begin."""
-        if self._segmenter is None:
-            ids = self._tokenizer.encode_ids_batch(lines)
-            starts = ngram_masking.word_starts(self._tokenizer, self._table, lines=lines, ids=ids)
-            return ids, starts
-        encodings = [self._tokenizer.encode_with_offsets(line) for line in lines]
-        ids = [encoding.ids for encoding in encodings]
-        starts = itertools.chain.from_iterable(map(self._segmenter.word_starts, lines, encodings))
-        starts = np.fromiter(starts, bool)
-        if self._tokenizer.sp_model is None:
-            # A word of letters that the vocabulary cuts is one even where jieba would cut it too.
-            flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
-            starts &= self._table.is_word_start[flat]
-        return ids, starts
-
-
-# --------------------------------------------------------------------------------------------- job
 
 
 def create_pretraining_data(
@@ -442,13 +132,14 @@ def create_pretraining_data(
         outputs.put_beside(vocabulary)
         return _nothing_to_do(outputs, started)
     memory = progress.PeakMemory()
-    with _WorkFolder(work_dir, outputs=outputs) as work:
+    with _WorkFolder(work_dir, outputs.paths[0], outputs.key()) as work:
         outputs.make_way(overwrite=overwrite or work.is_resumed)
         work.mark_started()
-        processes = num_processes or worker_pool.default_processes()
-        made = _make_parts(work, input_files, maker=maker, processes=processes, memory=memory)
-        counts = _total(made)
-        _check_text(input_files, counts, sizes=[one["size"] for one in fingerprint["text"]])
+        made = _Making(work, input_files, maker=maker, settings=settings, memory=memory)
+        made.make_parts(num_processes or parallel.default_processes())
+        counts = made.counts()
+        _check_unchanged(input_files, sizes=[one["size"] for one in fingerprint["text"]])
+        check_counts(counts)
         outputs.put_beside(vocabulary)
         outputs.write(made.parts, counts, memory=memory)
         work.remove()
@@ -465,36 +156,26 @@ def vocabulary_of(
     return model_vocabulary.Vocabulary(key, tokenizer_file, tokenizer.do_lower_case)
 
 
-def _check_text(input_files: Sequence[str], counts: Counts, *, sizes: Sequence[int]) -> None:
-    """Refuses text that was no text, or that is not what the fingerprint says."""
+def read_blocks(
+    paths: Sequence[str],
+    settings: DataSettings,
+    on_bad_line: Callable[[text_documents.BadLine], None] = text_documents.raise_bad_line,
+) -> Iterator[text_documents.TextBlock]:
+    """Yields the blocks of text files; see text_documents.read_blocks."""
+    return text_documents.read_blocks(
+        paths,
+        window_bytes=settings.shuffle_window_mb * _MEGABYTE,
+        with_neighbours=settings.random_next_sentence,
+        text_field=settings.text_field,
+        on_bad_line=on_bad_line,
+    )
+
+
+def _check_unchanged(input_files: Sequence[str], *, sizes: Sequence[int]) -> None:
+    """Refuses text that is not what the fingerprint says."""
     for path, size, length in zip(input_files, sizes, many_files.each(_size, input_files)):
         if length != size:
             raise ValueError(f"--input_file: '{path}' was changed while it was read. Start again.")
-    check_counts(counts)
-
-
-def check_counts(counts: Counts) -> None:
-    """Refuses text that was no text.
-
-    Raises:
-      ValueError: too many bad lines, or no instance.
-    """
-    if counts.bad_lines > counts.sentences * _MOST_BAD_LINES:
-        raise ValueError(
-            f"--input_file: {counts.bad_lines} of {counts.sentences} lines are not UTF-8. Is the "
-            "text in another encoding? Convert it first."
-        )
-    documents = counts.documents + counts.empty_documents + counts.bad_documents
-    if counts.bad_documents > documents * _MOST_BAD_LINES:
-        raise ValueError(
-            f"--input_file: {counts.bad_documents} of {documents} documents are bad lines of JSON "
-            "files. Do the files hold an object a line, and the text in the field of --text_field?"
-        )
-    if not counts.instances:
-        raise ValueError(
-            "--input_file: the text gives no instance. Every document is empty or a single piece; "
-            "is the vocabulary the right one?"
-        )
 
 
 def _nothing_to_do(outputs: "_Outputs", started: float) -> Summary:
@@ -542,12 +223,6 @@ def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> N
         _check_folder(folder)
 
 
-def _listed(names: Sequence[str]) -> str:
-    """A few names, and how many more there are."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
-
-
 def _check_folder(folder: str) -> None:
     """Creates the folder if need be and writes a file into it."""
     probe = os.path.join(folder, f".write-test-{files.random_suffix()}")
@@ -563,6 +238,195 @@ def _check_folder(folder: str) -> None:
         ) from error
 
 
+def _size(path: str) -> int:
+    return tf.io.gfile.stat(path).length
+
+
+def _report(summary: Summary, *, reused: int) -> None:
+    """Says what was read and made."""
+    counts = summary.counts
+    _LOGGER.info(
+        "%s, %s -> %s with %s in %s (%s instances/s).",
+        _number(counts.documents, "document"),
+        _number(counts.sentences, "sentence"),
+        _number(counts.instances, "instance"),
+        _number(counts.predictions, "prediction"),
+        progress.format_seconds(summary.seconds),
+        f"{(counts.instances - reused) / summary.seconds:,.0f}",
+    )
+    _LOGGER.info(
+        "Label 1: %.2f%%. Memory of all processes together: at most %.0f MB.",
+        100.0 * counts.label_one / counts.instances,
+        summary.peak_megabytes,
+    )
+    oddities = [
+        (counts.empty_documents, "empty document"),
+        (counts.bad_documents, "JSON line without a document, now left out"),
+        (counts.bad_lines, "line that was not UTF-8, now without the bad bytes"),
+        (counts.left_out, "single token at a document's end without a pair, over all passes"),
+    ]
+    for count, what in oddities:
+        if count:
+            _LOGGER.warning("%d times: %s.", count, what)
+
+
+# ------------------------------------------------------------------------------------------- parts
+
+
+class Part(NamedTuple):
+    """What is known about a part without reading its records.
+
+    The file: the records, their keys (8 bytes each), where they end (8 bytes each), this in JSON,
+    and _FOOTER.
+    """
+
+    path: str
+    count: int
+    bytes: int  # of the records
+    note: Dict[str, Any]  # the maker's own, JSON
+
+
+def write_part(
+    path: str,
+    keys: np.ndarray,
+    batches: Iterable[example_batches.EncodedExamples],
+    *,
+    note: Dict[str, Any],
+) -> Part:
+    """Writes a part to `path`, where it appears only when it is whole, and returns it.
+
+    Args:
+      path: a local file.
+      keys: uint64 [N], ascending.
+      batches: the N records, in the order of the keys; one batch is in memory at a time.
+      note: JSON values to find again in Part.note; read after the last batch.
+    """
+    ends = [np.zeros([0], np.int64)]
+    checksum = size = 0
+    temporary = f"{path}.tmp-{files.random_suffix()}"
+    try:
+        with files.naming_full_disk(path), open(temporary, "xb") as stream:
+            for batch in batches:
+                stream.write(batch.data)
+                checksum = zlib.crc32(batch.data, checksum)
+                ends.append(batch.ends + size)
+                size += len(batch.data)
+            part = Part(path, len(keys), size, note)
+            text = json.dumps(dict(part._asdict(), path=None), sort_keys=True).encode("utf-8")
+            index = keys.astype("<u8").tobytes() + np.concatenate(ends).astype("<u8").tobytes()
+            stream.write(index + text + _FOOTER.pack(len(text), zlib.crc32(index + text, checksum)))
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(temporary)
+    return part
+
+
+def read_part(path: str) -> Optional[Part]:
+    """Returns the part at `path`; None if there is none or it is not whole."""
+    if not os.path.isfile(path) or os.path.getsize(path) < _FOOTER.size:
+        return None
+    with open(path, "rb") as stream:
+        content = memoryview(stream.read())
+    text_bytes, checksum = _FOOTER.unpack(content[-_FOOTER.size :])
+    content = content[: -_FOOTER.size]
+    if zlib.crc32(content) != checksum:
+        return None
+    text = bytes(content[len(content) - text_bytes :]).decode("utf-8")
+    return Part(**dict(json.loads(text), path=path))
+
+
+def _read_rows(part: Part, first: int, last: int) -> Tuple[np.ndarray, List[bytes]]:
+    """Keys and records first .. last - 1 of a part."""
+    with open(part.path, "rb", buffering=0) as stream:
+        stream.seek(part.bytes + 8 * first)
+        keys = np.frombuffer(stream.read(8 * (last - first)), "<u8")
+        before = 1 if first else 0
+        stream.seek(part.bytes + 8 * (part.count + first - before))
+        borders = np.frombuffer(stream.read(8 * (last - first + before)), "<u8").tolist()
+        borders = borders if before else [0] + borders
+        stream.seek(borders[0])
+        data = stream.read(borders[-1] - borders[0])
+    start = borders[0]
+    return keys, [data[a - start : b - start] for a, b in zip(borders, borders[1:])]
+
+
+class Shuffled:
+    """The records of parts, each window in order of key, to be read once from front to back."""
+
+    def __init__(self, parts: Sequence[Part], *, range_bytes: int = _RANGE_BYTES):
+        """`range_bytes`: about how many bytes of records are in memory at a time."""
+        self._ranges = _key_ranges(parts, range_bytes)
+        self._left = 0  # records of the current range still to come
+        self._read: Optional[Callable[[], List[bytes]]] = None
+        self._records: Optional[List[bytes]] = None
+
+    def skip(self, count: int) -> None:
+        """Passes over the next `count` records; whole ranges are not read for that."""
+        while count:
+            count -= self._take(count)
+
+    def records(self, count: int) -> Iterator[bytes]:
+        """Yields the next `count` records.
+
+        Raises:
+          OSError: a part has gone.
+        """
+        while count:
+            taken = self._take(count)
+            count -= taken
+            if self._records is None:
+                self._records = self._read()
+            end = len(self._records) - self._left
+            yield from self._records[end - taken : end]
+
+    def _take(self, count: int) -> int:
+        """Goes on by so many records, or to the end of the current range; returns how many."""
+        while not self._left:
+            self._records = None  # not two ranges in memory
+            self._left, self._read = next(self._ranges)
+        taken = min(count, self._left)
+        self._left -= taken
+        return taken
+
+
+def _key_ranges(
+    parts: Sequence[Part], range_bytes: int
+) -> Iterator[Tuple[int, Callable[[], List[bytes]]]]:
+    """For each range of keys of each window: how many records it has, and what reads them."""
+    for _, group in itertools.groupby(parts, key=lambda part: part.note["window"]):
+        window = list(group)
+        ranges = max(1, -(-sum(part.bytes for part in window) // range_bytes))
+        # Keys are random, so ranges of equal width are of equal size.
+        edges = np.array([(number << 64) // ranges for number in range(ranges)], np.uint64)
+        borders = np.empty([len(window), ranges + 1], np.int32)  # where each range starts
+        for row, part in enumerate(window):
+            with open(part.path, "rb") as stream:
+                stream.seek(part.bytes)
+                keys = np.fromfile(stream, "<u8", part.count)
+            borders[row] = np.append(np.searchsorted(keys, edges), part.count)
+        for number in range(ranges):
+            stretches = borders[:, number : number + 2]
+            count = int((stretches[:, 1] - stretches[:, 0]).sum())
+            yield count, functools.partial(_read_range, window, stretches.tolist())
+
+
+def _read_range(parts: Sequence[Part], stretches: Sequence[Sequence[int]]) -> List[bytes]:
+    """The records first .. last - 1 of each part, merged."""
+    keys, records = [], []
+    for part, (first, last) in zip(parts, stretches):
+        if first < last:
+            part_keys, part_records = _read_rows(part, first, last)
+            keys.append(part_keys)
+            records += part_records
+    # Stable: records with the same key stay in order of part.
+    order = np.argsort(np.concatenate(keys), kind="stable")
+    return [records[row] for row in order.tolist()]
+
+
+# ------------------------------------------------------------------------------------------ making
+
+
 class _WorkFolder:
     """The folder of the parts: locked while a job works in it, gone when the job is done.
 
@@ -570,20 +434,18 @@ class _WorkFolder:
     taken for this one's, not even if a worker of a job that was killed finishes its last part now.
     """
 
-    def __init__(self, base: Optional[str], *, outputs: "_Outputs"):
-        output = outputs.paths[0]
+    def __init__(self, base: Optional[str], output: str, key: str):
         name = f".{os.path.basename(output)}.work"
+        if base is not None and "://" in base:
+            raise ValueError(f"--work_dir is '{base}'; it must be a local folder.")
         if base is None and "://" not in output:
             base = os.path.dirname(output)
-        elif base is None or "://" not in base:
-            # Here the outputs of other jobs may have the same name.
+        else:  # here the outputs of other jobs may have the same name
             name = f"{name}-{hashlib.sha256(os.path.abspath(output).encode()).hexdigest()[:12]}"
             base = base or tempfile.gettempdir()
-        else:
-            raise ValueError(f"--work_dir is '{base}'; it must be a local folder.")
         self.path = os.path.join(base, name)
-        self._key = outputs.key()
-        self._started = os.path.join(self.path, f"{self._key}.started")
+        self._key = key
+        self._started = os.path.join(self.path, f"{key}.started")
         self._lock = None
         self.is_resumed = False
 
@@ -647,85 +509,97 @@ class _WorkFolder:
                 os.remove(os.path.join(self.path, name))
 
 
-class _MadeParts(NamedTuple):
-    """All parts in the order of the text, and how many instances were there before."""
+def make_part(maker: InstanceMaker, block: text_documents.TextBlock, path: str) -> Part:
+    """Writes the records of `block` as a part and returns it."""
+    features, keys, counts = maker.instances(block)
+    note = {"number": block.number, "window": block.window, "bytes": block.bytes}
 
-    parts: List[record_shuffle.Part]
-    reused: int
-    bad_documents: int
+    def encoded() -> Iterator[example_batches.EncodedExamples]:
+        predictions = 0
+        for batch in features:
+            predictions += ngram_masking.count_predictions(batch)
+            yield example_batches.encode_examples(batch)
+        note["counts"] = counts._replace(predictions=predictions)
+
+    return write_part(path, keys, encoded(), note=note)
 
 
-class _DroppedLines:
-    """Counts the JSON lines that are no documents, and shows the first of them."""
+class _Making:
+    """The parts of a job: those that are there, and the making of the others."""
 
-    def __init__(self):
-        self.count = 0
+    def __init__(
+        self,
+        work: _WorkFolder,
+        input_files: Sequence[str],
+        *,
+        maker: InstanceMaker,
+        settings: DataSettings,
+        memory: progress.PeakMemory,
+    ):
+        self._work = work
+        self._paths = input_files
+        self._maker = maker
+        self._settings = settings
+        self._memory = memory
+        self._dropped = 0  # lines of JSON files
+        self._parts: Dict[int, Part] = {}
+        self.reused = 0  # instances that were there
 
-    def __call__(self, bad: text_documents.BadLine) -> None:
-        self.count += 1
-        if self.count <= _SHOWN_LINES:
+    @property
+    def parts(self) -> List[Part]:
+        """All parts in the order of the text."""
+        return [self._parts[number] for number in sorted(self._parts)]
+
+    def counts(self) -> Counts:
+        """Returns the counts of all parts."""
+        counts = Counts(bad_documents=self._dropped)
+        for part in self._parts.values():
+            counts = counts.plus(part.note["counts"])
+        return counts
+
+    def make_parts(self, processes: int) -> None:
+        """Makes the parts that are not there yet."""
+        started, instances = time.time(), 0
+        with progress.Progress("Making instances", self._megabytes(), unit="MB") as bar:
+            for part in parallel.ordered_map(self._make, self._missing(bar), processes):
+                self._parts[part.note["number"]] = part
+                instances += part.count
+                rate = instances / (time.time() - started)
+                bar.update(part.note["bytes"] / 1e6, f"{rate:,.0f} instances/s")
+                self._memory.sample(now=len(self._parts) == processes + 1)
+        if self.reused:
+            _LOGGER.info("%d instances were finished when this job was stopped.", self.reused)
+
+    def _make(self, block: text_documents.TextBlock) -> Part:
+        return make_part(self._maker, block, self._work.part_path(block.number))
+
+    def _missing(self, bar: progress.Progress) -> Iterator[text_documents.TextBlock]:
+        drops = self._settings.input_file_mode == "rb"
+        on_bad_line = self._drop if drops else text_documents.raise_bad_line
+        for block in read_blocks(self._paths, self._settings, on_bad_line):
+            # A part may have been cut off by a crash of the whole machine.
+            part = read_part(self._work.part_path(block.number))
+            if part is None:
+                yield block
+            else:
+                self._parts[block.number] = part
+                self.reused += part.count
+                bar.skip(block.bytes / 1e6)
+
+    def _drop(self, bad: text_documents.BadLine) -> None:
+        """Counts a JSON line that is no document, and shows the first of them."""
+        self._dropped += 1
+        if self._dropped <= _SHOWN_LINES:
             _LOGGER.warning("Dropped: '%s', line %d %s.", bad.path, bad.line, bad.reason)
 
-
-def _make_parts(
-    work: _WorkFolder,
-    input_files: Sequence[str],
-    *,
-    maker: InstanceMaker,
-    processes: int,
-    memory: progress.PeakMemory,
-) -> _MadeParts:
-    """Makes the parts that are not there yet."""
-    total = _megabytes_of_text(input_files)
-    dropped = _DroppedLines() if maker.drops_bad else text_documents.raise_bad_line
-    parts: Dict[int, record_shuffle.Part] = {}
-    started = time.time()
-    with progress.Progress("Making instances", total, unit="MB") as bar:
-
-        def missing() -> Iterator[text_blocks.TextBlock]:
-            for block in maker.read_blocks(input_files, dropped):
-                # A part may have been cut off by a crash of the whole machine.
-                part = record_shuffle.read_part(work.part_path(block.number), verify=True)
-                if part is None:
-                    yield block
-                else:
-                    parts[block.number] = part
-                    bar.skip(block.bytes / 1e6)
-
-        def make(block: text_blocks.TextBlock) -> record_shuffle.Part:
-            return maker.make_part(block, work.part_path(block.number))
-
-        instances = 0
-        for part in worker_pool.ordered_map(make, missing(), processes):
-            parts[part.note["number"]] = part
-            instances += part.count
-            rate = instances / (time.time() - started)
-            bar.update(part.note["bytes"] / 1e6, f"{rate:,.0f} instances/s")
-            memory.sample(now=len(parts) == processes + 1)
-    reused = sum(part.count for part in parts.values()) - instances
-    if reused:
-        _LOGGER.info("%d instances were finished when this job was stopped.", reused)
-    bad_documents = dropped.count if maker.drops_bad else 0
-    return _MadeParts([parts[number] for number in sorted(parts)], reused, bad_documents)
+    def _megabytes(self) -> Optional[float]:
+        """How much there is to read; None where compressed files do not tell."""
+        if any(map(text_documents.is_compressed, self._paths)):
+            return None
+        return sum(many_files.each(_size, self._paths)) / 1e6
 
 
-def _megabytes_of_text(input_files: Sequence[str]) -> Optional[float]:
-    """How much there is to read; None where compressed files do not tell."""
-    if any(map(text_documents.is_compressed, input_files)):
-        return None
-    return sum(many_files.each(_size, input_files)) / 1e6
-
-
-def _size(path: str) -> int:
-    return tf.io.gfile.stat(path).length
-
-
-def _total(made: _MadeParts) -> Counts:
-    """The counts of all parts."""
-    counts = Counts()
-    for part in made.parts:
-        counts = counts.plus(part.note["counts"])
-    return counts._replace(bad_documents=made.bad_documents)
+# ----------------------------------------------------------------------------------------- outputs
 
 
 class _Outputs:
@@ -776,38 +650,13 @@ class _Outputs:
         for path, reason in zip(self.paths, self._reasons()):
             if reason == files.NOT_THERE:
                 continue
-            sidecar = files.read_sidecar(path)
-            is_ours = sidecar is not None and sidecar.fingerprint.get("maker") == _MAKER
-            is_whole = sidecar is not None and sidecar.bytes == tf.io.gfile.stat(path).length
-            if not overwrite and not (is_ours and is_whole):
-                raise ValueError(
-                    f"--output_file: '{path}' is there already, and this program did not make it "
-                    f"as it is ({reason}). Choose another name, or replace it by --overwrite."
-                )
             if not overwrite:
-                self._check_same_text(path, sidecar.fingerprint)
+                sidecar, size = files.read_sidecar(path), _size(path)
+                check_ours(path, sidecar, size, fingerprint=self._fingerprint)
             if reason:
                 _LOGGER.info("%s will be made again: %s.", path, reason)
 
-    def _check_same_text(self, path: str, made_from: Mapping[str, Any]) -> None:
-        """Other settings make a file anew; other text is rather a name that was mistyped."""
-        old, new = (
-            sorted(text["name"] for text in one.get("text", []))
-            for one in (made_from, self._fingerprint)
-        )
-        if old != new:
-            raise ValueError(
-                f"--output_file: '{path}' was made from {_listed(old)}, and --input_file is "
-                f"{_listed(new)}. Choose another name, or replace it by --overwrite."
-            )
-
-    def write(
-        self,
-        parts: Sequence[record_shuffle.Part],
-        counts: Counts,
-        *,
-        memory: progress.PeakMemory,
-    ) -> None:
+    def write(self, parts: Sequence[Part], counts: Counts, *, memory: progress.PeakMemory) -> None:
         """Writes those files that are not current."""
         if counts.instances < len(self.paths):
             _LOGGER.warning(
@@ -815,16 +664,15 @@ class _Outputs:
                 counts.instances,
                 len(self.paths),
             )
-        shuffled = _Shuffled(parts)
-        end = 0
+        shuffled = Shuffled(parts)
         with progress.Progress("Writing", counts.instances, unit="instances") as bar:
             for number in range(len(self.paths)):
                 # As many as if they were dealt in turn.
                 share = (counts.instances - number - 1) // len(self.paths) + 1
-                start, end = end, end + share
                 if self._why_stale(number):
-                    self._write_file(number, bar.counting(shuffled.records(start, end)))
+                    self._write_file(number, bar.counting(shuffled.records(share)))
                 else:
+                    shuffled.skip(share)
                     bar.skip(share)
                 memory.sample()
         memory.sample(now=True)
@@ -837,51 +685,37 @@ class _Outputs:
                 writer.write(record)
 
 
-class _Shuffled:
-    """The records of all windows, one window after another."""
+def check_ours(
+    path: str, sidecar: Optional[files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
+) -> None:
+    """Refuses to replace a record file that is not of this program, or of other text.
 
-    def __init__(self, parts: Sequence[record_shuffle.Part]):
-        windows: Dict[int, List[record_shuffle.Part]] = collections.OrderedDict()
-        for part in parts:
-            windows.setdefault(part.note["window"], []).append(part)
-        self._windows = list(windows.values())
-        self._open = (-1, record_shuffle.WindowShuffle([]))
+    Other settings make a file anew; other text is rather a name that was mistyped.
 
-    def records(self, start: int, end: int) -> Iterator[bytes]:
-        """Yields the records start .. end - 1."""
-        offset = 0
-        for number, parts in enumerate(self._windows):
-            count = sum(part.count for part in parts)
-            if start < offset + count and end > offset:
-                if self._open[0] != number:
-                    self._open = (number, record_shuffle.WindowShuffle(parts))
-                yield from self._open[1].records(max(0, start - offset), min(count, end - offset))
-            offset += count
+    Args:
+      path: the file.
+      sidecar: of the file, if it has one.
+      size: its bytes.
+      fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
+
+    Raises:
+      ValueError: it must stay.
+    """
+    made_from = sidecar.fingerprint if sidecar else {}
+    if made_from.get("maker") != fingerprint["maker"] or sidecar.bytes != size:
+        raise ValueError(
+            f"--output_file: '{path}' is there already, and this program did not make it as it is. "
+            "Choose another name, or replace it by --overwrite."
+        )
+    old, new = (sorted(one["name"] for one in made["text"]) for made in (made_from, fingerprint))
+    if old != new:
+        raise ValueError(
+            f"--output_file: '{path}' was made from {_listed(old)}, and --input_file is "
+            f"{_listed(new)}. Choose another name, or replace it by --overwrite."
+        )
 
 
-def _report(summary: Summary, *, reused: int) -> None:
-    """Says what was read and made."""
-    counts = summary.counts
-    _LOGGER.info(
-        "%s, %s -> %s with %s in %s (%s instances/s).",
-        _number(counts.documents, "document"),
-        _number(counts.sentences, "sentence"),
-        _number(counts.instances, "instance"),
-        _number(counts.predictions, "prediction"),
-        progress.format_seconds(summary.seconds),
-        f"{(counts.instances - reused) / summary.seconds:,.0f}",
-    )
-    _LOGGER.info(
-        "Label 1: %.2f%%. Memory of all processes together: at most %.0f MB.",
-        100.0 * counts.label_one / counts.instances,
-        summary.peak_megabytes,
-    )
-    oddities = [
-        (counts.empty_documents, "empty document"),
-        (counts.bad_documents, "JSON line without a document, now left out"),
-        (counts.bad_lines, "line that was not UTF-8, now without the bad bytes"),
-        (counts.left_out, "single piece at a document's end without a pair, over all passes"),
-    ]
-    for count, what in oddities:
-        if count:
-            _LOGGER.warning("%d times: %s.", count, what)
+def _listed(names: Sequence[str]) -> str:
+    """A few names, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

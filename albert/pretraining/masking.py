@@ -1,199 +1,51 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Masking n-grams of whole words in many pairs of segments at once.
+"""Masking n-grams of whole words: in NumPy when data is made, in the graph while a model trains.
 
 For one sequence, the public create_pretraining_data.py works like this (arXiv:1909.11942, section
 4.1): visit the words in random order; at each draw a length n in 1 .. ngram with p(n) proportional
-to 1/n (or reversed); take as many of the n words from there on as still fit the number of pieces to
+to 1/n (or reversed); take as many of the n words from there on as still fit the number of tokens to
 predict; pass on if none fits or if one of them is taken already; stop when the number is reached.
-Of the pieces taken 80% become [MASK], 10% stay, 10% become a random piece.
+Of the tokens taken 80% become [MASK], 10% stay, 10% become a random token.
 
 Here the k-th visited word of all sequences is treated in one step with arrays, which gives each
 sequence exactly what it would get alone: its random numbers come from its own key. Two differences:
 
-* The border between the segments ends a word: a continuation piece that truncation left at the
-  start of B does not belong to the last word of A.
-* Random replacements are ordinary pieces: never padding, unknown, control or unused ones.
+* The border between the segments ends a word: a continuation that truncation left at the start of
+  B does not belong to the last word of A.
+* Random replacements are ordinary tokens: never padding, unknown, control or unused ones.
 
-Legend: N sequences, S their length, M = S - 3 pieces of both segments at most, W words of a
-sequence at most, P predictions at most, V vocabulary, T pieces of a block of text.
+The second half of this file does the same by TensorFlow operations on a batch of records, for
+masks that are drawn on the fly, also where no Python runs: a record with a given key gets the same
+masks from both, bit for bit. The key is a function of the seed and of the record's position in the
+endless stream of shuffled records, so that it is the same whatever the number of readers, and
+another one in every pass.
+
+Legend: N or B sequences, S their length, M = S - 3 tokens of both segments at most, W words of a
+sequence at most, n words of an n-gram at most, P predictions at most.
 """
 
-import itertools
-import re
-import string
-from typing import Any, Callable, Dict, NamedTuple, Optional, Pattern, Sequence, Tuple
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
+import tensorflow.compat.v1 as tf
 
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys as random_streams
+from albert.pretraining.words import PieceTable, Vocabulary
 
-WORD_STARTS = ("reference", "underline")
-# Of the chosen pieces these shares become [MASK], and become [MASK] or stay.
+# Of the chosen tokens these shares become [MASK], and become [MASK] or stay.
 MASKED, MASKED_OR_KEPT = 0.8, 0.9
 
-_UNDERLINE = "\u2581"  # SentencePiece's mark of a space
-_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
-# What counts as punctuation in the English models: no apostrophe, "<", ">" or "=".
-_PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~\u00a3\u20ac')
-_RESERVED = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
 _LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 # What is drawn from the key of a pair; segment_pairs draws the numbers below.
 WORDS, ACTIONS, _PERMUTED_WORDS, _PERMUTATION, PAIR_DRAWS = range(
     segment_pairs.PAIR_DRAWS, segment_pairs.PAIR_DRAWS + 5
 )
+_MASKS = 0x6D61736B  # drawn from the seed: nothing else may use this stream of it
 
-
-# -------------------------------------------------------------------------------------- vocabulary
-
-
-class PieceTable(NamedTuple):
-    """What masking needs to know about a vocabulary."""
-
-    is_word_start: np.ndarray  # bool [V]
-    # Where SentencePiece's unknown piece, that of the text below it, does not start a word.
-    odd_unknown: Optional[Pattern]
-    unknown_id: int
-    ordinary: np.ndarray  # int32: ids that may replace a piece at random
-    cls_id: int
-    sep_id: int
-    mask_id: int
-
-
-def starts_word(piece: str) -> bool:
-    """Returns whether a SentencePiece piece starts a word by the English models' rule.
-
-    It does if it begins with the underline or "<", is a punctuation mark, or holds a character that
-    is neither a letter a-z nor punctuation (so every piece of another script starts a word).
-    """
-    if piece.startswith((_UNDERLINE, "<")) or piece in _PUNCTUATION:
-        return True
-    return any(
-        character.lower() not in _LETTERS and character not in _PUNCTUATION for character in piece
-    )
-
-
-def word_start_rule(is_sentencepiece: bool, word_start: str = "reference") -> Callable[[str], bool]:
-    """Returns whether a piece starts a word, as a function of the piece; see `piece_table`."""
-    if not is_sentencepiece:
-        return lambda piece: not piece.startswith("##")
-    if word_start == "underline":
-        return lambda piece: piece.startswith(_UNDERLINE)
-    return starts_word
-
-
-def is_ordinary(piece: str) -> bool:
-    """Returns whether a WordPiece piece may replace another: it is none of [CLS], <pad> and so."""
-    return bool(piece) and not _RESERVED.fullmatch(piece)
-
-
-def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
-    """Returns the table for a `tokenization.FullTokenizer`.
-
-    Args:
-      tokenizer: has `vocab` (piece -> id) and `sp_model` (None for WordPiece).
-      word_start: "reference", see `starts_word`; or "underline": a word starts at the underline
-        only, in every language. In WordPiece vocabularies a word starts at a piece without "##".
-
-    Raises:
-      ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], has no ordinary piece, or is a
-        WordPiece vocabulary where "underline" was asked for.
-    """
-    vocab, model = tokenizer.vocab, tokenizer.sp_model
-    missing = [piece for piece in ("[CLS]", "[SEP]", "[MASK]") if piece not in vocab]
-    if missing:
-        raise ValueError(
-            f"The vocabulary has no {', '.join(missing)}; pretraining needs them. Use a "
-            "vocabulary made for BERT or ALBERT, or make one with train_vocab."
-        )
-    if word_start == "underline" and model is None:
-        raise ValueError(
-            "--word_start=underline is for SentencePiece models (--spm_model_file); a WordPiece "
-            "vocabulary marks continuations by ## in every language. Use --word_start=reference."
-        )
-    pieces = [""] * (max(vocab.values()) + 1)
-    for piece, number in vocab.items():
-        pieces[number] = piece
-    is_special = np.array(
-        [_is_special(model, number, piece) for number, piece in enumerate(pieces)]
-    )
-    rule = word_start_rule(model is not None, word_start)
-    starts = [rule(piece) for piece in pieces]
-    odd_unknown = _odd_unknown(vocab) if rule is starts_word else None
-    ordinary = np.flatnonzero(~is_special).astype(np.int32)
-    if not len(ordinary):
-        raise ValueError("The vocabulary holds no ordinary piece, only special ones.")
-    return PieceTable(
-        is_word_start=np.array(starts, bool),
-        odd_unknown=odd_unknown,
-        unknown_id=model.unk_id() if model else -1,
-        ordinary=ordinary,
-        cls_id=vocab["[CLS]"],
-        sep_id=vocab["[SEP]"],
-        mask_id=vocab["[MASK]"],
-    )
-
-
-def describe_vocabulary(table: PieceTable) -> Dict[str, Any]:
-    """Returns what masking on the fly must know of a vocabulary, as JSON values.
-
-    Returns:
-      {"mask_id": id of [MASK], "ordinary": [[first, one past the last], ...]: the ids that may
-      replace a piece at random}.
-    """
-    breaks = np.flatnonzero(np.diff(table.ordinary) != 1)
-    firsts = table.ordinary[np.concatenate([[0], breaks + 1])]
-    lasts = table.ordinary[np.concatenate([breaks, [len(table.ordinary) - 1]])] + 1
-    return {"mask_id": table.mask_id, "ordinary": np.stack([firsts, lasts], axis=1).tolist()}
-
-
-def _odd_unknown(vocab: Dict[str, int]) -> Optional[Pattern]:
-    """Finds runs of letters and punctuation that are not in the vocabulary and start no word.
-
-    The rule of `starts_word` looks at a piece's text. For an unknown piece that is a run of
-    characters without a piece; it starts a word but for the runs that this pattern finds.
-    """
-    letters = [letter for letter in _LETTERS | set(string.ascii_uppercase) if letter not in vocab]
-    others = [mark for mark in _PUNCTUATION if mark not in vocab]
-    if not letters + others:
-        return None
-    pattern = "[" + "".join(map(re.escape, sorted(letters + others))) + "]{2}"
-    if letters:
-        pattern += "|[" + "".join(sorted(letters)) + "]"
-    return re.compile(pattern)
-
-
-def word_starts(
-    tokenizer: Any, table: PieceTable, *, lines: Sequence[str], ids: Sequence[Sequence[int]]
-) -> np.ndarray:
-    """Returns bool [T]: which pieces of some lines, one after another, start a word.
-
-    Args:
-      tokenizer: the `tokenization.FullTokenizer` of the table.
-      table: of the vocabulary.
-      lines: the text.
-      ids: of the pieces of each line, T in all.
-    """
-    flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
-    starts = table.is_word_start[flat]
-    if table.odd_unknown is None:
-        return starts
-    place = 0
-    for line, numbers in zip(lines, ids):
-        if table.unknown_id in numbers and table.odd_unknown.search(tokenizer.preprocess(line)):
-            pieces = tokenizer.tokenize_text(line)
-            starts[place : place + len(numbers)] = [starts_word(piece) for piece in pieces]
-        place += len(numbers)
-    return starts
-
-
-def _is_special(model: Any, number: int, piece: str) -> bool:
-    """Whether a piece stands for something other than text."""
-    if model is None:
-        return not is_ordinary(piece)
-    return model.IsControl(number) or model.IsUnknown(number) or model.IsUnused(number)
+Features = Mapping[str, tf.Tensor]
 
 
 # --------------------------------------------------------------------------------------- sequences
@@ -247,7 +99,7 @@ def masked_features(
       input_ids, input_mask, segment_ids, token_boundary [N, S]; masked_lm_positions,
       masked_lm_ids, masked_lm_weights (float32) [N, P] (2 P with do_permutation) in ascending
       order of position; next_sentence_labels [N, 1]. Without the masked_lm_* features where
-      masked_lm_prob is 0: such records are masked on the fly, see `dynamic_masking`.
+      masked_lm_prob is 0: such records are masked on the fly, see `masking`.
     """
     sequences = _gather(block, pairs, settings)
     words = _find_words(sequences, pairs.length_a, settings)
@@ -550,4 +402,197 @@ def _predictions(
         "masked_lm_positions": positions,
         "masked_lm_ids": ids,
         "masked_lm_weights": weights,
+    }
+
+
+# ------------------------------------------------------------------------- the same in the graph
+
+
+def masking(
+    *, settings: MaskSettings, seed: int, vocabulary: Vocabulary
+) -> Callable[[Features, tf.Tensor], Dict[str, tf.Tensor]]:
+    """Returns a transform for data.batches.seeded_batches.
+
+    Args:
+      settings: as for the masks that records are created with; do_permutation must be off.
+      seed: any integer.
+      vocabulary: has mask_id and ordinary.
+
+    Returns:
+      (features of B records, [B, ...]; their positions int64 [B]) -> features with new input_ids
+      [B, S] and masked_lm_positions, masked_lm_ids, masked_lm_weights [B, P].
+    """
+
+    def transform(features: Features, positions: tf.Tensor) -> Dict[str, tf.Tensor]:
+        """Replaces the masks of a batch."""
+        return masked(features, keys_of(seed, positions), settings, vocabulary=vocabulary)
+
+    return transform
+
+
+def keys_of(seed: int, positions: tf.Tensor) -> tf.Tensor:
+    """Returns the keys of the records at `positions` (int64 [B]): uint64 bits as int64 [B]."""
+    base = random_streams.fold(random_streams.seed_key(seed), _MASKS)
+    return random_streams.graph_fold(tf.constant(base.astype(np.int64)), positions)
+
+
+def masked(
+    features: Features, keys: tf.Tensor, settings: MaskSettings, *, vocabulary: Vocabulary
+) -> Dict[str, tf.Tensor]:
+    """Returns the features with the masks that `masked_features` gives records of these keys.
+
+    Args:
+      features: of B records; their own masks are undone first.
+      keys: int64 [B], the bits of uint64 keys.
+      settings, vocabulary: see `masking`.
+    """
+    originals = _unmasked(features)
+    words = _graph_words(features, settings)
+    chosen = _graph_chosen(words, keys, settings)  # bool [B, S]
+    output = _graph_replaced(originals, chosen, words.rank, keys=keys, vocabulary=vocabulary)
+    result = dict(features, input_ids=output)
+    result.update(_graph_predictions(originals, chosen, settings.max_predictions_per_seq))
+    return result
+
+
+def _unmasked(features: Features) -> tf.Tensor:
+    """Puts the tokens back that the records' own masks hide; [B, S]."""
+    is_used = features["masked_lm_weights"] > 0
+    places = tf.cast(tf.where(is_used), tf.int32)  # row and slot
+    positions = tf.boolean_mask(features["masked_lm_positions"], is_used)
+    tokens = tf.boolean_mask(features["masked_lm_ids"], is_used)
+    where = tf.stack([places[:, 0], positions], axis=1)
+    return tf.tensor_scatter_nd_update(features["input_ids"], where, tokens)
+
+
+class _GraphWords(NamedTuple):
+    """The words of B sequences, where each position has the rank that _Words numbers tokens by."""
+
+    is_token: tf.Tensor  # bool [B, S]: neither padding nor [CLS] nor [SEP]
+    rank: tf.Tensor  # int32 [B, S]: how many tokens lie before
+    length: tf.Tensor  # int32 [B]: how many there are
+    of_token: tf.Tensor  # int32 [B, S]: the word of each token
+    count: tf.Tensor  # int32 [B]
+    start: tf.Tensor  # int32 [B, S + n]: rank of the first token; from `count` on, the length
+
+
+def _graph_words(features: Features, settings: MaskSettings) -> _GraphWords:
+    """Words open where they do in `_find_words`."""
+    in_use, segments = features["input_mask"] > 0, features["segment_ids"]
+    size, width = tf.shape(segments)[0], segments.shape.as_list()[1]
+    # [CLS] is the first of a sequence, [SEP] the last of its segment.
+    is_last = tf.not_equal(segments[:, :-1], segments[:, 1:]) | ~in_use[:, 1:]
+    no, yes = tf.zeros([size, 1], tf.bool), tf.ones([size, 1], tf.bool)
+    is_special = tf.concat([yes, is_last[:, 1:], yes], axis=1)
+    is_token = in_use & ~is_special
+    through = tf.cumsum(tf.cast(is_token, tf.int32), axis=1)
+    rank, length = through - tf.cast(is_token, tf.int32), through[:, -1]
+    opens = is_token
+    if settings.do_whole_word_mask:
+        after_special = tf.concat([no, is_special[:, :-1]], axis=1)
+        opens = is_token & ((features["token_boundary"] > 0) | after_special)
+    of_token = tf.cumsum(tf.cast(opens, tf.int32), axis=1) - 1
+    numbers = tf.tile(tf.range(width + settings.ngram)[tf.newaxis, :], [size, 1])
+    first = tf.searchsorted(of_token, numbers, side="left")  # S where there is no such word
+    ranks = tf.concat([rank, length[:, tf.newaxis]], axis=1)
+    start = tf.gather(ranks, first, batch_dims=1)
+    return _GraphWords(is_token, rank, length, of_token, of_token[:, -1] + 1, start)
+
+
+def _graph_visits(
+    words: _GraphWords, keys: tf.Tensor, settings: MaskSettings
+) -> Tuple[tf.Tensor, tf.Tensor]:
+    """As `_visits`: the words in random order, and the n drawn at each visit; int32 [B, S]."""
+    width = words.of_token.shape.as_list()[1]
+    index_bits = int(width).bit_length()
+    index = tf.range(width, dtype=tf.int64)[tf.newaxis, :]
+    visits = random_streams.graph_fold(keys[:, tf.newaxis], index)
+    visits = tf.bitwise.bitwise_and(visits, np.int64(-1 << index_bits)) + index
+    absent = tf.cast(index, tf.int32) >= words.count[:, tf.newaxis]
+    visits = tf.where(absent, -tf.ones_like(visits), visits)
+    # Ascending as unsigned numbers: descending when all bits but the sign are turned over.
+    turn = np.int64((1 << 63) - 1)
+    visits = tf.math.top_k(tf.bitwise.bitwise_xor(visits, turn), k=width).values
+    visits = tf.bitwise.bitwise_xor(visits, turn)
+    order = tf.cast(tf.bitwise.bitwise_and(visits, np.int64((1 << index_bits) - 1)), tf.int32)
+    draws = random_streams.graph_shifted(visits, index_bits)
+    draws = tf.cast(tf.bitwise.bitwise_and(draws, np.int64(0xFFFFFF)), tf.float64) * 2.0**-24
+    lengths = tf.ones_like(order)
+    for threshold in ngram_thresholds(settings):
+        lengths += tf.cast(draws >= threshold, tf.int32)
+    return tf.minimum(order, width - 1), lengths  # absent words have the highest number there is
+
+
+def _graph_number_to_predict(words: _GraphWords, settings: MaskSettings) -> tf.Tensor:
+    """int32 [B]; as `_number_to_predict`."""
+    number = tf.round(tf.cast(words.length + 3, tf.float64) * settings.masked_lm_prob)
+    number = tf.maximum(1, tf.cast(number, tf.int32))
+    return tf.minimum(settings.max_predictions_per_seq, number)
+
+
+def _graph_chosen(words: _GraphWords, keys: tf.Tensor, settings: MaskSettings) -> tf.Tensor:
+    """bool [B, S]: the tokens to predict, chosen by visits as in `_choose_words`."""
+    keys = random_streams.graph_fold(keys, WORDS)
+    order, lengths = _graph_visits(words, keys, settings)
+    numbers = tf.range(words.start.shape.as_list()[1])[tf.newaxis, :]  # [1, S + n]
+
+    def visit(step: tf.Tensor, room: tf.Tensor, chosen: tf.Tensor) -> List[tf.Tensor]:
+        first = order[:, step][:, tf.newaxis]  # [B, 1]
+        # Where the n words from here on start, and what follows them.
+        places = first + tf.range(settings.ngram + 1)[tf.newaxis, :]
+        starts = tf.gather(words.start, places, batch_dims=1)  # [B, n + 1]
+        sizes = starts[:, 1:] - starts[:, :1]  # of 1, 2, ... n words, in tokens
+        fitting = tf.reduce_sum(tf.cast(sizes <= room[:, tf.newaxis], tf.int32), axis=1)
+        is_active = (room > 0) & (step < words.count)
+        length = tf.minimum(lengths[:, step], fitting) * tf.cast(is_active, tf.int32)  # [B]
+        inside = (numbers >= first) & (numbers < first + length[:, tf.newaxis])
+        is_taken = tf.reduce_any(tf.logical_and(inside, chosen), axis=1)
+        length = tf.where(is_taken, tf.zeros_like(length), length)
+        inside = inside & ~is_taken[:, tf.newaxis]
+        used = tf.gather(starts, length[:, tf.newaxis], batch_dims=1)[:, 0] - starts[:, 0]
+        return [step + 1, room - used, chosen | inside]
+
+    def goes_on(step: tf.Tensor, room: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
+        return tf.reduce_any((room > 0) & (step < words.count))
+
+    nothing = tf.zeros_like(words.start, tf.bool)  # [B, S + n]
+    start = [tf.constant(0), _graph_number_to_predict(words, settings), nothing]
+    chosen = tf.while_loop(goes_on, visit, start)[2]
+    return tf.gather(chosen, tf.maximum(words.of_token, 0), batch_dims=1) & words.is_token
+
+
+def _graph_replaced(
+    tokens: tf.Tensor,
+    chosen: tf.Tensor,
+    rank: tf.Tensor,
+    *,
+    keys: tf.Tensor,
+    vocabulary: Vocabulary,
+) -> tf.Tensor:
+    """As `_replace`: 80% [MASK], 10% unchanged, 10% a random ordinary token; int32 [B, S]."""
+    keys = random_streams.graph_fold(keys, ACTIONS)
+    draws = random_streams.graph_fold(keys[:, tf.newaxis], rank)  # [B, S]
+    action = tf.cast(random_streams.graph_shifted(draws, 32), tf.float64) * 2.0**-32
+    lower = tf.bitwise.bitwise_and(draws, np.int64(0xFFFFFFFF))
+    other = random_streams.graph_shifted(lower * np.int64(len(vocabulary.ordinary)), 32)
+    others = tf.gather(tf.constant(vocabulary.ordinary), other)
+    changed = tf.where(action >= MASKED_OR_KEPT, others, tokens)
+    masks = tf.fill(tf.shape(tokens), np.int32(vocabulary.mask_id))
+    changed = tf.where(action < MASKED, masks, changed)
+    return tf.where(chosen, changed, tokens)
+
+
+def _graph_predictions(originals: tf.Tensor, chosen: tf.Tensor, slots: int) -> Dict[str, tf.Tensor]:
+    """The masked_lm_* features, [B, P]: positions in ascending order, what stood there, one."""
+    width = originals.shape.as_list()[1]
+    # The lowest positions come first, then those that are not chosen.
+    order = tf.cast(chosen, tf.int32) * (width - tf.range(width)[tf.newaxis, :])
+    order = tf.math.top_k(order, k=min(slots, width)).values
+    order = tf.pad(order, [[0, 0], [0, max(0, slots - width)]])
+    is_used = tf.cast(order > 0, tf.int32)
+    positions = is_used * (width - order)
+    return {
+        "masked_lm_positions": positions,
+        "masked_lm_ids": is_used * tf.gather(originals, positions, batch_dims=1),
+        "masked_lm_weights": tf.cast(is_used, tf.float32),
     }

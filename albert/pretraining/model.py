@@ -29,14 +29,15 @@ from typing import (
     Tuple,
 )
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data import batches as input_pipeline
 from albert.data import record_index
 from albert.pretrained import model_vocabulary
-from albert.pretraining import dynamic_masking
 from albert.pretraining import masking as ngram_masking
+from albert.pretraining import words
 from albert.training import distribution
 from albert.training import estimators as estimator_utils
 from albert.training import model_fn as training_graph
@@ -52,8 +53,6 @@ _MASK_KINDS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
 _EVALUATION_SEED = 0
 # Keeps the mean over weights finite where a batch has none.
 _WEIGHT_EPSILON = 1e-5
-# Features without which a record is none of pretraining.
-_REQUIRED = frozenset({"input_ids"})
 _NOT_KEPT = (
     "So --output_dir gets none, and who uses the model has to name it; --spm_model_file or "
     "--vocab_file gives it to this command."
@@ -92,18 +91,11 @@ def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> input_pip
 
 
 class RecordsVocabulary(NamedTuple):
-    """What the metadata of a record file tells of its vocabulary; None where it does not.
+    """What the metadata of a record file tells of its vocabulary; None where it does not."""
 
-    Attributes:
-      file: the record file.
-      pieces: their number.
-      name, sha256: of the vocabulary's file.
-      do_lower_case: whether text was made lower case.
-    """
-
-    file: str
-    pieces: Optional[int]
-    name: Optional[str]
+    file: str  # the record file
+    pieces: Optional[int]  # their number
+    name: Optional[str]  # of the vocabulary's file, as the next
     sha256: Optional[str]
     do_lower_case: Optional[bool]
 
@@ -127,8 +119,10 @@ def check_records(
         length than the flags say, its ids do not exist in the model, or there are no masks in it
         and none are drawn on the fly.
     """
-    lengths = {"input_ids": max_seq_length, "masked_lm_positions": max_predictions_per_seq}
-    flags = {"input_ids": "max_seq_length", "masked_lm_positions": "max_predictions_per_seq"}
+    lengths = {
+        "input_ids": ("max_seq_length", max_seq_length),
+        "masked_lm_positions": ("max_predictions_per_seq", max_predictions_per_seq),
+    }
     limits = {
         "input_ids": ("vocab_size", config.vocab_size),
         "masked_lm_ids": ("vocab_size", config.vocab_size),
@@ -140,12 +134,13 @@ def check_records(
         if not examples:
             raise ValueError(f"{file} holds no records. Create the pretraining data again.")
         for example in examples:
-            for name, length in lengths.items():
-                _check_length(file, example, name=name, flag=flags[name], length=length)
-            for name, (key, limit) in limits.items():
-                _check_ids(file, example, name=name, key=key, limit=limit)
-        if not masks_on_the_fly:
-            _check_masks(file, examples)
+            _check_example(file, example, lengths=lengths, limits=limits)
+        if not masks_on_the_fly and not holds_masks(examples):
+            raise ValueError(
+                f"{file}: the records hold no masks. Draw them on the fly by "
+                "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
+                "--masked_lm_prob above 0."
+            )
         return _compare_vocabulary(file, config)
 
     told = [one for one in many_files.each(look_at, files, "Looking at the records") if one]
@@ -153,7 +148,7 @@ def check_records(
     if different:
         _LOGGER.warning(
             "vocab_size is %d in the model's configuration; the vocabulary that %s was made with "
-            "has %d pieces. The rest of the embeddings will never be used; or is this the "
+            "has %d tokens. The rest of the embeddings will never be used; or is this the "
             "configuration of another vocabulary?",
             config.vocab_size,
             different[0].file,
@@ -162,25 +157,50 @@ def check_records(
     return told
 
 
+def _check_example(
+    file: str,
+    example: tf.train.Example,
+    *,
+    lengths: Mapping[str, Tuple[str, int]],
+    limits: Mapping[str, Tuple[str, int]],
+) -> None:
+    """Compares one record with the flags (`lengths`) and the model (`limits`)."""
+    features = example.features.feature
+    if not _values(example, "input_ids"):
+        raise ValueError(
+            f"{file} is no file of pretraining records: input_ids is missing among "
+            f"{', '.join(sorted(features))}."
+        )
+    for name, (flag, length) in lengths.items():
+        found = len(_values(example, name))
+        if found not in (0, length):
+            raise ValueError(
+                f"{file}: {name} of its records has length {found}, but --{flag}={length}. Give "
+                f"--{flag}={found}, or create the records with --{flag}={length}."
+            )
+    for name, (key, limit) in limits.items():
+        wrong = [value for value in _values(example, name) if not 0 <= value < limit]
+        if wrong:
+            raise ValueError(
+                f"{file}: {name} holds {wrong[0]}, but the model's {key} is {limit}. The records "
+                "were made with another vocabulary than the configuration is for."
+            )
+
+
 def _compare_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[RecordsVocabulary]:
-    """The vocabulary, where a sidecar tells; a model may have more pieces, but not fewer."""
+    """The vocabulary, where the metadata tells; a model may have more tokens, but not fewer."""
     sidecar = input_pipeline.read_sidecar(file)
     if sidecar is None:
         return None
-    tokenizer = sidecar.fingerprint.get("tokenizer") or {}
-    pieces = sidecar.fingerprint.get("vocab_size")
+    made_from = sidecar.fingerprint
+    tokenizer, pieces = made_from.get("tokenizer") or {}, made_from.get("vocab_size")
     if pieces is not None and pieces > config.vocab_size:
         raise ValueError(
-            f"{file} was made with a vocabulary of {pieces} pieces, but the model's vocab_size is "
+            f"{file} was made with a vocabulary of {pieces} tokens, but the model's vocab_size is "
             f"{config.vocab_size}. Set vocab_size to {pieces}, or use the model's vocabulary."
         )
-    return RecordsVocabulary(
-        file,
-        pieces,
-        tokenizer.get("name"),
-        tokenizer.get("sha256"),
-        sidecar.fingerprint.get("do_lower_case"),
-    )
+    name, sha256 = tokenizer.get("name"), tokenizer.get("sha256")
+    return RecordsVocabulary(file, pieces, name, sha256, made_from.get("do_lower_case"))
 
 
 def vocabulary_of_records(
@@ -242,40 +262,6 @@ def _values(example: tf.train.Example, name: str) -> Sequence[int]:
     return features[name].int64_list.value if name in features else ()
 
 
-def _check_masks(file: str, examples: Sequence[tf.train.Example]):
-    """Without masks nothing but the sentence order would be learnt."""
-    if not holds_masks(examples):
-        raise ValueError(
-            f"{file}: the records hold no masks. Draw them on the fly by --masked_lm_budget=0.1765 "
-            "(15% of the pieces), or create the records with a --masked_lm_prob above 0."
-        )
-
-
-def _check_length(file: str, example: tf.train.Example, *, name: str, flag: str, length: int):
-    found = len(_values(example, name))
-    if not found and name not in _REQUIRED:
-        return
-    if not found:
-        present = ", ".join(sorted(example.features.feature))
-        raise ValueError(
-            f"{file} is no file of pretraining records: {name} is missing among {present}."
-        )
-    if found != length:
-        raise ValueError(
-            f"{file}: {name} of its records has length {found}, but --{flag}={length}. Give "
-            f"--{flag}={found}, or create the records with --{flag}={length}."
-        )
-
-
-def _check_ids(file: str, example: tf.train.Example, *, name: str, key: str, limit: int):
-    wrong = [value for value in _values(example, name) if not 0 <= value < limit]
-    if wrong:
-        raise ValueError(
-            f"{file}: {name} holds {wrong[0]}, but the model's {key} is {limit}. The records were "
-            "made with another vocabulary than the configuration is for."
-        )
-
-
 # ---------------------------------------------------------------------------------------------
 # Input.
 
@@ -295,7 +281,7 @@ class InputSettings(NamedTuple):
     masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
     vocab_size: Optional[int] = None  # needed for that, if the records alone tell the vocabulary
     # What the vocabulary is, where neither the records nor their sidecars tell it.
-    vocabulary: Optional[dynamic_masking.Vocabulary] = None
+    vocabulary: Optional[words.Vocabulary] = None
 
 
 def build_input_fn(settings: InputSettings) -> Callable:
@@ -350,11 +336,52 @@ def _masking(settings: InputSettings) -> Callable:
         "whole words" if masks.do_whole_word_mask else "pieces",
     )
     seed = settings.seed if settings.is_training else _EVALUATION_SEED
-    return dynamic_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
+    return ngram_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
 
 
 def _check_boundaries(file: str) -> None:
-    dynamic_masking.check_boundaries(file, _examples(file, _RECORDS_TO_LEARN_FROM))
+    """Whole words can be masked only where the records say where words begin."""
+    examples = _examples(file, _RECORDS_TO_LEARN_FROM)
+    if not any(any(_values(example, "token_boundary")) for example in examples):
+        raise ValueError(
+            f"--masked_lm_budget needs records with token_boundary, which says where words begin; "
+            f"{file} has none. Create the records anew with create_pretraining_data."
+        )
+
+
+def vocabulary_of_examples(
+    examples: Sequence[tf.train.Example], vocab_size: int
+) -> words.Vocabulary:
+    """Reads off masked records which token is [MASK], and where ordinary tokens begin.
+
+    Four in five masked positions hold [MASK]; [CLS] and [SEP] are first and last. In all published
+    vocabularies the control tokens come before every ordinary one.
+
+    Args:
+      examples: some pretraining records.
+      vocab_size: tokens in the vocabulary.
+
+    Raises:
+      ValueError: the records hold no masked tokens.
+    """
+    at_masked, special = collections.Counter(), set()
+    for example in examples:
+        values = example.features.feature
+        ids = values["input_ids"].int64_list.value
+        weights = values["masked_lm_weights"].float_list.value
+        positions = values["masked_lm_positions"].int64_list.value
+        at_masked.update(ids[place] for place, weight in zip(positions, weights) if weight > 0)
+        special.update((ids[0], ids[sum(values["input_mask"].int64_list.value) - 1]))
+    if not at_masked:
+        raise ValueError(
+            "--masked_lm_budget cannot tell which token is [MASK]: the records hold no masks, and "
+            "the hidden file that create_pretraining_data wrote beside them (.NAME.meta.json) is "
+            "missing. Copy it too, or name the records' vocabulary by --spm_model_file or "
+            "--vocab_file."
+        )
+    mask_id = at_masked.most_common(1)[0][0]
+    first = max(special | {mask_id}) + 1
+    return words.Vocabulary(mask_id, np.arange(first, vocab_size, dtype=np.int32))
 
 
 def _examples_to_learn_from(files: Sequence[str]) -> List[tf.train.Example]:
@@ -396,9 +423,7 @@ def _made_with(files: Sequence[str]) -> Dict[str, Any]:
     return known.get("found", {})
 
 
-def _vocabulary(
-    settings: InputSettings, made_with: Mapping[str, Any]
-) -> dynamic_masking.Vocabulary:
+def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.Vocabulary:
     """What the user named, else what the sidecars tell, else what the records show.
 
     Raises:
@@ -406,8 +431,9 @@ def _vocabulary(
     """
     vocabulary = settings.vocabulary
     if made_with.get("vocabulary"):
-        recorded = dynamic_masking.vocabulary_of_description(made_with["vocabulary"])
-        if vocabulary is not None and not dynamic_masking.are_equal(vocabulary, recorded):
+        recorded = words.described_vocabulary(made_with["vocabulary"])
+        is_named = vocabulary is not None
+        if is_named and words.describe_vocabulary(vocabulary) != made_with["vocabulary"]:
             raise ValueError(
                 "--spm_model_file or --vocab_file names another vocabulary than the records were "
                 f"made with: [MASK] is the piece {vocabulary.mask_id} of the one and "
@@ -416,7 +442,7 @@ def _vocabulary(
         vocabulary = recorded
     if vocabulary is None:
         examples = _examples_to_learn_from(settings.files)
-        return dynamic_masking.vocabulary_of_records(examples, settings.vocab_size)
+        return vocabulary_of_examples(examples, settings.vocab_size)
     largest = max(vocabulary.mask_id, int(vocabulary.ordinary.max()))
     if settings.vocab_size is not None and largest >= settings.vocab_size:
         raise ValueError(
@@ -710,31 +736,17 @@ def _evaluation_spec(
     )
 
 
-def evaluation_metrics(
-    *,
-    masked_lm_loss: tf.Tensor,
-    masked_lm_hits: tf.Tensor,
-    masked_lm_weights: tf.Tensor,
-    sentence_order_loss: tf.Tensor,
-    sentence_order_hits: tf.Tensor,
-    sentence_order_weights: tf.Tensor,
-) -> Dict[str, Tuple]:
+def evaluation_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
     """Returns tf.metrics over all batches: exact means over all weights.
 
     Args:
-      masked_lm_loss: float32 [B * P], as the next two.
-      masked_lm_hits: 1 where the most likely word is the right one.
-      masked_lm_weights: 0 for predictions that do not count.
-      sentence_order_loss: float32 [B], as the next two.
-      sentence_order_hits: 1 where the more likely order is the right one.
-      sentence_order_weights: 0 for sequences that do not count.
+      **tensors: float32: masked_lm_loss, masked_lm_hits (1 where the most likely token is the right
+        one) and masked_lm_weights [B * P], and the same of sentence_order [B].
     """
-    mean = tf.metrics.mean
     return {
-        "masked_lm_accuracy": mean(masked_lm_hits, masked_lm_weights),
-        "masked_lm_loss": mean(masked_lm_loss, masked_lm_weights),
-        "sentence_order_accuracy": mean(sentence_order_hits, sentence_order_weights),
-        "sentence_order_loss": mean(sentence_order_loss, sentence_order_weights),
+        f"{head}_{name}": tf.metrics.mean(tensors[f"{head}_{values}"], tensors[f"{head}_weights"])
+        for head in ("masked_lm", "sentence_order")
+        for name, values in (("accuracy", "hits"), ("loss", "loss"))
     }
 
 

@@ -12,18 +12,14 @@ can change it. The mixing function is SplitMix64 (Steele, Lea, Flood: "Fast Spli
 Number Generators", OOPSLA 2014), applied to a counter.
 """
 
-from typing import Union
+from typing import Any, Union
 
 import numpy as np
+import tensorflow.compat.v1 as tf
 
-# The constants of SplitMix64, for whoever computes the same streams elsewhere.
-INCREMENT = 0x9E3779B97F4A7C15  # 2^64 / golden ratio, odd
-FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-SHIFTS = (30, 27, 31)
-
-_INCREMENT = np.uint64(INCREMENT)
-_FACTOR_1, _FACTOR_2 = map(np.uint64, FACTORS)
-_SHIFT_1, _SHIFT_2, _SHIFT_3 = map(np.uint64, SHIFTS)
+_INCREMENT = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd
+_FACTOR_1, _FACTOR_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_SHIFT_1, _SHIFT_2, _SHIFT_3 = map(np.uint64, (30, 27, 31))
 _TO_UNIT = 2.0**-53
 
 
@@ -57,3 +53,27 @@ def uniform(random_bits: np.ndarray) -> np.ndarray:
 def below(random_bits: np.ndarray, bounds: Union[int, np.ndarray]) -> np.ndarray:
     """Returns int64 in [0, bounds), evenly; bounds may be an array and are at least 1."""
     return (uniform(random_bits) * bounds).astype(np.int64)
+
+
+# ---- in the graph: on int64 tensors, whose products wrap as those of uint64 do
+
+
+def graph_shifted(values: tf.Tensor, count: int) -> tf.Tensor:
+    """Returns int64 `values` shifted to the right, zeros coming in."""
+    shifted = tf.bitwise.right_shift(values, np.int64(count))
+    return tf.bitwise.bitwise_and(shifted, np.int64((1 << (64 - count)) - 1))
+
+
+def graph_fold(keys: tf.Tensor, numbers: Any) -> tf.Tensor:
+    """Returns what `fold` does: the bits of uint64 keys as int64, with broadcasting."""
+
+    def signed(number: np.uint64) -> np.int64:
+        return np.array([number]).astype(np.int64)[0]
+
+    def mixed_with(values: tf.Tensor, shift: np.uint64) -> tf.Tensor:
+        return tf.bitwise.bitwise_xor(values, graph_shifted(values, int(shift)))
+
+    keys += tf.cast(numbers, tf.int64) * signed(_INCREMENT)
+    mixed = mixed_with(keys + signed(_INCREMENT), _SHIFT_1) * signed(_FACTOR_1)
+    mixed = mixed_with(mixed, _SHIFT_2) * signed(_FACTOR_2)
+    return mixed_with(mixed, _SHIFT_3)

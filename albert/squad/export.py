@@ -18,9 +18,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.classification.model_folder import Inputs
 from albert.pretrained import saved_model as serving_export
 from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained.saved_model import Inputs
 from albert.util import files
 from albert.util import runtime as precision
 

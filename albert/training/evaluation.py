@@ -24,7 +24,6 @@ import json
 import logging
 import math
 import os
-import re
 import time
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set
 
@@ -32,9 +31,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.pretrained import checkpoint_files
+from albert.pretrained.checkpoint_files import BEST_CHECKPOINT, Checkpoint, list_checkpoints
 from albert.util import files, folder_lock
 
-BEST_CHECKPOINT = "model.ckpt-best"
 LEDGER_NAME = "eval_results.json"
 RESULTS_NAME = "eval_results.txt"
 BEST_TRIAL_NAME = "best_trial.txt"
@@ -42,17 +41,8 @@ BEST_TRIAL_NAME = "best_trial.txt"
 _FORMAT_VERSION = 1
 _LOSSES = ("loss", "eval_loss")  # by which equal checkpoints are told apart
 _POLL_SECONDS = 10.0
-_INDEX = re.compile(r"model\.ckpt-(\d+)\.index$")
-_DATA = re.compile(r"\.data-\d+-of-(\d+)$")
 
 _LOGGER = logging.getLogger("albert")
-
-
-class Checkpoint(NamedTuple):
-    """A checkpoint and the training step it was written at."""
-
-    step: int
-    path: str  # prefix, without .index
 
 
 class Evaluation(NamedTuple):
@@ -74,46 +64,13 @@ class EvaluationSummary(NamedTuple):
 # ------------------------------------------------------------------------------ checkpoints on disk
 
 
-def list_checkpoints(output_dir: str, *, incomplete_too: bool = False) -> List[Checkpoint]:
-    """Returns the complete checkpoints model.ckpt-<step> of a folder, sorted by step.
-
-    Complete means that the index and every data file are there; model.ckpt-best is not listed. A
-    folder that does not exist has none.
-
-    Args:
-      output_dir: the folder.
-      incomplete_too: lists all that have an index.
-    """
-    output_dir = str(output_dir)
-    if not tf.io.gfile.isdir(output_dir):
-        return []
-    names = {name.rstrip("/") for name in tf.io.gfile.listdir(output_dir)}
-    found = []
-    for name in names:
-        match = _INDEX.match(name)
-        prefix = name[: -len(".index")]
-        if match and (incomplete_too or _data_files(prefix, names)):
-            found.append(Checkpoint(int(match.group(1)), os.path.join(output_dir, prefix)))
-    return sorted(found)
-
-
-def _data_files(prefix: str, names: Iterable[str]) -> List[str]:
-    """The data files of a checkpoint; [] if one of them is missing."""
-    shards = [
-        name for name in names if name.startswith(prefix) and _DATA.match(name[len(prefix) :])
-    ]
-    if not shards or len(shards) < int(_DATA.search(shards[0]).group(1)):
-        return []
-    return sorted(shards)
-
-
 def _suffixes(path: str) -> List[str]:
     """Of the files of a checkpoint, the index first; [] if it is not there or not whole."""
     folder, prefix = os.path.split(path)
     if not tf.io.gfile.exists(path + ".index"):
         return []
     names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder or ".")}
-    data = _data_files(prefix, names)
+    data = checkpoint_files.data_files(prefix, names)
     wanted = [prefix + ".index", prefix + ".meta", *data] if data else []
     return [name[len(prefix) :] for name in wanted if name in names]
 

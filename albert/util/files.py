@@ -384,7 +384,7 @@ class Sidecar(NamedTuple):
     """What is known about a record file without reading it."""
 
     format_version: int
-    count: int  # records
+    count: int  # type: ignore[assignment]  # of records; a tuple's method
     bytes: int  # size of the record file
     fingerprint: Dict[str, Any]
     blocks: Optional[Dict[str, Any]] = None  # BlockOffsets.as_json; files of before have none
@@ -538,7 +538,7 @@ def _change(key: str, old: Any, new: Any) -> str:
 def _file_names(value: Any) -> List[str]:
     """The names in a fingerprint of files; [] if it is of something else."""
     entries = value if isinstance(value, list) else [value]
-    names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
+    names = [entry.get("name", "") for entry in entries if isinstance(entry, dict)]
     return names if len(names) == len(entries) and all(names) else []
 
 

@@ -32,7 +32,18 @@ import math
 import os
 import sys
 import traceback
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterable,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import tensorflow.compat.v1 as tf
 from absl import app, flags
@@ -59,6 +70,8 @@ class Settings:
     Attributes:
       given: names of those that somebody chose; the others are defaults.
     """
+
+    given: FrozenSet[str]
 
     def __init__(self, **values: Any):
         clash = sorted(set(values) & {"given", "replace", "to_dict"})
@@ -210,7 +223,9 @@ def require(flag_values: flags.FlagValues, *names: str):
 # ---------------------------------------------------------------------------------------------
 # Flags that several scripts share. A script names those it has, by giving their defaults.
 
-_TRAINING_FLAGS = {
+_Table = Dict[str, Tuple[Callable[..., None], Dict[str, Any]]]
+
+_TRAINING_FLAGS: _Table = {
     "do_train": (boolean, {"help": "Train."}),
     "do_eval": (boolean, {"help": "Evaluate every checkpoint in --output_dir."}),
     "do_predict": (boolean, {"help": "Predict with the best checkpoint."}),
@@ -268,7 +283,7 @@ _TRAINING_FLAGS = {
     ),
 }
 
-_FINE_TUNING_FLAGS = {
+_FINE_TUNING_FLAGS: _Table = {
     "train_step": (integer, {"lower_bound": 1, "help": "Updates to make in all."}),
     "warmup_step": (integer, {"lower_bound": 0, "help": "Updates of the warm-up."}),
     "num_train_epochs": (
@@ -333,7 +348,7 @@ _FINE_TUNING_DEFAULTS = {
     "checkpoint": None,
 }
 
-_RUNTIME_FLAGS = {
+_RUNTIME_FLAGS: _Table = {
     "precision": (
         choice,
         {
@@ -415,7 +430,7 @@ _RUNTIME_DEFAULTS = {
 
 
 def _define(
-    table: Dict[str, Tuple[Callable, Dict[str, Any]]],
+    table: _Table,
     flag_values: flags.FlagValues,
     defaults: Dict[str, Any],
 ):

@@ -22,14 +22,14 @@ import sys
 import threading
 import time
 import uuid
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from albert.util import files
 
 try:
     import fcntl
 except ImportError:  # not on every system
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 TRAINING, EVALUATION = "training", "evaluation"
 
@@ -38,7 +38,7 @@ _SETTLING_SECONDS = 2.0
 _MOST_BYTES = 4096
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _LOGGER = logging.getLogger("albert")
-_held = set()  # what this process holds
+_held: Set[Tuple[str, str, int]] = set()  # what this process holds
 
 
 def lock_name(purpose: str = TRAINING) -> str:

@@ -126,10 +126,10 @@ class _Hashing:
 
     def __init__(self, states: Dict[str, Optional[List[int]]], kept_in: str, name: str):
         self.stopped = threading.Event()
-        self._states = states
+        self._states: Dict[str, Any] = states
         self._kept_in = kept_in
         self._known = self._read()
-        unread = sum(states[path][0] for path in states if states[path] and path not in self._known)
+        unread = sum(s[0] for path, s in states.items() if s and path not in self._known)
         self._bar = progress.Progress(name, unread / 1e6, unit="MB", has_bar=False)
         self._lock = threading.Lock()
         self._last_write = time.time()
@@ -138,8 +138,8 @@ class _Hashing:
     def fingerprint(self, path: str) -> Dict[str, Any]:
         """Returns that of one file."""
         if path in self._known:
-            size = self._states[path][0]
-            return {"name": os.path.basename(path), "size": size, "sha256": self._known[path]}
+            (size, *_), sha256 = self._states[path], self._known[path]
+            return {"name": os.path.basename(path), "size": size, "sha256": sha256}
         found = files.file_fingerprint(path, self._count)
         state = state_of(path)
         is_settled = state and 0 < state[1] < (time.time() - _SETTLED_SECONDS) * 1e9

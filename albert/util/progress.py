@@ -118,7 +118,7 @@ class PeakMemory:
         """Looks at the memory, if it is time to or `now`."""
         if now or time.time() >= self._next_sample:
             self._next_sample = time.time() + _SECONDS_BETWEEN_SAMPLES
-            children = [child.pid for child in multiprocessing.active_children()]
+            children = [child.pid for child in multiprocessing.active_children() if child.pid]
             self._peak = max(self._peak, memory_in_use(os.getpid(), children))
 
     def megabytes(self) -> float:

@@ -7,7 +7,7 @@ TensorFlow 1.15.5 (Python 3.7) and TensorFlow 2.15.1 (Python 3.9-3.11) run the s
 """
 
 import itertools
-from typing import Callable
+from typing import Any, Callable, Dict
 
 import tensorflow.compat.v1 as tf
 
@@ -62,10 +62,10 @@ class _CompiledFunction:
 
     def __init__(self, function: Callable):
         self._function = function
-        self._defined = {}
+        self._defined: Dict[Any, Any] = {}
 
-    def __call__(self, *tensors):
-        tensors = [tf.convert_to_tensor(tensor) for tensor in tensors]
+    def __call__(self, *inputs):
+        tensors = [tf.convert_to_tensor(one) for one in inputs]
         types = [tensor.dtype.base_dtype for tensor in tensors]
         graph = tf.get_default_graph()
         with tf.device(None):  # one function for all devices

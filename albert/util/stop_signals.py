@@ -64,7 +64,8 @@ class _Requests:
 
     def watch(self, pipe: int) -> None:
         """Sees to it that signals are answered even while the main thread is in TensorFlow."""
-        first = deadline = None
+        first: Optional[float] = None
+        deadline: Optional[float] = None
         while True:
             ready, _, _ = select.select([pipe], [], [], None if first is None else 1.0)
             numbers = os.read(pipe, 64) if ready else b""
@@ -78,7 +79,7 @@ class _Requests:
                 self._end("a second signal")
             elif self.has_news:
                 deadline = now + self._patience_seconds
-            elif now >= deadline:
+            elif deadline is not None and now >= deadline:
                 self._end("a signal: what was going on took too long to end")
 
     def _end(self, reason: str) -> None:

@@ -42,7 +42,7 @@ def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
     Raises:
       ValueError: a line is not UTF-8.
     """
-    lines = queue.Queue(_MOST_LINES)  # of lines, then None or an error
+    lines: queue.Queue = queue.Queue(_MOST_LINES)  # of lines, then None or an error
     threading.Thread(target=_read, args=(stream, name, lines.put), daemon=True).start()
     while True:
         group, item = [], lines.get()
@@ -107,7 +107,7 @@ class TextReader:
             raise ValueError(
                 f"--columns={columns} names more than two; give one, or two for pairs."
             )
-        self._find: Optional[Callable[[Line], Any]] = None
+        self._find: Any = None  # (Line) -> its texts, once the columns are known
         self._blank: Optional[Line] = None  # the first of those that may be the input's end
 
     def texts(self, lines: Sequence[Line]) -> List[Tuple[str, ...]]:

@@ -15,6 +15,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, predictor
 from albert.conversion import huggingface_files
+from albert.pretrained import model_vocabulary
 from tests.support import (
     fine_tuned_models,
     other_runtime,
@@ -22,7 +23,8 @@ from tests.support import (
     released_archives,
     squad_models,
 )
-from tests.support.conversions import config_in, convert, restore, values_in
+from tests.support.conversion_check import config_in
+from tests.support.conversions import convert, restore, values_in
 
 
 def to_theirs(source, target, *flags):
@@ -267,7 +269,7 @@ class TestToHuggingFace:
     @pytest.mark.slow
     def test_an_interpreter_that_is_not_there_is_named(self, tmp_path):
         source = pretrained_models.write_archive(tmp_path / "ours")
-        flags = ["--verify", f"--huggingface_python={tmp_path}/python"]
+        flags = ["--pytorch_model_bin", f"--huggingface_python={tmp_path}/python"]
         with pytest.raises(ValueError, match="python cannot be run"):
             to_theirs(source, tmp_path / "theirs", *flags)
 
@@ -276,9 +278,8 @@ class TestTokenizer:
     @pytest.fixture(scope="class")
     def content(self, tmp_path_factory):
         folder = tmp_path_factory.mktemp("tokenizer")
-        vocabulary = huggingface_files.Vocabulary(
-            spm_model_file=str(pretrained_models.VOCABULARY), do_lower_case=False
-        )
+        path = str(pretrained_models.VOCABULARY)
+        vocabulary = model_vocabulary.Vocabulary("spm_model_file", path, do_lower_case=False)
         huggingface_files.write_vocabulary(str(folder), vocabulary)
         return json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
 

@@ -5,6 +5,7 @@
 import contextlib
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
 from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec
+from albert.util import files
 from tests.support.shared import needs_shared, shared_path
 
 NUMBER = FeatureSpec([Feature("number", (), tf.int64)])
@@ -388,6 +390,25 @@ def test_a_shard_reads_its_share_of_the_data(tmp_path, shards):
     assert training < (0.5 + 2.5 * 10000 / 25600) * size / shards + 2e6
     evaluation = _bytes_read(lambda: read(input_pipeline.evaluation_batches, None))
     assert evaluation < 1.2 * size / shards + 2e6
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="no account of bytes read")
+def test_a_shard_reads_its_share_of_many_files_on_each_runtime(tmp_path):
+    """TF 1.15 reads each file from its beginning, so these must not be cut."""
+    (first,) = _number_files(tmp_path, [512])
+    paths = [str(tmp_path / f"copy{number}.tfrecord") for number in range(400)]
+    for path in paths:
+        shutil.copy(first, path)
+        shutil.copy(files.sidecar_path(first), files.sidecar_path(path))
+    share = 400 * os.path.getsize(first) / 8
+
+    def read(steps):
+        shard = {"shard_index": 3, "shard_count": 8}
+        return _bytes_read(lambda: _numbers(paths, steps, batch_size=256, seed=1, **shard))
+
+    read(1)  # what is read once
+    assert read(100) - read(1) < 1.6 * share
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ from albert import embed, export_checkpoints, export_to_tfhub, fill_mask, modeli
 from albert.classification import model_folder as fine_tuned_classifier
 from albert.conversion import weights as checkpoint_conversion
 from albert.pretrained import checkpoint_files
-from albert.pretrained import saved_model as serving_export
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import flags as flags_lib
 from tests.support import damaged_files, fine_tuned_models, pretrained_models
@@ -154,7 +153,7 @@ PRETRAINED = {
 }
 FINE_TUNED = {
     "Predictor": lambda folder, out: predictor.Predictor(folder),
-    "serving_export": lambda folder, out: serving_export.export_classifier(
+    "serving_export": lambda folder, out: fine_tuned_classifier.export_classifier(
         out, fine_tuned_classifier.read_classifier(folder)
     ),
 }

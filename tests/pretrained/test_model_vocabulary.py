@@ -14,7 +14,6 @@ from albert import (
     run_classifier,
     run_pretraining,
     sweep,
-    sweep_plan,
 )
 from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
@@ -85,10 +84,14 @@ def test_a_fine_tuned_folder_brings_its_vocabulary(plain, tmp_path):
     folder = tmp_path / "tuned"
     shutil.copytree(str(plain), str(folder))
     sha256 = model_vocabulary.sha256_of(str(SPM_MODEL))
-    content = {"do_lower_case": False, "spm_model_file": {"path": str(SPM_MODEL), "sha256": sha256}}
-    (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
-    settings = completed(f"--albert_dir={folder}")
-    assert (settings.spm_model_file, settings.do_lower_case) == (str(SPM_MODEL), False)
+    for place, path in ((SPM_MODEL, SPM_MODEL), ("/nowhere/tiny.model", folder / "tiny.model")):
+        if path != SPM_MODEL:  # the folder has moved, and the vocabulary with it
+            shutil.copy(str(SPM_MODEL), str(path))
+        recorded = {"path": str(place), "sha256": sha256}
+        content = {"do_lower_case": False, "spm_model_file": recorded}
+        (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
+        settings = completed(f"--albert_dir={folder}")
+        assert (settings.spm_model_file, settings.do_lower_case) == (str(path), False)
 
 
 @pytest.mark.parametrize("damage", ["gone", "changed", "record"])
@@ -138,8 +141,8 @@ def test_another_file_of_the_same_name_stays(tmp_path):
 
 def test_a_sweep_and_an_export_keep_to_the_record(cased, tmp_path):
     arguments = [f"--model_dir={cased}", "--data_dir=d", "--output_dir=o"]
-    found = sweep_plan.find_model(flags_lib.parse(sweep.define_flags, arguments))
-    assert found.spm_model_file == str(cased / "my.v1") and found.do_lower_case is False
+    found = sweep.find_model(flags_lib.parse(sweep.define_flags, arguments))
+    assert found["spm_model_file"] == str(cased / "my.v1") and found["do_lower_case"] is False
     arguments = [f"--albert_directory={cased}", f"--export_path={tmp_path}/new/"]
     export_checkpoints.export(flags_lib.parse(export_checkpoints.define_flags, arguments))
     assert completed(f"--albert_dir={tmp_path}/new").do_lower_case is False

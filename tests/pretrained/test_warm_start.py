@@ -3,7 +3,7 @@
 """Tests of the warm start: what is found, loaded, refused and reported."""
 
 import os
-import shutil
+import re
 
 import numpy as np
 import pytest
@@ -22,7 +22,8 @@ FEED_FORWARD = BLOCK + "/ffn_1/intermediate/dense/kernel"
 NORM_1 = BLOCK + "/LayerNorm_1/gamma"
 POOLER = "bert/pooler/dense/bias"
 MLM_BIAS = "cls/predictions/output_bias"
-ONE_BLOCK = [pattern.format(0, 0) for pattern in (QUERY, NORM, FEED_FORWARD, NORM_1)]
+ONE_BLOCK_PATTERNS = (QUERY, NORM, FEED_FORWARD, NORM_1)
+ONE_BLOCK = [pattern.format(0, 0) for pattern in ONE_BLOCK_PATTERNS]
 BACKBONE = [TABLE] + ONE_BLOCK + [POOLER]
 
 
@@ -76,31 +77,21 @@ def names_of(entries):
 
 class TestResolveCheckpoint:
     @pytest.mark.parametrize("ending", ["", ".index", ".data-00000-of-00001", ".meta"])
-    def test_a_file_of_the_checkpoint_means_its_prefix(self, ending, tmp_path):
-        prefix = write_checkpoint(tmp_path / "model.ckpt-5", [TABLE])
-        assert checkpoint_init.resolve_checkpoint(prefix + ending) == prefix
-
-    def test_home_folder_is_expanded(self, tmp_path, monkeypatch):
-        prefix = write_checkpoint(tmp_path / "model.ckpt", [TABLE])
-        monkeypatch.setenv("HOME", str(tmp_path))
-        assert checkpoint_init.resolve_checkpoint("~/model.ckpt") == prefix
-
-    def test_brackets_in_a_path_are_no_pattern(self, tmp_path):
-        folder = tmp_path / "run [1]"
+    def test_a_file_of_the_checkpoint_means_its_prefix(self, ending, tmp_path, monkeypatch):
+        folder = tmp_path / "run [1]"  # which is no pattern
         folder.mkdir()
-        prefix = write_checkpoint(folder / "model.ckpt", [TABLE])
-        assert checkpoint_init.resolve_checkpoint(folder) == prefix
+        prefix = write_checkpoint(folder / "model.ckpt-5", [TABLE])
+        assert checkpoint_init.resolve_checkpoint(prefix + ending) == prefix
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert checkpoint_init.resolve_checkpoint(f"~/run [1]/model.ckpt-5{ending}") == prefix
 
-    def test_a_folder_means_its_best_checkpoint(self, tmp_path):
-        write_checkpoint(tmp_path / "model.ckpt-7", [TABLE])
-        best = write_checkpoint(tmp_path / "model.ckpt-best", [TABLE])
-        write_checkpoint(tmp_path / "model.ckpt-9", [TABLE])
-        assert checkpoint_init.resolve_checkpoint(str(tmp_path) + "/") == best
-
-    def test_a_folder_without_best_means_the_one_its_state_names(self, tmp_path):
+    def test_a_folder_means_its_best_checkpoint_or_the_one_its_state_names(self, tmp_path):
         write_checkpoint(tmp_path / "model.ckpt-9", [TABLE])
         named = write_checkpoint(tmp_path / "model.ckpt-7", [TABLE])
-        assert checkpoint_init.resolve_checkpoint(str(tmp_path)) == named
+        assert checkpoint_init.resolve_checkpoint(tmp_path) == named
+        best = write_checkpoint(tmp_path / "model.ckpt-best", [TABLE])
+        write_checkpoint(tmp_path / "model.ckpt-11", [TABLE])
+        assert checkpoint_init.resolve_checkpoint(f"{tmp_path}/") == best
 
     @pytest.mark.parametrize("kind", damaged_files.STATES)
     def test_a_folder_whose_state_helps_nobody_means_its_newest_one(self, tmp_path, kind):
@@ -109,46 +100,36 @@ class TestResolveCheckpoint:
         (tmp_path / "checkpoint").write_bytes(damaged_files.STATES[kind])
         assert checkpoint_init.resolve_checkpoint(str(tmp_path)) == newest
 
-    def test_a_folder_with_one_checkpoint_and_no_state_means_that(self, tmp_path):
-        prefix = write_checkpoint(tmp_path / "albert_base", [TABLE])
+    def test_a_folder_without_a_state_means_its_only_checkpoint(self, tmp_path):
+        prefix = write_checkpoint(tmp_path / "first", [TABLE])
         os.remove(str(tmp_path / "checkpoint"))
         assert checkpoint_init.resolve_checkpoint(str(tmp_path)) == prefix
-
-    def test_a_folder_with_several_and_no_state_is_refused_with_the_list(self, tmp_path):
-        for name in ("first", "second"):
-            write_checkpoint(tmp_path / name, [TABLE])
+        write_checkpoint(tmp_path / "second", [TABLE])
         os.remove(str(tmp_path / "checkpoint"))
-        with pytest.raises(ValueError, match="not exactly one checkpoint.*first.*second"):
+        with pytest.raises(ValueError, match="first.*second"):
             checkpoint_init.resolve_checkpoint(str(tmp_path))
 
-    def test_a_folder_without_checkpoints_is_refused_with_its_files(self, tmp_path):
-        (tmp_path / "pytorch_model.bin").write_bytes(b"")
-        with pytest.raises(ValueError, match="no checkpoint; its files: pytorch_model.bin"):
-            checkpoint_init.resolve_checkpoint(str(tmp_path))
-
-    def test_a_misspelt_prefix_is_refused_with_a_suggestion(self, tmp_path):
-        prefix = write_checkpoint(tmp_path / "model.ckpt-best", [TABLE])
-        with pytest.raises(ValueError, match=f"Did you mean '{prefix}'"):
-            checkpoint_init.resolve_checkpoint(str(tmp_path / "model.ckpt-bset"))
-
-    def test_a_missing_folder_is_refused(self, tmp_path):
-        with pytest.raises(ValueError, match="There is no checkpoint .*nowhere.*its files: none"):
-            checkpoint_init.resolve_checkpoint(str(tmp_path / "nowhere" / "model.ckpt"))
-
-    def test_a_checkpoint_without_data_is_refused(self, tmp_path):
-        prefix = write_checkpoint(tmp_path / "model.ckpt", [TABLE])
-        os.remove(prefix + ".data-00000-of-00001")
-        with pytest.raises(ValueError, match="is incomplete: .*no .data file"):
-            checkpoint_init.resolve_checkpoint(prefix)
-
-    def test_another_frameworks_file_is_refused(self, tmp_path):
-        with pytest.raises(
-            ValueError, match="no TensorFlow checkpoint.*convert_checkpoint from_huggingface"
-        ):
-            checkpoint_init.resolve_checkpoint(str(tmp_path / "model.safetensors"))
+    @pytest.mark.parametrize(
+        "path, words",
+        [
+            ("", "other.index"),
+            ("/model.ckpt-bset", "model.ckpt-best"),
+            ("/nowhere/model.ckpt", "nowhere"),
+            ("/model.safetensors", "from_huggingface"),
+            ("/model.ckpt-best.index", "no .data file"),
+        ],
+    )
+    def test_what_is_no_checkpoint_is_refused_with_what_there_is(self, tmp_path, path, words):
+        if path:
+            prefix = write_checkpoint(tmp_path / "model.ckpt-best", [TABLE])
+            os.remove(f"{prefix}.data-00000-of-00001")
+        else:
+            (tmp_path / "other.index.bin").write_bytes(b"")
+        with pytest.raises(ValueError, match=words):
+            checkpoint_init.resolve_checkpoint(f"{tmp_path}{path}")
 
     def test_an_empty_path_is_refused(self):
-        with pytest.raises(ValueError, match="path of the checkpoint is empty"):
+        with pytest.raises(ValueError, match="empty"):
             checkpoint_init.resolve_checkpoint("")
 
 
@@ -161,7 +142,7 @@ class TestWarmStart:
         start = checkpoint_init.warm_start(prefix, variables)
         for name, value in initial_values(variables).items():
             np.testing.assert_array_equal(value, value_of(name))
-        assert start.checkpoint == prefix
+        assert start.report.checkpoint == prefix
         assert start.scaffold_fn is None
         assert names_of(start.report.loaded) == names
         assert start.report.new == start.report.left_over == start.report.optimizer_state == ()
@@ -226,32 +207,25 @@ class TestGroups:
         report = checkpoint_init.warm_start(prefix, variables, **options).report
         return initial_values(variables), report
 
-    def test_every_variable_of_every_group_takes_the_value_of_group_0(self, tmp_path):
-        patterns = (QUERY, NORM, FEED_FORWARD, NORM_1)
-        groups = [pattern.format(group, 0) for group in range(3) for pattern in patterns]
-        names = [TABLE, POOLER] + groups
-        values, report = self.start(tmp_path, names, init_from_group0=True)
-        for pattern in patterns:
-            for group in range(3):
-                expected = value_of(pattern.format(0, 0))
-                np.testing.assert_array_equal(values[pattern.format(group, 0)], expected)
-        assert sorted(names_of(report.loaded)) == sorted(names)
+    @pytest.mark.parametrize(
+        "names",
+        [
+            [pattern.format(group, 0) for group in range(3) for pattern in ONE_BLOCK_PATTERNS],
+            # Layers that share only attention.
+            [QUERY.format(0, 0), NORM.format(0, 0)]
+            + [part.format(layer, 0) for layer in range(4) for part in (FEED_FORWARD, NORM_1)],
+            [*ONE_BLOCK, QUERY.format(1, 1)],
+            [*ONE_BLOCK, QUERY.format(1, 0).replace("attention_1", "attention_2")],
+        ],
+        ids=["groups", "layers", "inner groups", "more attention"],
+    )
+    def test_every_variable_of_every_group_takes_the_value_of_group_0(self, tmp_path, names):
+        values, report = self.start(tmp_path, [TABLE, POOLER] + names, init_from_group0=True)
+        for name in names:
+            source = re.sub(r"group_\d+", "group_0", name).replace("attention_2", "attention_1")
+            np.testing.assert_array_equal(values[name], value_of(source))
+        assert sorted(names_of(report.loaded)) == sorted([TABLE, POOLER] + names)
         assert report.left_over == report.new == ()
-
-    def test_layers_that_share_only_attention_take_the_shared_feed_forward(self, tmp_path):
-        layers = [FEED_FORWARD.format(layer, 0) for layer in range(4)]
-        layers += [NORM_1.format(layer, 0) for layer in range(4)]
-        names = [TABLE, POOLER, QUERY.format(0, 0), NORM.format(0, 0)] + layers
-        values, _ = self.start(tmp_path, names, init_from_group0=True)
-        for layer in range(4):
-            for pattern in (FEED_FORWARD, NORM_1):
-                expected = value_of(pattern.format(0, 0))
-                np.testing.assert_array_equal(values[pattern.format(layer, 0)], expected)
-
-    def test_inner_groups_the_checkpoint_lacks_take_the_first(self, tmp_path):
-        names = BACKBONE + [QUERY.format(1, 1)]
-        values, _ = self.start(tmp_path, names, init_from_group0=True)
-        np.testing.assert_array_equal(values[names[-1]], value_of(QUERY.format(0, 0)))
 
     def test_inner_groups_the_checkpoint_has_take_its_own(self, tmp_path):
         inner = QUERY.format(0, 1)
@@ -261,21 +235,9 @@ class TestGroups:
         values = initial_values(variables)
         np.testing.assert_array_equal(values[QUERY.format(1, 1)], value_of(inner))
 
-    def test_further_attention_and_feed_forward_parts_take_the_first(self, tmp_path):
-        second = QUERY.format(1, 0).replace("attention_1", "attention_2")
-        values, _ = self.start(tmp_path, BACKBONE + [second], init_from_group0=True)
-        np.testing.assert_array_equal(values[second], value_of(QUERY.format(0, 0)))
-
     def test_missing_groups_are_refused_with_the_flag_that_helps(self, tmp_path):
         with pytest.raises(ValueError, match="fewer groups .*--init_from_group0"):
             self.start(tmp_path, BACKBONE + [QUERY.format(1, 0)])
-
-    def test_own_groups_are_loaded_from_a_checkpoint_that_has_them(self, tmp_path):
-        names = BACKBONE + [QUERY.format(1, 0)]
-        prefix = write_checkpoint(tmp_path / "many.ckpt", names)
-        variables = make_variables(names)
-        checkpoint_init.warm_start(prefix, variables)
-        np.testing.assert_array_equal(initial_values(variables)[names[-1]], value_of(names[-1]))
 
 
 class TestRefusals:
@@ -289,28 +251,27 @@ class TestRefusals:
 
     def test_missing_backbone_variables_are_listed(self, tmp_path):
         message = self.refusal(tmp_path, BACKBONE[:-2])
-        assert f"{NORM_1.format(0, 0)} [2, 3]: in the checkpoint it is missing" in message
-        assert f"{POOLER} [2, 3]: in the checkpoint it is missing" in message
+        assert f"{NORM_1.format(0, 0)} [2, 3]" in message and f"{POOLER} [2, 3]" in message
         assert TABLE not in message.split("begins with")[0]
-        assert "Use the albert_config.json that came with the checkpoint" in message
 
-    def test_another_shape_is_refused_with_both_shapes(self, tmp_path):
-        message = self.refusal(tmp_path, BACKBONE, shapes={POOLER: (5,)})
-        assert f"{POOLER} [5]: in the checkpoint it has the shape [2, 3]" in message
-
-    def test_another_vocabulary_is_named_as_the_reason(self, tmp_path):
-        message = self.refusal(tmp_path, BACKBONE, shapes={TABLE: (7, 3)})
-        assert "vocab_size or embedding_size differ" in message
-
-    def test_another_type_is_refused(self, tmp_path):
-        message = self.refusal(tmp_path, BACKBONE, dtype=np.float64)
-        assert f"{TABLE} [2, 3]: in the checkpoint it has the type float64" in message
+    @pytest.mark.parametrize(
+        "options, words",
+        [
+            (
+                {"shapes": {POOLER: (5,)}},
+                f"{POOLER} [5]: in the checkpoint it has the shape [2, 3]",
+            ),
+            ({"shapes": {TABLE: (7, 3)}}, "vocab_size or embedding_size differ"),
+            ({"dtype": np.float64}, "float64"),
+        ],
+    )
+    def test_another_shape_or_type_is_refused_with_the_reason(self, tmp_path, options, words):
+        assert words in self.refusal(tmp_path, BACKBONE, **options)
 
     def test_long_lists_are_cut(self, tmp_path):
         names = [f"bert/part_{number}/kernel" for number in range(20)]
         message = self.refusal(tmp_path, [TABLE], names=names)
-        assert message.count("is missing") == 12
-        assert "and 8 more" in message
+        assert message.count("is missing") == 12 and "8 more" in message
 
     @pytest.mark.parametrize(
         "saved, advice",
@@ -328,13 +289,6 @@ class TestRefusals:
     def test_a_checkpoint_with_nothing_of_the_model_is_refused(self, tmp_path):
         message = self.refusal(tmp_path, [TABLE], names=["head/kernel"])
         assert "None of the model's variables is in it" in message
-
-    def test_allowed_gaps_are_new(self, tmp_path):
-        prefix = write_checkpoint(tmp_path / "model.ckpt", [TABLE])
-        start = checkpoint_init.warm_start(
-            prefix, make_variables([TABLE, POOLER]), allow_missing=["bert/pooler"]
-        )
-        assert names_of(start.report.new) == [POOLER]
 
     def test_required_scopes_are_the_callers(self, tmp_path):
         prefix = write_checkpoint(tmp_path / "model.ckpt", [TABLE])
@@ -364,11 +318,8 @@ class TestReport:
             "  optimizer state, not loaded: 1 variable, 6 parameters",
         ]
 
-    def test_no_checkpoint_is_said_plainly(self):
-        text = checkpoint_init.format_report(None)
-        assert "randomly initialised (no --init_checkpoint)" in text
-
-    def test_scalars_count_as_one_parameter(self):
+    def test_without_a_checkpoint_and_with_scalars(self):
+        assert "--init_checkpoint" in checkpoint_init.format_report(None)
         assert checkpoint_init.count_parameters([checkpoint_init.Entry("global_step", ())]) == 1
 
 
@@ -433,12 +384,3 @@ class TestCheckpointsOfTheReference:
         variables = build_model(config, vocab_size=config.vocab_size + 1)
         with pytest.raises(ValueError, match="vocab_size or embedding_size differ"):
             checkpoint_init.warm_start(str(folder), variables)
-
-    def test_released_archives_folder_is_enough(self, tmp_path):
-        folder = shared_path("golden/hub/albert_directory")
-        copied = tmp_path / "albert_tiny"
-        shutil.copytree(str(folder), str(copied))
-        config = modeling.AlbertConfig.from_json_file(str(copied / "albert_config.json"))
-        report = checkpoint_init.warm_start(str(copied), build_model(config)).report
-        assert report.checkpoint == str(copied / "model.ckpt-best")
-        assert report.new == ()

@@ -4,24 +4,29 @@
 
 import hashlib
 import logging
+import multiprocessing
 import os
+import pathlib
 import random
+import time
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
+from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
+from albert.pretraining import documents as text_documents
+from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_data
 from albert.pretraining import model as pretraining_utils
-from albert.pretraining import text_blocks
 from albert.util import files
 from tests.support.shared import needs_shared, shared_path
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
-SETTINGS = pretraining_data.DataSettings(
+SETTINGS = pretraining_instances.DataSettings(
     max_seq_length=32, max_predictions_per_seq=5, dupe_factor=3, random_seed=7
 )
 
@@ -63,7 +68,7 @@ def text_file(tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Many blocks of little text, so that several processes and parts have work."""
-    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 3000)
+    monkeypatch.setattr(text_documents, "BLOCK_BYTES", 3000)
 
 
 def create(text_files, outputs, vocab_file, **options):
@@ -226,11 +231,11 @@ def example_word(record):
 
 def test_memory_of_a_block_does_not_grow_with_dupe_factor(text_file, vocab_file, monkeypatch):
     # Features are made batch by batch; nothing but the offsets is held for all passes.
-    monkeypatch.setattr(pretraining_data, "_CELLS", 32 * 50)
-    maker = pretraining_data.InstanceMaker(
+    monkeypatch.setattr(pretraining_instances, "_CELLS", 32 * 50)
+    maker = pretraining_instances.InstanceMaker(
         tokenization.FullTokenizer(vocab_file), SETTINGS._replace(dupe_factor=30)
     )
-    (block,) = maker.read_blocks([text_file])
+    (block,) = pretraining_data.read_blocks([text_file], SETTINGS)
     instances = maker.instances(block)
     sizes = [len(batch["input_ids"]) for batch in instances.features]
     assert sum(sizes) == instances.counts.instances == len(instances.keys)
@@ -266,28 +271,14 @@ def test_current_output_is_left_alone_and_this_is_said(tmp_path, text_file, voca
     assert caplog.records[-1].getMessage().startswith("Nothing to do")
 
 
-@pytest.mark.parametrize(
-    "changes", [{"dupe_factor": 2}, {"random_seed": 9}, {"shuffle_window_mb": 5}]
-)
-def test_output_of_other_settings_is_made_again_with_a_line_that_says_why(
-    changes, tmp_path, text_file, vocab_file, caplog
+def test_a_changed_setting_text_vocabulary_or_number_of_files_makes_the_output_again(
+    tmp_path, text_file, vocab_file, caplog
 ):
     caplog.set_level(logging.INFO, logger="albert")
-    outputs = outputs_in(tmp_path, 1)
-    create(text_file, outputs, vocab_file)
-    summary = create(text_file, outputs, vocab_file, settings=SETTINGS._replace(**changes))
-    assert not summary.was_current
-    lines = [record.getMessage() for record in caplog.records]
-    (name,) = changes
-    reason = f"will be made again: {name} was {getattr(SETTINGS, name)} and is {changes[name]}."
-    assert any(reason in line for line in lines)
-
-
-def test_a_changed_text_vocabulary_or_number_of_files_makes_the_output_again(
-    tmp_path, text_file, vocab_file
-):
     outputs = outputs_in(tmp_path, 2)
-    create(text_file, outputs, vocab_file)
+    create(text_file, outputs, vocab_file, settings=SETTINGS._replace(dupe_factor=2))
+    assert not create(text_file, outputs, vocab_file).was_current
+    assert "dupe_factor was 2 and is 3" in caplog.text
     with open(text_file, "a", encoding="utf-8") as stream:
         stream.write("\nalpha beta.\nbeta alpha.\n")
     assert not create(text_file, outputs, vocab_file).was_current
@@ -299,43 +290,28 @@ def test_a_changed_text_vocabulary_or_number_of_files_makes_the_output_again(
     assert not create(text_file, outputs[:1], str(other)).was_current
 
 
-def test_a_file_of_others_is_replaced_only_when_told_to(tmp_path, text_file, vocab_file):
-    outputs = outputs_in(tmp_path, 2)
-    with open(outputs[1], "w", encoding="utf-8") as stream:
-        stream.write("precious")
-    with pytest.raises(ValueError, match=r"1\.tf_record' is there already.*--overwrite"):
-        create(text_file, outputs, vocab_file)
-    with open(outputs[1], encoding="utf-8") as stream:
-        assert stream.read() == "precious"
-    assert sorted(os.listdir(str(tmp_path))) == ["1.tf_record", "text.txt"]
-    create(text_file, outputs, vocab_file, overwrite=True)
-    assert files.count_records(outputs[1]) > 0
-
-
-def test_records_of_other_text_are_replaced_only_when_told_to(tmp_path, text_file, vocab_file):
-    outputs = outputs_in(tmp_path, 1)
-    create(text_file, outputs, vocab_file)
-    with open(outputs[0], "rb") as stream:
-        before = stream.read()
-    other = tmp_path / "other.txt"
-    with open(text_file, encoding="utf-8") as stream:
-        other.write_text(stream.read() + "\nOne more sentence.\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"made from text\.txt, and --input_file is other\.txt"):
-        create(str(other), outputs, vocab_file)
-    with open(outputs[0], "rb") as stream:
-        assert stream.read() == before
-    assert not create(str(other), outputs, vocab_file, overwrite=True).was_current
-
-
-def test_our_own_file_that_was_changed_since_is_not_replaced_silently(
-    tmp_path, text_file, vocab_file
+@pytest.mark.parametrize("what", ["of others", "changed since", "of other text"])
+def test_files_that_are_not_ours_as_they_are_are_replaced_only_when_told_to(
+    what, tmp_path, text_file, vocab_file
 ):
-    outputs = outputs_in(tmp_path, 1)
-    create(text_file, outputs, vocab_file)
-    with open(outputs[0], "ab") as stream:
-        stream.write(b"appended by hand")
-    with pytest.raises(ValueError, match="did not make it as it is"):
+    outputs = outputs_in(tmp_path, 2)
+    if what == "of others":
+        (tmp_path / "1.tf_record").write_bytes(b"precious")
+    else:
         create(text_file, outputs, vocab_file)
+    if what == "changed since":
+        with open(outputs[1], "ab") as stream:
+            stream.write(b"appended by hand")
+    if what == "of other text":
+        other = tmp_path / "other.txt"
+        os.rename(text_file, str(other))
+        text_file = str(other)
+    before = digest(outputs[1:])
+    with pytest.raises(ValueError, match="--overwrite"):
+        create(text_file, outputs, vocab_file)
+    assert digest(outputs[1:]) == before
+    assert not create(text_file, outputs, vocab_file, overwrite=True).was_current
+    assert files.count_records(outputs[1]) > 0
 
 
 def test_a_large_text_is_not_read_again_when_all_is_done(
@@ -385,18 +361,18 @@ class StoppedError(Exception):
 def stop_after(monkeypatch):
     """Makes the job fail after a number of parts, as a machine that goes down would."""
 
-    original = pretraining_data.InstanceMaker.make_part
+    original = pretraining_data.make_part
 
     def arrange(parts):
         done = []
 
-        def make_part(self, block, path):
+        def make_part(maker, block, path):
             if len(done) == parts:
                 raise StoppedError
             done.append(block.number)
-            return original(self, block, path)
+            return original(maker, block, path)
 
-        monkeypatch.setattr(pretraining_data.InstanceMaker, "make_part", make_part)
+        monkeypatch.setattr(pretraining_data, "make_part", make_part)
         return done
 
     return arrange
@@ -493,70 +469,162 @@ def test_unfinished_work_can_lie_elsewhere_and_strange_files_there_stay(
     assert os.listdir(str(folder)) == ["notes.txt"]
 
 
-def test_a_remote_work_dir_is_refused(tmp_path, text_file, vocab_file):
-    with pytest.raises(
-        ValueError, match="--work_dir is 'gs://bucket/x'; it must be a local folder"
-    ):
-        create(text_file, outputs_in(tmp_path), vocab_file, work_dir="gs://bucket/x")
-
-
 def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path, text_file, vocab_file):
-    outputs = outputs_in(tmp_path)
-    held = pretraining_data._Outputs(outputs, {})
-    with pretraining_data._WorkFolder(None, outputs=held):
-        # The lock is between processes: another one has to try.
-        ours, theirs = pretraining_data.worker_pool.multiprocessing.get_context("fork").Pipe()
+    outputs = outputs_in(tmp_path / "out")
+    lock = tmp_path / "out" / ".0.tf_record.work" / "lock"
+    lock.parent.mkdir(parents=True)
+    # The lock is between processes: another one has to hold it.
+    holder = multiprocessing.get_context("fork").Process(target=hold, args=(str(lock),))
+    holder.start()
+    while not (tmp_path / "held").exists() and holder.is_alive():
+        time.sleep(0.01)
+    try:
+        with pytest.raises(ValueError, match="Another process"):
+            create(text_file, outputs, vocab_file)
+    finally:
+        holder.terminate()
+        holder.join()
 
-        def attempt():
-            try:
-                create(text_file, outputs, vocab_file)
-            except ValueError as error:
-                theirs.send(str(error))
 
-        context = pretraining_data.worker_pool.multiprocessing.get_context("fork")
-        process = context.Process(target=attempt)
-        process.start()
-        assert ours.poll(60)
-        assert "Another process is making the same output now" in ours.recv()
-        process.join()
+def hold(lock):
+    with open(lock, "a") as stream:
+        pretraining_data.fcntl.lockf(stream, pretraining_data.fcntl.LOCK_EX)
+        (pathlib.Path(lock).parents[2] / "held").touch()
+        time.sleep(60)
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+def batch(records):
+    ends = np.cumsum([len(record) for record in records], dtype=np.int64)
+    return example_batches.EncodedExamples(b"".join(records), ends)
+
+
+def make_parts(folder, sizes, *, seed=0):
+    """Parts with records that tell their key; returns them and all (key, record) in order."""
+    random = np.random.RandomState(seed)
+    parts, everything = [], []
+    for number, size in enumerate(sizes):
+        keys = np.sort(random.randint(0, 2**63, size).astype(np.uint64) * np.uint64(2))
+        records = [b"%d:%d" % (number, key) * random.randint(1, 9) for key in keys.tolist()]
+        batches = [batch(records[start : start + 7]) for start in range(0, size, 7)]
+        path = str(folder / f"{number}.part")
+        parts.append(pretraining_data.write_part(path, keys, batches, note={"window": 0}))
+        everything += zip(keys.tolist(), records)
+    return parts, sorted(everything, key=lambda pair: pair[0])
+
+
+def test_a_part_is_read_as_it_was_written_and_only_if_it_is_whole(tmp_path):
+    parts, _ = make_parts(tmp_path, [20, 0, 1])
+    assert [pretraining_data.read_part(part.path) for part in parts] == parts
+    assert [part.count for part in parts] == [20, 0, 1]
+    other = tmp_path / "other.part"
+    assert pretraining_data.read_part(str(other)) is None
+    content = (tmp_path / "0.part").read_bytes()
+    changed = content[:10] + b"?" + content[11:]
+    for damaged in (b"", content[:-1], content[:100], content[5:-30], changed):
+        other.write_bytes(damaged)
+        assert pretraining_data.read_part(str(other)) is None
+
+
+def test_a_part_appears_only_when_it_is_whole(tmp_path):
+    def failing():
+        yield batch([b"one"])
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        pretraining_data.write_part(
+            str(tmp_path / "a.part"), np.zeros(2, np.uint64), failing(), note={}
+        )
+    assert os.listdir(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("range_bytes", [1, 100, 1000, 1 << 20])
+def test_records_of_all_parts_come_in_order_of_key_in_stretches_of_any_length(
+    tmp_path, range_bytes
+):
+    parts, expected = make_parts(tmp_path, [50, 0, 33, 1, 70])
+    records = [record for _, record in expected]
+    for stretch in (154, 50, 7):
+        shuffled = pretraining_data.Shuffled(parts, range_bytes=range_bytes)
+        for start in range(0, 154, stretch):
+            count = min(stretch, 154 - start)
+            if start // stretch % 3 == 1:
+                shuffled.skip(count)
+            else:
+                assert list(shuffled.records(count)) == records[start : start + count]
+
+
+def test_only_one_range_of_records_is_in_memory_and_those_passed_over_are_not_read(
+    tmp_path, monkeypatch
+):
+    parts, _ = make_parts(tmp_path, [400, 300])
+    read, original = [], pretraining_data._read_rows
+
+    def counting(part, first, last):
+        read.append(last - first)
+        return original(part, first, last)
+
+    monkeypatch.setattr(pretraining_data, "_read_rows", counting)
+    size = sum(part.bytes for part in parts)
+    shuffled = pretraining_data.Shuffled(parts, range_bytes=size // 10)
+    shuffled.skip(350)
+    assert not read
+    records = shuffled.records(350)
+    next(records)
+    assert sum(read) < 700 / 5
+    assert len(list(records)) == 349
+
+
+def test_records_with_equal_keys_stay_in_order_of_part(tmp_path):
+    keys = np.array([5, 5], np.uint64)
+    parts = [
+        pretraining_data.write_part(
+            str(tmp_path / name), keys, [batch(records)], note={"window": 0}
+        )
+        for name, records in (("a", [b"1", b"2"]), ("b", [b"3", b"4"]))
+    ]
+    assert list(pretraining_data.Shuffled(parts).records(4)) == [b"1", b"2", b"3", b"4"]
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "changes,message",
+    "changes",
     [
-        ({"max_seq_length": 4}, "--max_seq_length is 4; it must be at least 5"),
-        ({"max_predictions_per_seq": 0}, "--max_predictions_per_seq is 0; it must be at least 1"),
-        ({"ngram": 0}, "--ngram is 0"),
-        ({"dupe_factor": 0}, "--dupe_factor is 0"),
-        ({"shuffle_window_mb": 0}, "--shuffle_window_mb is 0"),
-        ({"masked_lm_prob": 0.0, "do_permutation": True}, "--masked_lm_prob=0 masks none"),
-        ({"masked_lm_prob": 1.5}, "--masked_lm_prob is 1.5; it is a share"),
-        ({"masked_lm_prob": float("nan")}, "--masked_lm_prob is nan"),
-        ({"short_seq_prob": -0.1}, "--short_seq_prob is -0.1"),
-        ({"word_start": "spaces"}, "--word_start is 'spaces'; it must be one of reference"),
-        ({"input_file_mode": "w"}, "--input_file_mode is 'w'; it must be r"),
-        ({"word_start": "underline"}, "--word_start=underline is for SentencePiece"),
+        {"max_seq_length": 4},
+        {"max_predictions_per_seq": 0},
+        {"ngram": 0},
+        {"dupe_factor": 0},
+        {"shuffle_window_mb": 0},
+        {"masked_lm_prob": 1.5},
+        {"masked_lm_prob": float("nan")},
+        {"short_seq_prob": -0.1},
+        {"word_start": "spaces"},
+        {"input_file_mode": "w"},
+        {"language": "ja"},
+        {"user_dictionary": "w.txt"},
+        {"word_start": "underline"},
+        {"word_start": "underline", "language": "zh"},
+        {"masked_lm_prob": 0.0, "do_permutation": True},
     ],
+    ids=str,
 )
-def test_settings_out_of_range_are_refused(changes, message, tmp_path, text_file, vocab_file):
-    with pytest.raises(ValueError, match=message):
+def test_settings_out_of_range_or_that_do_not_fit_are_refused(
+    changes, tmp_path, text_file, vocab_file
+):
+    with pytest.raises(ValueError, match=f"--{next(iter(changes))}"):
         create(text_file, outputs_in(tmp_path), vocab_file, settings=SETTINGS._replace(**changes))
 
 
 def test_too_few_slots_for_the_wanted_predictions_are_warned_of(caplog):
-    pretraining_data.check_settings(pretraining_data.DataSettings(max_seq_length=512))
+    pretraining_instances.check_settings(pretraining_instances.DataSettings(max_seq_length=512))
     assert "--max_predictions_per_seq=77 would make room" in caplog.text
     caplog.clear()
-    pretraining_data.check_settings(pretraining_data.DataSettings(max_seq_length=128))
+    pretraining_instances.check_settings(pretraining_instances.DataSettings(max_seq_length=128))
     assert not caplog.records
-
-
-def test_no_processes_are_refused(tmp_path, text_file, vocab_file):
-    with pytest.raises(ValueError, match="--num_processes is 0; it must be at least 1"):
-        create(text_file, outputs_in(tmp_path), vocab_file, num_processes=0)
 
 
 def test_bad_output_names_are_refused_before_any_work(tmp_path, text_file, vocab_file):
@@ -569,6 +637,9 @@ def test_bad_output_names_are_refused_before_any_work(tmp_path, text_file, vocab
     ):
         with pytest.raises(ValueError, match=message):
             create(text_file, outputs, vocab_file)
+    for name, value in {"num_processes": 0, "work_dir": "gs://bucket/x"}.items():
+        with pytest.raises(ValueError, match=f"--{name} is"):
+            create(text_file, outputs_in(tmp_path), vocab_file, **{name: value})
 
 
 @pytest.mark.parametrize("text", ["eta\n\neta\n", "\u200b\n\n\u200b\n"])
@@ -595,15 +666,15 @@ def test_text_in_another_encoding_is_refused_even_if_bad_bytes_may_be_dropped(tm
 def test_text_that_changes_while_it_is_read_is_refused(
     tmp_path, text_file, vocab_file, monkeypatch
 ):
-    original = pretraining_data.InstanceMaker.make_part
+    original = pretraining_data.make_part
 
-    def make_part(self, block, path):
+    def make_part(*arguments):
         with open(text_file, "a", encoding="utf-8") as stream:
             stream.write("one more.\n")
-        return original(self, block, path)
+        return original(*arguments)
 
-    monkeypatch.setattr(pretraining_data.InstanceMaker, "make_part", make_part)
-    with pytest.raises(ValueError, match=r"text\.txt' was changed while it was read"):
+    monkeypatch.setattr(pretraining_data, "make_part", make_part)
+    with pytest.raises(ValueError, match=r"text\.txt' was changed"):
         create(text_file, outputs_in(tmp_path / "out"), vocab_file)
 
 

@@ -9,18 +9,19 @@ import pathlib
 
 import numpy as np
 import pytest
-import tensorflow.compat.v1 as tf
 
 from albert import tokenization
+from albert.pretraining import documents as text_documents
+from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_data
-from albert.pretraining import text_blocks, word_segmentation
+from albert.pretraining import words
 from albert.util import files
 from tests.support import pretraining_statistics
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 VOCAB = str(FIXTURES / "chinese_vocab.txt")
 CORPUS = FIXTURES / "corpus_zh.txt"
-SETTINGS = pretraining_data.DataSettings(
+SETTINGS = pretraining_instances.DataSettings(
     max_seq_length=64, max_predictions_per_seq=10, dupe_factor=2, random_seed=7, language="zh"
 )
 
@@ -43,13 +44,13 @@ def digest(path):
 
 
 def maker(**changes):
-    return pretraining_data.InstanceMaker(
+    return pretraining_instances.InstanceMaker(
         tokenization.FullTokenizer(VOCAB), SETTINGS._replace(**changes)
     )
 
 
 def block_of(instance_maker):
-    (block,) = instance_maker.read_blocks([str(CORPUS)])
+    (block,) = pretraining_data.read_blocks([str(CORPUS)], SETTINGS)
     return block
 
 
@@ -86,9 +87,9 @@ def test_ids_are_those_of_the_plain_pieces_and_words_those_of_jieba():
     assert 0.5 < share < 0.75
     assert not (block.word_starts & ~plain.word_starts).any()
     first = CORPUS.read_text(encoding="utf-8").split("\n")[0]
-    words = word_segmentation.ChineseSegmenter().words(first)
-    assert words[:3] == ["清晨", "，", "小镇"]
-    place = np.cumsum([0] + [len(word) for word in words[:-1]])
+    found = words.ChineseSegmenter().words(first)
+    assert found[:3] == ["清晨", "，", "小镇"]
+    place = np.cumsum([0] + [len(word) for word in found[:-1]])
     np.testing.assert_array_equal(np.flatnonzero(block.word_starts[: len(first)]), place)
 
 
@@ -152,9 +153,9 @@ def test_no_masks_leave_the_text_and_its_words(whole_words):
 def test_words_work_with_sentencepiece_too():
     text = "The model 模型 is here. "
     tokenizer = tokenization.FullTokenizer(None, True, str(FIXTURES / "tiny.model"))
-    instance_maker = pretraining_data.InstanceMaker(tokenizer, SETTINGS)
-    raw = text_blocks.RawDocument(0, 0, 0, "", 1, text.encode("utf-8"))
-    block = instance_maker.tokenize(text_blocks.TextBlock(0, 0, 0, (raw,))).block
+    instance_maker = pretraining_instances.InstanceMaker(tokenizer, SETTINGS)
+    raw = text_documents.RawDocument(0, 0, 0, "", 1, text.encode("utf-8"))
+    block = instance_maker.tokenize(text_documents.TextBlock(0, 0, 0, (raw,))).block
     encoding = tokenizer.encode_with_offsets(text)
     starts = {encoding.starts[place] for place in np.flatnonzero(block.word_starts)}
     assert starts == {text.index(word) for word in ("The", "model", "模型", "is", "here", ".")}
@@ -190,7 +191,7 @@ def test_both_runtimes_write_the_same_known_bytes(name, tmp_path):
 
 
 def test_the_number_of_processes_does_not_change_the_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 800)
+    monkeypatch.setattr(text_documents, "BLOCK_BYTES", 800)
     for processes in (1, 2):
         create([CORPUS], tmp_path / str(processes), num_processes=processes)
     assert digest(tmp_path / "1") == digest(tmp_path / "2")
@@ -240,26 +241,10 @@ def test_records_made_before_there_were_languages_stay_current(tmp_path):
     assert "words" not in made_from(tmp_path / "a")
     settings = set(made_from(tmp_path / "a")["settings"])
     newer = {"language", "split_sentences", "text_field", "user_dictionary"}
-    assert settings == set(pretraining_data.DataSettings._fields) - newer
+    assert settings == set(pretraining_instances.DataSettings._fields) - newer
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "changes,message",
-    [
-        ({"language": "ja"}, "--language is 'ja'; it must be any .* or zh"),
-        (
-            {"language": "any", "user_dictionary": "w.txt"},
-            "--user_dictionary holds words for jieba",
-        ),
-        ({"word_start": "underline"}, "--word_start=underline is not for --language=zh"),
-    ],
-)
-def test_settings_that_do_not_fit_are_refused(changes, message, tmp_path):
-    with pytest.raises(ValueError, match=message):
-        create([CORPUS], tmp_path / "a", settings=SETTINGS._replace(**changes))
 
 
 PLAIN = SETTINGS._replace(language="any", input_file_mode="rb")
@@ -287,12 +272,3 @@ def test_too_many_bad_lines_of_json_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"a\.jsonl', line 21 is not JSON"):
         create([path], tmp_path / "out", settings=PLAIN._replace(input_file_mode="r"))
     assert sorted(item.name for item in tmp_path.iterdir()) == ["a.jsonl"]
-
-
-def test_records_are_examples_of_the_usual_features(tmp_path):
-    create([CORPUS], tmp_path / "a")
-    record = next(tf.python_io.tf_record_iterator(str(tmp_path / "a")))
-    features = tf.train.Example.FromString(record).features.feature
-    assert len(features["input_ids"].int64_list.value) == 64
-    assert len(features["masked_lm_ids"].int64_list.value) == 10
-    assert len(features["token_boundary"].int64_list.value) == 64

@@ -1,17 +1,23 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Masking n-grams of whole words."""
+"""Masking n-grams of whole words, and the same masks drawn on the fly."""
 
 import collections
 import json
+import zlib
 
 import numpy as np
 import pytest
+import tensorflow.compat.v1 as tf
 
 from albert import tokenization
+from albert.data import batches as input_pipeline
 from albert.pretraining import masking as ngram_masking
+from albert.pretraining import model as pretraining_utils
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys as random_streams
+from albert.pretraining import words
+from tests.support import pretraining_records as records
 from tests.support import pretraining_statistics
 from tests.support.shared import needs_shared, shared_path
 
@@ -32,7 +38,7 @@ SETTINGS = ngram_masking.MaskSettings(
 def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("vocab") / "vocab.txt"
     path.write_text("\n".join(VOCAB) + "\n", encoding="utf-8")
-    return ngram_masking.piece_table(tokenization.FullTokenizer(str(path)))
+    return words.piece_table(tokenization.FullTokenizer(str(path)))
 
 
 def make_pairs(length_a, length_b, count, *, seed=5):
@@ -67,75 +73,6 @@ def make(ids, pairs, table, **changes):
     return ngram_masking.masked_features(
         make_block(ids, table), pairs, table=table, settings=SETTINGS._replace(**changes)
     )
-
-
-# ---- vocabulary ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "piece,starts",
-    [
-        ("\u2581the", True),
-        ("\u2581", True),
-        ("s", False),
-        ("ing", False),
-        ("ING", False),
-        (".", True),
-        ("...", False),
-        ("\u00a3", True),
-        ("<unk>", True),
-        ("'s", True),
-        ("=", True),
-        ("1", True),
-        ("\u00e9t", True),
-        ("\u4e2d", True),
-        ("a\u4e2d", True),
-    ],
-)
-def test_words_of_sentencepiece_start_where_the_english_models_rule_says(piece, starts):
-    assert ngram_masking.starts_word(piece) is starts
-
-
-def test_replacements_are_ordinary_pieces(table):
-    assert [VOCAB[index] for index in table.ordinary] == VOCAB[7:]
-
-
-def test_wordpiece_words_start_without_hashes(table):
-    assert table.is_word_start.tolist() == [not piece.startswith("##") for piece in VOCAB]
-
-
-def test_underline_is_refused_for_a_wordpiece_vocabulary(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(VOCAB), encoding="utf-8")
-    with pytest.raises(ValueError, match="--word_start=underline is for SentencePiece"):
-        ngram_masking.piece_table(tokenization.FullTokenizer(str(path)), "underline")
-
-
-def test_a_vocabulary_without_ordinary_pieces_is_refused(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(VOCAB[:7]), encoding="utf-8")
-    with pytest.raises(ValueError, match="no ordinary piece"):
-        ngram_masking.piece_table(tokenization.FullTokenizer(str(path)))
-
-
-def test_a_vocabulary_without_special_pieces_is_refused(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(VOCAB[:3] + VOCAB[5:]), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"\[SEP\], \[MASK\]"):
-        ngram_masking.piece_table(tokenization.FullTokenizer(str(path)))
-
-
-@needs_shared
-def test_underline_makes_continuation_pieces_of_every_language_continue():
-    pieces = pretraining_statistics.tokenizer()
-    reference = ngram_masking.piece_table(pieces)
-    neutral = ngram_masking.piece_table(pieces, "underline")
-    index = pieces.vocab["1"]  # a continuation piece with a character outside a-z
-    assert (reference.is_word_start[index], neutral.is_word_start[index]) == (True, False)
-    for piece, number in pieces.vocab.items():
-        assert neutral.is_word_start[number] == piece.startswith("\u2581")
-    assert len(reference.ordinary) == 30000 - 5
-    assert reference.ordinary.min() == 5
 
 
 # ---- one sequence ------------------------------------------------------------------------------
@@ -215,16 +152,6 @@ def test_words_are_masked_whole_or_not_at_all_and_segments_end_words(table):
         partners[7 in masked, 5 in masked] += 1
     assert partners[True, False] > 0
     assert partners[False, True] > 0
-
-
-def test_without_whole_words_pieces_are_masked_one_by_one(table):
-    ids = np.array([10] + [70] * 19, np.int32)
-    features = make(ids, make_pairs(19, 1, 50), table, do_whole_word_mask=False, ngram=1)
-    assert (features["masked_lm_weights"].sum(axis=1) == 3).all()
-    whole = make(ids, make_pairs(19, 1, 50), table)
-    # The word of 19 pieces never fits: only B's own piece does.
-    assert whole["masked_lm_positions"][:, 0].tolist() == [21] * 50
-    assert (whole["masked_lm_weights"].sum(axis=1) == 1).all()
 
 
 # ---- choice -------------------------------------------------------------------------------------
@@ -374,13 +301,13 @@ def test_token_boundaries_are_exactly_the_references():
     texts = read_lines("golden/tokenization.jsonl")
     goldens = read_lines("golden/token_boundary.jsonl")
     assert len(goldens) == 240
-    tables = {"spm": ngram_masking.piece_table(spm), "bert": ngram_masking.piece_table(bert)}
+    tables = {"spm": words.piece_table(spm), "bert": words.piece_table(bert)}
     for golden in goldens:
         pieces = {"spm": spm, "bert": bert}[golden["mode"]]
         table = tables[golden["mode"]]
         lines = [texts[golden["line_a"]]["text"], texts[golden["line_b"]]["text"]]
         ids = pieces.encode_ids_batch(lines)
-        starts = ngram_masking.word_starts(pieces, table, lines=lines, ids=ids)
+        starts = words.word_starts(pieces, table, lines=lines, ids=ids)
         length = len(ids[0]) + len(ids[1]) + 3
         # One more piece: two lines may be empty, a block never is.
         block = segment_pairs.TokenizedBlock(
@@ -420,7 +347,7 @@ def measured():
     """Mean of each statistic over our seeds, and how many seeds."""
     pieces = pretraining_statistics.tokenizer()
     block = pretraining_statistics.our_block(pretraining_statistics.blocks40(), pieces)
-    table = ngram_masking.piece_table(pieces)
+    table = words.piece_table(pieces)
     seeds = range(1, 4)
     means = {}
     for name, flags in pretraining_statistics.RUNS.items():
@@ -478,3 +405,219 @@ def test_the_faults_that_are_mended_are_seen_in_the_references_numbers():
             assert abs(expected[run]["frac_label_1"]["mean"] - 0.5) < 0.005
             longer = golden[run]["summary"]["mean_length"]["mean"]
             assert longer > expected[run]["mean_length"]["mean"] + 1
+
+
+# ---- in the graph -------------------------------------------------------------------------------
+
+GRAPH_SETTINGS = SETTINGS._replace(
+    max_seq_length=records.LENGTH,
+    max_predictions_per_seq=records.PREDICTIONS,
+    masked_lm_prob=0.2,
+)
+VOCABULARY = words.Vocabulary(
+    records.MASK, np.arange(records.FIRST_PIECE, records.VOCAB_SIZE, dtype=np.int32)
+)
+
+
+def masked_on_the_fly(features, keys, settings, *, vocabulary, rows=256):
+    """Runs `ngram_masking.masked` on arrays, some rows at a time."""
+    slots = settings.max_predictions_per_seq
+    empty = {
+        "masked_lm_positions": np.zeros([len(keys), slots], np.int32),
+        "masked_lm_ids": np.zeros([len(keys), slots], np.int32),
+        "masked_lm_weights": np.zeros([len(keys), slots], np.float32),
+    }
+    columns = {
+        name: values.astype(np.float32 if values.dtype == np.float32 else np.int32)
+        for name, values in dict(empty, **features).items()
+    }
+    with tf.Graph().as_default(), tf.Session() as session:
+        places = {
+            name: tf.placeholder(values.dtype, [None, values.shape[1]])
+            for name, values in columns.items()
+        }
+        keys_place = tf.placeholder(tf.int64, [None])
+        result = ngram_masking.masked(places, keys_place, settings, vocabulary=vocabulary)
+        found = []
+        for start in range(0, len(keys), rows):
+            part = slice(start, start + rows)
+            feed = {places[name]: values[part] for name, values in columns.items()}
+            feed[keys_place] = keys[part].astype(np.int64)
+            found.append(session.run(result, feed))
+    return pretraining_statistics.joined(found)
+
+
+def some_table(random):
+    starts = random.rand(300) < 0.6
+    ordinary = np.arange(10, 300, dtype=np.int32)
+    return words.PieceTable(
+        is_word_start=starts,
+        odd_unknown=None,
+        unknown_id=-1,
+        ordinary=ordinary[ordinary != 77],
+        cls_id=2,
+        sep_id=3,
+        mask_id=4,
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"ngram": 1},
+        {"ngram": 5, "favor_shorter_ngram": False},
+        {"do_whole_word_mask": False},
+        {"masked_lm_prob": 0.5, "max_predictions_per_seq": 40},
+        {"max_predictions_per_seq": 2},
+    ],
+    ids=str,
+)
+def test_masks_are_bit_for_bit_those_of_data_creation(changes):
+    random = np.random.RandomState(3)
+    table, count, width = some_table(random), 150, 48
+    settings = GRAPH_SETTINGS._replace(max_seq_length=width, max_predictions_per_seq=12)
+    settings = settings._replace(**changes)
+    ids = random.randint(10, 300, 2000).astype(np.int32)
+    block = segment_pairs.TokenizedBlock(ids, table.is_word_start[ids], np.array([0, 2000]), ())
+    length_a = random.randint(1, 30, count)
+    length_b = random.randint(1, width - 2 - length_a)
+    length_b[0] = width - 3 - length_a[0]
+    start = random.randint(0, 1900, count)
+    pairs = segment_pairs.Pairs(
+        start,
+        length_a,
+        start + length_a,
+        length_b,
+        np.arange(count) % 2,
+        random_streams.fold(random_streams.seed_key(9), np.arange(count)),
+    )
+
+    def made(keys, **flags):
+        return ngram_masking.masked_features(
+            block, pairs._replace(key=keys), table=table, settings=settings._replace(**flags)
+        )
+
+    expected = made(pairs.key)
+    plain = made(pairs.key, masked_lm_prob=0.0)
+    assert not any(name.startswith("masked_lm") for name in plain)
+    others = made(random_streams.fold(pairs.key, 1))  # masks to be undone
+    assert (others["masked_lm_positions"] != expected["masked_lm_positions"]).any()
+    vocabulary = table
+    for features in (plain, others):
+        found = masked_on_the_fly(features, pairs.key, settings, vocabulary=vocabulary)
+        assert sorted(found) == sorted(expected)
+        for name, values in expected.items():
+            np.testing.assert_array_equal(found[name], values, err_msg=name)
+
+
+def test_keys_are_those_of_random_streams():
+    positions = np.array([0, 1, 2, 1 << 40])
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(ngram_masking.keys_of(-5, tf.constant(positions)))
+    base = random_streams.fold(random_streams.seed_key(-5), ngram_masking._MASKS)
+    assert found.astype(np.uint64).tolist() == random_streams.fold(base, positions).tolist()
+
+
+@needs_shared
+def test_statistics_of_real_text_are_those_of_the_published_procedure():
+    """The same table that ngram_masking is held against, within five deviations of a seed."""
+    pieces = pretraining_statistics.tokenizer()
+    block = pretraining_statistics.our_block(pretraining_statistics.blocks40(), pieces)
+    table = words.piece_table(pieces)
+    run = "blocks40"
+    expected = json.loads(pretraining_statistics.EXPECTED.read_text(encoding="utf-8"))["runs"][run]
+    plain = pretraining_statistics.our_features(block, table, masked_lm_prob=0.0)
+    count = len(plain["input_ids"])
+    settings = GRAPH_SETTINGS._replace(
+        max_seq_length=128, max_predictions_per_seq=20, masked_lm_prob=0.15
+    )
+    features = masked_on_the_fly(
+        plain,
+        random_streams.fold(random_streams.seed_key(4), np.arange(count)),
+        settings,
+        vocabulary=table,
+    )
+    found = pretraining_statistics.statistics(features, table.mask_id)
+    for name in (
+        "frac_at_target",
+        "frac_mask",
+        "frac_kept",
+        "frac_random",
+        "frac_masked_tokens_word_start",
+        "frac_run_words_1",
+        "frac_run_words_2",
+        "frac_run_words_3",
+        "mean_run_words",
+    ):
+        margin = 5 * expected[name]["sd"] + 1e-9
+        assert found[name] == pytest.approx(expected[name]["mean"], abs=margin), name
+    assert found["frac_masked_words_partial"] == found["masked_special_tokens"] == 0
+
+
+def masked_batches(path, count, *, share, seed=5, masking=True):
+    """Returns the first batches of 50 records, with or without masking on the fly."""
+    spec = pretraining_utils.feature_spec(records.LENGTH, records.PREDICTIONS)
+    transform = ngram_masking.masking(
+        settings=GRAPH_SETTINGS._replace(masked_lm_prob=share), seed=seed, vocabulary=VOCABULARY
+    )
+    with tf.Graph().as_default(), tf.Session() as session:
+        batches = input_pipeline.seeded_batches(
+            [path], spec, batch_size=50, seed=1, transform=transform if masking else None
+        )
+        batch = tf.data.make_one_shot_iterator(batches).get_next()
+        return [session.run(batch) for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 100)
+
+
+def rows_of(batches):
+    for batch in batches:
+        for row in range(50):
+            yield {name: values[row] for name, values in batch.items()}
+
+
+def original_of(row):
+    ids = row["input_ids"].copy()
+    used = row["masked_lm_weights"] > 0
+    ids[row["masked_lm_positions"][used]] = row["masked_lm_ids"][used]
+    return ids
+
+
+def test_labels_restore_exactly_the_original_sequence(path):
+    before = masked_batches(path, 2, share=0.3, masking=False)
+    after = masked_batches(path, 2, share=0.3)
+    for old, new in zip(rows_of(before), rows_of(after)):
+        np.testing.assert_array_equal(original_of(new), original_of(old))
+        for name in ("input_mask", "segment_ids", "next_sentence_labels", "token_boundary"):
+            np.testing.assert_array_equal(new[name], old[name])
+
+
+def test_a_small_share_masks_one_piece(path):
+    masked = [
+        int(row["masked_lm_weights"].sum()) for row in rows_of(masked_batches(path, 1, share=1e-4))
+    ]
+    assert set(masked) <= {0, 1} and sum(masked) > 40  # none where the word drawn last has two
+
+
+def test_each_pass_over_the_data_gets_new_masks(path):
+    batches = masked_batches(path, 4, share=0.3)
+    positions = collections.defaultdict(set)
+    for row in rows_of(batches):
+        positions[tuple(original_of(row))].add(tuple(row["masked_lm_positions"]))
+    assert sum(len(found) > 1 for found in positions.values()) > len(positions) / 2
+
+
+def test_masks_are_a_function_of_seed_and_position_on_every_runtime(path):
+    def checksum(seed):
+        (batch,) = masked_batches(path, 1, share=0.3, seed=seed)
+        return zlib.crc32(batch["input_ids"].tobytes() + batch["masked_lm_positions"].tobytes())
+
+    assert checksum(5) == CHECKSUM_OF_SEED_5
+    assert checksum(6) != CHECKSUM_OF_SEED_5
+
+
+CHECKSUM_OF_SEED_5 = 3993263679

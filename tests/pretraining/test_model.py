@@ -13,8 +13,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, run_pretraining
 from albert.data import batches as input_pipeline
-from albert.pretraining import dynamic_masking
 from albert.pretraining import model as pretraining_utils
+from albert.pretraining import words
 from albert.training import model_fn as training_graph
 from albert.util import runtime as precision
 from tests.support import pretraining_records as records
@@ -141,11 +141,7 @@ def record_file(tmp_path_factory):
     return records.write_records(tmp_path_factory.mktemp("records") / "a.tf_record", 21)
 
 
-def check(file, *arguments, **config):
-    check_all([file], *arguments, **config)
-
-
-def check_all(files, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
+def check(files, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
     pretraining_utils.check_records(
         files,
         max_seq_length=length,
@@ -154,47 +150,35 @@ def check_all(files, length=records.LENGTH, predictions=records.PREDICTIONS, **c
     )
 
 
-def test_records_that_fit_are_accepted(record_file):
-    check(record_file)
-
-
-def test_records_of_another_length_are_refused_with_both_lengths(record_file):
+@pytest.mark.parametrize(
+    "options, named",
+    [
+        ({"length": 12}, ["length 16", "--max_seq_length=12", "--max_seq_length=16"]),
+        ({"predictions": 5}, ["--max_predictions_per_seq=3"]),
+        ({"vocab_size": 10}, ["vocab_size is 10"]),
+        ({"type_vocab_size": 1}, ["segment_ids holds 1", "type_vocab_size is 1"]),
+    ],
+    ids=str,
+)
+def test_records_that_do_not_fit_flags_or_model_are_refused(record_file, options, named):
+    check([record_file])
     with pytest.raises(ValueError) as error:
-        check(record_file, 12)
-    for part in (record_file, "length 16", "--max_seq_length=12", "--max_seq_length=16"):
-        assert part in str(error.value)
-    with pytest.raises(ValueError, match="--max_predictions_per_seq=3"):
-        check(record_file, records.LENGTH, 5)
-
-
-def test_ids_the_model_does_not_know_are_refused_with_the_file(record_file):
-    with pytest.raises(ValueError, match=f"{record_file}.*vocab_size is 10"):
-        check(record_file, vocab_size=10)
-    with pytest.raises(ValueError, match="segment_ids holds 1.*type_vocab_size is 1"):
-        check(record_file, type_vocab_size=1)
+        check([record_file], **options)
+    assert all(part in str(error.value) for part in [record_file, *named])
 
 
 def test_other_files_are_refused_by_name(tmp_path):
-    empty = str(tmp_path / "empty.tf_record")
-    tf.python_io.TFRecordWriter(empty).close()
-    with pytest.raises(ValueError, match="empty.tf_record holds no records"):
-        check(empty)
-    other = str(tmp_path / "other.tf_record")
-    with tf.python_io.TFRecordWriter(other) as writer:
-        feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
-        features = tf.train.Features(feature={"label_ids": feature})
-        writer.write(tf.train.Example(features=features).SerializeToString())
-    with pytest.raises(ValueError, match="input_ids is missing among label_ids"):
-        check(other)
-    text = tmp_path / "text.tf_record"
-    text.write_text("This is no record file, only a text of some length.")
-    with pytest.raises(ValueError, match="text.tf_record.* TFRecord file"):
-        check(str(text))
-    garbage = str(tmp_path / "garbage.tf_record")
-    with tf.python_io.TFRecordWriter(garbage) as writer:
-        writer.write(b"\xff\xff\xff")
-    with pytest.raises(ValueError, match="garbage.tf_record does not hold tf.train.Example"):
-        check(garbage)
+    feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
+    features = tf.train.Features(feature={"label_ids": feature})
+    other = tf.train.Example(features=features).SerializeToString()
+    for name, content in {"empty": [], "other": [other], "garbage": [b"\xff\xff\xff"]}.items():
+        with tf.python_io.TFRecordWriter(str(tmp_path / name)) as writer:
+            for record in content:
+                writer.write(record)
+    (tmp_path / "text").write_text("This is no record file, only a text of some length.")
+    for name in ("empty", "other", "garbage", "text"):
+        with pytest.raises(ValueError, match=str(tmp_path / name)):
+            check([str(tmp_path / name)])
 
 
 @pytest.fixture
@@ -223,13 +207,13 @@ MASKED_ON_THE_FLY = pretraining_utils.InputSettings(
 
 def test_records_of_all_files_together_show_the_vocabulary(tmp_path, read_records, monkeypatch):
     files = [records.write_records(tmp_path / f"{n}.tf_record", 9, seed=n) for n in range(45)]
-    looked_at, original = [], dynamic_masking.vocabulary_of_records
+    looked_at, original = [], pretraining_utils.vocabulary_of_examples
 
     def recorded(examples, vocab_size):
         looked_at.append(len(examples))
         return original(examples, vocab_size)
 
-    monkeypatch.setattr(dynamic_masking, "vocabulary_of_records", recorded)
+    monkeypatch.setattr(pretraining_utils, "vocabulary_of_examples", recorded)
     pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
     assert looked_at == [200]
     # One that says where words begin, and five that are to show the vocabulary.
@@ -238,7 +222,7 @@ def test_records_of_all_files_together_show_the_vocabulary(tmp_path, read_record
 
 def test_of_each_file_no_more_is_read_than_tells_of_words(tmp_path, read_records):
     files = [records.write_records(tmp_path / f"{n}.tf_record", 9, seed=n) for n in range(3)]
-    known = dynamic_masking.Vocabulary(records.MASK, np.arange(records.FIRST_PIECE, 30))
+    known = words.Vocabulary(records.MASK, np.arange(records.FIRST_PIECE, 30))
     pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files, vocabulary=known))
     assert sorted(read_records) == files
 
@@ -249,7 +233,13 @@ def test_the_first_file_in_order_that_does_not_fit_is_named(tmp_path):
         with open(files[number], "wb"):
             pass
     with pytest.raises(ValueError, match="12.tf_record holds no records"):
-        check_all(files)
+        check(files)
+
+
+def evaluation_of(file):
+    return pretraining_utils.InputSettings(
+        files=[file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
+    )
 
 
 def read(settings, params, count):
@@ -273,9 +263,7 @@ def test_the_vocabulary_is_learnt_although_no_file_begins_with_a_masked_record(t
 
 @pytest.mark.slow
 def test_training_input_starts_at_the_batch_of_its_step(record_file):
-    settings = pretraining_utils.InputSettings(
-        files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=True, seed=4
-    )
+    settings = evaluation_of(record_file)._replace(is_training=True, seed=4)
     whole = read(settings, {"batch_size": 8}, 9)
     resumed = read(settings._replace(start_step=7), {"batch_size": 8}, 2)
     for name in whole[0]:
@@ -284,9 +272,7 @@ def test_training_input_starts_at_the_batch_of_its_step(record_file):
 
 
 def test_evaluation_reads_each_record_once_and_fills_up_with_weight_zero(record_file):
-    settings = pretraining_utils.InputSettings(
-        files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
-    )
+    settings = evaluation_of(record_file)
     assert pretraining_utils.evaluation_steps([record_file], 8, 100) == 3
     assert pretraining_utils.evaluation_steps([record_file], 8, 2) == 2
     batches = read(settings, {"batch_size": 8}, 3)
@@ -296,9 +282,7 @@ def test_evaluation_reads_each_record_once_and_fills_up_with_weight_zero(record_
 
 
 def test_the_cores_of_a_tpu_never_lack_a_batch_in_evaluation(record_file):
-    settings = pretraining_utils.InputSettings(
-        files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
-    )
+    settings = evaluation_of(record_file)
     batches = read(settings, {"batch_size": 8, "use_tpu": True}, 8)
     assert [int(batch["is_real_example"].sum()) for batch in batches] == [8, 8, 5] + [0] * 5
 
@@ -307,20 +291,15 @@ class Host(NamedTuple):
     """As a TPUContext tells a host its share."""
 
     index: int
+    hosts: int = 2
 
     def current_input_fn_deployment(self):
-        return None, self.index, 2, 4
+        return None, self.index, self.hosts, 4
 
 
 @pytest.mark.slow
 def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
-    settings = pretraining_utils.InputSettings(
-        files=[record_file],
-        max_seq_length=16,
-        max_predictions_per_seq=3,
-        is_training=False,
-        max_batches=1,
-    )
+    settings = evaluation_of(record_file)._replace(max_batches=1)
 
     def real_rows(params, batches):
         served = read(settings, params, batches)
@@ -336,27 +315,14 @@ def test_the_hosts_of_a_tpu_share_the_records_of_evaluation(record_file):
 
 
 def test_a_host_of_a_tpu_without_records_serves_batches_without_weight(record_file):
-    class FirstHost:
-        def current_input_fn_deployment(self):
-            return None, 0, 31, 4
-
-    settings = pretraining_utils.InputSettings(
-        files=[record_file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
-    )
-    batches = read(settings, {"batch_size": 2, "use_tpu": True, "context": FirstHost()}, 5)
+    params = {"batch_size": 2, "use_tpu": True, "context": Host(0, hosts=31)}
+    batches = read(evaluation_of(record_file), params, 5)
     assert [int(batch["is_real_example"].sum()) for batch in batches] == [0] * 5
 
 
 @pytest.mark.slow
 def test_the_hosts_of_a_tpu_read_the_parts_of_one_batch(record_file):
-    settings = pretraining_utils.InputSettings(
-        files=[record_file],
-        max_seq_length=16,
-        max_predictions_per_seq=3,
-        is_training=True,
-        seed=4,
-        start_step=3,
-    )
+    settings = evaluation_of(record_file)._replace(is_training=True, seed=4, start_step=3)
     (whole,) = read(settings, {"batch_size": 16}, 1)
     parts = [
         part

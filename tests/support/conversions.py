@@ -6,10 +6,11 @@ import os
 
 import tensorflow.compat.v1 as tf
 
-from albert import convert_checkpoint, modeling
+from albert import convert_checkpoint
 from albert.conversion import weights as checkpoint_conversion
 from albert.util import flags as flags_lib
 from tests.support import pretrained_models
+from tests.support.conversion_check import config_in
 
 
 def convert(direction, source, target, *flags):
@@ -22,10 +23,6 @@ def convert(direction, source, target, *flags):
 
 def values_in(folder, name="model.ckpt-best"):
     return checkpoint_conversion.read_checkpoint(os.path.join(str(folder), name)).values
-
-
-def config_in(folder):
-    return modeling.AlbertConfig.from_json_file(os.path.join(str(folder), "albert_config.json"))
 
 
 def restore(folder):

@@ -382,7 +382,7 @@ PARTS: Dict[str, Part] = {
         ),
     ),
     "masking": Part(
-        ("pretraining/test_masking.py", "pretraining/test_dynamic_masking.py"),
+        ("pretraining/test_masking.py",),
         (
             Fault(
                 "70% masked",
@@ -429,8 +429,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "words cut apart",
                 "pretraining/masking.py",
-                "if settings.do_whole_word_mask:",
-                "if not settings.do_whole_word_mask:",
+                "if settings.do_whole_word_mask:\n        is_start =",
+                "if not settings.do_whole_word_mask:\n        is_start =",
             ),
             Fault(
                 "positions of B off by one",
@@ -458,27 +458,27 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "on the fly: no word is taken already",
-                "pretraining/dynamic_masking.py",
+                "pretraining/masking.py",
                 "is_taken = tf.reduce_any(tf.logical_and(inside, chosen), axis=1)",
                 "is_taken = tf.reduce_any(tf.logical_and(inside, chosen), axis=1) & False",
             ),
             Fault(
                 "on the fly: at least two pieces",
-                "pretraining/dynamic_masking.py",
+                "pretraining/masking.py",
                 "number = tf.maximum(1, tf.cast(number, tf.int32))",
                 "number = tf.maximum(2, tf.cast(number, tf.int32))",
             ),
             Fault(
                 "on the fly: 90% masked",
-                "pretraining/dynamic_masking.py",
-                "changed = tf.where(action < ngram_masking.MASKED, masks, changed)",
-                "changed = tf.where(action < ngram_masking.MASKED_OR_KEPT, masks, changed)",
+                "pretraining/masking.py",
+                "changed = tf.where(action < MASKED, masks, changed)",
+                "changed = tf.where(action < MASKED_OR_KEPT, masks, changed)",
             ),
             Fault(
                 "on the fly: the same masks in each pass",
-                "pretraining/dynamic_masking.py",
-                "return _fold(tf.constant(base.astype(np.int64)), positions)",
-                "return _fold(tf.constant(base.astype(np.int64)), 0 * positions)",
+                "pretraining/masking.py",
+                "return random_streams.graph_fold(tf.constant(base.astype(np.int64)), positions)",
+                "return random_streams.graph_fold(tf.constant(base.astype(np.int64)), 0 * positions)",
             ),
         ),
     ),
@@ -863,7 +863,7 @@ PARTS: Dict[str, Part] = {
             "data/test_batches.py",
             "data/test_record_index.py",
             "data/test_padded_batches.py",
-            "pretraining/test_record_shuffle.py",
+            "pretraining/test_job.py",
         ),
         (
             Fault(
@@ -958,13 +958,13 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "parts in their own order",
-                "pretraining/record_shuffle.py",
+                "pretraining/job.py",
                 'order = np.argsort(np.concatenate(keys), kind="stable")',
                 "order = np.arange(sum(map(len, keys)))",
             ),
             Fault(
                 "a range's first record with those before it",
-                "pretraining/record_shuffle.py",
+                "pretraining/job.py",
                 "before = 1 if first else 0",
                 "before = 0",
             ),
@@ -981,15 +981,15 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "steps in order of their digits",
-                "training/evaluation.py",
+                "pretrained/checkpoint_files.py",
                 "    return sorted(found)\n",
                 "    return sorted(found, key=lambda checkpoint: checkpoint.path)\n",
             ),
             Fault(
                 "checkpoints without all data files",
-                "training/evaluation.py",
-                "if not shards or len(shards) < int(_DATA.search(shards[0]).group(1)):",
-                "if not shards:",
+                "pretrained/checkpoint_files.py",
+                "len(shards) >= int(count.group(1))",
+                "bool(shards)",
             ),
             Fault(
                 "everything measured again each time",
@@ -1030,8 +1030,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "a missing weight of the backbone is new",
                 "pretrained/warm_start.py",
-                "elif _is_below(name, required_scopes) and not _starts_with(name, allow_missing):",
-                "elif False and not _starts_with(name, allow_missing):",
+                'elif name.startswith(tuple(f"{scope}/" for scope in required_scopes)):',
+                "elif False:",
             ),
             Fault(
                 "any shape will do",
@@ -1077,8 +1077,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "segments for the mask",
                 "pretrained/hub.py",
-                "input_mask=inputs.input_mask,",
-                "input_mask=inputs.segment_ids,",
+                'input_mask=inputs["input_mask"],',
+                'input_mask=inputs["segment_ids"],',
             ),
         ),
     ),

@@ -15,10 +15,11 @@ from typing import Any, Dict, List, Sequence
 import numpy as np
 
 from albert import tokenization
-from albert.pretraining import job as pretraining_data
+from albert.pretraining import documents as text_documents
+from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import masking as ngram_masking
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import text_blocks
+from albert.pretraining import words
 from benchmarks import create_pretraining_data as plain
 from tests.support.shared import shared_path
 
@@ -128,7 +129,7 @@ def our_block(
 ) -> segment_pairs.TokenizedBlock:
     """`documents` as one tokenised block."""
     raw = tuple(
-        text_blocks.RawDocument(
+        text_documents.RawDocument(
             index=number,
             source=number,
             part=0,
@@ -138,19 +139,21 @@ def our_block(
         )
         for number, document in enumerate(documents)
     )
-    maker = pretraining_data.InstanceMaker(pieces, pretraining_data.DataSettings())
-    return maker.tokenize(text_blocks.TextBlock(0, 0, 0, raw)).block
+    maker = pretraining_instances.InstanceMaker(pieces, pretraining_instances.DataSettings())
+    return maker.tokenize(text_documents.TextBlock(0, 0, 0, raw)).block
 
 
 def our_features(
-    block: segment_pairs.TokenizedBlock, table: ngram_masking.PieceTable, **flags: Any
+    block: segment_pairs.TokenizedBlock, table: words.PieceTable, **flags: Any
 ) -> Dict[str, np.ndarray]:
     """Our features of all instances of `block`."""
-    settings = pretraining_data.DataSettings(max_seq_length=LENGTH, dupe_factor=2)._replace(**flags)
+    settings = pretraining_instances.DataSettings(max_seq_length=LENGTH, dupe_factor=2)._replace(
+        **flags
+    )
     pairs = segment_pairs.make_pairs(
-        block, pretraining_data.part_of(settings, segment_pairs.PairSettings)
+        block, pretraining_instances.part_of(settings, segment_pairs.PairSettings)
     ).pairs
-    mask_settings = pretraining_data.part_of(settings, ngram_masking.MaskSettings)
+    mask_settings = pretraining_instances.part_of(settings, ngram_masking.MaskSettings)
     return joined(
         [
             ngram_masking.masked_features(
@@ -170,7 +173,7 @@ def plain_features(
 ) -> Dict[str, np.ndarray]:
     """The plain program's features of all instances of `documents`, which are of pieces already."""
     settings = plain.PlainSettings(max_seq_length=LENGTH, **dict({"dupe_factor": 2}, **flags))
-    creator = plain.PlainCreator(list(pieces.vocab), ngram_masking.starts_word, settings)
+    creator = plain.PlainCreator(list(pieces.vocab), words.starts_word, settings)
     instances = creator.instances(documents)
     slots = PREDICTIONS * (1 + settings.do_permutation)
 

@@ -13,6 +13,7 @@ import pytest
 from albert import modeling, tokenization
 from albert.data import batches as input_pipeline
 from albert.pretraining import documents as text_documents
+from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_data
 from albert.pretraining import model as pretraining_utils
 from albert.util import files, many_files
@@ -104,7 +105,7 @@ def test_finished_output_is_looked_at_together(tmp_path, meet):
             [str(tmp_path / f"{number}.tf_record") for number in range(8)],
             tokenizer=tokenization.FullTokenizer(None, spm_model_file=vocabulary),
             tokenizer_file=vocabulary,
-            settings=pretraining_data.DataSettings(max_seq_length=32),
+            settings=pretraining_instances.DataSettings(max_seq_length=32),
             num_processes=1,
         )
 

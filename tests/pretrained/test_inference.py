@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Vectors of texts and words for gaps, by the classes and by the scripts embed and fill_mask."""
+"""Vectors of texts and words for [MASK], by the classes and by the scripts embed and fill_mask."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import embed, export_to_tfhub, fill_mask, modeling, tokenization
-from albert.pretrained import text_encoder
+from albert.pretrained import inference
 from albert.util import flags as flags_lib
 from tests.support import pretrained_models
 
@@ -31,7 +31,7 @@ def module(archive, tmp_path_factory):
 
 
 def source_of(archive, **changes):
-    source = text_encoder.Source(
+    source = inference.Source(
         pretrained_models.config(),
         f"{archive}/model.ckpt-best",
         None,
@@ -76,7 +76,7 @@ def plain_layers(archive, text):
     "pooling, layer", [("pooled", -1), ("mean", -1), ("mean", 1), ("first", 2)]
 )
 def test_texts_of_any_length_have_the_vectors_they_have_alone(archive, pooling, layer):
-    with text_encoder.Embedder(
+    with inference.Embedder(
         source_of(archive), pooling=pooling, layer=layer, batch_size=2
     ) as model:
         vectors = model.embed(TEXTS)
@@ -89,23 +89,24 @@ def test_texts_of_any_length_have_the_vectors_they_have_alone(archive, pooling, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pooling", text_encoder.POOLINGS)
+@pytest.mark.parametrize("pooling", inference.POOLINGS)
 def test_a_hub_module_gives_the_same_vectors(archive, module, pooling):
     from_module = source_of(archive, config=None, checkpoint=None, hub_module=module)
     found = []
     for source in (source_of(archive), from_module):
-        with text_encoder.Embedder(source, pooling=pooling) as model:
+        with inference.Embedder(source, pooling=pooling) as model:
             found.append(model.embed(TEXTS))
     np.testing.assert_allclose(*found, atol=1e-5)
 
 
 def test_long_texts_are_cut_and_no_text_has_no_vector(archive):
-    with text_encoder.Embedder(source_of(archive), pooling="mean") as model:
+    with inference.Embedder(source_of(archive), pooling="mean") as model:
         long, longer = model.embed(["bird " * 40, "bird " * 40 + "king"])
         np.testing.assert_array_equal(long, longer)
         assert model.embed([]).shape == (0, 16)
-        with pytest.raises(ValueError, match="neither a text nor a pair"):
-            model.embed([("a", "b", "c")])
+        for wrong in ([("a", "b", "c")], [7], [("a", None)], [()], "a"):
+            with pytest.raises(ValueError):
+                model.embed(wrong)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +121,13 @@ def test_long_texts_are_cut_and_no_text_has_no_vector(archive):
 )
 def test_what_there_is_not_is_refused(archive, options, words):
     with pytest.raises(ValueError, match=re.escape(words)):
-        text_encoder.Embedder(source_of(archive), **options)
+        inference.Embedder(source_of(archive), **options)
 
 
 def test_a_hub_module_has_float32_alone(archive):
     from_module = source_of(archive, config=None, checkpoint=None, hub_module="m")
     with pytest.raises(ValueError, match="--precision=bfloat16"):
-        text_encoder.Embedder(from_module, precision_name="bfloat16")
+        inference.Embedder(from_module, precision_name="bfloat16")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ def test_a_hub_module_has_float32_alone(archive):
 def test_words_are_those_of_the_head_at_the_gap(archive):
     text = "the old [MASK] went home ."
     source = source_of(archive)
-    with text_encoder.MaskFiller(source, count=3) as model:
+    with inference.MaskFiller(source, count=3) as model:
         several = model.fill(["a [MASK] bird [MASK]", text])
     assert [len(gaps) for gaps in several] == [2, 1]
     before, after = text.split("[MASK]")
@@ -168,11 +169,22 @@ def test_words_are_those_of_the_head_at_the_gap(archive):
 
 
 def test_a_text_needs_a_gap_and_has_to_fit(archive):
-    with text_encoder.MaskFiller(source_of(archive)) as model:
-        with pytest.raises(ValueError, match=r"has no gap. Write \[MASK\]"):
-            model.fill(["no gap"])
-        with pytest.raises(ValueError, match="the model takes 22. Shorten"):
+    with inference.MaskFiller(source_of(archive)) as model:
+        with pytest.raises(ValueError, match="the old bird"):
+            model.fill(["the old bird"])
+        with pytest.raises(ValueError, match="22"):
             model.fill(["[MASK] " + "bird " * 40])
+
+
+def test_punctuation_after_a_gap_is_cut_as_it_would_be_after_a_word(archive, monkeypatch):
+    rows, tokenizer = [], source_of(archive).tokenizer
+    with inference.MaskFiller(source_of(archive)) as model:
+        run = model.network.run
+        monkeypatch.setattr(model.network, "run", lambda given: rows.extend(given) or run(given))
+        model.fill(["once the [MASK].", "once the [MASK] near."])
+    stop, near = (row["input_ids"][row["mlm_positions"][0] + 1 : -1] for row in rows)
+    assert stop == tokenizer.encode_ids_batch(["once the the."])[0][-1:]
+    assert tokenizer.convert_ids_to_tokens(near)[0].startswith("\u2581")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -198,7 +210,7 @@ def test_embed_writes_an_array_or_lines(archive, texts, tmp_path):
     for path in (array, lines):
         arguments = [f"--input_file={texts}", f"--output_file={path}", "--pooling=mean"]
         assert embed.embed(settings_of(embed, archive, *arguments)) == 3
-    with text_encoder.Embedder(source_of(archive), pooling="mean") as model:
+    with inference.Embedder(source_of(archive), pooling="mean") as model:
         expected = model.embed(TEXTS)
     np.testing.assert_array_equal(np.load(str(array), allow_pickle=False), expected)
     rows = [json.loads(line) for line in lines.read_text().splitlines()]

@@ -1,0 +1,615 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Models in memory: loaded once, then asked call after call.
+
+    with Embedder(source) as model:
+        model.embed(["He left.", "It rains."])  # float32 [2, H]
+    with MaskFiller(source) as model:
+        model.fill(["The [MASK] sang."])
+
+Building the graph and reading the weights takes seconds and happens once; a call then takes
+milliseconds. The sequences of a call are sorted by length, so that short ones do not wait for
+padding. The models of the tasks are built on `Network` too.
+
+Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
+"""
+
+import os
+import threading
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils, modeling, tokenization
+from albert.pretrained import model_vocabulary
+from albert.pretrained import released as released_models
+from albert.pretrained import warm_start as checkpoint_init
+from albert.util import files
+from albert.util import runtime as precision
+
+POOLINGS = ("pooled", "mean", "first")
+LAST_LAYER = -1
+MASK = "[MASK]"
+SEQUENCES = ("input_ids", "input_mask", "segment_ids")
+POSITIONS = "mlm_positions"
+FORMAT_VERSION = 1  # of the files that describe fine-tuned models
+
+Text = Union[str, Sequence[str]]
+Tensors = Mapping[str, tf.Tensor]
+
+_LENGTH_STEP = 8  # batches are padded to a multiple of this
+_UNDERLINE = "\u2581"  # SentencePiece's mark of a space
+
+
+# ---------------------------------------------------------------------------------------------
+# What all models have in common.
+
+
+class Network:
+    """A graph with its weights in memory. Calls from several threads take turns."""
+
+    def __init__(
+        self,
+        build: Callable[[Tensors], Tensors],
+        load: Callable[[tf.Session], None],
+        *,
+        max_length: int,
+        batch_size: int,
+    ):
+        """Builds the graph and loads the weights.
+
+        Args:
+          build: takes inputs int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS; returns
+            outputs by name, with the leading dimension B.
+          load: gives the variables of a session their values.
+          max_length: S of the longest batch.
+          batch_size: most sequences to run together.
+
+        Raises:
+          ValueError: batch_size is below 1.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}; it must be at least 1.")
+        self._max_length, self._batch_size = max_length, batch_size
+        self._lock = threading.Lock()
+        self.graph = tf.Graph()
+        with self.graph.as_default():
+            names = (*SEQUENCES, POSITIONS)
+            self._inputs = {name: tf.placeholder(tf.int32, [None, None], name) for name in names}
+            self.outputs = dict(build(self._inputs))
+            self._session = tf.Session(graph=self.graph, config=precision.session_config())
+            load(self._session)
+
+    def close(self) -> None:
+        """Frees the weights; no call may follow."""
+        self._session.close()
+
+    def run(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> List[Dict[str, np.ndarray]]:
+        """Returns the outputs for each row, by name and in the order of the rows.
+
+        Args:
+          rows: input_ids and segment_ids of one length without padding, and perhaps positions.
+        """
+        results: List[Any] = [None] * len(rows)
+        order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
+        with self._lock:
+            for start in range(0, len(order), self._batch_size):
+                places = order[start : start + self._batch_size]
+                feed = self._feed([rows[place] for place in places])
+                outputs = self._session.run(self.outputs, feed)
+                for number, place in enumerate(places):
+                    results[place] = {name: value[number] for name, value in outputs.items()}
+        return results
+
+    def _feed(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> Dict[tf.Tensor, Any]:
+        longest = max(len(row["input_ids"]) for row in rows)
+        length = min(-(-longest // _LENGTH_STEP) * _LENGTH_STEP, self._max_length)
+        positions = [row.get(POSITIONS, ()) for row in rows]
+        count = max(1, max(map(len, positions)))
+        values = {name: [_padded(row[name], length) for row in rows] for name in SEQUENCES[::2]}
+        values["input_mask"] = [_padded([1] * len(row["input_ids"]), length) for row in rows]
+        values[POSITIONS] = [_padded(places, count) for places in positions]
+        return {self._inputs[name]: value for name, value in values.items()}
+
+
+def _padded(values: Sequence[int], length: int) -> List[int]:
+    return [*values, *[0] * (length - len(values))]
+
+
+class Model:
+    """What is asked: a `Network` with what makes texts its rows. Use it in a `with` statement."""
+
+    network: Network
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Frees the weights; no call may follow."""
+        self.network.close()
+
+
+def parts_of(text: Text, number: int = 0) -> Tuple[str, ...]:
+    """Returns a text, or a pair of texts, as a tuple.
+
+    Raises:
+      ValueError: it is neither; the message names it as the one of this number, from 0.
+    """
+    parts = (text,) if isinstance(text, str) else text
+    is_sequence = isinstance(parts, (tuple, list)) and len(parts) in (1, 2)
+    if not is_sequence or not all(isinstance(part, str) for part in parts):
+        raise ValueError(
+            f"Text number {number + 1} is {str(text)[:60]!r}. Each must be a text or a pair of "
+            "texts."
+        )
+    return tuple(parts)
+
+
+def check_list(texts: Any) -> None:
+    """Refuses a single text where a list of them is needed, since a text is a sequence too."""
+    if isinstance(texts, str):
+        raise ValueError("A list of texts is needed, not a single text: write [text].")
+
+
+# ---------------------------------------------------------------------------------------------
+# Fine-tuned models.
+
+
+class Trained(NamedTuple):
+    """A fine-tuned model, as its folder describes it.
+
+    Attributes:
+      description: content of the file that run_classifier, run_squad or run_race has written.
+      config: of the encoder; None of a TF-Hub module that does not bring it along.
+      checkpoint: path prefix of the weights.
+      vocabulary: the path for each of model_vocabulary.KEYS, or None.
+    """
+
+    description: Dict[str, Any]
+    config: Optional[modeling.AlbertConfig]
+    checkpoint: str
+    vocabulary: Dict[str, Optional[str]]
+
+    def tokenizer(self) -> tokenization.FullTokenizer:
+        """Returns the tokenizer that the model was trained with.
+
+        Raises:
+          ValueError: the vocabulary does not belong to the model.
+        """
+        lower = self.description["do_lower_case"]
+        tokenizer = tokenization.FullTokenizer(do_lower_case=lower, **self.vocabulary)
+        if self.config is not None:
+            tokenization.check_vocab_size(tokenizer, self.config.vocab_size)
+        return tokenizer
+
+    def encoder(self, dtype: tf.DType) -> fine_tuning_utils.Encoder:
+        """Returns the encoder, to build a head on."""
+        hub_module = self.description.get("hub_module")
+        return fine_tuning_utils.Encoder(
+            self.config, False, hub_module=hub_module, compute_dtype=dtype
+        )
+
+    def network(
+        self,
+        build: Callable[[Tensors, tf.DType], Tensors],
+        *,
+        precision_name: str,
+        batch_size: int,
+    ) -> Network:
+        """Loads the model; `build` makes outputs of the inputs, with products of a type."""
+        dtype = precision.compute_dtype(precision_name)
+        fine_tuning_utils.check_module(self.description.get("hub_module"), dtype)
+        return Network(
+            lambda inputs: build(inputs, dtype),
+            lambda session: checkpoint_init.restore_weights(session, self.checkpoint),
+            max_length=self.description["max_seq_length"],
+            batch_size=batch_size,
+        )
+
+
+def read_trained(
+    folder: str, name: str, checkpoint: Optional[str] = None, *, keys: Sequence[str] = ()
+) -> Trained:
+    """Returns the fine-tuned model in a folder.
+
+    Args:
+      folder: output_dir of a fine-tuning script.
+      name: of the file that describes the model, such as "classifier.json".
+      checkpoint: the weights to take, in any form that checkpoint_init.resolve_checkpoint knows;
+        None takes model.ckpt-best, or else the newest.
+      keys: what the description has to say, besides the usual.
+
+    Raises:
+      ValueError: the folder holds no such model, or its vocabulary is gone or has changed.
+    """
+    folder = os.path.expanduser(str(folder))
+    path = os.path.join(folder, name)
+    if not tf.io.gfile.exists(path):
+        raise ValueError(
+            f"{folder!r} holds no fine-tuned model of this kind: {path} is missing. Give the "
+            "--output_dir of a training."
+        )
+    try:
+        description = files.read_json_object(path)
+    except ValueError as error:
+        raise ValueError(
+            f"{path} does not describe a fine-tuned model ({error}). Train again, or copy the "
+            "folder again."
+        ) from error
+    version = description.get("format_version")
+    keys = ("task", "max_seq_length", "do_lower_case", *keys)
+    missing = [key for key in keys if key not in description]
+    if version != FORMAT_VERSION or missing:
+        raise ValueError(
+            f"{path} is not in this version's format (format_version {version} where "
+            f"{FORMAT_VERSION} is known; missing keys: {', '.join(missing) or 'none'}). Use the "
+            "version that wrote it."
+        )
+    config, config_path = None, os.path.join(folder, released_models.CONFIG_NAME)
+    if tf.io.gfile.exists(config_path) or not description.get("hub_module"):
+        config = modeling.AlbertConfig.from_json_file(config_path)
+    vocabulary = {
+        key: model_vocabulary.find_recorded(folder, description, key)
+        for key in model_vocabulary.KEYS
+    }
+    weights = checkpoint_init.resolve_checkpoint(checkpoint or folder)
+    return Trained(description, config, weights, vocabulary)
+
+
+# ---------------------------------------------------------------------------------------------
+# Pretrained models.
+
+
+class Source(NamedTuple):
+    """A pretrained model.
+
+    Attributes:
+      config: of the model; None with a hub module that does not bring it along.
+      checkpoint: path prefix of the weights; None with a hub module.
+      hub_module: handle, or None.
+      tokenizer: the model's.
+      max_seq_length: longer texts are cut.
+    """
+
+    config: Optional[modeling.AlbertConfig]
+    checkpoint: Optional[str]
+    hub_module: Optional[str]
+    tokenizer: tokenization.FullTokenizer
+    max_seq_length: int
+
+
+def find_source(settings: Any) -> Source:
+    """Returns the model that the flags of a script name.
+
+    Raises:
+      ValueError: none, or files that do not belong together.
+    """
+    settings = released_models.completed(settings)
+    config = fine_tuning_utils.load_config(settings)
+    vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
+    handle, checkpoint = settings.albert_hub_module_handle, None
+    if not handle:
+        if not settings.init_checkpoint:
+            raise ValueError(
+                "No weights: give --init_checkpoint or --albert_dir (or "
+                "--albert_hub_module_handle)."
+            )
+        checkpoint = checkpoint_init.resolve_checkpoint(settings.init_checkpoint)
+    return Source(config, checkpoint, handle, vocabulary.tokenizer, settings.max_seq_length)
+
+
+class _Pretrained(Model):
+    """A pretrained model; what is computed with it is `_build`'s."""
+
+    def __init__(self, source: Source, *, precision_name: str, batch_size: int):
+        self.source = source
+        self._dtype = precision.compute_dtype(precision_name)
+        fine_tuning_utils.check_module(source.hub_module, self._dtype)
+        self._first, self._separator, self._mask = source.tokenizer.required_ids(
+            ["[CLS]", "[SEP]", MASK]
+        )
+        self.network = Network(
+            self._build, self._load, max_length=source.max_seq_length, batch_size=batch_size
+        )
+
+    def _build(self, inputs: Tensors) -> Tensors:
+        raise NotImplementedError
+
+    def _load(self, session: tf.Session) -> None:
+        if self.source.hub_module:
+            session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        else:
+            checkpoint_init.restore_weights(session, self.source.checkpoint)
+
+    def _module_outputs(self, inputs: Tensors, signature: str) -> Tensors:
+        import tensorflow_hub as hub  # takes long to import
+
+        names = SEQUENCES + ((POSITIONS,) if signature == "mlm" else ())
+        module = hub.Module(self.source.hub_module, name="module")
+        return module({name: inputs[name] for name in names}, signature=signature, as_dict=True)
+
+    def _albert(self, inputs: Tensors) -> modeling.AlbertModel:
+        return modeling.AlbertModel(
+            self.source.config,
+            False,
+            inputs["input_ids"],
+            input_mask=inputs["input_mask"],
+            token_type_ids=inputs["segment_ids"],
+            scope="bert",
+            compute_dtype=self._dtype,
+        )
+
+    def _row(self, segments: Sequence[Sequence[int]]) -> Dict[str, List[int]]:
+        """[CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
+        ids, types = [self._first], [0]
+        for number, segment in enumerate(segments):
+            ids += [*segment, self._separator]
+            types += [number] * (len(segment) + 1)
+        longest = self.source.max_seq_length
+        if len(ids) > longest:
+            ids = [*ids[: longest - 1], self._separator]
+        return {"input_ids": ids, "segment_ids": types[:longest]}
+
+
+class Embedder(_Pretrained):
+    """Gives texts, or pairs of texts, their vectors."""
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        pooling: str = "pooled",
+        layer: int = LAST_LAYER,
+        precision_name: str = "float32",
+        batch_size: int = 32,
+    ):
+        """Loads the model.
+
+        Args:
+          source: the model.
+          pooling: "pooled", what classifiers build on (of the last layer); "mean", over the tokens
+            of the text without [CLS] and [SEP]; "first", the vector of [CLS].
+          layer: 1 is the first layer and -1 the last.
+          precision_name: "float32", or "bfloat16" where the processor is faster with it.
+          batch_size: most texts to run together.
+
+        Raises:
+          ValueError: an unknown pooling or layer, or a model that does not fit.
+        """
+        if pooling not in POOLINGS:
+            raise ValueError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
+        if layer != LAST_LAYER and (pooling == "pooled" or source.hub_module):
+            reason = "pooled vectors are" if pooling == "pooled" else "a hub module gives"
+            raise ValueError(
+                f"layer {layer} cannot be taken: {reason} of the last layer only. Use mean or "
+                "first, with a checkpoint."
+            )
+        self._pooling, self._layer = pooling, layer
+        super().__init__(source, precision_name=precision_name, batch_size=batch_size)
+
+    def embed(self, texts: Sequence[Text]) -> np.ndarray:
+        """Returns the vectors, float32 [N, H], in the order of the texts.
+
+        Args:
+          texts: each a text or a pair; what is too long is cut at its end.
+
+        Raises:
+          ValueError: an item is neither.
+        """
+        check_list(texts)
+        parts = [parts_of(text, number) for number, text in enumerate(texts)]
+        flat = [part for item in parts for part in item]
+        ids = iter(self.source.tokenizer.encode_ids_batch(flat))
+        found = self.network.run([self._row([next(ids) for _ in item]) for item in parts])
+        vectors = [row["vector"] for row in found]
+        return np.array(vectors, np.float32).reshape([len(found), self.width])
+
+    @property
+    def width(self) -> int:
+        """Returns H."""
+        return int(self.network.outputs["vector"].shape[-1])
+
+    def _build(self, inputs: Tensors) -> Tensors:
+        if self.source.hub_module:
+            outputs = self._module_outputs(inputs, "tokens")
+            pooled, sequence = outputs["pooled_output"], outputs["sequence_output"]
+        else:
+            model = self._albert(inputs)
+            pooled, sequence = model.get_pooled_output(), self._chosen_layer(model)
+        if self._pooling == "mean":
+            return {"vector": _mean(sequence, inputs)}
+        return {"vector": pooled if self._pooling == "pooled" else sequence[:, 0]}
+
+    def _chosen_layer(self, model: modeling.AlbertModel) -> tf.Tensor:
+        layers = model.get_all_encoder_layers()
+        if not 1 <= abs(self._layer) <= len(layers):
+            raise ValueError(
+                f"There is no layer {self._layer}; the model has {len(layers)}, counted from 1, or "
+                "from -1 backwards."
+            )
+        return layers[self._layer - 1 if self._layer > 0 else self._layer]
+
+
+def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
+    """The mean [B, H] over the positions of a sequence [B, S, H] that hold tokens of the text.
+
+    [CLS] is the first position, [SEP] the last one in use and, of pairs, the last of segment 0.
+    """
+    used = tf.cast(inputs["input_mask"], tf.float32)
+    segment = tf.cast(inputs["segment_ids"], tf.float32)
+    following = tf.pad(used[:, 1:], [[0, 0], [0, 1]])  # 0 at the last position in use
+    changes = tf.pad(segment[:, 1:], [[0, 0], [0, 1]]) - segment
+    is_border = tf.maximum(changes, 0.0)  # 1 where segment 0 ends
+    weights = used * following * (1.0 - is_border)
+    weights = tf.concat([tf.zeros_like(weights[:, :1]), weights[:, 1:]], axis=1)
+    total = tf.maximum(tf.reduce_sum(weights, axis=1, keepdims=True), 1.0)
+    return tf.squeeze(tf.matmul(weights[:, tf.newaxis], sequence), [1]) / total
+
+
+class Proposal(NamedTuple):
+    """A token of the vocabulary in place of [MASK]; `word` has no mark of a space."""
+
+    word: str
+    piece: str
+    probability: float
+
+
+class MaskFiller(_Pretrained):
+    """Proposes words for each [MASK] in a text; several are filled independently."""
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        count: int = 5,
+        precision_name: str = "float32",
+        batch_size: int = 32,
+    ):
+        """Loads the model, with its head for masked words.
+
+        Args:
+          source: the model.
+          count: proposals for each [MASK].
+          precision_name, batch_size: see `Embedder`.
+
+        Raises:
+          ValueError: a model without that head, or one that does not fit.
+        """
+        self._count = count
+        super().__init__(source, precision_name=precision_name, batch_size=batch_size)
+
+    def fill(self, texts: Sequence[str]) -> List[List[List[Proposal]]]:
+        """Returns for each text, for each [MASK] in it, the most probable words, the best first.
+
+        Args:
+          texts: each with at least one [MASK].
+
+        Raises:
+          ValueError: a text without [MASK], or one that is too long for the model.
+        """
+        check_list(texts)
+        rows = [self._masked_row(text) for text in texts]
+        return [
+            [self._proposals(found, number) for number in range(len(row[POSITIONS]))]
+            for row, found in zip(rows, self.network.run(rows))
+        ]
+
+    def _build(self, inputs: Tensors) -> Tensors:
+        if self.source.hub_module:
+            logits = self._module_outputs(inputs, "mlm")["mlm_logits"]  # [B * P, V]
+            return self._best(logits, inputs)
+        model = self._albert(inputs)
+        return self._best(_word_logits(self.source.config, model, inputs), inputs)
+
+    def _best(self, logits: tf.Tensor, inputs: Tensors) -> Dict[str, tf.Tensor]:
+        """The most probable tokens and their probabilities, [B, P, count]."""
+        count = min(self._count, int(logits.shape[-1]))
+        shares, ids = tf.nn.top_k(tf.nn.softmax(logits), k=count)
+        shape = [-1, tf.shape(inputs[POSITIONS])[1], count]
+        return {"ids": tf.reshape(ids, shape), "shares": tf.reshape(shares, shape)}
+
+    def _masked_row(self, text: str) -> Dict[str, List[int]]:
+        parts = text.split(MASK)
+        if len(parts) == 1:
+            raise ValueError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")
+        ids: List[int] = []
+        for number, part in enumerate(parts):
+            ids += [self._mask] * bool(number) + self._ids_after_mask(part, bool(number))
+        longest = self.source.max_seq_length - 2
+        if len(ids) > longest:
+            raise ValueError(
+                f"{text[:60]!r} has {len(ids)} tokens; the model takes {longest}. Shorten the "
+                "text, or raise max_seq_length."
+            )
+        row = self._row([ids])
+        row[POSITIONS] = [
+            place for place, token in enumerate(row["input_ids"]) if token == self._mask
+        ]
+        return row
+
+    def _ids_after_mask(self, part: str, is_after_mask: bool) -> List[int]:
+        """Punctuation that follows [MASK] without a space has no token for the space either."""
+        ids = self.source.tokenizer.encode_ids_batch([part])[0]
+        space = self.source.tokenizer.vocab.get(_UNDERLINE)
+        is_glued = is_after_mask and not part[:1].isspace()
+        return ids[1:] if is_glued and ids and ids[0] == space else ids
+
+    def _proposals(self, found: Mapping[str, np.ndarray], number: int) -> List[Proposal]:
+        ids, shares = found["ids"][number].tolist(), found["shares"][number].tolist()
+        pieces = self.source.tokenizer.convert_ids_to_tokens(ids)
+        words = (piece.replace(_UNDERLINE, "") or piece for piece in pieces)
+        return [Proposal(*row) for row in zip(words, pieces, shares)]
+
+
+def _word_logits(
+    config: modeling.AlbertConfig, model: modeling.AlbertModel, inputs: Tensors
+) -> tf.Tensor:
+    """The head for masked words, [B * P, V]."""
+    return modeling.masked_lm_logits(
+        config,
+        model.get_sequence_output(),
+        model.get_embedding_table(),
+        positions=inputs[POSITIONS],
+        projection=model.get_embedding_projection(),
+    )
+
+
+class PretrainedModel(MaskFiller):
+    """Both pretraining heads of a checkpoint: missing words, and the order of sentences.
+
+    Attributes:
+      parameters: their number.
+    """
+
+    def __init__(
+        self,
+        config: modeling.AlbertConfig,
+        checkpoint: str,
+        tokenizer: tokenization.FullTokenizer,
+    ):
+        """Loads the weights of `checkpoint`, a path prefix."""
+        tokenization.check_vocab_size(tokenizer, config.vocab_size)
+        longest = config.max_position_embeddings
+        source = Source(config, checkpoint, None, tokenizer, longest)
+        super().__init__(source, count=config.vocab_size)
+        variables = self.network.graph.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)
+        self.parameters = sum(variable.shape.num_elements() for variable in variables)
+
+    def _build(self, inputs: Tensors) -> Tensors:
+        config, model = self.source.config, self._albert(inputs)
+        order = modeling.sentence_order_logits(config, model.get_pooled_output())
+        best = self._best(_word_logits(config, model, inputs), inputs)
+        return dict(best, order=tf.nn.softmax(order))  # [B, 2]
+
+    def _ids(self, text: str) -> List[int]:
+        return self.source.tokenizer.encode_ids_batch([text])[0]
+
+    def fits(self, *segments: str) -> bool:
+        """Returns whether these texts together, with [MASK], are short enough for the model."""
+        # [CLS], two [SEP] and [MASK]
+        return sum(len(self._ids(text)) for text in segments) + 4 <= self.source.max_seq_length
+
+    def piece_of(self, word: str) -> Optional[int]:
+        """Returns the id of the one token that is `word`, or None if it takes several."""
+        ids = self._ids(word)
+        return ids[0] if len(ids) == 1 else None
+
+    def probability(self, before: str, after: str, word: str) -> float:
+        """Returns the probability of `word`, which must be one token, between the two texts."""
+        (found,) = self.network.run([self._masked_row(f"{before}{MASK}{after}")])
+        return float(found["shares"][0][found["ids"][0].tolist().index(self.piece_of(word))])
+
+    def order_probability(self, first: str, second: str) -> float:
+        """Returns how probable it is that `first` comes before `second` in running text.
+
+        Raises:
+          ValueError: the texts are too long for the model.
+        """
+        if not self.fits(first, second):
+            raise ValueError(f"{first[:60]!r} and the text after it are too long for the model.")
+        (found,) = self.network.run([self._row([self._ids(first), self._ids(second)])])
+        return float(found["order"][0])

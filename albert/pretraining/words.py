@@ -1,0 +1,522 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences and words: where paragraphs are split, and which tokens begin a word.
+
+    split_sentences("He paid $3.50 to Dr. Smith. “它好吗？”他问。")
+    # ['He paid $3.50 to Dr. Smith.', '“它好吗？”', '他问。']
+    ChineseSegmenter().word_numbers("使用语言模型")    # [0, 0, 1, 1, 2, 2]
+
+Sentences are found by rules for English and Chinese that need no model. A sentence ends behind a
+full stop, question or exclamation mark, or dots in place of what is left out, and the quotes and
+brackets that close behind it, where
+
+* the mark is one that stands for nothing else: 。！？ and the full stops of other scripts (danda,
+  Arabic question mark, ...), with or without space behind it; but not inside 《...》 or （...）,
+  and not before a comma;
+* or it is a mark of ASCII between Chinese characters;
+* or it is a mark of ASCII with space behind it, and what follows does not go on in small letters. A
+  full stop does not end a sentence behind a title (Dr.), an abbreviation before a number (No. 5),
+  the number of an item (1.) at a sentence's start; and behind initials, acronyms and the like only
+  before a word that often begins a sentence.
+
+A semicolon ends none. Nothing is changed or lost but white space at the borders.
+
+Words begin where the vocabulary marks it. For Chinese, jieba finds them: the tokens of a text stay
+what they are, and the places of tokens and words in the text say which tokens begin a word. jieba
+keeps its tables in a cache that it loads by `marshal` from the folder for temporary files, where
+anybody may put one. Here they are made from the dictionary, and no cache is read or written.
+
+Legend: V vocabulary, T tokens of a block of text.
+"""
+
+import functools
+import itertools
+import os
+import re
+import string
+import warnings
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    List,
+    Mapping,
+    Match,
+    NamedTuple,
+    Optional,
+    Pattern,
+    Sequence,
+    Tuple,
+)
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import tokenization
+from albert.util import files
+
+WORD_STARTS = ("reference", "underline")
+
+# --------------------------------------------------------------------------------------- sentences
+
+# Marks that end sentences and do nothing else: Chinese, Arabic, Indic, Armenian, Ethiopic, Burmese,
+# Khmer, Tibetan, Mongolian.
+_PLAIN_MARKS = (
+    "。｡！？\u061f\u06d4\u0964\u0965\u0589\u1362\u1367\u1368\u104b\u17d4\u17d5\u0f0e\u1803\u1809"
+)
+_DOTS = "…⋯"
+_CLOSING = "\"'”’»›」』）)】]》〉〕｝}"
+_OPENING = "\"'“‘«‹「『（([【《〈〔{"
+_CHINESE = (
+    "\u2e80-\u2fdf\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uffee"
+    "\U00020000-\U0003ffff"
+)
+_TITLE_BRACKETS = {"》": "《", "〉": "〈"}
+_BRACKETS = dict(_TITLE_BRACKETS, **{"）": "（"})
+# In characters; what is longer is not looked at, so that no text takes long.
+_LONGEST_ASIDE = 80
+_LONGEST_QUOTE = 500
+
+# Runs of marks, each perhaps with what closes behind it and the number of a note ([3]). Marks of
+# ASCII only count with a space or a Chinese character behind them. Runs begin where no mark is in
+# front, and their parts exclude each other, so that the time searching takes is linear.
+_MARKS = f".!?．{_PLAIN_MARKS}{_DOTS}"
+_CLOSINGS, _OPENINGS = re.escape(_CLOSING), re.escape(_OPENING)
+_END = re.compile(
+    rf"[{_MARKS}](?<![{_MARKS}]{{2}})[{_MARKS}]*(?:[{_CLOSINGS}]+[{_MARKS}]+)*[{_CLOSINGS}]*(?:\[\d{{1,3}}\])*"
+    rf"(?=\s|[{_CHINESE}{_OPENINGS}]|(?<=[{_PLAIN_MARKS}{_DOTS}{_CLOSINGS}])"
+    rf"|(?<=[{_CHINESE}][!?]))"
+)
+_ASCII_MARKS = frozenset(".!?\"'")
+_IS_PLAIN = re.compile(f"[{_PLAIN_MARKS}]")
+_IS_CHINESE = re.compile(f"[{_CHINESE}]")
+_FOLLOWING = re.compile(rf"[\s{_OPENINGS}\u2013\u2014-]*(\w*)(\S?)")
+_NEXT = re.compile(r"\s*(\S?)")
+_GOES_ON = frozenset("，、；：,;:")
+_LOOK_BACK = 40  # characters: no word that matters is longer
+
+
+def _set_of(words: str) -> FrozenSet[str]:
+    """The words in a text."""
+    return frozenset(words.split())
+
+
+# Before a name; these never end a sentence.
+_TITLES = _set_of(
+    "adm capt cmdr col cpl dr drs fr gen gov hon lieut lt maj messrs mlle mme mr mrs ms msgr mt"
+    " pres prof rep rev sen sgt st supt vs cf viz e.g i.e"
+)
+# These go on where a number follows.
+_BEFORE_NUMBERS = _set_of(
+    "no nos vol vols p pp fig figs eq eqs sec secs ch chap art arts ex para pt ref refs ver v n"
+    " ca approx jan feb mar apr jun jul aug sep sept oct nov dec"
+)
+# These end a sentence only before a word that often begins one.
+_UNCERTAIN = _set_of("inc ltd co corp bros jr sr esq ph.d m.d b.a m.a d.c dept univ al")
+_BEGINNERS = _set_of(
+    "A After All Although An And Another As At Because Before Both But By Each Even For From He Her"
+    " Here His How However I If In It Its Many Most My No Not Now On One Or Our She Since So Some"
+    " Such That The Their Then There These They This Those Though Thus To Today Two Under Until"
+    " Upon We What When Where Which While Who Why With Yet You Your"
+)
+_INITIALS = re.compile(r"(?:[A-Z]\.)*[A-Z]|(?:[a-z]\.)+[a-z]")
+_ITEM = re.compile(r"\d{1,3}|[ivxIVX]{1,5}|[a-zA-Z]")
+
+
+def split_sentences(text: str) -> List[str]:
+    """Returns the sentences of a paragraph, without white space at their borders."""
+    sentences, start = [], 0
+    for match in _END.finditer(text):
+        end = _end_of_sentence(text, start, match)
+        if end > start:
+            sentences.append(text[start:end])
+            start = end
+    sentences.append(text[start:])
+    return [sentence for sentence in map(str.strip, sentences) if sentence]
+
+
+def _end_of_sentence(text: str, start: int, match: Match) -> int:
+    """Where the sentence from `start` on ends if it does at these marks; 0 if it does not."""
+    end, marks = match.end(), match.group()
+    if end == len(text):
+        return end
+    if not _ASCII_MARKS.issuperset(marks) and _IS_PLAIN.search(marks):
+        return _end_at_plain_mark(text, start, match)
+    if not text[end].isspace():
+        return _end_between_chinese(text, match)
+    word, sign = _FOLLOWING.match(text, end).groups()
+    if word[:1].islower() or (not word and sign in _GOES_ON):
+        return 0
+    if marks.rstrip(_CLOSING) != ".":
+        return end
+    first = match.start()
+    is_end = _is_full_stop(text[max(start, first - _LOOK_BACK) : first], word)
+    return end if is_end and not (first - start < _LOOK_BACK and _is_item(text[start:first])) else 0
+
+
+def _end_at_plain_mark(text: str, start: int, match: Match) -> int:
+    """Behind 。 and the like."""
+    end = match.end()
+    quote = text[end - 1]
+    if quote in "\"'" and text.count(quote, max(start, end - _LONGEST_QUOTE), end) % 2:
+        end -= len(match.group()) - len(match.group().rstrip(quote))  # it opens what follows
+    following = _NEXT.match(text, end).group(1)
+    if following in _GOES_ON or _is_aside(text, max(start, end - _LONGEST_ASIDE), end):
+        return 0
+    return end
+
+
+def _is_aside(text: str, start: int, end: int) -> bool:
+    """Whether it is in a bracket that closes soon, or in one that closes here inside a sentence."""
+    last = text[end - 1]
+    if last in _BRACKETS:
+        opened = text.rfind(_BRACKETS[last], start, end)
+        return last in _TITLE_BRACKETS or bool(opened >= 0 and text[start:opened].strip())
+    for closing, opening in _BRACKETS.items():
+        is_open = text.rfind(opening, start, end) > text.rfind(closing, start, end)
+        if is_open and text.find(closing, end, end + _LONGEST_ASIDE) >= 0:
+            return True
+    return False
+
+
+def _end_between_chinese(text: str, match: Match) -> int:
+    """Marks of ASCII and dots without space behind them: the end between Chinese characters."""
+    before, after = text[max(0, match.start() - 1) : match.start()], text[match.end()]
+    if after in _GOES_ON or (before.isdigit() and after.isdigit()):
+        return 0
+    is_behind = bool(_IS_CHINESE.match(before)) or before in tuple(_CLOSING)
+    is_before = bool(_IS_CHINESE.match(after)) or after in _OPENING
+    is_dot = match.group()[0] in ".．"
+    is_end = (is_behind and is_before) if is_dot else (is_behind or is_before)
+    return match.end() if is_end else 0
+
+
+def _is_full_stop(before: str, following: str) -> bool:
+    """Whether a dot between `before` and the word `following` ends a sentence."""
+    word = (before.split() or [""])[-1].lstrip(_OPENING)
+    lower = word.lower()
+    if lower in _TITLES:
+        return False
+    if lower in _BEFORE_NUMBERS and following[:1].isdigit():
+        return False
+    if lower in _UNCERTAIN or _INITIALS.fullmatch(word):
+        return following in _BEGINNERS
+    return True
+
+
+def _is_item(sentence: str) -> bool:
+    """Whether it is the number of an item in a list."""
+    return _ITEM.fullmatch(sentence.strip().strip(_OPENING)) is not None
+
+
+# ------------------------------------------------------------------------------------ Chinese words
+
+# A word, perhaps how often it occurs, perhaps its part of speech, which nothing here uses.
+_USER_ENTRY = re.compile(r"(\S.*?)(?: ([0-9]+))?(?: [a-z]+)?")
+
+
+def _import_jieba() -> Any:
+    """Imports it when it is needed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it uses modules that are about to go
+            import jieba
+    except ImportError:
+        raise ValueError(
+            "--language=zh segments words by the package jieba, which is not installed. Install it "
+            "by: pip install jieba"
+        ) from None
+    return jieba
+
+
+def _dictionary_path() -> str:
+    """The dictionary that comes with jieba."""
+    return os.path.join(os.path.dirname(_import_jieba().__file__), "dict.txt")
+
+
+@functools.lru_cache(maxsize=1)
+def _frequencies() -> Tuple[Dict[str, int], int]:
+    """How often each word of jieba's dictionary occurs (0: it only begins words), and the sum."""
+    with open(_dictionary_path(), "rb") as stream:
+        return _import_jieba().Tokenizer.gen_pfdict(stream)
+
+
+def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
+    """Returns what decides the words, as JSON values: version and dictionaries."""
+    return {
+        "segmenter": "jieba",
+        "version": _import_jieba().__version__,
+        "dictionary": files.file_fingerprint(_dictionary_path()),
+        "user_dictionary": files.file_fingerprint(user_dictionary) if user_dictionary else None,
+    }
+
+
+class ChineseSegmenter:
+    """Finds the words of Chinese text by jieba. May be pickled, and used in forked processes."""
+
+    def __init__(self, user_dictionary: Optional[str] = None):
+        """Loads the dictionaries, which takes a second.
+
+        Args:
+          user_dictionary: file with a word a line, in UTF-8, as for jieba: the word, and perhaps
+            its frequency and part of speech, with spaces between them.
+
+        Raises:
+          ValueError: jieba is not installed; a line of user_dictionary is no entry.
+        """
+        self._user_words = _read_user_words(user_dictionary) if user_dictionary else []
+        self._load()
+
+    def _load(self):
+        self._jieba = _import_jieba().Tokenizer()
+        frequencies, self._jieba.total = _frequencies()
+        self._jieba.FREQ = dict(frequencies) if self._user_words else frequencies
+        self._jieba.initialized = True  # otherwise it would look for its cache
+        for word, frequency in self._user_words:
+            self._add(word, frequency)
+
+    def _add(self, word: str, frequency: Optional[int]):
+        """Adds a word; without a frequency, one that keeps it from being cut."""
+        tables = self._jieba
+        if frequency is None:
+            frequency = tables.suggest_freq(word)
+        tables.total += frequency - tables.FREQ.get(word, 0)
+        tables.FREQ[word] = frequency
+        for end in range(1, len(word)):
+            tables.FREQ.setdefault(word[:end], 0)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"_user_words": self._user_words}
+
+    def __setstate__(self, state: Dict[str, Any]):
+        self.__dict__.update(state)
+        self._load()
+
+    def words(self, text: str) -> List[str]:
+        """Returns the words, spaces and signs that `text` is made of: joined, they are the text."""
+        return list(self._jieba.cut(text))
+
+    def word_numbers(self, text: str) -> List[int]:
+        """Returns for each character of `text` the number of the word it belongs to."""
+        numbers: List[int] = []
+        for number, word in enumerate(self._jieba.cut(text)):
+            numbers += [number] * len(word)
+        assert len(numbers) == len(text), text
+        return numbers
+
+    def word_starts(self, text: str, encoding: tokenization.Encoding) -> List[bool]:
+        """Returns for each piece of `text` whether it begins a word.
+
+        It does if its first character belongs to another word than the last character of the piece
+        before it.
+        """
+        starts, last, numbers = [], -1, self.word_numbers(text)
+        # A token that stands for a space at the text's end has its place behind the last character.
+        numbers.append(len(numbers))
+        for start, end in zip(encoding.starts, encoding.ends):
+            starts.append(numbers[start] > last)
+            last = numbers[max(start, end - 1)]
+        return starts
+
+
+def _read_user_words(path: str) -> List[Tuple[str, Optional[int]]]:
+    """Pairs of a word and its frequency or None."""
+    try:
+        lines = files.read_bytes(path).decode("utf-8-sig").split("\n")
+    except tf.errors.OpError as error:
+        raise ValueError(
+            f"--user_dictionary: '{path}' cannot be read ({error.message})."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"--user_dictionary: '{path}' is not UTF-8 ({error.reason} at byte {error.start})."
+        ) from error
+    words = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if "\t" in line.strip():
+            raise ValueError(
+                f"--user_dictionary: '{path}', line {number} holds a TAB. Word, frequency and part "
+                "of speech have spaces between them."
+            )
+        word, frequency = _USER_ENTRY.fullmatch(line.strip()).groups()
+        if frequency is not None and int(frequency) == 0:
+            raise ValueError(
+                f"--user_dictionary: '{path}', line {number} gives '{word}' the frequency 0. Give "
+                "one above 0, or none, for a frequency that keeps the word together."
+            )
+        words.append((word, int(frequency) if frequency else None))
+    return words
+
+
+# ------------------------------------------------------------------------------------- vocabularies
+
+_UNDERLINE = "\u2581"  # SentencePiece's mark of a space
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+# What counts as punctuation in the English models: no apostrophe, "<", ">" or "=".
+_PUNCTUATION = frozenset('!"#$%&()*+,-./:;?@[\\]^_`{|}~\u00a3\u20ac')
+_RESERVED = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK|unused\d+)\]|<[^<>\s]+>")
+
+
+class PieceTable(NamedTuple):
+    """What masking needs to know about a vocabulary."""
+
+    is_word_start: np.ndarray  # bool [V]
+    # Where SentencePiece's unknown piece, that of the text below it, does not start a word.
+    odd_unknown: Optional[Pattern]
+    unknown_id: int
+    ordinary: np.ndarray  # int32: ids that may replace a piece at random
+    cls_id: int
+    sep_id: int
+    mask_id: int
+
+
+def starts_word(piece: str) -> bool:
+    """Returns whether a SentencePiece piece starts a word by the English models' rule.
+
+    It does if it begins with the underline or "<", is a punctuation mark, or holds a character that
+    is neither a letter a-z nor punctuation (so every piece of another script starts a word).
+    """
+    if piece.startswith((_UNDERLINE, "<")) or piece in _PUNCTUATION:
+        return True
+    return any(
+        character.lower() not in _LETTERS and character not in _PUNCTUATION for character in piece
+    )
+
+
+def word_start_rule(is_sentencepiece: bool, word_start: str = "reference") -> Callable[[str], bool]:
+    """Returns whether a piece starts a word, as a function of the piece; see `piece_table`."""
+    if not is_sentencepiece:
+        return lambda piece: not piece.startswith("##")
+    if word_start == "underline":
+        return lambda piece: piece.startswith(_UNDERLINE)
+    return starts_word
+
+
+def is_ordinary(piece: str) -> bool:
+    """Returns whether a WordPiece piece may replace another: it is none of [CLS], <pad> and so."""
+    return bool(piece) and not _RESERVED.fullmatch(piece)
+
+
+def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
+    """Returns the table for a `tokenization.FullTokenizer`.
+
+    Args:
+      tokenizer: has `vocab` (piece -> id) and `sp_model` (None for WordPiece).
+      word_start: "reference", see `starts_word`; or "underline": a word starts at the underline
+        only, in every language. In WordPiece vocabularies a word starts at a piece without "##".
+
+    Raises:
+      ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], has no ordinary piece, or is a
+        WordPiece vocabulary where "underline" was asked for.
+    """
+    vocab, model = tokenizer.vocab, tokenizer.sp_model
+    missing = [piece for piece in ("[CLS]", "[SEP]", "[MASK]") if piece not in vocab]
+    if missing:
+        raise ValueError(
+            f"The vocabulary has no {', '.join(missing)}; pretraining needs them. Use a "
+            "vocabulary made for BERT or ALBERT, or make one with train_vocab."
+        )
+    if word_start == "underline" and model is None:
+        raise ValueError(
+            "--word_start=underline is for SentencePiece models (--spm_model_file); a WordPiece "
+            "vocabulary marks continuations by ## in every language. Use --word_start=reference."
+        )
+    pieces = [""] * (max(vocab.values()) + 1)
+    for piece, number in vocab.items():
+        pieces[number] = piece
+    is_special = np.array(
+        [_is_special(model, number, piece) for number, piece in enumerate(pieces)]
+    )
+    rule = word_start_rule(model is not None, word_start)
+    starts = [rule(piece) for piece in pieces]
+    odd_unknown = _odd_unknown(vocab) if rule is starts_word else None
+    ordinary = np.flatnonzero(~is_special).astype(np.int32)
+    if not len(ordinary):
+        raise ValueError("The vocabulary holds no ordinary piece, only special ones.")
+    return PieceTable(
+        is_word_start=np.array(starts, bool),
+        odd_unknown=odd_unknown,
+        unknown_id=model.unk_id() if model else -1,
+        ordinary=ordinary,
+        cls_id=vocab["[CLS]"],
+        sep_id=vocab["[SEP]"],
+        mask_id=vocab["[MASK]"],
+    )
+
+
+class Vocabulary(NamedTuple):
+    """What masking on the fly must know of a vocabulary; a PieceTable knows it too."""
+
+    mask_id: int
+    ordinary: np.ndarray  # int32: ids that may replace a token at random
+
+
+def describe_vocabulary(vocabulary: Any) -> Dict[str, Any]:
+    """Returns a Vocabulary or PieceTable as JSON values.
+
+    Returns:
+      {"mask_id": id of [MASK], "ordinary": [[first, one past the last], ...]: the ids that may
+      replace a token at random}.
+    """
+    ordinary = vocabulary.ordinary
+    breaks = np.flatnonzero(np.diff(ordinary) != 1)
+    firsts = ordinary[np.concatenate([[0], breaks + 1])]
+    lasts = ordinary[np.concatenate([breaks, [len(ordinary) - 1]])] + 1
+    ranges = np.stack([firsts, lasts], axis=1).tolist()
+    return {"mask_id": int(vocabulary.mask_id), "ordinary": ranges}
+
+
+def described_vocabulary(description: Mapping[str, Any]) -> Vocabulary:
+    """Returns what `describe_vocabulary` described."""
+    ranges = [np.arange(first, last, dtype=np.int32) for first, last in description["ordinary"]]
+    return Vocabulary(int(description["mask_id"]), np.concatenate(ranges))
+
+
+def _odd_unknown(vocab: Dict[str, int]) -> Optional[Pattern]:
+    """Finds runs of letters and punctuation that are not in the vocabulary and start no word.
+
+    The rule of `starts_word` looks at a piece's text. For an unknown piece that is a run of
+    characters without a piece; it starts a word but for the runs that this pattern finds.
+    """
+    letters = [letter for letter in _LETTERS | set(string.ascii_uppercase) if letter not in vocab]
+    others = [mark for mark in _PUNCTUATION if mark not in vocab]
+    if not letters + others:
+        return None
+    pattern = "[" + "".join(map(re.escape, sorted(letters + others))) + "]{2}"
+    if letters:
+        pattern += "|[" + "".join(sorted(letters)) + "]"
+    return re.compile(pattern)
+
+
+def word_starts(
+    tokenizer: Any, table: PieceTable, *, lines: Sequence[str], ids: Sequence[Sequence[int]]
+) -> np.ndarray:
+    """Returns bool [T]: which pieces of some lines, one after another, start a word.
+
+    Args:
+      tokenizer: the `tokenization.FullTokenizer` of the table.
+      table: of the vocabulary.
+      lines: the text.
+      ids: of the pieces of each line, T in all.
+    """
+    flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
+    starts = table.is_word_start[flat]
+    if table.odd_unknown is None:
+        return starts
+    place = 0
+    for line, numbers in zip(lines, ids):
+        if table.unknown_id in numbers and table.odd_unknown.search(tokenizer.preprocess(line)):
+            pieces = tokenizer.tokenize_text(line)
+            starts[place : place + len(numbers)] = [starts_word(piece) for piece in pieces]
+        place += len(numbers)
+    return starts
+
+
+def _is_special(model: Any, number: int, piece: str) -> bool:
+    """Whether a piece stands for something other than text."""
+    if model is None:
+        return not is_ordinary(piece)
+    return model.IsControl(number) or model.IsUnknown(number) or model.IsUnused(number)

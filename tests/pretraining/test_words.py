@@ -1,0 +1,324 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Where sentences end, and which tokens begin a word."""
+
+import builtins
+import logging
+import marshal
+import os
+import pathlib
+import pickle
+import random
+import tempfile
+import time
+
+import pytest
+
+from albert import tokenization
+from albert.pretraining import words
+from tests.support import pretraining_statistics
+from tests.support.shared import needs_shared, shared_path
+
+FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
+TOKENIZER = tokenization.FullTokenizer(str(FIXTURES / "chinese_vocab.txt"))
+VOCAB = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused1]", "<S>", "w", "##c", "x"]
+
+# A bar marks each place where a sentence ends; spaces around it are the paragraph's own.
+PARAGRAPHS = {
+    "plain": "One. |Two! |Three? |Four.",
+    "numbers": "It costs $3.50 or 1.200,50. |At .5 it ends. |Version 2.15.1 is out.",
+    "titles": "Dr. Smith met Mrs. Brown and Gen. Lee. |Prof. White left. |He met Mr. X.",
+    "initials": "J. R. R. Tolkien met C. S. Lewis. |George W. Bush too. |We had plan B. |It won.",
+    "acronyms": "The U.S. Army left the U.S. |They went to the U.K. |This was at 5 p.m. |He slept.",
+    "latin": "See e.g. Smith, i.e. Him, cf. Miller et al. (1999), etc. |And so on.",
+    "companies": "Smith Inc. Ltd. and Co. Bros. were sold. |He was Martin Jr. |She was not.",
+    "before numbers": "See No. 5, Fig. 3 and Vol. 2 (p. 7). |On Jan. 5 he left. |No. |He came.",
+    "items": "1. First of all. |2. Then that. |IV. A roman one.",
+    "quotes": "“Go!” |She went. |'No.' |\"Why?\" |(He left.) |[So.] |She said «No.» |Well.",
+    "goes on": '"Really?" he asked. |"Stop!" — he said. |So... and then? |Yahoo!, he said.',
+    "ellipses": "Wait... |What? |Well… |He left. |No...no.",
+    "many marks": "What?! |No!!! |Really?... |Yes.",
+    "addresses": "Mail a.b@c.de or see www.a.com/x?y=1!z now. |Use x.y() here.",
+    "notes": "It is so.[3] |Others say no.[12][13] |True.",
+    "chinese": "今天很好。|你呢？|我也是！|再见｡|好……|是吗？！|对。。。|完",
+    "chinese quotes": "他说：“好。”|然后走了。|『真的？』|（是的。）|完。",
+    "straight quotes": '他说"你好。"|她走了。|"再见"，他说。|\'好。\'|完。',
+    "chinese asides": "《你好！中国》很好看。|他（是谁？我不知道。）走了。|〈为什么？〉也是。",
+    "chinese commas": "“好！”，他说。|他走了……，我没有。|春；夏；秋；冬。",
+    "ascii in chinese": "你好吗?|我很好!|好.|好OK?|是的。|圆周率是3.14。|图３．１在这.|第2.3节。",
+    "latin in chinese": "微软.NET好用。|看www.a.com吧。|用a.b吧!|I.E.也可以。|Yes! |对。",
+    "spaces in chinese": "好。 |是。　|完。",
+    "hindi": "यह है।|वह है॥|क्या?",
+    "arabic": "هل هذا صحيح؟|نعم۔|شكرا.",
+    "others": "Բարև։|ሰላም።|မင်္ဂလာပါ။|សួស្តី។|x",
+    "one": "no end at all",
+}
+
+
+@pytest.mark.parametrize("name", sorted(PARAGRAPHS))
+def test_rules(name):
+    marked = PARAGRAPHS[name]
+    expected = [sentence.strip() for sentence in marked.split("|")]
+    assert words.split_sentences(marked.replace("|", "")) == expected
+
+
+def test_white_space_around_sentences_is_dropped_and_that_inside_is_kept():
+    assert words.split_sentences("  One  two.\t\u3000 Three. \r") == ["One  two.", "Three."]
+    assert words.split_sentences("") == words.split_sentences(" \u3000") == []
+    assert words.split_sentences("...") == ["..."]
+
+
+def without_space(sentences):
+    return "".join("".join(sentences).split())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_lost_or_changed_and_sentences_are_parts_of_the_text(seed):
+    generator = random.Random(seed)
+    alphabet = "..!?。！？…．।؟\"'”“’()（）《》[] \t　abAB19中文，,;-Dr"
+    for _ in range(1500):
+        text = "".join(generator.choice(alphabet) for _ in range(generator.randrange(40)))
+        sentences = words.split_sentences(text)
+        assert without_space(sentences) == without_space([text])
+        place = 0
+        for sentence in sentences:
+            assert sentence == sentence.strip() != ""
+            place = text.index(sentence, place) + len(sentence)
+
+
+@pytest.mark.parametrize(
+    "text", ["." * 20000 + "x", '.")' * 9000 + "x", "。" * 20000, "(《（" * 7000]
+)
+def test_time_does_not_explode(text):
+    started = time.perf_counter()
+    assert without_space(words.split_sentences(text)) == text
+    assert time.perf_counter() - started < 5
+
+
+def borders(sentences):
+    """Where sentences end, counted in characters that are no space."""
+    lengths = [len(without_space([sentence])) for sentence in sentences]
+    return {sum(lengths[: number + 1]) for number in range(len(lengths) - 1)}
+
+
+@needs_shared
+@pytest.mark.parametrize("name,joint", [("books_en.txt", " "), ("zh.txt", "")])
+def test_real_text_joined_to_paragraphs_is_mostly_split_where_it_was(name, joint):
+    with open(str(shared_path(f"data/text/{name}")), encoding="utf-8") as stream:
+        documents = stream.read(1200000).split("\n\n")[:-1]
+    found = missed = wrong = 0
+    for document in documents:
+        lines = [line.strip() for line in document.split("\n") if line.strip()]
+        for start in range(0, len(lines), 6):
+            paragraph = lines[start : start + 6]
+            expected = borders(paragraph)
+            made = borders(words.split_sentences(joint.join(paragraph)))
+            found += len(made & expected)
+            missed += len(expected - made)
+            wrong += len(made - expected)
+    assert found / (found + missed) > 0.93
+    assert found / (found + wrong) > 0.93
+
+
+# ---- Chinese words -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def segmenter():
+    return words.ChineseSegmenter()
+
+
+def marked(text, segmenter, tokenizer=TOKENIZER):
+    """The pieces of a text with a bar before each that begins a word."""
+    encoding = tokenizer.encode_with_offsets(text)
+    starts = segmenter.word_starts(text, encoding)
+    assert len(starts) == len(encoding.pieces)
+    return "".join("|" * start + piece for start, piece in zip(starts, encoding.pieces))
+
+
+@pytest.mark.parametrize(
+    "text,expected",
+    [
+        ("使用语言模型，好的", "|使用|语言|模型|，|好|的"),
+        ("模型提高了12.5%。", "|模型|提高|了|12.5%|。"),
+        ("内存24GB", "|内存|24##gb"),
+        ("用TensorFlow训练  ALBERT model", "|用|tensor##flow|训练|albert|model"),
+        ("\u200b模型\u3000图书馆\t学校", "|模型|图书馆|学校"),
+        ("樱花开放", "|[UNK]花|开放"),
+        ("", ""),
+    ],
+)
+def test_words_are_those_of_the_segmenter_at_their_places(text, expected, segmenter):
+    assert marked(text, segmenter) == expected
+
+
+def test_the_same_characters_are_a_word_here_and_parts_of_two_there(segmenter):
+    # A list of words, matched wherever they occur, could not tell these apart.
+    assert segmenter.words("市长在说话") == ["市长", "在", "说话"]
+    assert segmenter.words("南京市长江大桥") == ["南京市", "长江大桥"]
+
+
+def test_place_by_place_with_words_given_by_hand(segmenter, monkeypatch):
+    encoding = tokenization.Encoding(
+        pieces=["\u2581", "ab", "c", "de", "f", "\u2581"],
+        ids=[0] * 6,
+        starts=[0, 0, 2, 3, 6, 8],
+        ends=[0, 2, 3, 5, 7, 8],
+    )
+    # Words: abc (0-2), d (3), e (4), a sign that gave no piece (5), fg (6-7).
+    monkeypatch.setattr(segmenter, "word_numbers", lambda _: [0, 0, 0, 1, 2, 3, 4, 4])
+    assert segmenter.word_starts("abcde fg", encoding) == [True, False, False, True, True, True]
+
+
+def test_words_joined_are_the_text(segmenter):
+    text = " 全家人\r\n一起。Müller's 5G-网络\u3000\u200b\U00020000\ud83d 3.14% "
+    assert "".join(segmenter.words(text)) == text
+    numbers = segmenter.word_numbers(text)
+    assert len(numbers) == len(text)
+    assert numbers == sorted(numbers)
+
+
+def test_a_segmenter_may_be_pickled(segmenter):
+    copy = pickle.loads(pickle.dumps(segmenter))
+    text = "科学家发现，这种植物能够在非常干旱的环境中生长。"
+    assert copy.words(text) == segmenter.words(text)
+    assert len(pickle.dumps(segmenter)) < 1000
+
+
+# ---- the dictionary of the user ------------------------------------------------------------------
+
+
+def user_dictionary(tmp_path, content):
+    path = tmp_path / "words.txt"
+    path.write_bytes(content.encode("utf-8"))
+    return str(path)
+
+
+def test_words_of_the_user_are_added_for_this_segmenter_alone(tmp_path, segmenter):
+    before = segmenter.words("小型语言模型好")
+    assert "语言模型" not in before
+    path = user_dictionary(tmp_path, "\ufeff语言模型\r\n\r\n好模 5\n小型语 100000000 n\n")
+    own = words.ChineseSegmenter(path)
+    assert own.words("语言模型好") == ["语言模型", "好"]
+    assert own.words("小型语言模型")[0] == "小型语"
+    assert pickle.loads(pickle.dumps(own)).words("语言模型好") == ["语言模型", "好"]
+    assert segmenter.words("小型语言模型好") == before
+
+
+@pytest.mark.parametrize("content", ["好的\t5\n", "好的 0\n", None, "\ud800"])
+def test_mistakes_in_the_dictionary_name_the_flag(content, tmp_path):
+    path = tmp_path / "words.txt"
+    if content:
+        path.write_bytes(content.encode("utf-8", "surrogatepass"))
+    with pytest.raises(ValueError, match="--user_dictionary"):
+        words.ChineseSegmenter(str(path))
+
+
+def test_the_fingerprint_tells_version_and_dictionaries(tmp_path):
+    plain = words.fingerprint(None)
+    assert plain["segmenter"] == "jieba"
+    assert plain["version"].startswith("0.42")
+    assert plain["dictionary"]["name"] == "dict.txt"
+    own = words.fingerprint(user_dictionary(tmp_path, "模型\n"))
+    assert own["user_dictionary"]["sha256"]
+    assert dict(own, user_dictionary=None) == plain
+
+
+# ---- what is not there, and what must not be trusted ---------------------------------------------
+
+
+def test_without_jieba_one_sentence_says_what_to_do(monkeypatch):
+    real_import = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name == "jieba":
+            raise ImportError(name)
+        return real_import(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ValueError, match="pip install jieba"):
+        words.fingerprint(None)
+
+
+@pytest.mark.slow
+def test_a_cache_in_the_folder_for_temporary_files_is_neither_read_nor_written(
+    tmp_path, monkeypatch, caplog, capfd
+):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    planted = tmp_path / "jieba.cache"
+    content = marshal.dumps(({"模": 1}, 1))
+    planted.write_bytes(content)
+    words._frequencies.cache_clear()
+    segmenter = words.ChineseSegmenter()
+    assert segmenter.words("语言模型") == ["语言", "模型"]
+    assert os.listdir(str(tmp_path)) == ["jieba.cache"]
+    assert planted.read_bytes() == content
+    assert not [record for record in caplog.records if record.name.startswith("jieba")]
+    assert capfd.readouterr().err == ""
+
+
+# ---- vocabularies --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "piece,starts",
+    [
+        ("\u2581the", True),
+        ("\u2581", True),
+        ("s", False),
+        ("ing", False),
+        ("ING", False),
+        (".", True),
+        ("...", False),
+        ("\u00a3", True),
+        ("<unk>", True),
+        ("'s", True),
+        ("=", True),
+        ("1", True),
+        ("\u00e9t", True),
+        ("\u4e2d", True),
+        ("a\u4e2d", True),
+    ],
+)
+def test_words_of_sentencepiece_start_where_the_english_models_rule_says(piece, starts):
+    assert words.starts_word(piece) is starts
+
+
+def table_of(folder, pieces, *arguments):
+    path = folder / "vocab.txt"
+    path.write_text("\n".join(pieces), encoding="utf-8")
+    return words.piece_table(tokenization.FullTokenizer(str(path)), *arguments)
+
+
+def test_wordpiece_words_start_without_hashes_and_replacements_are_ordinary(tmp_path):
+    table = table_of(tmp_path, VOCAB)
+    assert table.is_word_start.tolist() == [piece != "##c" for piece in VOCAB]
+    assert [VOCAB[index] for index in table.ordinary] == ["w", "##c", "x"]
+    description = words.describe_vocabulary(table)
+    assert description == {"mask_id": 4, "ordinary": [[7, 10]]}
+    found = words.described_vocabulary(description)
+    assert (found.mask_id, found.ordinary.tolist()) == (4, [7, 8, 9])
+
+
+@pytest.mark.parametrize(
+    "pieces, arguments",
+    [(VOCAB, ["underline"]), (VOCAB[:7], []), (VOCAB[:3] + VOCAB[5:], [])],
+    ids=["underline", "no ordinary one", "no [SEP], [MASK]"],
+)
+def test_unfit_vocabularies_are_refused(pieces, arguments, tmp_path):
+    with pytest.raises(ValueError):
+        table_of(tmp_path, pieces, *arguments)
+
+
+@needs_shared
+def test_underline_makes_continuation_pieces_of_every_language_continue():
+    pieces = pretraining_statistics.tokenizer()
+    reference = words.piece_table(pieces)
+    neutral = words.piece_table(pieces, "underline")
+    index = pieces.vocab["1"]  # a continuation piece with a character outside a-z
+    assert (reference.is_word_start[index], neutral.is_word_start[index]) == (True, False)
+    for piece, number in pieces.vocab.items():
+        assert neutral.is_word_start[number] == piece.startswith("\u2581")
+    assert len(reference.ordinary) == 30000 - 5
+    assert reference.ordinary.min() == 5

@@ -1,0 +1,52 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A reader in memory answers as the script that trained it."""
+
+import json
+
+import pytest
+
+import albert
+from albert import run_squad_v1, run_squad_v2
+from albert.squad import reader
+from albert.util import flags as flags_lib
+from tests.support import classification_data, squad_data
+from tests.support.squad_runs import CONTEXT, arguments_for, read_json
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version, script", [("v1", run_squad_v1), ("v2", run_squad_v2)])
+def test_answers_are_those_of_the_script(tmp_path, version, script):
+    classification_data.write_config(tmp_path)
+    asked = [
+        squad_data.answered(str(number), CONTEXT, text, f"which {text} ?")
+        for number, text in enumerate(("king", "bird", "old town", "river"))
+    ]
+    squad_data.write_squad(tmp_path, [squad_data.paragraph(CONTEXT, *asked)], f"{version}.json")
+    out = tmp_path / "out"
+    arguments = arguments_for(tmp_path, out, version, "--do_train", "--do_predict")
+    script.main(flags_lib.parse(script.define_flags, arguments))
+    pairs = [(item["question"], CONTEXT) for item in asked]
+    with albert.load(str(out), batch_size=3) as model:
+        assert isinstance(model, reader.Reader)
+        answers = model.predict(pairs)
+        assert model.answer(*pairs[1]).text == answers[1].text
+        with pytest.raises(ValueError, match="2"):
+            model.predict([pairs[0], "a text"])
+    texts = {str(number): answer.text for number, answer in enumerate(answers)}
+    assert texts == read_json(out / "predictions.json")
+    nbest = read_json(out / "nbest_predictions.json")
+    expected = [nbest[name][0]["probability"] for name in sorted(nbest)]
+    assert [answer.probability for answer in answers] == pytest.approx(expected, abs=1e-5)
+    if version == "v2":
+        odds = read_json(out / "null_odds.json")
+        found = {str(number): answer.null_odds for number, answer in enumerate(answers)}
+        assert found == pytest.approx(odds, abs=1e-5)
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="squad.json"):
+        reader.Reader(str(tmp_path))
+    (tmp_path / "squad.json").write_text(json.dumps({"format_version": 1}), encoding="utf-8")
+    with pytest.raises(ValueError, match="doc_stride"):
+        reader.Reader(str(tmp_path))
