@@ -265,12 +265,6 @@ def examples_digest(examples: Sequence[Example]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _describe_file(path: str) -> str:
-    """A source file's fingerprint, the telling part first: log lines are cut."""
-    known = input_pipeline.file_fingerprint(path)
-    return f"{known['name']}, {known['size']} bytes, sha256 {known['sha256']}"
-
-
 def write_features(
     task: classifier_tasks.Task,
     data: TaskData,
@@ -278,7 +272,6 @@ def write_features(
     output_file: str,
     max_seq_length: int,
     tokenizer: tokenization.FullTokenizer,
-    pad_to_multiple_of: int = 1,
     num_processes: Optional[int] = None,
     description: str = "",
 ) -> feature_cache.RecordFile:
@@ -291,19 +284,14 @@ def write_features(
         it is made from; see `feature_cache.build_records`.
       max_seq_length: S.
       tokenizer: prepares the texts and cuts them into tokens.
-      pad_to_multiple_of: padding examples are added until the count is a multiple of this (TPU).
       num_processes: see `feature_cache.build_records`.
       description: for the log; "mrpc train" or the like.
-
-    Returns:
-      The record file; its count includes padding.
 
     Raises:
       ValueError: max_seq_length is too small, or the vocabulary lacks [CLS] or [SEP].
     """
     label_list = task.label_list
     encoder = _Encoder(tokenizer, max_seq_length)
-    padding = [PaddingInputExample()] * (-len(data.examples) % pad_to_multiple_of)
 
     def convert(chunk: Sequence[Example]) -> feature_cache.Conversion:
         pairs = _encode_all(chunk, tokenizer)
@@ -318,13 +306,12 @@ def write_features(
             "format_version": _FORMAT_VERSION,
             "max_seq_length": max_seq_length,
             "labels": label_list,
-            "files": [_describe_file(path) for path in data.files],
+            "files": [input_pipeline.file_fingerprint(path) for path in data.files],
             "examples": examples_digest(data.examples),
-            "padding_examples": len(padding),
             "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
         },
         spec=feature_spec(max_seq_length, task.is_regression),
-        items=list(data.examples) + padding,
+        items=data.examples,
         convert=convert,
         num_processes=num_processes,
         description=description or os.path.basename(str(output_file)),
@@ -367,7 +354,6 @@ def cached_features(
     cached_dir: str,
     max_seq_length: int,
     tokenizer: tokenization.FullTokenizer,
-    pad_to_multiple_of: int = 1,
     num_processes: Optional[int] = None,
 ) -> SplitFeatures:
     """Reads a split and returns its examples with the record file of their features.
@@ -375,7 +361,7 @@ def cached_features(
     Args:
       task, data_dir, split: as `classifier_tasks.read_examples` takes them.
       cached_dir: folder of the record files, shared by runs; see `cache_path`.
-      max_seq_length, tokenizer, pad_to_multiple_of, num_processes: as of `write_features`.
+      max_seq_length, tokenizer, num_processes: as of `write_features`.
 
     Raises:
       ValueError: the data cannot be read, or as `write_features`.
@@ -387,7 +373,6 @@ def cached_features(
         output_file=cache_path(cached_dir, task, split, max_seq_length=max_seq_length),
         max_seq_length=max_seq_length,
         tokenizer=tokenizer,
-        pad_to_multiple_of=pad_to_multiple_of,
         num_processes=num_processes,
         description=f"{task.name} {split}",
     )

@@ -181,14 +181,6 @@ def test_how_many_examples_were_cut_is_counted(tmp_path):
     assert built.notes["cut to 8 tokens"] == 1
 
 
-def test_padding_fills_up_to_a_multiple(tmp_path):
-    built = _write(_data(5, tmp_path), tmp_path / "a.tf_record", pad_to_multiple_of=4)
-    examples = [tf.train.Example.FromString(record) for record in _records(built.path)]
-    real = [e.features.feature["is_real_example"].int64_list.value[0] for e in examples]
-    assert built.count == 8
-    assert real == [1] * 5 + [0] * 3
-
-
 @pytest.mark.parametrize("task", ["mrpc", "sts-b"])
 def test_the_declaration_parses_what_was_written(task, tmp_path):
     is_regression = task == "sts-b"
@@ -221,7 +213,6 @@ def _changed_label(data):
         {"tokenizer": "cased"},
         {"task": "qqp", "expected": True},
         {"task": "mnli"},
-        {"pad_to_multiple_of": 2},
         {"data": _changed_label},
     ],
 )
