@@ -43,10 +43,6 @@ def input_fn_builder(
     use_tpu,
     bsz,
     is_v2,
-    *,
-    padding=None,
-    seed=0,
-    start_step=0,
 ):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
@@ -56,22 +52,14 @@ def input_fn_builder(
     Args:
       input_file: a record file, or several as a list.
       seq_length: S.
-      is_training: endless shuffled batches, of which number n is a function of the seed and n;
-        otherwise each record once, in order.
+      is_training: endless shuffled batches; otherwise each record once, in order.
       drop_remainder: leave the last batch of a prediction out if it is not full.
       use_tpu: take B from params.
       bsz: B elsewhere.
       is_v2: whether there is p_mask.
-      padding: one of padded_batches.MODES: batches of padded_batches, which are all full, always
-        have p_mask and in prediction is_real_example and example_index; B is that of params if
-        they have one.
-      seed: of the order of training.
-      start_step: training goes on with the batch of this step.
     """
     spec = squad_features.feature_spec(seq_length, is_training)
-    if padding:
-        padding = padded_batches.Padding(padding, features=squad_features.SEQUENCES)
-    elif not is_v2:
+    if not is_v2:
         features = [feature for feature in spec.features if feature.name != "p_mask"]
         spec = input_pipeline.FeatureSpec(features)
     return padded_batches.input_fn(
@@ -79,11 +67,8 @@ def input_fn_builder(
         spec,
         is_training=is_training,
         batch_size=bsz,
-        padding=padding,
         drop_remainder=drop_remainder,
         use_tpu=use_tpu,
-        seed=seed,
-        start_step=start_step,
     )
 
 

@@ -53,7 +53,7 @@ def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
 # ------------------------------------------------------------------------------------- conversion
 
 
-class _Encoder:
+class Encoder:
     """Puts the ids of an article and of a question with an option together."""
 
     def __init__(
@@ -114,7 +114,7 @@ def convert_single_example(
         lacks [CLS] or [SEP].
     """
     del example_index
-    encoder = _Encoder(tokenizer, max_seq_length, max_qa_length)
+    encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
     if isinstance(example, PaddingInputExample):
         zeros = [[0] * max_seq_length] * label_size
         return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
@@ -136,7 +136,7 @@ def convert_single_example(
 
 def _convert(
     passages: Sequence[race_examples.Passage],
-    encoder: _Encoder,
+    encoder: Encoder,
     tokenizer: tokenization.FullTokenizer,
 ) -> feature_cache.Conversion:
     """The records of all questions on some passages, each article tokenised once."""
@@ -209,7 +209,7 @@ def write_features(
     Raises:
       ValueError: lengths that do not go together, or the vocabulary lacks [CLS] or [SEP].
     """
-    encoder = _Encoder(tokenizer, max_seq_length, max_qa_length)
+    encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
     return feature_cache.build_records(
         output_file,
         fingerprint={
