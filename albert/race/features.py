@@ -14,7 +14,7 @@ Dimensions: C options, S sequence.
 
 import functools
 import os
-from typing import Any, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from albert import tokenization
 from albert.data import batches as input_pipeline
@@ -32,7 +32,9 @@ def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> input_p
     input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
     """
     sequences = (num_choices, max_seq_length)
-    shapes = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), sequences)
+    shapes: Dict[str, Tuple[int, ...]] = dict.fromkeys(
+        ("input_ids", "input_mask", "segment_ids"), sequences
+    )
     shapes.update(label_ids=(), is_real_example=())
     return input_pipeline.FeatureSpec([input_pipeline.Feature(*item) for item in shapes.items()])
 
@@ -134,7 +136,7 @@ def convert_single_example(
     )
 
 
-def _convert(
+def convert_passages(
     passages: Sequence[race_examples.Passage],
     encoder: Encoder,
     tokenizer: tokenization.FullTokenizer,
@@ -221,7 +223,7 @@ def write_features(
         },
         spec=feature_spec(max_seq_length),
         items=split.passages,
-        convert=functools.partial(_convert, encoder=encoder, tokenizer=tokenizer),
+        convert=functools.partial(convert_passages, encoder=encoder, tokenizer=tokenizer),
         exact_path=exact_path,
         num_processes=num_processes,
         description=description or os.path.basename(str(output_file)),

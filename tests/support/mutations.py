@@ -477,8 +477,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "on the fly: the same masks in each pass",
                 "pretraining/masking.py",
-                "return random_streams.graph_fold(tf.constant(base.astype(np.int64)), positions)",
-                "return random_streams.graph_fold(tf.constant(base.astype(np.int64)), 0 * positions)",
+                "graph_fold(tf.constant(base.astype(np.int64)), positions)",
+                "graph_fold(tf.constant(base.astype(np.int64)), 0 * positions)",
             ),
         ),
     ),
