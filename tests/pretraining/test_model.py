@@ -15,6 +15,7 @@ from albert import modeling, run_pretraining
 from albert.data import batches as input_pipeline
 from albert.pretraining import model as pretraining_utils
 from albert.pretraining import words
+from albert.training import hooks
 from albert.training import model_fn as training_graph
 from albert.util import runtime as precision
 from tests.support import pretraining_records as records
@@ -66,7 +67,7 @@ def train(settings: pretraining_utils.ModelSettings, batch: Dict[str, Any], step
         tf.set_random_seed(1)
         tensors = {name: tf.constant(value) for name, value in batch.items()}
         spec = pretraining_utils.build_model_fn(settings)(tensors, None, TRAIN, {})
-        scalars = pretraining_utils.training_hooks.reported_scalars()
+        scalars = hooks.reported_scalars()
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             losses, seen = [], []
