@@ -25,6 +25,7 @@ from albert.classification.features import (  # noqa: F401  by the names users k
 from albert.classification.model import classification_head  # noqa: F401
 from albert.data import padded_batches
 from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
+from albert.training import model_fn
 
 
 class DataProcessor:
@@ -189,13 +190,13 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any keyword besides, are the fields of fine_tuning_utils.ModelSettings, but
-    for num_labels, and task_name, which says whether it is a regression and what is measured.
+    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but for
+    num_labels, and task_name, which says whether it is a regression and what is measured.
     """
     task = tasks.TASKS.get(task_name.strip().lower())
     metric_names = (task.metrics if task else ("eval_accuracy",)) + ("eval_loss",)
-    return fine_tuning_utils.build_model_fn(
-        fine_tuning_utils.ModelSettings(
+    return model_fn.build_model_fn(
+        model_fn.FineTuningModel(
             config=albert_config,
             init_checkpoint=init_checkpoint,
             learning_rate=learning_rate,

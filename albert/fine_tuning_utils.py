@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What every fine-tuning task shares: the encoder, its vocabulary, and the one model function.
+"""What every fine-tuning task shares: the encoder, its vocabulary, and what a head is.
 
 A task brings a head: a function that takes features and an `Encoder`, and returns a `HeadOutput`.
 
@@ -9,7 +9,7 @@ A task brings a head: a function that takes features and an `Encoder`, and retur
         logits = ...
         return HeadOutput(per_example_loss=..., outputs={"probabilities": ...}, watched={})
 
-    model_fn = build_model_fn(ModelSettings(config=config, ...), head)
+    model_fn = training.model_fn.build_model_fn(settings, head)
 
 Dimensions: B batch, S sequence, H hidden.
 """
@@ -17,15 +17,14 @@ Dimensions: B batch, S sequence, H hidden.
 import dataclasses
 import logging
 import os
-import re
 import types
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.training import model_fn as training_graph
 from albert.util import files
+from albert.util import flags as flags_lib
 from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
@@ -130,7 +129,41 @@ def _module_in_graph(handle: str, is_training: bool) -> Any:
 
 
 # ---------------------------------------------------------------------------------------------
-# The vocabulary.
+# A head.
+
+
+class HeadOutput(NamedTuple):
+    """What a head makes of a batch.
+
+    Attributes:
+      per_example_loss: float32 [B]; None where there are no labels.
+      outputs: predictions by name, with the leading dimension B.
+      watched: float32 [B] by name: numbers whose mean progress shows in training.
+    """
+
+    per_example_loss: Optional[tf.Tensor]
+    outputs: Dict[str, tf.Tensor]
+    watched: Dict[str, tf.Tensor]
+
+
+Head = Callable[[Features, Encoder], HeadOutput]
+
+
+# ---------------------------------------------------------------------------------------------
+# Configuration and vocabulary, as flags name them.
+
+
+@dataclasses.dataclass(frozen=True)
+class EncoderSettings(flags_lib.Settings):
+    """The flags that say which encoder it is, and how text is cut for it."""
+
+    albert_config_file: Optional[str]
+    init_checkpoint: Optional[str]
+    albert_hub_module_handle: Optional[str]
+    vocab_file: Optional[str]
+    spm_model_file: Optional[str]
+    do_lower_case: bool
+    max_seq_length: int
 
 
 class Vocabulary(NamedTuple):
@@ -150,7 +183,9 @@ class Vocabulary(NamedTuple):
         }
 
 
-def load_vocabulary(settings: Any, config: Optional[modeling.AlbertConfig]) -> Vocabulary:
+def load_vocabulary(
+    settings: EncoderSettings, config: Optional[modeling.AlbertConfig]
+) -> Vocabulary:
     """Returns the tokenizer that the flags name, or else the hub module's.
 
     Args:
@@ -197,7 +232,7 @@ def check_module(handle: Optional[str], compute_dtype: tf.DType, *, recompute: b
         )
 
 
-def load_config(settings: Any) -> Optional[modeling.AlbertConfig]:
+def load_config(settings: EncoderSettings) -> Optional[modeling.AlbertConfig]:
     """Returns the model's configuration; None for a hub module that does not bring it along.
 
     Args:
@@ -286,192 +321,3 @@ def create_vocab(
         albert_hub_module_handle=hub_module,
     )
     return load_vocabulary(settings, None).tokenizer
-
-
-# ---------------------------------------------------------------------------------------------
-# The model function.
-
-
-class HeadOutput(NamedTuple):
-    """What a head makes of a batch.
-
-    Attributes:
-      per_example_loss: float32 [B]; None where there are no labels.
-      outputs: predictions by name, with the leading dimension B.
-      watched: float32 [B] by name: numbers whose mean progress shows in training.
-    """
-
-    per_example_loss: Optional[tf.Tensor]
-    outputs: Dict[str, tf.Tensor]
-    watched: Dict[str, tf.Tensor]
-
-
-@dataclasses.dataclass(frozen=True)
-class ModelSettings(training_graph.ModelSettings):
-    """The settings of any training, of which most have a default here, and those of fine-tuning."""
-
-    init_checkpoint: Optional[str] = None
-    learning_rate: float = 5e-5
-    num_train_steps: int = 1
-    num_warmup_steps: int = 0
-    hub_module: Optional[str] = None
-    layerwise_lr_decay: float = 1.0
-
-
-Head = Callable[[Features, Encoder], HeadOutput]
-_SHARES = "fine_tuning_shares"
-
-
-def build_model_fn(
-    settings: ModelSettings, head: Head, *, metric_fn: Optional[Callable] = None
-) -> Callable:
-    """Returns a TPUEstimator's model function for training, evaluation and prediction.
-
-    The loss is the mean of the head's per_example_loss. Features have the leading dimension B.
-
-    Args:
-      settings: the model and its training.
-      head: see `HeadOutput`.
-      metric_fn: for evaluation inside the graph (TPU): (per_example_loss [B], is_real_example
-        int32 [B], and each of the head's outputs by name) -> tf.metrics by name. Each of the
-        names is a keyword.
-
-    Raises:
-      ValueError: a hub module with what it cannot do; when the model function is called: the
-        checkpoint to start from does not fit.
-    """
-    check_module(settings.hub_module, settings.compute_dtype, recompute=settings.recompute)
-    if settings.hub_module and settings.gradient_accumulation_steps > 1:
-        raise ValueError(
-            f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} does not work "
-            "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
-        )
-
-    def model_fn(
-        features: Features, labels: Any, mode: str, params: Mapping[str, Any]
-    ) -> "tf.estimator.tpu.TPUEstimatorSpec":
-        """Builds the graph of one mode."""
-        del labels
-        if mode == tf.estimator.ModeKeys.TRAIN:
-            return _training_spec(settings, head, features, model_dir=params.get("model_dir"))
-        output = head(features, _encoder(settings, is_training=False))
-        scaffold_fn = training_graph.warm_start(settings)
-        if mode == tf.estimator.ModeKeys.PREDICT:
-            return tf.estimator.tpu.TPUEstimatorSpec(
-                mode=mode, predictions=_predictions(features, output), scaffold_fn=scaffold_fn
-            )
-        tensors = dict(
-            output.outputs,
-            per_example_loss=output.per_example_loss,
-            is_real_example=_real(features, output),
-        )
-        return tf.estimator.tpu.TPUEstimatorSpec(
-            mode=mode,
-            loss=tf.reduce_mean(output.per_example_loss),
-            scaffold_fn=scaffold_fn,
-            eval_metrics=(metric_fn or _mean_loss, tensors),
-        )
-
-    return model_fn
-
-
-def _encoder(
-    settings: ModelSettings, *, is_training: bool, dropout_seed: Optional[tf.Tensor] = None
-) -> Encoder:
-    """The encoder of the settings."""
-    return Encoder(
-        settings.config,
-        is_training,
-        hub_module=settings.hub_module,
-        dropout_seed=dropout_seed,
-        use_one_hot_embeddings=settings.use_one_hot_embeddings,
-        compute_dtype=settings.compute_dtype,
-        recompute=settings.recompute and is_training,
-        # Without gradients the compiled parts gain nothing, and each length would be compiled.
-        use_xla=settings.use_xla and is_training,
-    )
-
-
-def _training_spec(
-    settings: ModelSettings, head: Head, features: Features, *, model_dir: Optional[str]
-) -> "tf.estimator.tpu.TPUEstimatorSpec":
-    """Builds one update."""
-    first = next(iter(features.values()))
-    batch_size = tf.shape(first)[:1]
-    shares = tf.ones(batch_size) / tf.cast(batch_size, tf.float32)  # [B]
-
-    def loss_of(micro_batch: Features, dropout_seed: tf.Tensor):
-        """A micro-batch's part of the mean over the batch."""
-        encoder = _encoder(settings, is_training=True, dropout_seed=dropout_seed)
-        output = head(micro_batch, encoder)
-        part = micro_batch[_SHARES]
-        watched = {
-            name: tf.reduce_sum(part * tf.cast(value, tf.float32))
-            for name, value in output.watched.items()
-        }
-        return tf.reduce_sum(part * output.per_example_loss), watched
-
-    rate_factor = None
-    if settings.layerwise_lr_decay != 1.0:
-        rate_factor = layerwise_rate_factor(settings.layerwise_lr_decay)
-    batch = dict(features, **{_SHARES: shares})
-    return training_graph.training_spec(
-        settings, loss_of, batch, model_dir=model_dir, rate_factor=rate_factor
-    )
-
-
-def layerwise_rate_factor(decay: float) -> Callable[[str], float]:
-    """Returns the factor of each variable's learning rate, by its name.
-
-    Heads and the pooler have 1, the last group of layers decay, the one before it decay^2, and so
-    on; the embeddings and their projection come after the first group (arXiv:1801.06146, section
-    3.2, with a group for a layer, since ALBERT's layers share weights).
-
-    Args:
-      decay: the factor from one group to the one below it.
-    """
-
-    def factor(name: str) -> float:
-        numbers = [_group_of(variable.op.name) for variable in tf.trainable_variables()]
-        groups = 1 + max((number for number in numbers if number is not None), default=-1)
-        group = _group_of(name)
-        if group is not None:
-            return decay ** (groups - group)
-        if re.search(r"(^|/)bert/(embeddings|encoder)/", name):
-            return decay ** (groups + 1)
-        return 1.0
-
-    return factor
-
-
-def _group_of(name: str) -> Optional[int]:
-    """The number of the layer group a variable belongs to."""
-    found = re.search(r"(^|/)transformer/group_(\d+)/", name)
-    return int(found.group(2)) if found else None
-
-
-def _real(features: Features, output: HeadOutput) -> tf.Tensor:
-    """1 for examples, 0 for what only fills the batch, int32 [B]."""
-    real = features.get("is_real_example")
-    if real is None:
-        return tf.ones_like(output.per_example_loss, dtype=tf.int32)
-    return tf.cast(tf.reshape(real, [-1]), tf.int32)
-
-
-def _predictions(features: Features, output: HeadOutput) -> Dict[str, tf.Tensor]:
-    """What prediction gives for each example: the outputs, its loss, and which one it is."""
-    predictions = dict(output.outputs)
-    if output.per_example_loss is not None:
-        predictions["per_example_loss"] = output.per_example_loss
-    for name in ("is_real_example", "example_index"):
-        if name in features:
-            predictions[name] = tf.reshape(features[name], [-1])
-    return predictions
-
-
-def _mean_loss(
-    *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
-) -> Dict[str, Any]:
-    """The metric of a task that names none."""
-    del outputs
-    return {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}

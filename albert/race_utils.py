@@ -20,6 +20,7 @@ from albert.race.features import (  # noqa: F401
     file_based_convert_examples_to_features,
 )
 from albert.race.model import choice_head  # noqa: F401
+from albert.training import model_fn
 
 
 class RaceProcessor:
@@ -153,7 +154,7 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any keyword besides, are the fields of fine_tuning_utils.ModelSettings, but
+    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but
     for num_labels, C; max_seq_length, S; and dropout_prob, that of the head. Sequences are
     [B, C * S] or [B, C, S].
     """
@@ -166,8 +167,8 @@ def model_fn_builder(
         split = {name: _split_choices(features[name], num_labels, max_seq_length) for name in flat}
         return head(dict(features, **split), encoder)
 
-    return fine_tuning_utils.build_model_fn(
-        fine_tuning_utils.ModelSettings(
+    return model_fn.build_model_fn(
+        model_fn.FineTuningModel(
             config=albert_config,
             init_checkpoint=init_checkpoint,
             learning_rate=learning_rate,

@@ -12,9 +12,10 @@ eval_results.json, and keeps the checkpoint with the best masked_lm_accuracy as 
 Progress is shown on the terminal, recorded for TensorBoard, and kept in training_curve.csv.
 """
 
+import dataclasses
 import logging
 import os
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Type
 
 import tensorflow.compat.v1 as tf
 from absl import flags
@@ -26,9 +27,11 @@ from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretraining import model as pretraining_utils
 from albert.pretraining import words
-from albert.training import distributed_run, distribution
+from albert.training import distribution
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training import hooks as training_hooks
+from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
 from albert.util import many_files
 from albert.util import runtime as precision
@@ -43,8 +46,30 @@ get_sentence_order_output = modeling.get_sentence_order_output
 gather_indexes = modeling.gather_indexes
 
 
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
+@dataclasses.dataclass(frozen=True)
+class PretrainingSettings(TrainingSettings):
+    """The script's flags."""
+
+    input_file: str
+    eval_file: Optional[str]
+    do_eval: bool
+    eval_batch_size: int
+    keep_checkpoint_max: int
+    max_predictions_per_seq: int
+    masked_lm_budget: float
+    spm_model_file: Optional[str]
+    vocab_file: Optional[str]
+    poly_power: float
+    num_train_steps: int
+    num_warmup_steps: int
+    start_warmup_step: int
+    max_eval_steps: int
+    eval_untrained: bool
+    init_from_group0: bool
+
+
+def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
+    """Defines the script's flags; returns the class of its settings."""
     flags_lib.define_model_flags(flag_values)
     flags_lib.path(
         flag_values,
@@ -98,6 +123,7 @@ def define_flags(flag_values: flags.FlagValues):
     )
     flags_lib.define_tpu_flags(flag_values)
     flags_lib.define_runtime_flags(flag_values)
+    return PretrainingSettings
 
 
 def _define_masking_flags(flag_values: flags.FlagValues):
@@ -204,7 +230,7 @@ def input_fn_builder(
 class Outcome(NamedTuple):
     """What a run did; None for what was not asked for, or was done already."""
 
-    training: Optional[estimator_utils.TrainingSummary]
+    training: Optional[training_hooks.TrainingSummary]
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
 
 
@@ -217,7 +243,7 @@ class Data(NamedTuple):
 
 
 @estimator_utils.sole_trainer
-def pretrain(settings: Any) -> Outcome:
+def pretrain(settings: PretrainingSettings) -> Outcome:
     """Trains and evaluates as the settings say.
 
     Args:
@@ -225,7 +251,7 @@ def pretrain(settings: Any) -> Outcome:
 
     Raises:
       ValueError: flags, records or checkpoints that do not fit each other.
-      estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
+      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     check_flags(settings)
     settings = released_models.completed(settings, with_vocabulary=False)
@@ -239,7 +265,7 @@ def pretrain(settings: Any) -> Outcome:
     return Outcome(training, evaluation)
 
 
-def check_flags(settings: Any):
+def check_flags(settings: PretrainingSettings):
     """Checks flags against each other.
 
     Raises:
@@ -259,7 +285,7 @@ def check_flags(settings: Any):
         )
 
 
-def find_data(settings: Any, config: modeling.AlbertConfig) -> Data:
+def find_data(settings: PretrainingSettings, config: modeling.AlbertConfig) -> Data:
     """Finds the record files that are needed, and looks into them.
 
     Raises:
@@ -287,7 +313,9 @@ def find_data(settings: Any, config: modeling.AlbertConfig) -> Data:
     return Data(training, evaluation or training, [one for one in told if one.file in in_training])
 
 
-def keep_vocabulary(settings: Any, told: List[pretraining_utils.RecordsVocabulary]) -> None:
+def keep_vocabulary(
+    settings: PretrainingSettings, told: List[pretraining_utils.RecordsVocabulary]
+) -> None:
     """Puts the records' vocabulary into --output_dir, so that the model can be used from there.
 
     Args:
@@ -309,7 +337,9 @@ def keep_vocabulary(settings: Any, told: List[pretraining_utils.RecordsVocabular
 
 
 def build_model_fn(
-    settings: Any, config: modeling.AlbertConfig, init_checkpoint: Optional[str] = None
+    settings: PretrainingSettings,
+    config: modeling.AlbertConfig,
+    init_checkpoint: Optional[str] = None,
 ) -> Callable:
     """Returns the model function; it starts from `init_checkpoint` if there is no other."""
     return model_fn_builder(
@@ -333,7 +363,7 @@ def build_model_fn(
 
 
 def build_estimator(
-    settings: Any, config: modeling.AlbertConfig
+    settings: PretrainingSettings, config: modeling.AlbertConfig
 ) -> "tf.estimator.tpu.TPUEstimator":
     """Returns the estimator of evaluation."""
     return estimator_utils.build_estimator(
@@ -346,8 +376,8 @@ def build_estimator(
 
 
 def train(
-    settings: Any, config: modeling.AlbertConfig, files: List[str]
-) -> Optional[estimator_utils.TrainingSummary]:
+    settings: PretrainingSettings, config: modeling.AlbertConfig, files: List[str]
+) -> Optional[training_hooks.TrainingSummary]:
     """Trains to --num_train_steps, from the newest checkpoint if there is one."""
     resumed = estimator_utils.agreed_resume_point(settings)
     if resumed and resumed.step >= settings.num_train_steps:
@@ -384,7 +414,9 @@ def train(
     )
 
 
-def _masks_on_the_fly(settings: Any, config: modeling.AlbertConfig) -> Dict[str, Any]:
+def _masks_on_the_fly(
+    settings: PretrainingSettings, config: modeling.AlbertConfig
+) -> Dict[str, Any]:
     """The fields of InputSettings that say whether and how masks are drawn."""
     if not settings.masked_lm_budget:
         return {}
@@ -400,7 +432,7 @@ def _masks_on_the_fly(settings: Any, config: modeling.AlbertConfig) -> Dict[str,
 
 
 def evaluate(
-    settings: Any, config: modeling.AlbertConfig, files: List[str]
+    settings: PretrainingSettings, config: modeling.AlbertConfig, files: List[str]
 ) -> checkpoint_evaluator.EvaluationSummary:
     """Evaluates each checkpoint once and keeps the best."""
     estimator = build_estimator(settings, config)
@@ -427,7 +459,7 @@ def evaluate(
                 input_fn,
                 steps=steps,
                 checkpoint_path=path,
-                hooks=[estimator_utils.EvaluationProgressHook(steps)],
+                hooks=[training_hooks.EvaluationProgressHook(steps)],
             )
         return pretraining_utils.evaluation_results(results)
 
@@ -460,9 +492,9 @@ def evaluate(
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: Any):
+def main(settings: PretrainingSettings):
     """Runs the script."""
-    distributed_run.run(pretrain, settings)
+    estimator_utils.run_own_part(pretrain, settings)
 
 
 def cli():

@@ -13,35 +13,40 @@ albert_model.tflite.
 """
 
 import logging
-from typing import Any
+from typing import Type
 
 from absl import flags
 
-from albert.squad import flags as squad_flags
 from albert.squad import run as squad_run
-from albert.training import distributed_run
+from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
 
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
-    squad_flags.define_flags(flag_values)
+def define_flags(flag_values: flags.FlagValues) -> Type[squad_run.SquadV1Settings]:
+    """Defines the script's flags; returns the class of its settings."""
+    squad_run.define_flags(flag_values)
     flags_lib.boolean(
         flag_values,
         "use_einsum",
         True,
         help="Taken for the sake of existing command lines: there is one graph, of plain products.",
     )
+    return squad_run.SquadV1Settings
+
+
+def answer(settings: squad_run.SquadV1Settings) -> fine_tuning.Outcome:
+    """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
+    return fine_tuning.run(settings, squad_run.SquadV1)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: Any):
+def main(settings: squad_run.SquadV1Settings):
     """Runs the script."""
     if not settings.use_einsum:
         _LOGGER.info("--use_einsum=false changes nothing: the graph has no einsum.")
-    distributed_run.run(lambda part: squad_run.run_squad(part, squad_run.V1), settings)
+    fine_tuning.main(settings, squad_run.SquadV1)
 
 
 def cli():

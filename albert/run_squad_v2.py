@@ -14,19 +14,18 @@ The official script gives the same scores for predictions.json, and the same bes
 --na-prob-file null_odds.json --na-prob-thresh <null_score_diff_threshold>.
 """
 
-from typing import Any
+from typing import Type
 
 from absl import flags
 
-from albert.squad import flags as squad_flags
 from albert.squad import run as squad_run
-from albert.training import distributed_run
+from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 
 
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
-    squad_flags.define_flags(flag_values)
+def define_flags(flag_values: flags.FlagValues) -> Type[squad_run.SquadV2Settings]:
+    """Defines the script's flags; returns the class of its settings."""
+    squad_run.define_flags(flag_values)
     flags_lib.integer(
         flag_values, "start_n_top", 5, lower_bound=1, help="Starts followed in prediction."
     )
@@ -47,12 +46,18 @@ def define_flags(flag_values: flags.FlagValues):
         None,
         help="Null score above which an answer is left empty; by default the one with the best F1.",
     )
+    return squad_run.SquadV2Settings
+
+
+def answer(settings: squad_run.SquadV2Settings) -> fine_tuning.Outcome:
+    """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
+    return fine_tuning.run(settings, squad_run.SquadV2)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: Any):
+def main(settings: squad_run.SquadV2Settings):
     """Runs the script."""
-    distributed_run.run(lambda part: squad_run.run_squad(part, squad_run.V2), settings)
+    fine_tuning.main(settings, squad_run.SquadV2)
 
 
 def cli():

@@ -27,6 +27,7 @@ from albert.squad.features import (  # noqa: F401
     InputFeatures,
     convert_examples_to_features,
 )
+from albert.training import model_fn
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -149,14 +150,14 @@ def v1_model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any keyword besides, are the fields of fine_tuning_utils.ModelSettings, but
+    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but
     for use_einsum (see `create_v1_model`) and max_seq_length, the width S that predicted logits are
     padded to where batches are shorter; by default that of the batch.
 
     Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
     del use_einsum
-    model = fine_tuning_utils.ModelSettings(
+    model = model_fn.FineTuningModel(
         config=albert_config,
         init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,
@@ -180,7 +181,7 @@ def v1_model_fn_builder(
             outputs[key] = tf.identity(outputs.pop(name), name=name)
         return output._replace(outputs=outputs)
 
-    return fine_tuning_utils.build_model_fn(model, renamed)
+    return model_fn.build_model_fn(model, renamed)
 
 
 def v2_model_fn_builder(
@@ -200,11 +201,11 @@ def v2_model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any keyword besides, are the fields of fine_tuning_utils.ModelSettings, but
+    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but
     for max_seq_length (see `create_v2_model`) and those of squad_heads.v2_head.
     """
     del max_seq_length
-    model = fine_tuning_utils.ModelSettings(
+    model = model_fn.FineTuningModel(
         config=albert_config,
         init_checkpoint=init_checkpoint,
         learning_rate=learning_rate,
@@ -216,7 +217,7 @@ def v2_model_fn_builder(
         **settings,
     )
     beam = squad_heads.BeamSize(start_n_top, end_n_top)
-    return fine_tuning_utils.build_model_fn(model, squad_heads.v2_head(beam, dropout_prob))
+    return model_fn.build_model_fn(model, squad_heads.v2_head(beam, dropout_prob))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -389,8 +390,8 @@ def _mean_spans(result_dict: ResultDict, windows: squad_features.Windows) -> squ
             means = [sum(column) / len(scores) for column in zip(*scores)]
             rows.append((window, start + offset, end + offset, *means))
     table = np.array(rows, np.float64).reshape([-1, 5])
-    places = table[:, :3].astype(np.int64)
-    return squad_decoding.Spans(places[:, 0], places[:, 1], places[:, 2], table[:, 3], table[:, 4])
+    spans = table[:, :3].astype(np.int64)
+    return squad_decoding.Spans(spans[:, 0], spans[:, 1], spans[:, 2], table[:, 3], table[:, 4])
 
 
 def _write(predictions: squad_decoding.Predictions, *paths: str) -> None:

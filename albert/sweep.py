@@ -31,8 +31,9 @@ from absl import flags
 from albert import fine_tuning_utils, modeling, run_classifier
 from albert.classification import predictions as classifier_predictions
 from albert.classification import tasks as classifier_tasks
+from albert.classification.run import ClassifierTask
 from albert.pretrained import released, warm_start
-from albert.training.run_summary import SUMMARY_NAME
+from albert.training import fine_tuning
 from albert.util import files, folder_lock, progress, stop_signals
 from albert.util import flags as flags_lib
 
@@ -387,7 +388,7 @@ def _check_run(task: classifier_tasks.Task, arguments: Sequence[str]) -> flags_l
     """The settings of a run, which have to be possible."""
     try:
         parsed = released.completed(flags_lib.parse(run_classifier.define_flags, arguments))
-        run_classifier.check_flags(parsed)
+        fine_tuning.check_flags(parsed, ClassifierTask)
         fine_tuning_utils.load_config(parsed)  # each task has a length of its own
     except ValueError as error:
         raise ValueError(f"Task {task.name}: {error}") from error
@@ -461,7 +462,7 @@ def is_finished(run: PlannedRun) -> bool:
 
 
 def _summary_path(run: PlannedRun) -> str:
-    return os.path.join(run.folder, SUMMARY_NAME)
+    return os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -76,9 +76,10 @@ def features_of(run, vocab_size):
 
 def model_fn_of(run, config):
     """The model function that the task's script trains with."""
-    from albert import classifier_utils, fine_tuning_utils, race_utils
+    from albert import classifier_utils, race_utils
     from albert.pretraining import model as pretraining_utils
     from albert.squad import heads as squad_heads
+    from albert.training import model_fn
     from albert.util import runtime as precision
 
     settings = {
@@ -101,7 +102,7 @@ def model_fn_of(run, config):
         "squad_v2": lambda: squad_heads.v2_head(squad_heads.BeamSize(), 0.1),
         "race": lambda: race_utils.choice_head(0.1),
     }[run["task"]]()
-    return fine_tuning_utils.build_model_fn(fine_tuning_utils.ModelSettings(**settings), head)
+    return model_fn.build_model_fn(model_fn.FineTuningModel(**settings), head)
 
 
 def config_of(name):

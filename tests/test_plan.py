@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, configs, fine_tuning_utils, modeling, plan, race_utils
+from albert import classifier_utils, configs, modeling, plan, race_utils
 from albert.squad import heads as squad_heads
+from albert.training import model_fn as training_graph
 from albert.util import flags as flags_lib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -138,8 +139,8 @@ def test_parameters_and_products_are_those_of_the_pretraining_graph(variant):
 def test_parameters_slots_and_products_are_those_of_each_tasks_update(task):
     config = tiny_config(ln_type="preln")
     with tf.Graph().as_default() as graph:
-        settings = fine_tuning_utils.ModelSettings(config)
-        model_fn = fine_tuning_utils.build_model_fn(settings, HEADS[task]())
+        settings = training_graph.FineTuningModel(config)
+        model_fn = training_graph.build_model_fn(settings, HEADS[task]())
         model_fn(features_of(task), None, "train", {})
         counts = plan.parameter_counts(config, task, num_labels=LABELS)
         assert counts == sizes_of(tf.trainable_variables())

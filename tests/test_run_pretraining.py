@@ -14,8 +14,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import create_pretraining_data, modeling, run_pretraining
 from albert.data import batches as input_pipeline
-from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training import hooks as training_hooks
 from albert.util import flags as flags_lib
 from albert.util import runtime as precision
 from tests.support import damaged_files, other_runtime
@@ -360,7 +360,7 @@ def test_a_vocabulary_larger_than_the_model_is_refused(data, tmp_path):
     file = tmp_path / "train.tf_record"
     strip_masks(data / "train-0.tf_record", file, vocabulary=True, last=records.VOCAB_SIZE + 7)
     flags = [f"--input_file={file}", "--masked_lm_budget=0.25", "--num_train_steps=1"]
-    with pytest.raises(ValueError, match="the piece 46, but the model's vocab_size is 40"):
+    with pytest.raises(ValueError, match="46.*vocab_size is 40"):
         run(data, tmp_path / "out", *flags)
 
 
@@ -397,7 +397,7 @@ def test_a_vocabulary_that_is_not_the_records_is_refused(data, tmp_path):
     pieces = ["[PAD]", "[UNK]", "[MASK]", "[CLS]", "[SEP]", "a", "b"]
     (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
     flags = [f"--input_file={tmp_path / 'train.tf_record'}", "--masked_lm_budget=0.25"]
-    with pytest.raises(ValueError, match=r"\[MASK\] is the piece 2 of the one and 4 of the other"):
+    with pytest.raises(ValueError, match="2 of the one and 4 of the other"):
         run(data, tmp_path / "a", *flags, f"--vocab_file={tmp_path / 'vocab.txt'}")
 
 
@@ -476,7 +476,7 @@ def test_random_weights_are_a_function_of_the_seed_and_said_to_be_random(
 
 
 def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data, tmp_path):
-    with pytest.raises(estimator_utils.TrainingDivergedError, match="step [23].*--learning_rate"):
+    with pytest.raises(training_hooks.TrainingDivergedError, match="step [23].*--learning_rate"):
         run(data, tmp_path, "--learning_rate=1e30", "--num_warmup_steps=0", "--optimizer=adamw")
     assert steps_in(tmp_path) == [0]
 

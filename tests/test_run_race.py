@@ -372,7 +372,7 @@ def test_checkpoints_beyond_the_newest_go_once_they_are_evaluated(folder, tmp_pa
 def test_a_training_that_learns_nothing_is_called_collapsed(folder, tmp_path, caplog):
     with caplog.at_level(logging.WARNING, "albert"):
         run(folder, tmp_path, "--nodo_eval", "--learning_rate=0", "--train_step=2")
-    assert "collapsed or has hardly begun" in caplog.text
+    assert "may have collapsed" in caplog.text
 
 
 @pytest.mark.slow

@@ -20,7 +20,8 @@ from albert.util import flags as flags_lib
 from tests.support import classification_data, pretrained_models, squad_data
 from tests.support.squad_runs import CONTEXT, arguments_for, load_export, model_inputs, read_json
 
-SCRIPTS = {"v1": (run_squad_v1, squad_run.V1), "v2": (run_squad_v2, squad_run.V2)}
+SCRIPTS = {"v1": run_squad_v1, "v2": run_squad_v2}
+TASKS = {"v1": squad_run.SquadV1, "v2": squad_run.SquadV2}
 VERSIONS = sorted(SCRIPTS)
 
 
@@ -45,9 +46,9 @@ def folder(tmp_path_factory):
 
 
 def run(folder, output_dir, version, *arguments):
-    script, declared = SCRIPTS[version]
+    script = SCRIPTS[version]
     arguments = arguments_for(folder, output_dir, version, *arguments)
-    return squad_run.run_squad(flags_lib.parse(script.define_flags, arguments), declared)
+    return script.answer(flags_lib.parse(script.define_flags, arguments))
 
 
 def steps_in(folder):
@@ -98,7 +99,7 @@ OWN_DEFAULTS = {
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_published_flags_have_their_published_defaults(version):
-    script, _ = SCRIPTS[version]
+    script = SCRIPTS[version]
     settings = flags_lib.parse(script.define_flags, ["--output_dir=o"]).to_dict()
     expected = dict(PUBLISHED_DEFAULTS, **OWN_DEFAULTS[version])
     assert {name: settings[name] for name in expected} == expected
@@ -138,7 +139,7 @@ def test_a_question_needs_room_for_its_paragraph(folder, tmp_path):
         (["--train_feature_file=f", "--predict_feature_file=f"], "are both f"),
         (["--predict_feature_file=f", "--predict_feature_left_file=./f"], "are both ./f"),
         (["--start_n_top=33"], "--start_n_top=33 is more than there are positions"),
-        (["--null_score_diff_threshold=nan"], "--null_score_diff_threshold=nan is no number"),
+        (["--null_score_diff_threshold=nan"], "--null_score_diff_threshold=nan"),
     ],
 )
 def test_flags_that_exclude_each_other_are_refused(folder, tmp_path, arguments, words):
@@ -210,12 +211,12 @@ def test_one_command_trains_evaluates_and_answers(trained):
     version, path, outcome = trained
     last = outcome.training.last_step
     assert steps_in(path) == sorted({*range(0, last + 1, 2), last})
-    assert [item.step for item in outcome.prediction.evaluation.results] == steps_in(path)[1:]
-    assert {pathlib.Path(name).name for name in outcome.prediction.predictions} == FILES[version]
+    assert [item.step for item in outcome.evaluation.results] == steps_in(path)[1:]
+    assert {pathlib.Path(name).name for name in outcome.predictions} == FILES[version]
     assert (path / "model.ckpt-best.index").exists() and (path / "eval_results.txt").exists()
     summary = read_json(path / "run_summary.json")
     assert (summary["task"], summary["metric"]) == (f"squad_{version}", "f1")
-    assert summary["value"] == outcome.prediction.scores["f1"]
+    assert summary["value"] == outcome.metrics["f1"]
     assert read_json(path / "squad.json")["doc_stride"] == 8
 
 
@@ -227,7 +228,7 @@ def test_the_scores_are_those_of_the_files_that_are_left(folder, trained):
         expected = squad_metrics.evaluate_v1(gold, answers)
     else:
         expected = squad_metrics.evaluate_v2(gold, answers, read_json(path / "null_odds.json"))
-    scores = outcome.prediction.scores
+    scores = outcome.metrics
     assert {name: scores[name] for name in expected} == pytest.approx(expected)
     assert all(text in CONTEXT or text == "empty" for text in answers.values())
 
@@ -239,7 +240,7 @@ def test_run_again_nothing_is_computed_but_the_answers(folder, trained, caplog):
     with caplog.at_level(logging.INFO, "albert"):
         outcome = run(folder, path, version, "--do_train", "--do_predict")
     assert outcome.training is None
-    assert outcome.prediction.evaluation.evaluated_steps == []
+    assert outcome.evaluation.evaluated_steps == []
     assert {name: (path / name).read_bytes() for name in before} == before
 
 
@@ -263,8 +264,8 @@ def test_the_named_checkpoint_answers(folder, trained, tmp_path):
     arguments = ["--do_predict", f"--checkpoint={path / 'model.ckpt-2'}"]
     outcome = run(folder, tmp_path / "one", version, *arguments)
     results = read_json(tmp_path / "one" / "eval_results.model.ckpt-2.json")
-    assert results["f1"] == outcome.prediction.scores["f1"] and results["global_step"] == 2
-    assert outcome.prediction.evaluation is None
+    assert results["f1"] == outcome.metrics["f1"] and results["global_step"] == 2
+    assert outcome.evaluation is None
 
 
 @pytest.mark.slow
@@ -275,7 +276,7 @@ def test_questions_without_known_answers_are_answered_without_scores(folder, tra
     arguments = [f"--predict_file={folder / 'bare.json'}", f"--checkpoint={path}"]
     with caplog.at_level(logging.INFO, "albert"):
         outcome = run(folder, out, version, "--do_predict", *arguments)
-    assert outcome.prediction.scores == {}
+    assert outcome.metrics == {}
     assert list(read_json(out / "predictions.json")) == ["bare"]
     assert "1 of 1 questions" in caplog.text and "without scores" in caplog.text
     assert (path / "eval_results.txt").read_bytes() == results
@@ -290,7 +291,7 @@ def test_the_threshold_of_the_evaluation_serves_questions_without_known_answers(
         pytest.skip("version 1.1 has no threshold")
     with caplog.at_level(logging.INFO, "albert"):
         run(folder, path, version, "--do_predict", f"--predict_file={folder / 'bare.json'}")
-    found = outcome.prediction.scores["null_score_diff_threshold"]
+    found = outcome.metrics["null_score_diff_threshold"]
     assert f"above {found:.4g} are left empty, as its evaluation has found" in caplog.text
     caplog.clear()
     bare = f"--predict_file={folder / 'bare.json'}"
@@ -314,8 +315,8 @@ def test_a_named_threshold_decides_and_empty_answers_are_noticed(folder, trained
     arguments = ["--do_predict", f"--checkpoint={path}", "--null_score_diff_threshold=-99"]
     outcome = run(folder, tmp_path / "none", version, *arguments)
     assert set(read_json(tmp_path / "none" / "predictions.json").values()) == {""}
-    assert outcome.prediction.scores["NoAns_exact"] == 100
-    assert outcome.prediction.scores["null_score_diff_threshold"] == -99
+    assert outcome.metrics["NoAns_exact"] == 100
+    assert outcome.metrics["null_score_diff_threshold"] == -99
     assert "None of the 5 questions got an answer" in caplog.text
 
 
@@ -345,8 +346,8 @@ def test_other_answers_are_scored_anew(folder, tmp_path):
     file.write_text(json.dumps(content))
     again = run(folder, tmp_path / "out", "v1", *arguments)
     trained_steps = [step for step in steps_in(tmp_path / "out") if step]
-    assert len(again.prediction.evaluation.evaluated_steps) == len(trained_steps) > 0
-    assert again.prediction.scores["exact_match"] == 100 != first.prediction.scores["exact_match"]
+    assert len(again.evaluation.evaluated_steps) == len(trained_steps) > 0
+    assert again.metrics["exact_match"] == 100 != first.metrics["exact_match"]
 
 
 def test_a_model_without_any_answer_is_noticed_in_v1_too(folder, trained, tmp_path, caplog):
@@ -367,7 +368,7 @@ def test_wide_beams_serve_short_batches(folder, trained, tmp_path):
         pytest.skip("version 1.1 has no beams")
     arguments = ["--do_predict", f"--checkpoint={path}", "--start_n_top=30", "--end_n_top=31"]
     outcome = run(folder, tmp_path / "out", version, *arguments)
-    assert outcome.prediction.scores["total"] == 5
+    assert outcome.metrics["total"] == 5
 
 
 @pytest.mark.slow
@@ -386,7 +387,7 @@ def test_another_length_is_refused_for_training_and_allowed_for_answers(folder, 
     with pytest.raises(ValueError, match="belongs to another run: max_seq_length"):
         run(folder, path, version, "--do_train", "--max_seq_length=48")
     outcome = run(folder, path, version, "--do_predict", "--max_seq_length=48")
-    assert outcome.prediction.scores
+    assert outcome.metrics
     assert "was trained with --max_seq_length=32, and is run with 48 now" in caplog.text
     run(folder, path, version, "--do_predict")  # leaves the folder as it was
 
@@ -408,9 +409,9 @@ def test_a_hub_module_takes_the_place_of_configuration_checkpoint_and_vocabulary
     own = ("--albert_config_file", "--spm_model_file")
     given = [item for item in given if not item.startswith(own)]
     given += [f"--albert_hub_module_handle={module}", "--num_train_epochs=1"]
-    script, declared = SCRIPTS[version]
-    outcome = squad_run.run_squad(flags_lib.parse(script.define_flags, given), declared)
-    assert outcome.training.last_step == 2 and outcome.prediction.scores["f1"] >= 0
+    script = SCRIPTS[version]
+    outcome = script.answer(flags_lib.parse(script.define_flags, given))
+    assert outcome.training.last_step == 2 and outcome.metrics["f1"] >= 0
     described = read_json(tmp_path / "out" / "squad.json")
     assert described["hub_module"] == str(module)
 
@@ -426,15 +427,15 @@ def test_the_saved_model_answers_without_being_told_where_answers_may_be(folder,
     outcome = run(folder, path, version, f"--export_dir={tmp_path}")
     records = tmp_path / "predict.tf_record"
     settings = flags_lib.parse(
-        SCRIPTS[version][0].define_flags,
+        SCRIPTS[version].define_flags,
         arguments_for(folder, path, version, "--do_predict", f"--predict_feature_file={records}"),
     )
-    squad_run.run_squad(settings, SCRIPTS[version][1])
+    SCRIPTS[version].answer(settings)
     serialized = next(tf.python_io.tf_record_iterator(str(records)))
     features = tf.train.Example.FromString(serialized).features.feature
     names = ("input_ids", "input_mask", "segment_ids", "p_mask")
     values = {name: np.array([features[name].int64_list.value], np.int32) for name in names}
-    expected = _predicted(settings, SCRIPTS[version][1], path, values)
+    expected = _predicted(settings, version, path, values)
     del values["p_mask"]
     for outputs in (
         load_export(outcome.export)("ids", values),
@@ -453,7 +454,7 @@ def _predicted(settings, version, path, values):
     with tf.Graph().as_default(), tf.Session() as session:
         features = {name: tf.constant(value) for name, value in values.items()}
         encoder = fine_tuning_utils.Encoder(config, False)
-        outputs = version.build_head(settings, None)(features, encoder).outputs
+        outputs = TASKS[version](settings, None).build_head(None)(features, encoder).outputs
         tf.train.Saver().restore(session, str(path / "model.ckpt-best"))
         return session.run(outputs)
 

@@ -10,7 +10,6 @@ import pytest
 
 from albert import run_squad_v1
 from albert.squad import export as squad_export
-from albert.squad import run as squad_run
 from albert.util import flags as flags_lib
 from albert.util import runtime as precision
 from tests.support import (
@@ -51,7 +50,7 @@ def trained(tmp_path_factory):
         folder, folder / "out", "v1", "--do_train", "--do_predict", f"--export_dir={folder / 'ex'}"
     )
     settings = flags_lib.parse(run_squad_v1.define_flags, arguments)
-    return folder, squad_run.run_squad(settings, squad_run.V1)
+    return folder, run_squad_v1.answer(settings)
 
 
 def answers_elsewhere(folder):
@@ -67,8 +66,8 @@ def answers_elsewhere(folder):
     )
     features = f"--predict_feature_file={folder}/predict.tf_record"
     settings = flags_lib.parse(run_squad_v1.define_flags, [*arguments, features])
-    outcome = squad_run.run_squad(settings, squad_run.V1)
-    return [outcome.prediction.scores, squad_runs.read_json(outcome.prediction.predictions[0])]
+    outcome = run_squad_v1.answer(settings)
+    return [outcome.metrics, squad_runs.read_json(outcome.predictions[0])]
 
 
 @pytest.mark.slow
@@ -77,7 +76,7 @@ def test_a_model_trained_here_answers_the_same_there(trained):
     scores, answers = other_runtime.evaluate(
         "test.answers_elsewhere(sys.argv[2])", "test_runtime_matrix", str(folder)
     )
-    assert scores == pytest.approx(outcome.prediction.scores)
+    assert scores == pytest.approx(outcome.metrics)
     assert answers == squad_runs.read_json(folder / "out" / "predictions.json")
 
 

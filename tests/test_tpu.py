@@ -24,11 +24,10 @@ from albert import (
     run_squad_v2,
 )
 from albert.classification import run as classifier_run
-from albert.classification import tasks as classifier_tasks
 from albert.race import run as race_run
 from albert.squad import run as squad_run
 from albert.training import estimators as estimator_utils
-from albert.training import fine_tuning_runs
+from albert.training import fine_tuning, model_fn
 from albert.util import flags as flags_lib
 from tests.support import classification_data, race_data, squad_data
 from tests.support import pretraining_records as records
@@ -116,11 +115,11 @@ def flags_for(folder, *arguments):
 
 def fine_tuning_flags(folder, *arguments):
     words = [f"--spm_model_file={classification_data.VOCABULARY}", "--max_seq_length=32"]
+    words.append("--num_tpu_cores=1")
     return flags_for(folder, *words, *arguments)
 
 
 NO_WARMUP = "--warmup_step=0"
-LENGTH = fine_tuning_runs.TrainingLength(10, 0)
 
 
 def pretraining(folder, *tpu):
@@ -140,35 +139,33 @@ def pretraining(folder, *tpu):
     return Script(run_pretraining.build_model_fn(settings, config), inputs)
 
 
-def fine_tuning(script, folder, *arguments):
-    """Settings, configuration and vocabulary of a script."""
+def fine_tuned(script, task, folder, modes, *arguments):
+    """The model function and input of a fine-tuning script."""
     settings = flags_lib.parse(script.define_flags, fine_tuning_flags(folder, *arguments))
-    config = fine_tuning_utils.load_config(settings)
-    return settings, config, fine_tuning_utils.load_vocabulary(settings, config)
-
-
-def inputs_of(run, file, *modes):
-    return {mode: run.input_fn(file, BATCH, is_training=mode == TRAIN) for mode in modes}
+    run = fine_tuning.FineTuning(settings, task)
+    run.task.check_data()
+    run.length = model_fn.TrainingLength(10, 0)
+    splits = {
+        mode: "predict" if mode == PREDICT and "squad" in task.name else "train" for mode in modes
+    }
+    inputs = {
+        mode: run.input_fn(run.task.features(split).records.path, BATCH, is_training=mode == TRAIN)
+        for mode, split in splits.items()
+    }
+    return Script(run.model_fn(), inputs)
 
 
 def classifier(folder, *tpu):
     classification_data.write_mrpc(folder, train=4, dev=2, test=2)
-    parts = fine_tuning(
-        run_classifier, folder, "--task_name=mrpc", f"--data_dir={folder}", NO_WARMUP, *tpu
-    )
-    settings, config, vocabulary = parts
-    task = classifier_tasks.get_task("mrpc")
-    run = classifier_run.Run(settings, task, config, vocabulary, LENGTH)
-    file = run.features("train").records.path
-    return Script(run.model_fn(), inputs_of(run, file, EVAL, PREDICT, TRAIN))
+    arguments = ["--task_name=mrpc", f"--data_dir={folder}", "--do_train", NO_WARMUP, *tpu]
+    modes = (EVAL, PREDICT, TRAIN)
+    return fine_tuned(run_classifier, classifier_run.ClassifierTask, folder, modes, *arguments)
 
 
 def race(folder, *tpu):
     race_data.write_race(folder, passages=1)
     arguments = [f"--data_dir={folder}", "--max_qa_length=16", "--dropout_prob=0", NO_WARMUP, *tpu]
-    run = race_run.Run(*fine_tuning(run_race, folder, *arguments), LENGTH)
-    file = run.features("train").records.path
-    return Script(run.model_fn(), inputs_of(run, file, EVAL, PREDICT, TRAIN))
+    return fine_tuned(run_race, race_run.RaceTask, folder, (EVAL, PREDICT, TRAIN), *arguments)
 
 
 def squad(script, version):
@@ -176,14 +173,10 @@ def squad(script, version):
         context = "the king and the bird"
         questions = [squad_data.answered(name, context, "king") for name in "abcd"]
         path = squad_data.write_squad(folder, [squad_data.paragraph(context, *questions)])
-        arguments = [f"--train_file={path}", "--max_query_length=8", "--warmup_proportion=0", *tpu]
+        arguments = [f"--train_file={path}", f"--predict_file={path}", "--do_train", *tpu]
+        arguments += ["--max_query_length=8", "--warmup_proportion=0"]
         arguments += ["--dropout_prob=0"] * version.has_impossible
-        settings, config, vocabulary = fine_tuning(script, folder, *arguments)
-        run = squad_run.Run(settings, version, config, vocabulary, LENGTH)
-        data = squad_run.read_data(run, path, is_training=True)
-        inputs = inputs_of(run, run.features(data, "train").records.path, TRAIN)
-        predicted = run.features(data, "predict").records.path
-        return Script(run.model_fn(), dict(inputs, **inputs_of(run, predicted, PREDICT)))
+        return fine_tuned(script, version, folder, (TRAIN, PREDICT), *arguments)
 
     return build
 
@@ -191,8 +184,8 @@ def squad(script, version):
 SCRIPTS = {
     "pretraining": (pretraining, (TRAIN, EVAL)),
     "classifier": (classifier, (TRAIN, EVAL, PREDICT)),
-    "squad_v1": (squad(run_squad_v1, squad_run.V1), (TRAIN, PREDICT)),
-    "squad_v2": (squad(run_squad_v2, squad_run.V2), (TRAIN, PREDICT)),
+    "squad_v1": (squad(run_squad_v1, squad_run.SquadV1), (TRAIN, PREDICT)),
+    "squad_v2": (squad(run_squad_v2, squad_run.SquadV2), (TRAIN, PREDICT)),
     "race": (race, (TRAIN, EVAL, PREDICT)),
 }
 

@@ -21,8 +21,9 @@ from albert.data import batches as input_pipeline
 from albert.pretraining import documents as text_documents
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
-from albert.training import estimators as estimator_utils
-from albert.training import fine_tuning_runs, run_summary
+from albert.training import evaluation as checkpoint_evaluator
+from albert.training import fine_tuning
+from albert.training import hooks as training_hooks
 from albert.util import files, text_lines
 
 DEEP = b"[" * 100000
@@ -47,7 +48,7 @@ READERS = {
     "pattern": lambda path: files.expand_patterns(path, "input_file"),
     "lines": lambda path: open_lines(path).__enter__(),
     "task": classifier_tasks.custom_task,
-    "curve": estimator_utils.read_curve,
+    "curve": training_hooks.read_curve,
 }
 
 
@@ -113,7 +114,7 @@ def test_a_garbled_json_file_is_named(tmp_path, content, read):
 def test_what_can_be_made_again_is(tmp_path, content):
     path = tmp_path / "run_summary.json"
     path.write_bytes(content)
-    assert run_summary.read_document(str(path)) is None
+    assert checkpoint_evaluator.read_document(str(path)) is None
     (tmp_path / ".a.meta.json").write_bytes(content)
     assert files.read_sidecar(str(tmp_path / "a")) is None
 
@@ -136,13 +137,13 @@ def test_a_line_of_json_that_is_nested_deeply_is_named(tmp_path):
     ],
 )
 def test_a_damaged_curve_is_put_aside_and_training_goes_on(tmp_path, content, caplog):
-    path = tmp_path / estimator_utils.CURVE_NAME
+    path = tmp_path / training_hooks.CURVE_NAME
     path.write_bytes(content)
-    assert fine_tuning_runs.recent_loss(str(tmp_path), 10) is None
+    assert fine_tuning.recent_loss(str(tmp_path), 10) is None
     caplog.clear()
-    curve = estimator_utils.TrainingCurve(str(tmp_path), 5)
+    curve = training_hooks.TrainingCurve(str(tmp_path), 5)
     curve.add({"step": 6, "loss": "0.25"})
-    assert [dict(row) for row in estimator_utils.read_curve(str(path))] == [
+    assert [dict(row) for row in training_hooks.read_curve(str(path))] == [
         {"step": "6", "loss": "0.25"}
     ]
     assert len(caplog.messages) == 1
@@ -152,20 +153,20 @@ def test_a_damaged_curve_is_put_aside_and_training_goes_on(tmp_path, content, ca
 def test_a_curve_that_is_damaged_while_training_runs_is_put_aside_with_one_warning(
     tmp_path, caplog
 ):
-    path = tmp_path / estimator_utils.CURVE_NAME
-    curve = estimator_utils.TrainingCurve(str(tmp_path), 0)
+    path = tmp_path / training_hooks.CURVE_NAME
+    curve = training_hooks.TrainingCurve(str(tmp_path), 0)
     curve.add({"step": 1, "loss": "0.5"})
     path.write_bytes(b"\xff\xfe\x00")
     for step in (2, 3):
         curve.add({"step": step, "loss": "0.25", "examples_per_second": "8"})
-    assert [row["step"] for row in estimator_utils.read_curve(str(path))] == ["2", "3"]
+    assert [row["step"] for row in training_hooks.read_curve(str(path))] == ["2", "3"]
     assert len(caplog.messages) == 1
 
 
 def test_a_curve_that_cannot_be_written_stops_no_training(tmp_path, caplog):
-    curve = estimator_utils.TrainingCurve(str(tmp_path), 0)
+    curve = training_hooks.TrainingCurve(str(tmp_path), 0)
     curve.add({"step": 1, "loss": "0.5"})
-    path = tmp_path / estimator_utils.CURVE_NAME
+    path = tmp_path / training_hooks.CURVE_NAME
     path.unlink()
     path.mkdir()
     for step in (2, 3):
@@ -174,12 +175,12 @@ def test_a_curve_that_cannot_be_written_stops_no_training(tmp_path, caplog):
 
 
 def test_rows_of_a_curve_far_away_are_written_once_a_minute(tmp_path, monkeypatch):
-    path = tmp_path / estimator_utils.CURVE_NAME
-    curve = estimator_utils.TrainingCurve(f"file://{tmp_path}", 0)
+    path = tmp_path / training_hooks.CURVE_NAME
+    curve = training_hooks.TrainingCurve(f"file://{tmp_path}", 0)
 
     def add(step):
         curve.add({"step": step, "loss": "0.5"})
-        rows = estimator_utils.read_curve(str(path)) if path.exists() else []
+        rows = training_hooks.read_curve(str(path)) if path.exists() else []
         return [int(row["step"]) for row in rows]
 
     assert add(1) == add(2) == []

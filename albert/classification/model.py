@@ -60,7 +60,7 @@ def losses_of(logits: tf.Tensor, labels: tf.Tensor, is_regression: bool) -> tf.T
 
 
 def classification_head(num_labels: int, is_regression: bool) -> fine_tuning_utils.Head:
-    """Returns the head for fine_tuning_utils.build_model_fn.
+    """Returns the head for model_fn.build_model_fn.
 
     Its outputs are those of `Logits` and, where features have them, label_ids.
     """
@@ -82,7 +82,7 @@ def classification_head(num_labels: int, is_regression: bool) -> fine_tuning_uti
 
 
 def tpu_metrics(names: Sequence[str], num_labels: int = 2) -> Callable:
-    """Returns the metric_fn for fine_tuning_utils.build_model_fn: `names` inside the graph."""
+    """Returns the metric_fn for model_fn.build_model_fn: `names` inside the graph."""
 
     def metric_fn(
         *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor

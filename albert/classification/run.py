@@ -1,115 +1,92 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a fine-tuning run of a classifier: training, evaluation, prediction, export.
+"""Classification and regression as a task of training.fine_tuning.
 
-    run = Run(settings, task, config, vocabulary, length)
-    train(run, run.features("train"))
-    summary = evaluate(run, final_step=800)
-    predict(run)
-
-Settings are those of the script run_classifier.
+outcome = fine_tuning.run(settings, ClassifierTask)
 """
 
-import contextlib
+import dataclasses
 import logging
 import os
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import fine_tuning_utils, modeling
+from albert import fine_tuning_utils, tokenization
 from albert.classification import examples as labelled_examples
 from albert.classification import features as classifier_features
 from albert.classification import model as classifier_model
 from albert.classification import model_folder as fine_tuned_classifier
 from albert.classification import predictions as classifier_predictions
 from albert.classification import tasks as classifier_tasks
-from albert.data import padded_batches
-from albert.training import estimators as estimator_utils
+from albert.data import batches as input_pipeline
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training import fine_tuning_flow, fine_tuning_runs, metrics, run_summary
+from albert.training import fine_tuning, metrics
+from albert.training.settings import TaskSettings
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
-SUMMARY_NAME = run_summary.SUMMARY_NAME
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
+# The flags that describe a task of one's own -> what custom_task calls them.
+DESCRIPTION_FLAGS = {
+    "task_file": "path",
+    "text_a_column": "text_a",
+    "text_b_column": "text_b",
+    "label_column": "label",
+    "guid_column": "guid",
+    "header": "header",
+    "labels": "labels",
+    "metric": "metric",
+    "metrics": "metrics",
+    "train_file": "train_file",
+    "dev_file": "dev_file",
+    "test_file": "test_file",
+}
 
 
-class Run(NamedTuple):
-    """What all parts of a run need."""
+@dataclasses.dataclass(frozen=True)
+class ClassifierSettings(TaskSettings):
+    """The flags of run_classifier."""
 
-    settings: Any
-    task: classifier_tasks.Task
-    config: Optional[modeling.AlbertConfig]
-    vocabulary: fine_tuning_utils.Vocabulary
-    length: fine_tuning_runs.TrainingLength  # of training, if it is asked for
+    task_name: str
+    keep_checkpoint_max: int
+    predict_file: Optional[str]
+    export_dir: Optional[str]
+    threshold_to_export: float
+    task_file: Optional[str]
+    text_a_column: Optional[str]
+    text_b_column: Optional[str]
+    label_column: Optional[str]
+    guid_column: Optional[str]
+    header: Optional[bool]
+    labels: Optional[str]
+    metric: Optional[str]
+    metrics: Optional[str]
+    train_file: Optional[str]
+    dev_file: Optional[str]
+    test_file: Optional[str]
 
-    def features(self, split: str) -> classifier_features.SplitFeatures:
-        """Returns the examples of a split and the file of their features."""
-        settings = self.settings
-        return classifier_features.cached_features(
-            self.task,
-            settings.data_dir,
-            split,
-            cached_dir=settings.cached_dir or settings.output_dir,
-            max_seq_length=settings.max_seq_length,
-            tokenizer=self.vocabulary.tokenizer,
-        )
 
-    def description(self) -> Dict[str, Any]:
-        """Returns the content of classifier.json."""
-        content = {
-            "format_version": fine_tuned_classifier.FORMAT_VERSION,
-            "task": self.task.name,
-            "labels": list(self.task.labels),
-            "is_regression": self.task.is_regression,
-            "is_pair": self.task.is_pair,
-        }
-        content.update(fine_tuning_flow.model_description(self.settings, self.vocabulary))
-        return content
+def find_task(settings: ClassifierSettings) -> classifier_tasks.Task:
+    """Returns the task that the flags name or describe.
 
-    def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
-        """Returns the model function; it starts from `init_checkpoint` if there is no other."""
-        task = self.task
-        return fine_tuning_utils.build_model_fn(
-            fine_tuning_flow.model_settings(
-                self.settings, self.config, self.length, init_checkpoint=init_checkpoint
-            ),
-            classifier_model.classification_head(task.num_labels, task.is_regression),
-            metric_fn=classifier_model.tpu_metrics(measured(task), task.num_labels),
-        )
-
-    def input_fn(
-        self, file: str, batch_size: int, *, is_training: bool = False, start_step: int = 0
-    ) -> Callable:
-        """Returns the input function for a record file."""
-        settings = self.settings
-        mode = settings.padding or padded_batches.default_mode(settings.use_tpu)
-        return padded_batches.input_fn(
-            file,
-            classifier_features.feature_spec(settings.max_seq_length, self.task.is_regression),
-            is_training=is_training,
-            batch_size=batch_size,
-            padding=padded_batches.Padding(mode),
-            seed=settings.seed,
-            start_step=start_step,
-        )
-
-    def collector(
-        self, features: classifier_features.SplitFeatures, batch_size: int, name: str
-    ) -> fine_tuning_runs.OutputCollector:
-        """Returns what runs checkpoints over a split."""
-        return fine_tuning_runs.OutputCollector(
-            self.settings,
-            self.model_fn(),
-            self.input_fn(features.records.path, batch_size),
-            batch_size=batch_size,
-            examples=features.records.count,
-            name=name,
-        )
+    Raises:
+      ValueError: an unknown task, or settings of a custom task for one that is not.
+    """
+    given = {flag: getattr(settings, flag) for flag in DESCRIPTION_FLAGS}
+    if settings.task_name.strip().lower() == classifier_tasks.CUSTOM:
+        described = {DESCRIPTION_FLAGS[flag]: value for flag, value in given.items()}
+        return classifier_tasks.custom_task(described.pop("path") or "", **described)
+    for flag, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"--{flag} describes a task of your own: it needs --task_name=custom, not "
+                f"--task_name={settings.task_name}."
+            )
+    return classifier_tasks.get_task(settings.task_name)
 
 
 def measured(task: classifier_tasks.Task) -> List[str]:
@@ -117,255 +94,225 @@ def measured(task: classifier_tasks.Task) -> List[str]:
     return list(dict.fromkeys(task.metrics + (task.best_metric, "eval_loss")))
 
 
-def check_output_dir(run: Run):
-    """Checks that the output folder is new, or was made for this model, task and vocabulary.
+class ClassifierTask(fine_tuning.Task):
+    """Texts or pairs with a label or a number each.
 
-    Raises:
-      ValueError: it belongs to something else.
+    Attributes:
+      declared: the task as the table of tasks, or the user, describes it.
     """
-    fine_tuning_flow.check_output_dir(
-        run.settings,
-        run.config,
-        name=fine_tuned_classifier.DESCRIPTION_NAME,
-        description=run.description(),
-        earlier={"is_pair": run.task.is_pair},
-    )
 
+    settings: ClassifierSettings
+    description_name = fine_tuned_classifier.DESCRIPTION_NAME
 
-def check_data(run: Run):
-    """Finds the data of evaluation and prediction, so that hours of training do not end in vain.
+    def __init__(self, settings: ClassifierSettings, tokenizer: tokenization.FullTokenizer):
+        super().__init__(settings, tokenizer)
+        self.declared = task = find_task(settings)
+        self.name = task.name
+        self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
+        self.earlier = {"is_pair": task.is_pair}
+        self.metric_fn = classifier_model.tpu_metrics(measured(task), task.num_labels)
+        self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
-    Raises:
-      ValueError: there is none.
-    """
-    settings, task = run.settings, run.task
-    wanted = [task.dev_splits[:1] or ("dev",)] if settings.do_eval else []
-    if settings.predict_file:
-        classifier_predictions.read_predict_file(task, settings.predict_file)
-    elif settings.do_predict:
-        wanted.append(_test_splits(run)[:1])
-    for (split,) in wanted:
-        if not classifier_tasks.has_split(task, settings.data_dir, split):
-            classifier_tasks.read_examples(task, settings.data_dir, split)  # says what is missing
+    @classmethod
+    def check_flags(cls, settings: ClassifierSettings) -> None:
+        """Checks that there is something to do, and what to do it with."""
+        names = ("do_train", "do_eval", "do_predict", "predict_file", "export_dir")
+        if not any(getattr(settings, name) for name in names):
+            raise ValueError(
+                "Nothing to do: give some of --do_train, --do_eval, --do_predict, --predict_file "
+                "and --export_dir."
+            )
+        reads_test_data = settings.do_predict and not settings.predict_file
+        if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
+            raise ValueError("--data_dir must be given: the folder of the data.")
+        find_task(settings)
 
+    @property
+    def predicts(self) -> bool:
+        """Whether the test data or the user's own texts are to be predicted."""
+        return bool(self.settings.do_predict or self.settings.predict_file)
 
-# ---------------------------------------------------------------------------------------------
-# The parts.
+    def description(self) -> Dict[str, Any]:
+        """Returns what classifier.json says of the task."""
+        task = self.declared
+        return {
+            "format_version": fine_tuned_classifier.FORMAT_VERSION,
+            "task": task.name,
+            "labels": list(task.labels),
+            "is_regression": task.is_regression,
+            "is_pair": task.is_pair,
+        }
 
+    # ---- data and model ----
 
-def start_summary(run: Run, began: float) -> run_summary.RunSummary:
-    """Returns what keeps run_summary.json during this start of the run (at the time `began`)."""
-    about = {"task": run.task.name, "metric": run.task.best_metric}
-    return fine_tuning_flow.start_summary(run.settings, about, began)
+    def check_data(self) -> None:
+        """Finds the data of evaluation and prediction."""
+        settings, task = self.settings, self.declared
+        wanted = [(task.dev_splits or ("dev",))[0]] if settings.do_eval else []
+        if settings.predict_file:
+            classifier_predictions.read_predict_file(task, settings.predict_file)
+        elif settings.do_predict:
+            wanted.append(self._splits(task.test_splits or ("test",))[0])
+        for split in wanted:
+            if not classifier_tasks.has_split(task, settings.data_dir, split):
+                classifier_tasks.read_examples(
+                    task, settings.data_dir, split
+                )  # says what is lacking
 
-
-def train(
-    run: Run,
-    features: classifier_features.SplitFeatures,
-    on_progress: Optional[Callable[[estimator_utils.TrainingSummary], None]] = None,
-) -> Optional[estimator_utils.TrainingSummary]:
-    """Trains to the last step, from the newest checkpoint if there is one."""
-    settings = run.settings
-    file = features.records.path
-
-    def input_fn(start_step: int) -> Callable:
-        size = settings.train_batch_size
-        return run.input_fn(file, size, is_training=True, start_step=start_step)
-
-    labels = [example.label for example in features.data.examples]
-    return fine_tuning_flow.train(
-        settings,
-        run.model_fn,
-        input_fn,
-        config=run.config,
-        length=run.length,
-        documents={fine_tuned_classifier.DESCRIPTION_NAME: run.description()},
-        examples=len(labels),
-        constant_loss=metrics.constant_loss(labels, run.task.is_regression),
-        on_progress=on_progress,
-    )
-
-
-class _Evaluation:
-    """Measures checkpoints on the task's evaluation data."""
-
-    def __init__(self, run: Run, stack: Any):
-        """`stack`: closes what is opened here."""
-        self._run = run
-        self._collectors = {}
-        self.fingerprint = {"precision": run.settings.precision, "metrics": measured(run.task)}
-        self._confusions: Dict[str, np.ndarray] = {}
-        for split in self._splits():
-            features = run.features(split)
-            collector = run.collector(features, run.settings.eval_batch_size, split)
-            self._collectors[split] = stack.enter_context(collector)
-            self.fingerprint[split] = files.file_fingerprint(features.records.path)
-
-    def _splits(self) -> List[str]:
+    def _splits(self, names: Any) -> List[str]:
         """The first one has to be there; of the others, those that are."""
-        task, data_dir = self._run.task, self._run.settings.data_dir
-        first, *others = task.dev_splits or ("dev",)
-        there = [split for split in others if classifier_tasks.has_split(task, data_dir, split)]
-        for split in sorted(set(others) - set(there)):
-            _LOGGER.info("There is no %s data; evaluating without it.", split)
-        return [first, *there]
+        found = [
+            name
+            for name in names
+            if classifier_tasks.has_split(self.declared, self.settings.data_dir, name)
+        ]
+        return found or list(names[:1])
 
-    def measure(self, checkpoint: str) -> Dict[str, float]:
+    def features(self, split: str) -> classifier_features.SplitFeatures:
+        """Returns the examples of a split and the file of their features."""
+        settings = self.settings
+        return classifier_features.cached_features(
+            self.declared,
+            settings.data_dir,
+            split,
+            cached_dir=settings.cached_dir or settings.output_dir,
+            max_seq_length=settings.max_seq_length,
+            tokenizer=self.tokenizer,
+        )
+
+    def spec(self, is_training: bool) -> input_pipeline.FeatureSpec:
+        """Returns the declaration of the records."""
+        return classifier_features.feature_spec(
+            self.settings.max_seq_length, self.declared.is_regression
+        )
+
+    def head(self) -> fine_tuning_utils.Head:
+        """Returns a dense layer on the pooled output."""
+        task = self.declared
+        return classifier_model.classification_head(task.num_labels, task.is_regression)
+
+    def constant_loss(self, features: classifier_features.SplitFeatures) -> float:
+        """Returns the entropy of the labels, or their variance."""
+        labels = [example.label for example in features.data.examples]
+        return metrics.constant_loss(labels, self.declared.is_regression)
+
+    # ---- evaluation ----
+
+    def eval_splits(self) -> Dict[str, Any]:
+        """Returns the development data; of several the first one decides."""
+        if not self.settings.do_eval:
+            return {}
+        names = self.declared.dev_splits or ("dev",)
+        found = [names[0], *(name for name in self._splits(names) if name != names[0])]
+        for name in sorted(set(names) - set(found)):
+            _LOGGER.info("There is no %s data; evaluating without it.", name)
+        return {name: self.features(name) for name in found}
+
+    def fingerprint(self) -> Dict[str, Any]:
+        """Returns the metrics that are computed."""
+        return {"metrics": measured(self.declared)}
+
+    def measure(
+        self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
+    ) -> Dict[str, float]:
         """Returns the metrics of all splits; those after the first carry the split's name."""
-        measurements: Dict[str, float] = {}
-        task = self._run.task
-        for number, (split, collector) in enumerate(self._collectors.items()):
-            outputs = collector.run(checkpoint)
+        task, measurements = self.declared, {}
+        for number, (split, found) in enumerate(outputs.items()):
             outcome = metrics.Outcome(
-                outputs["label_ids"], outputs["predictions"], outputs["per_example_loss"]
+                found["label_ids"], found["predictions"], found["per_example_loss"]
             )
             suffix = split[len("dev") :] if number else ""
             for name, value in metrics.compute(measured(task), outcome).items():
                 measurements[name + suffix] = value
             if not number and not task.is_regression:
-                confusion = metrics.confusion_matrix(outcome, task.num_labels)
-                self._confusions[checkpoint] = confusion
+                self._confusions[checkpoint] = metrics.confusion_matrix(outcome, task.num_labels)
         return measurements
 
-    def confusion(self, step: int) -> np.ndarray:
-        """Returns the best checkpoint's confusion matrix; rows are labels, columns predictions."""
-        folder = self._run.settings.output_dir
-        measured_path = os.path.join(folder, f"model.ckpt-{step}")
-        if measured_path in self._confusions:
-            return self._confusions[measured_path]
-        best = os.path.join(folder, checkpoint_evaluator.BEST_CHECKPOINT)
-        if best not in self._confusions:
-            self.measure(best)
-        return self._confusions[best]
-
-
-def evaluate(
-    run: Run, final_step: Optional[int], times: run_summary.RunSummary
-) -> Optional[checkpoint_evaluator.EvaluationSummary]:
-    """Evaluates --checkpoint, or each checkpoint of the output folder, of which it keeps the best.
-
-    Args:
-      run: what to evaluate.
-      final_step: the last one that will come, if it is known.
-      times: gets the results and the time they took.
-
-    Returns:
-      The summary; None for --checkpoint, whose results are in a file of their own.
-    """
-    task = run.task
-    with contextlib.ExitStack() as stack:
-        evaluation = _Evaluation(run, stack)
-
-        def finish(summary: checkpoint_evaluator.EvaluationSummary) -> None:
-            if summary.best and not task.is_regression:
-                write_confusion(run, evaluation, summary)
-
-        return fine_tuning_flow.evaluate(
-            run.settings,
-            evaluation.measure,
-            times,
-            best_metric=task.best_metric,
-            higher_is_better=task.higher_is_better,
-            fingerprint=evaluation.fingerprint,
-            keep_checkpoints=run.settings.keep_checkpoint_max,
-            final_step=final_step,
-            finish=finish,
-        )
-
-
-def write_confusion(
-    run: Run, evaluation: _Evaluation, summary: checkpoint_evaluator.EvaluationSummary
-):
-    """Writes the best checkpoint's confusion matrix unless it is there; shows a small one."""
-    path = os.path.join(run.settings.output_dir, CONFUSION_NAME)
-    identity = {"step": summary.best.step, "data": evaluation.fingerprint}
-    present = run_summary.read_document(path) or {}
-    if {name: present.get(name) for name in identity} == identity:
-        matrix = np.array(present["matrix"])
-        fine_tuning_runs.warn_of_constant_predictions(matrix, run.task.labels)
-        return
-    matrix = evaluation.confusion(summary.best.step)
-    content = dict(identity, labels=list(run.task.labels), matrix=matrix.tolist())
-    files.atomic_write_json(path, content)
-    if run.task.num_labels <= _MOST_LABELS_SHOWN:
-        rows = [f"{name}: {row}" for name, row in zip(run.task.labels, matrix.tolist())]
-        _LOGGER.info("Labels (rows) and how often each was predicted: %s", "; ".join(rows))
-    fine_tuning_runs.warn_of_constant_predictions(matrix, run.task.labels)
-
-
-def predict(run: Run) -> List[str]:
-    """Predicts --predict_file or the test data; returns the files written."""
-    settings, task = run.settings, run.task
-    checkpoint = fine_tuning_runs.chosen_checkpoint(settings)
-    _LOGGER.info("Predicting with %s.", checkpoint)
-    written = []
-    if settings.predict_file:
-        predictions = run_prediction(run, _predict_file_features(run), checkpoint)
-        written += classifier_predictions.write_file_results(
-            settings.output_dir, task, settings.predict_file, predictions=predictions
-        )
-    else:
-        for split in _test_splits(run):
-            predictions = run_prediction(run, run.features(split), checkpoint)
-            written += classifier_predictions.write_predictions(
-                settings.output_dir, task, split, predictions=predictions
-            )
-    _LOGGER.info("Wrote %s.", ", ".join(written))
-    return written
-
-
-def _predict_file_features(run: Run) -> classifier_features.SplitFeatures:
-    """The features of the user's own texts."""
-    data = classifier_predictions.read_predict_file(run.task, run.settings.predict_file)
-    _LOGGER.info("%s", labelled_examples.dirt_line("predict_file", data))
-    folder = run.settings.cached_dir or run.settings.output_dir
-    name = f"{run.task.name}_predict_file.{run.settings.max_seq_length}.tf_record"
-    records = classifier_features.write_features(
-        run.task,
-        data,
-        output_file=os.path.join(folder, name),
-        max_seq_length=run.settings.max_seq_length,
-        tokenizer=run.vocabulary.tokenizer,
-        description="predict_file",
-    )
-    return classifier_features.SplitFeatures(data, records)
-
-
-def _test_splits(run: Run) -> List[str]:
-    """All that are there; the first one's absence is an error when it is read."""
-    splits = run.task.test_splits or ("test",)
-    there = [
-        split
-        for split in splits
-        if classifier_tasks.has_split(run.task, run.settings.data_dir, split)
-    ]
-    return there or list(splits[:1])
-
-
-def run_prediction(
-    run: Run, features: classifier_features.SplitFeatures, checkpoint: str
-) -> classifier_predictions.Predictions:
-    """Returns what a checkpoint predicts for all examples."""
-    with run.collector(features, run.settings.predict_batch_size, "predict") as collector:
-        outputs = collector.run(checkpoint)
-    return classifier_predictions.Predictions(
-        features.data.examples, outputs["probabilities"], outputs["predictions"]
-    )
-
-
-def export_model(run: Run) -> str:
-    """Exports the chosen checkpoint; returns the folder."""
-    settings = run.settings
-    checkpoint = fine_tuning_runs.chosen_checkpoint(settings)
-    documents = {fine_tuned_classifier.DESCRIPTION_NAME: run.description()}
-    if run.config is not None:
-        documents[fine_tuned_classifier.CONFIG_NAME] = run.config.to_dict()
-    for name, content in documents.items():
-        path = os.path.join(settings.output_dir, name)
-        if not tf.io.gfile.exists(path):  # the checkpoint was trained elsewhere
+    def after_evaluation(
+        self,
+        summary: checkpoint_evaluator.EvaluationSummary,
+        fingerprint: Mapping[str, Any],
+        measure: Callable[[str], Mapping[str, float]],
+    ) -> None:
+        """Writes the best checkpoint's confusion matrix unless it is there; shows a small one."""
+        task, folder = self.declared, self.settings.output_dir
+        if not summary.best or task.is_regression:
+            return
+        path = os.path.join(folder, CONFUSION_NAME)
+        identity = {"step": summary.best.step, "data": dict(fingerprint)}
+        present = checkpoint_evaluator.read_document(path) or {}
+        if {name: present.get(name) for name in identity} == identity:
+            matrix = np.array(present["matrix"])
+        else:
+            best = os.path.join(folder, f"model.ckpt-{summary.best.step}")
+            if best not in self._confusions:
+                best = summary.best_checkpoint
+                measure(best)
+            matrix = self._confusions[best]
+            content = dict(identity, labels=list(task.labels), matrix=matrix.tolist())
             files.atomic_write_json(path, content)
-    return fine_tuned_classifier.export_classifier(
-        settings.export_dir,
-        fine_tuned_classifier.read_classifier(settings.output_dir, checkpoint),
-        threshold=settings.threshold_to_export,
-    )
+            if task.num_labels <= _MOST_LABELS_SHOWN:
+                rows = [f"{name}: {row}" for name, row in zip(task.labels, matrix.tolist())]
+                _LOGGER.info("Labels (rows) and their predictions (columns): %s", "; ".join(rows))
+        fine_tuning.warn_of_constant_predictions(matrix, task.labels)
+
+    # ---- prediction and export ----
+
+    def predict(
+        self, checkpoint: str, outputs_of: Callable[[Any], Dict[str, np.ndarray]]
+    ) -> List[str]:
+        """Predicts --predict_file or the test data."""
+        settings, task = self.settings, self.declared
+
+        def predictions(features: classifier_features.SplitFeatures) -> Any:
+            outputs = outputs_of(features)
+            return classifier_predictions.Predictions(
+                features.data.examples, outputs["probabilities"], outputs["predictions"]
+            )
+
+        if settings.predict_file:
+            return classifier_predictions.write_file_results(
+                settings.output_dir,
+                task,
+                settings.predict_file,
+                predictions=predictions(self._own_texts()),
+            )
+        written = []
+        for split in self._splits(task.test_splits or ("test",)):
+            written += classifier_predictions.write_predictions(
+                settings.output_dir, task, split, predictions=predictions(self.features(split))
+            )
+        return written
+
+    def _own_texts(self) -> classifier_features.SplitFeatures:
+        """The features of the user's own texts."""
+        settings, task = self.settings, self.declared
+        data = classifier_predictions.read_predict_file(task, settings.predict_file)
+        _LOGGER.info("%s", labelled_examples.dirt_line("predict_file", data))
+        folder = settings.cached_dir or settings.output_dir
+        name = f"{task.name}_predict_file.{settings.max_seq_length}.tf_record"
+        records = classifier_features.write_features(
+            task,
+            data,
+            output_file=os.path.join(folder, name),
+            max_seq_length=settings.max_seq_length,
+            tokenizer=self.tokenizer,
+            description="predict_file",
+        )
+        return classifier_features.SplitFeatures(data, records)
+
+    def export(self, run: fine_tuning.FineTuning, checkpoint: str) -> str:
+        """Exports a SavedModel."""
+        folder = self.settings.output_dir
+        documents = {self.description_name: run.description()}
+        if run.config is not None:
+            documents[fine_tuned_classifier.CONFIG_NAME] = run.config.to_dict()
+        for name, content in documents.items():
+            path = os.path.join(folder, name)
+            if not tf.io.gfile.exists(path):  # the checkpoint was trained elsewhere
+                files.atomic_write_json(path, content)
+        return fine_tuned_classifier.export_classifier(
+            self.settings.export_dir,
+            fine_tuned_classifier.read_classifier(folder, checkpoint),
+            threshold=self.settings.threshold_to_export,
+        )

@@ -18,8 +18,7 @@ from albert import modeling, run_classifier, run_squad_v1
 from albert.demo import runs as demo_runs
 from albert.pretrained import released as released_models
 from albert.squad import examples as squad_examples
-from albert.squad import run as squad_run
-from albert.training import estimators as estimator_utils
+from albert.training import hooks as training_hooks
 
 DEFAULT_EPOCHS = 2.0
 _WARMUP_SHARE = 0.1
@@ -28,7 +27,7 @@ _WARMUP_SHARE = 0.1
 class Result(NamedTuple):
     """What a task's command did."""
 
-    training: Optional[estimator_utils.TrainingSummary]
+    training: Optional[training_hooks.TrainingSummary]
     scores: Dict[str, float]
 
 
@@ -83,11 +82,8 @@ def _squad_count(data: Dict[str, str]) -> int:
 
 
 def _run_squad(commands: demo_runs.Commands, values: Dict[str, Any]) -> Result:
-    def run(settings: Any) -> squad_run.Outcome:
-        return squad_run.run_squad(settings, squad_run.V1)
-
-    outcome = commands(run_squad_v1, run, do_predict=True, **values)
-    return Result(outcome.training, outcome.prediction.scores)
+    outcome = commands(run_squad_v1, run_squad_v1.answer, do_predict=True, **values)
+    return Result(outcome.training, outcome.metrics)
 
 
 def _mrpc_folder(folder: pathlib.Path) -> Dict[str, str]:
@@ -104,8 +100,7 @@ def _run_mrpc(commands: demo_runs.Commands, values: Dict[str, Any]) -> Result:
     outcome = commands(
         run_classifier, run_classifier.classify, task_name="mrpc", do_eval=True, **values
     )
-    best = outcome.evaluation.best
-    return Result(outcome.training, dict(best.metrics) if best else {})
+    return Result(outcome.training, outcome.metrics)
 
 
 TASKS = {

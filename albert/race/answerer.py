@@ -25,7 +25,7 @@ class Choice(NamedTuple):
     """The option that a model has chosen."""
 
     option: str
-    index: int  # type: ignore[assignment]  # a tuple's method
+    number: int  # of the option, from 0
     probabilities: List[float]  # of all options, in their order
 
 
@@ -104,5 +104,5 @@ class Answerer(inference.Model):
 
 def _chosen(options: Sequence[str], scores: Sequence[float]) -> Choice:
     weights = np.exp(np.array(scores) - max(scores))
-    index = int(np.argmax(weights))
-    return Choice(options[index], index, (weights / weights.sum()).tolist())
+    number = int(np.argmax(weights))
+    return Choice(options[number], number, (weights / weights.sum()).tolist())

@@ -57,7 +57,7 @@ def losses_of(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
 
 
 def choice_head(dropout_prob: float, num_choices: int = NUM_CHOICES) -> fine_tuning_utils.Head:
-    """Returns the head for fine_tuning_utils.build_model_fn.
+    """Returns the head for model_fn.build_model_fn.
 
     Features are those of features_.feature_spec. Outputs are those of `Choice`, and label_ids.
     """
@@ -77,7 +77,7 @@ def choice_head(dropout_prob: float, num_choices: int = NUM_CHOICES) -> fine_tun
 def tpu_metrics(
     *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
 ) -> Dict[str, Any]:
-    """Returns accuracy and loss inside the graph; for fine_tuning_utils.build_model_fn."""
+    """Returns accuracy and loss inside the graph; for model_fn.build_model_fn."""
     return metrics.in_graph(
         METRICS,
         labels=outputs["label_ids"],

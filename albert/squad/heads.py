@@ -72,7 +72,7 @@ def span_logits(encoder: fine_tuning_utils.Encoder, features: Features) -> SpanL
 
 
 def v1_head(max_seq_length: Optional[int]) -> fine_tuning_utils.Head:
-    """Returns the head of SQuAD v1.1 for fine_tuning_utils.build_model_fn.
+    """Returns the head of SQuAD v1.1 for model_fn.build_model_fn.
 
     Its outputs are start_logits and end_logits [B, S], and unique_ids [B] where features have them.
 
@@ -262,7 +262,7 @@ def _top(logits: tf.Tensor, count: int) -> _Top:
 
 
 def v2_head(beam: BeamSize, dropout_prob: float) -> fine_tuning_utils.Head:
-    """Returns the head of SQuAD v2.0 for fine_tuning_utils.build_model_fn.
+    """Returns the head of SQuAD v2.0 for model_fn.build_model_fn.
 
     Its outputs are those of `AnswerBeams`, and unique_ids [B] where features have them. The loss is
     half the sum of start and end, plus half the sigmoid cross entropy of is_impossible.

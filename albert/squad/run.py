@@ -1,24 +1,23 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Training, evaluation, prediction and export for SQuAD, as run_squad_v1 and run_squad_v2 do it.
+"""The two versions of SQuAD as tasks of training.fine_tuning, and the flags they share.
 
-What the two versions differ in is a `Version`: a head, and what becomes of the model's outputs.
+    outcome = fine_tuning.run(settings, SquadV1)
 
-Dimensions: F windows, S max_seq_length.
+Dimensions: F windows.
 """
 
-import contextlib
+import dataclasses
 import logging
 import os
-import time
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+from absl import flags
 
-from albert import fine_tuning_utils, modeling
-from albert.data import padded_batches
-from albert.pretrained import released as released_models
+from albert import fine_tuning_utils, tokenization
+from albert.data import batches as input_pipeline
 from albert.squad import decoding as squad_decoding
 from albert.squad import examples as squad_examples
 from albert.squad import export as squad_export
@@ -26,21 +25,123 @@ from albert.squad import features as squad_features
 from albert.squad import heads as squad_heads
 from albert.squad import metrics as squad_metrics
 from albert.squad.decoding import Predictions
-from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training import fine_tuning_flow, fine_tuning_runs, run_summary
+from albert.training import fine_tuning
+from albert.training.settings import FineTuningSettings
 from albert.util import files
+from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
-DESCRIPTION_NAME = "squad.json"
-_FORMAT_VERSION = 1
-_BEST_METRIC = "f1"
 _THRESHOLD_KEY = "null_score_diff_threshold"
+
+Gold = Optional[squad_metrics.GoldAnswers]
 
 
 # ---------------------------------------------------------------------------------------------
-# The two versions.
+# Flags.
+
+
+@dataclasses.dataclass(frozen=True)
+class SquadSettings(FineTuningSettings):
+    """The flags that run_squad_v1 and run_squad_v2 share."""
+
+    train_file: Optional[str]
+    predict_file: Optional[str]
+    train_feature_file: Optional[str]
+    predict_feature_file: Optional[str]
+    predict_feature_left_file: Optional[str]
+    max_misaligned_answers: float
+    doc_stride: int
+    max_query_length: int
+    n_best_size: int
+    max_answer_length: int
+    keep_checkpoint_max: int
+    export_dir: Optional[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class SquadV1Settings(SquadSettings):
+    """The flags of run_squad_v1."""
+
+    use_einsum: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class SquadV2Settings(SquadSettings):
+    """The flags of run_squad_v2."""
+
+    start_n_top: int
+    end_n_top: int
+    dropout_prob: float
+    null_score_diff_threshold: Optional[float]
+
+
+def define_flags(flag_values: flags.FlagValues) -> None:
+    """Defines the flags of both scripts."""
+    flags_lib.define_task_flags(
+        flag_values,
+        max_seq_length=384,
+        num_train_epochs=3.0,
+        warmup_proportion=0.1,
+        keep_checkpoint_max=5,
+    )
+    _define_data_flags(flag_values)
+    _define_answer_flags(flag_values)
+    flags_lib.path(flag_values, "export_dir", help="Export the best checkpoint into this folder.")
+
+
+def _define_data_flags(flag_values: flags.FlagValues) -> None:
+    helps = {
+        "train_file": "SQuAD file to train on, e.g. train-v1.1.json.",
+        "predict_file": "SQuAD file to answer, e.g. dev-v1.1.json; it may come without answers.",
+        "train_feature_file": "Record file for the features of --train_file; made if need be.",
+        "predict_feature_file": "Record file for the features of --predict_file; made if need be.",
+        "predict_feature_left_file": "Not used; kept for existing command lines.",
+    }
+    for name, text in helps.items():
+        flags_lib.path(flag_values, name, help=text)
+    flags_lib.floating(
+        flag_values,
+        "max_misaligned_answers",
+        0.01,
+        lower_bound=0.0,
+        upper_bound=1.0,
+        help="Share of the answers to train on that may not be where answer_start says; their "
+        "questions are left out.",
+    )
+    flags_lib.integer(
+        flag_values,
+        "doc_stride",
+        128,
+        lower_bound=1,
+        help="Pieces from the beginning of a window of a long paragraph to that of the next.",
+    )
+    flags_lib.integer(
+        flag_values,
+        "max_query_length",
+        64,
+        lower_bound=1,
+        help="Pieces of a question; longer ones are cut.",
+    )
+
+
+def _define_answer_flags(flag_values: flags.FlagValues) -> None:
+    flags_lib.integer(
+        flag_values,
+        "n_best_size",
+        20,
+        lower_bound=1,
+        help="Answers in nbest_predictions.json, and starts and ends of a window that are combined "
+        "for them.",
+    )
+    flags_lib.integer(
+        flag_values, "max_answer_length", 30, lower_bound=1, help="Pieces of the longest answer."
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# The task.
 
 
 class Decoded(NamedTuple):
@@ -57,74 +158,295 @@ class Decoded(NamedTuple):
     num_found: int
 
 
-class Version(NamedTuple):
-    """A version of SQuAD.
+class SquadTask(fine_tuning.Task):
+    """Questions on paragraphs; a subclass is a version of SQuAD.
+
+    --do_predict evaluates every checkpoint on --predict_file, where its right answers are known,
+    and writes what the best one answers.
 
     Attributes:
-      name: of the task, as squad.json has it.
       has_impossible: whether there are questions without an answer.
-      build_head: (settings, width) -> the head; a width is what predicted logits are padded to.
       has_lite_model: whether a TensorFlow Lite model is exported too.
-      check_flags: refuses flags of its own that make no sense.
-      decode: (outputs of the head by name, [F, ...] each, features, gold answers or None,
-        settings=settings) -> `Decoded`.
     """
 
-    name: str
-    has_impossible: bool
-    has_lite_model: bool
-    check_flags: Callable[[Any], None]
-    build_head: Callable[[Any, Optional[int]], fine_tuning_utils.Head]
-    decode: Callable[..., Decoded]
+    settings: SquadSettings
+    description_name = "squad.json"
+    best_metric = "f1"
+    sequences = squad_features.SEQUENCES
+    training_only = ("max_seq_length", "doc_stride", "max_query_length")
+    has_impossible = False
+    has_lite_model = False
+
+    def __init__(self, settings: SquadSettings, tokenizer: tokenization.FullTokenizer):
+        super().__init__(settings, tokenizer)
+        self._questions: Optional[squad_features.SquadFeatures] = None
+        self._gold: Gold = None
+        self._best: Dict[str, Decoded] = {}  # one entry: thousands of n-best lists are large
+
+    @classmethod
+    def check_flags(cls, settings: SquadSettings) -> None:
+        """Checks that there is something to do, with a file for each use, and that lengths fit."""
+        if not (settings.do_train or settings.do_predict or settings.export_dir):
+            raise ValueError(
+                "Nothing to do: give some of --do_train, --do_predict (which evaluates too) and "
+                "--export_dir."
+            )
+        for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
+            if getattr(settings, part) and not getattr(settings, name):
+                raise ValueError(f"--{name} must be given with --{part}: the SQuAD file to read.")
+        if settings.do_train and not settings.num_train_epochs > 0:
+            raise ValueError(
+                f"--num_train_epochs={settings.num_train_epochs:g} trains nothing; usual is 2 or 3."
+            )
+        if settings.max_query_length + 3 >= settings.max_seq_length:
+            raise ValueError(
+                f"--max_query_length={settings.max_query_length} leaves no room for the paragraph "
+                f"in --max_seq_length={settings.max_seq_length}: [CLS] question [SEP] paragraph "
+                "[SEP]. Lower the first (24 is enough for most questions) or raise the second."
+            )
+        _check_distinct(settings)
+
+    @property
+    def eval_batch_size(self) -> int:
+        """Evaluation is part of prediction."""
+        return self.settings.predict_batch_size
+
+    def description(self) -> Dict[str, Any]:
+        """Returns what squad.json says of the task."""
+        names = ("doc_stride", "max_query_length")
+        return dict(super().description(), **{name: getattr(self.settings, name) for name in names})
+
+    # ---- data and model ----
+
+    def check_data(self) -> None:
+        """Reads the questions to answer: mistakes in them show before hours of training."""
+        if self.settings.do_predict:
+            self._questions = self.features("predict")
+            self._gold = _gold(self._questions.data)
+
+    def features(self, split: str) -> squad_features.SquadFeatures:
+        """Returns the features of --train_file or --predict_file."""
+        settings, is_training = self.settings, split == "train"
+        data = self._read(
+            settings.train_file if is_training else settings.predict_file, is_training
+        )
+        named = settings.train_feature_file if is_training else settings.predict_feature_file
+        folder = settings.cached_dir or settings.output_dir
+        usual = os.path.join(folder, f"{self.name}_{split}.{settings.max_seq_length}.tf_record")
+        return squad_features.write_features(
+            data,
+            output_file=named or usual,
+            left_file=settings.predict_feature_left_file,
+            exact_path=bool(named),
+            max_seq_length=settings.max_seq_length,
+            doc_stride=settings.doc_stride,
+            max_query_length=settings.max_query_length,
+            tokenizer=self.tokenizer,
+            is_training=is_training,
+            description=f"{self.name} {split}",
+        )
+
+    def _read(self, path: str, is_training: bool) -> squad_examples.SquadData:
+        limit = self.settings.max_misaligned_answers
+        data = squad_examples.read_dataset(path, is_training, max_misaligned=limit)
+        impossible = [item for item in data.examples if item.has_gold and not item.answers]
+        if impossible and not self.has_impossible:
+            raise ValueError(
+                f"{path}: {len(impossible)} of {len(data.examples)} questions have no answer, the "
+                f"first is {impossible[0].qas_id}. SQuAD v1.1 has no such questions: use "
+                "run_squad_v2."
+            )
+        return data
+
+    def spec(self, is_training: bool) -> input_pipeline.FeatureSpec:
+        """Returns the declaration of the records."""
+        return squad_features.feature_spec(self.settings.max_seq_length, is_training)
+
+    def count(self, features: squad_features.SquadFeatures) -> int:
+        """Returns the number of questions; each has one window or several."""
+        return len(features.data.examples)
+
+    def build_head(self, width: Optional[int]) -> fine_tuning_utils.Head:
+        """Returns the head; `width` is what predicted logits are padded to."""
+        raise NotImplementedError
+
+    def head(self) -> fine_tuning_utils.Head:
+        """Returns the head with outputs of one width."""
+        return self.build_head(self.settings.max_seq_length)
+
+    # ---- evaluation ----
+
+    def eval_splits(self) -> Dict[str, Any]:
+        """Returns the questions of --predict_file where the right answers are known."""
+        return {} if self._gold is None else {"predict": self._questions}
+
+    def fingerprint(self) -> Dict[str, Any]:
+        """Returns the flags of decoding and the file, for its records do not say what is right."""
+        names = ("n_best_size", "max_answer_length")
+        if self.has_impossible:
+            names += ("start_n_top", "end_n_top", _THRESHOLD_KEY)
+        content = {name: getattr(self.settings, name) for name in names}
+        content["questions"] = files.file_fingerprint(self._questions.data.path)
+        return content
+
+    def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> "Decoded":
+        """Returns what a checkpoint answers, given the outputs of the head, [F, ...] each."""
+        raise NotImplementedError
+
+    def best_answers(self, spans: squad_decoding.Spans) -> List[List[squad_decoding.Answer]]:
+        """Returns the best answers to each question."""
+        questions = self._questions
+        return squad_decoding.best_answers(
+            spans,
+            questions.windows,
+            questions.data.examples,
+            n_best_size=self.settings.n_best_size,
+        )
+
+    def measure(
+        self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
+    ) -> Dict[str, float]:
+        """Returns a checkpoint's scores, and keeps the answers of the best one."""
+        decoded = self.decode(checkpoint, outputs["predict"])
+        best = next(iter(self._best.values()), None)
+        if best is None or decoded.scores[self.best_metric] > best.scores[self.best_metric]:
+            self._best = {checkpoint: decoded}
+        return decoded.scores
+
+    def after_evaluation(
+        self,
+        summary: checkpoint_evaluator.EvaluationSummary,
+        fingerprint: Mapping[str, Any],
+        measure: Callable[[str], Mapping[str, float]],
+    ) -> None:
+        """Knows the answers of the best checkpoint by the name of its copy."""
+        if summary.best:
+            best = f"model.ckpt-{summary.best.step}"
+            known = self._best.get(os.path.join(self.settings.output_dir, best))
+            if known:
+                self._best[summary.best_checkpoint] = known
+
+    # ---- prediction and export ----
+
+    def predict(
+        self, checkpoint: str, outputs_of: Callable[[Any], Dict[str, np.ndarray]]
+    ) -> List[str]:
+        """Answers the questions of --predict_file."""
+        decoded = self._best.get(checkpoint)
+        if not decoded:
+            decoded = self.decode(checkpoint, outputs_of(self._questions))
+        _warn_of_empty_answers(decoded, self._gold)
+        names = (
+            squad_decoding.PREDICTIONS_NAME,
+            squad_decoding.NBEST_NAME,
+            squad_decoding.NULL_ODDS_NAME,
+        )
+        paths = {name: os.path.join(self.settings.output_dir, name) for name in names}
+        _keep_other_answers(paths, decoded.predictions)
+        return decoded.predictions.write(paths)
+
+    def export(self, run: fine_tuning.FineTuning, checkpoint: str) -> str:
+        """Exports a SavedModel and, for version 1.1, a TensorFlow Lite file."""
+        settings = self.settings
+        model = squad_export.SquadModel(
+            run.config, checkpoint, settings.albert_hub_module_handle, settings.max_seq_length
+        )
+        head = self.build_head(None)
+        extra_files = fine_tuning.portable_files(
+            self.description_name,
+            run.description(),
+            {run.vocabulary.kind: run.vocabulary.file},
+            config=run.config,
+        )
+        folder = squad_export.export_saved_model(
+            settings.export_dir, model, head, extra_files=extra_files
+        )
+        if self.has_lite_model:
+            squad_export.export_tflite(settings.export_dir, model, head)
+        return folder
 
 
-Gold = Optional[squad_metrics.GoldAnswers]
-Outputs = Mapping[str, np.ndarray]
+class SquadV1(SquadTask):
+    """SQuAD v1.1: every question has an answer."""
+
+    name = "squad_v1"
+    has_lite_model = True
+
+    def build_head(self, width: Optional[int]) -> fine_tuning_utils.Head:
+        """Returns a start and an end for each window."""
+        return squad_heads.v1_head(width)
+
+    def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
+        """Returns the most likely spans."""
+        settings, questions = self.settings, self._questions
+        limits = squad_decoding.Limits(settings.n_best_size, settings.max_answer_length)
+        logits = outputs["start_logits"], outputs["end_logits"]
+        spans = squad_decoding.v1_spans(*logits, questions.windows, limits=limits)
+        answers = self.best_answers(spans)
+        predictions = squad_decoding.v1_predictions(answers, questions.data.examples)
+        gold = self._gold
+        scores = {} if gold is None else squad_metrics.evaluate_v1(gold, predictions.answers)
+        return Decoded(predictions, scores, sum(map(bool, answers)))
 
 
-def _best_answers(
-    spans: squad_decoding.Spans, features: squad_features.SquadFeatures, settings: Any
-) -> List[List[squad_decoding.Answer]]:
-    return squad_decoding.best_answers(
-        spans, features.windows, features.data.examples, n_best_size=settings.n_best_size
-    )
+class SquadV2(SquadTask):
+    """SQuAD v2.0: questions may have no answer."""
+
+    settings: SquadV2Settings
+    name = "squad_v2"
+    has_impossible = True
+
+    @classmethod
+    def check_flags(cls, settings: SquadV2Settings) -> None:
+        """Checks also the beams and the threshold."""
+        super().check_flags(settings)
+        for name in ("start_n_top", "end_n_top"):
+            if getattr(settings, name) > settings.max_seq_length:
+                raise ValueError(
+                    f"--{name}={getattr(settings, name)} is more than there are positions in "
+                    f"--max_seq_length={settings.max_seq_length}. Usual is 5."
+                )
+        threshold = settings.null_score_diff_threshold
+        if threshold is not None and not np.isfinite(threshold):
+            raise ValueError(f"--null_score_diff_threshold={threshold} is not a finite number.")
+
+    def build_head(self, width: Optional[int]) -> fine_tuning_utils.Head:
+        """Returns the best starts, and the best ends of each of them, for each window."""
+        settings = self.settings
+        beam = squad_heads.BeamSize(settings.start_n_top, settings.end_n_top)
+        return squad_heads.v2_head(beam, settings.dropout_prob)
+
+    def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
+        """Returns the most likely spans, and none where the null score is above the threshold."""
+        settings, questions, gold = self.settings, self._questions, self._gold
+        examples = questions.data.examples
+        beams = squad_decoding.Beams(
+            **{name: outputs[name] for name in squad_decoding.Beams._fields}
+        )
+        spans = squad_decoding.v2_spans(beams, questions.windows, settings.max_answer_length)
+        answers = self.best_answers(spans)
+        odds = squad_decoding.null_scores(beams.cls_logits, questions.windows, len(examples))
+        threshold = settings.null_score_diff_threshold
+        if threshold is None and gold is None:
+            threshold = _known_threshold(settings, checkpoint)
+        elif threshold is None:
+            every = squad_decoding.v2_predictions(answers, odds, examples)
+            threshold = squad_metrics.usable_threshold(gold, every.answers, every.null_odds)
+        predictions = squad_decoding.v2_predictions(answers, odds, examples, threshold=threshold)
+        scores = {}
+        if gold is not None:
+            scores = squad_metrics.evaluate_v2(gold, predictions.answers, predictions.null_odds)
+            scores = dict(scores, **{_THRESHOLD_KEY: threshold})
+        return Decoded(predictions, scores, sum(map(bool, predictions.answers.values())))
 
 
-def _decode_v1(
-    outputs: Outputs, features: squad_features.SquadFeatures, gold: Gold, *, settings: Any
-) -> Decoded:
-    limits = squad_decoding.Limits(settings.n_best_size, settings.max_answer_length)
-    logits = outputs["start_logits"], outputs["end_logits"]
-    spans = squad_decoding.v1_spans(*logits, features.windows, limits=limits)
-    answers = _best_answers(spans, features, settings)
-    predictions = squad_decoding.v1_predictions(answers, features.data.examples)
-    scores = {} if gold is None else squad_metrics.evaluate_v1(gold, predictions.answers)
-    return Decoded(predictions, scores, sum(map(bool, answers)))
+# ---------------------------------------------------------------------------------------------
+# Helpers.
 
 
-def _decode_v2(
-    outputs: Outputs, features: squad_features.SquadFeatures, gold: Gold, *, settings: Any
-) -> Decoded:
-    examples = features.data.examples
-    beams = squad_decoding.Beams(**{name: outputs[name] for name in squad_decoding.Beams._fields})
-    spans = squad_decoding.v2_spans(beams, features.windows, settings.max_answer_length)
-    answers = _best_answers(spans, features, settings)
-    odds = squad_decoding.null_scores(beams.cls_logits, features.windows, len(examples))
-    threshold = settings.null_score_diff_threshold
-    if threshold is None:
-        every = squad_decoding.v2_predictions(answers, odds, examples)
-        threshold = squad_metrics.usable_threshold(gold, every.answers, every.null_odds)
-    predictions = squad_decoding.v2_predictions(answers, odds, examples, threshold=threshold)
-    num_found = sum(map(bool, predictions.answers.values()))
-    if gold is None:
-        return Decoded(predictions, {}, num_found)
-    scores = squad_metrics.evaluate_v2(gold, predictions.answers, predictions.null_odds)
-    return Decoded(predictions, dict(scores, **{_THRESHOLD_KEY: threshold}), num_found)
-
-
-def _known_threshold(settings: Any, checkpoint: str) -> float:
+def _known_threshold(settings: SquadV2Settings, checkpoint: str) -> float:
     """The null score up to which answers are kept where the right ones are not known."""
-    metrics = fine_tuning_flow.recorded_metrics(checkpoint, settings.output_dir)
+    metrics = checkpoint_evaluator.recorded_metrics(checkpoint, settings.output_dir)
     threshold = metrics.get(_THRESHOLD_KEY)
     if threshold is None:
         _LOGGER.warning(
@@ -138,225 +460,6 @@ def _known_threshold(settings: Any, checkpoint: str) -> float:
         threshold,
     )
     return threshold
-
-
-def _check_v2_flags(settings: Any) -> None:
-    for name in ("start_n_top", "end_n_top"):
-        if getattr(settings, name) > settings.max_seq_length:
-            raise ValueError(
-                f"--{name}={getattr(settings, name)} is more than there are positions in "
-                f"--max_seq_length={settings.max_seq_length}. Usual is 5."
-            )
-    threshold = settings.null_score_diff_threshold
-    if threshold is not None and not np.isfinite(threshold):
-        raise ValueError(f"--null_score_diff_threshold={threshold} is no number to compare with.")
-
-
-V1 = Version(
-    name="squad_v1",
-    has_impossible=False,
-    has_lite_model=True,
-    check_flags=lambda settings: None,
-    build_head=lambda settings, width: squad_heads.v1_head(width),
-    decode=_decode_v1,
-)
-V2 = Version(
-    name="squad_v2",
-    has_impossible=True,
-    has_lite_model=False,
-    check_flags=_check_v2_flags,
-    build_head=lambda settings, width: squad_heads.v2_head(
-        squad_heads.BeamSize(settings.start_n_top, settings.end_n_top), settings.dropout_prob
-    ),
-    decode=_decode_v2,
-)
-
-
-# ---------------------------------------------------------------------------------------------
-# A run.
-
-
-class Run(NamedTuple):
-    """What the parts of a run have in common."""
-
-    settings: Any
-    version: Version
-    config: Optional[modeling.AlbertConfig]
-    vocabulary: fine_tuning_utils.Vocabulary
-    length: fine_tuning_runs.TrainingLength
-
-    def description(self) -> Dict[str, Any]:
-        """Returns the content of squad.json."""
-        content = {
-            "format_version": _FORMAT_VERSION,
-            "task": self.version.name,
-            "doc_stride": self.settings.doc_stride,
-            "max_query_length": self.settings.max_query_length,
-        }
-        content.update(fine_tuning_flow.model_description(self.settings, self.vocabulary))
-        return content
-
-    def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
-        """Returns the model function; it starts from `init_checkpoint` if there is no other."""
-        model = fine_tuning_flow.model_settings(
-            self.settings, self.config, self.length, init_checkpoint=init_checkpoint
-        )
-        head = self.version.build_head(self.settings, self.settings.max_seq_length)
-        return fine_tuning_utils.build_model_fn(model, head)
-
-    def input_fn(self, file: str, batch_size: int, *, is_training: bool, start_step: int = 0):
-        """Returns the input function for a record file."""
-        settings = self.settings
-        mode = settings.padding or padded_batches.default_mode(settings.use_tpu)
-        return padded_batches.input_fn(
-            file,
-            squad_features.feature_spec(settings.max_seq_length, is_training),
-            is_training=is_training,
-            batch_size=batch_size,
-            padding=padded_batches.Padding(mode, features=squad_features.SEQUENCES),
-            seed=settings.seed,
-            start_step=start_step,
-        )
-
-    def features(self, data: squad_examples.SquadData, use: str) -> squad_features.SquadFeatures:
-        """Returns the features of questions; `use` is "train" or "predict"."""
-        settings = self.settings
-        is_training = use == "train"
-        folder = settings.cached_dir or settings.output_dir
-        named = settings.train_feature_file if is_training else settings.predict_feature_file
-        default = os.path.join(folder, f"{self.version.name}_{use}.{settings.max_seq_length}")
-        return squad_features.write_features(
-            data,
-            output_file=named or f"{default}.tf_record",
-            left_file=settings.predict_feature_left_file,
-            exact_path=bool(named),
-            max_seq_length=settings.max_seq_length,
-            doc_stride=settings.doc_stride,
-            max_query_length=settings.max_query_length,
-            tokenizer=self.vocabulary.tokenizer,
-            is_training=is_training,
-            description=f"{self.version.name} {use}",
-        )
-
-
-def check_output_dir(run: Run) -> None:
-    """Checks that the output folder is new, or was made for this model, version and vocabulary.
-
-    Raises:
-      ValueError: it belongs to something else.
-    """
-    fine_tuning_flow.check_output_dir(
-        run.settings,
-        run.config,
-        name=DESCRIPTION_NAME,
-        description=run.description(),
-        training_only=("max_seq_length", "doc_stride", "max_query_length"),
-    )
-
-
-def read_data(run: Run, path: str, *, is_training: bool) -> squad_examples.SquadData:
-    """Returns the questions of a file.
-
-    Raises:
-      ValueError: the file cannot be read, or has unanswerable questions where v1 is trained.
-    """
-    limit = run.settings.max_misaligned_answers
-    data = squad_examples.read_dataset(path, is_training, max_misaligned=limit)
-    impossible = [item for item in data.examples if item.has_gold and not item.answers]
-    if impossible and not run.version.has_impossible:
-        raise ValueError(
-            f"{path}: {len(impossible)} of {len(data.examples)} questions have no answer, the "
-            f"first is {impossible[0].qas_id}. SQuAD v1.1 has no such questions: use run_squad_v2."
-        )
-    return data
-
-
-# ---------------------------------------------------------------------------------------------
-# The parts.
-
-
-def train(
-    run: Run,
-    features: squad_features.SquadFeatures,
-    on_progress: Optional[Callable[[estimator_utils.TrainingSummary], None]] = None,
-) -> Optional[estimator_utils.TrainingSummary]:
-    """Trains to the last step, from the newest checkpoint if there is one."""
-    settings = run.settings
-    path = features.records.path
-
-    def input_fn(start_step: int) -> Callable:
-        size = settings.train_batch_size
-        return run.input_fn(path, size, is_training=True, start_step=start_step)
-
-    return fine_tuning_flow.train(
-        settings,
-        run.model_fn,
-        input_fn,
-        config=run.config,
-        length=run.length,
-        documents={DESCRIPTION_NAME: run.description()},
-        examples=features.records.count,
-        on_progress=on_progress,
-    )
-
-
-class _Answering:
-    """What checkpoints answer to the questions of --predict_file."""
-
-    def __init__(self, run: Run, features: squad_features.SquadFeatures, stack: Any):
-        """`stack`: closes what is opened here."""
-        settings = run.settings
-        self._run = run
-        self._features = features
-        path = self._features.records.path
-        collector = fine_tuning_runs.OutputCollector(
-            settings,
-            run.model_fn(),
-            run.input_fn(path, settings.predict_batch_size, is_training=False),
-            batch_size=settings.predict_batch_size,
-            examples=self._features.records.count,
-            name="predict",
-        )
-        self._collector = stack.enter_context(collector)
-        self.gold = _gold(features.data)
-        self._best: Dict[str, Decoded] = {}  # one entry: thousands of n-best lists are large
-
-    def fingerprint(self) -> Dict[str, Any]:
-        """Returns what the scores depend on, beside the checkpoint."""
-        settings = self._run.settings
-        names = ("precision", "n_best_size", "max_answer_length")
-        if self._run.version.has_impossible:
-            names += ("start_n_top", "end_n_top", _THRESHOLD_KEY)
-        content = {name: getattr(settings, name) for name in names}
-        # The records do not say what is right.
-        content["questions"] = files.file_fingerprint(self._features.data.path)
-        content["predict"] = files.file_fingerprint(self._features.records.path)
-        return content
-
-    def measure(self, checkpoint: str) -> Dict[str, float]:
-        """Returns a checkpoint's scores."""
-        decoded = self._decode(checkpoint)
-        best = next(iter(self._best.values()), None)
-        if best is None or decoded.scores[_BEST_METRIC] > best.scores[_BEST_METRIC]:
-            self._best = {checkpoint: decoded}
-        return decoded.scores
-
-    def knows(self, checkpoint: str) -> bool:
-        """Returns whether the checkpoint's answers are at hand."""
-        return checkpoint in self._best
-
-    def answers(self, checkpoint: str) -> Decoded:
-        """Returns a checkpoint's answers."""
-        return self._best.get(checkpoint) or self._decode(checkpoint)
-
-    def _decode(self, checkpoint: str) -> Decoded:
-        settings, version = self._run.settings, self._run.version
-        is_open = version.has_impossible and settings.null_score_diff_threshold is None
-        if is_open and self.gold is None:
-            known = _known_threshold(settings, checkpoint)
-            settings = settings.replace(null_score_diff_threshold=known)
-        outputs = self._collector.run(checkpoint)
-        return version.decode(outputs, self._features, self.gold, settings=settings)
 
 
 def _gold(data: squad_examples.SquadData) -> Gold:
@@ -373,52 +476,9 @@ def _gold(data: squad_examples.SquadData) -> Gold:
     return None
 
 
-class Prediction(NamedTuple):
-    """What prediction did."""
-
-    evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
-    scores: Dict[str, float]  # of the checkpoint that was chosen
-    predictions: List[str]  # the files written
-
-
-def predict(
-    run: Run,
-    features: squad_features.SquadFeatures,
-    times: run_summary.RunSummary,
-    *,
-    final_step: Optional[int] = None,
-) -> Prediction:
-    """Evaluates the checkpoints of the output folder, and writes what the best one answers.
-
-    With --checkpoint, or where there is only model.ckpt-best, that one is evaluated. Without the
-    right answers there is no evaluation.
-
-    Args:
-      run: what to predict with.
-      features: of the questions of --predict_file.
-      times: gets the results and the time they took.
-      final_step: the last one that will come, if it is known.
-    """
-    with contextlib.ExitStack() as stack:
-        answering = _Answering(run, features, stack)
-        evaluation, checkpoint = _choose(run, answering, times, final_step=final_step)
-        decoded = answering.answers(checkpoint)
-    _warn_of_empty_answers(decoded, answering.gold)
-    names = (
-        squad_decoding.PREDICTIONS_NAME,
-        squad_decoding.NBEST_NAME,
-        squad_decoding.NULL_ODDS_NAME,
-    )
-    paths = {name: os.path.join(run.settings.output_dir, name) for name in names}
-    _keep_other_answers(paths, decoded.predictions)
-    written = decoded.predictions.write(paths)
-    _LOGGER.info("Wrote what %s answers to %s.", checkpoint, ", ".join(written))
-    return Prediction(evaluation, decoded.scores, written)
-
-
 def _keep_other_answers(paths: Mapping[str, str], predictions: Predictions) -> None:
     """Sets answers to other questions, of an earlier start, aside."""
-    present = run_summary.read_document(paths[squad_decoding.PREDICTIONS_NAME])
+    present = checkpoint_evaluator.read_document(paths[squad_decoding.PREDICTIONS_NAME])
     if present is None or set(present) == set(predictions.answers):
         return
     for path in paths.values():
@@ -426,39 +486,6 @@ def _keep_other_answers(paths: Mapping[str, str], predictions: Predictions) -> N
             kept = files.unused_name(path)
             tf.io.gfile.rename(path, kept)
             _LOGGER.info("Kept answers to other questions as %s.", kept)
-
-
-class _Choice(NamedTuple):
-    """The checkpoint to answer with, and the evaluation that found it."""
-
-    evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
-    checkpoint: str
-
-
-def _choose(
-    run: Run, answering: _Answering, times: run_summary.RunSummary, *, final_step: Optional[int]
-) -> _Choice:
-    settings = run.settings
-    several = checkpoint_evaluator.list_checkpoints(settings.output_dir)
-    waiting = settings.wait_for_checkpoints_minutes
-    if answering.gold is None or settings.checkpoint or not (several or waiting):
-        checkpoint = fine_tuning_runs.chosen_checkpoint(settings)
-        if answering.gold is not None:
-            fine_tuning_flow.evaluate_one(settings, answering.measure, checkpoint)
-        return _Choice(None, checkpoint)
-    evaluation = fine_tuning_flow.evaluate(
-        settings,
-        answering.measure,
-        times,
-        best_metric=_BEST_METRIC,
-        fingerprint=answering.fingerprint(),
-        keep_checkpoints=settings.keep_checkpoint_max,
-        final_step=final_step,
-    )
-    best = os.path.join(settings.output_dir, f"model.ckpt-{evaluation.best.step}")
-    if answering.knows(best):
-        return _Choice(evaluation, best)
-    return _Choice(evaluation, fine_tuning_runs.chosen_checkpoint(settings))
 
 
 def _warn_of_empty_answers(decoded: Decoded, gold: Gold) -> None:
@@ -473,111 +500,7 @@ def _warn_of_empty_answers(decoded: Decoded, gold: Gold) -> None:
     )
 
 
-def _export(run: Run) -> str:
-    """Exports the chosen checkpoint; returns the folder of the SavedModel."""
-    settings = run.settings
-    checkpoint = fine_tuning_runs.chosen_checkpoint(settings)
-    model = squad_export.SquadModel(
-        run.config, checkpoint, settings.albert_hub_module_handle, settings.max_seq_length
-    )
-    head = run.version.build_head(settings, None)
-    folder = squad_export.export_saved_model(
-        settings.export_dir,
-        model,
-        head,
-        extra_files=fine_tuning_flow.portable_files(
-            DESCRIPTION_NAME,
-            run.description(),
-            {run.vocabulary.kind: run.vocabulary.file},
-            config=run.config,
-        ),
-    )
-    if run.version.has_lite_model:
-        squad_export.export_tflite(settings.export_dir, model, head)
-    return folder
-
-
-class Outcome(NamedTuple):
-    """What a run did; None for what was not asked for, or was done already."""
-
-    training: Optional[estimator_utils.TrainingSummary]
-    prediction: Optional[Prediction]
-    export: Optional[str]  # the folder written
-
-
-@estimator_utils.sole_trainer
-def run_squad(settings: Any, version: Version) -> Outcome:
-    """Trains, evaluates, predicts and exports as the settings say.
-
-    Args:
-      settings: util.flags.Settings with the flags of squad.flags.
-      version: V1 or V2.
-
-    Raises:
-      ValueError: flags, data or checkpoints that do not fit each other.
-      estimator_utils.TrainingDivergedError: the loss or the gradient is not finite any more.
-    """
-    began = time.time()
-    check_flags(settings)
-    version.check_flags(settings)
-    settings = released_models.completed(settings)
-    config = fine_tuning_utils.load_config(settings)
-    vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
-    nothing = fine_tuning_runs.TrainingLength(1, 0)
-    run = Run(settings, version, config, vocabulary, nothing)
-    check_output_dir(run)
-    if settings.do_predict or settings.export_dir:
-        fine_tuning_runs.check_checkpoint(settings)
-    about = {"task": version.name, "metric": _BEST_METRIC}
-    times = fine_tuning_flow.start_summary(settings, about, began)
-    questions, final_step = None, None
-    training, prediction, export = None, None, None
-    if settings.do_predict:  # mistakes in it show before hours of training
-        data = read_data(run, settings.predict_file, is_training=False)
-        questions = run.features(data, "predict")
-    if settings.do_train:
-        data = read_data(run, settings.train_file, is_training=True)
-        length = fine_tuning_runs.training_length(settings, len(data.examples))
-        run, final_step = run._replace(length=length), length.num_train_steps
-        training = train(run, run.features(data, "train"), times.add_training)
-        if training:
-            times.add_training(training)
-    if settings.do_predict:
-        prediction = predict(run, questions, times, final_step=final_step)
-    if settings.export_dir:
-        export = _export(run)
-    return Outcome(training, prediction, export)
-
-
-def check_flags(settings: Any) -> None:
-    """Checks flags against each other.
-
-    Raises:
-      ValueError: nothing to do, a file that is not named, or sizes that do not fit.
-    """
-    if not (settings.do_train or settings.do_predict or settings.export_dir):
-        raise ValueError(
-            "Nothing to do: give some of --do_train, --do_predict (which evaluates too) and "
-            "--export_dir."
-        )
-    for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
-        if getattr(settings, part) and not getattr(settings, name):
-            raise ValueError(f"--{name} must be given with --{part}: the SQuAD file to read.")
-    if settings.do_train and not settings.num_train_epochs > 0:
-        raise ValueError(
-            f"--num_train_epochs={settings.num_train_epochs:g} trains nothing; usual is 2 or 3."
-        )
-    if settings.max_query_length + 3 >= settings.max_seq_length:
-        raise ValueError(
-            f"--max_query_length={settings.max_query_length} leaves no room for the paragraph in "
-            f"--max_seq_length={settings.max_seq_length}: [CLS] question [SEP] paragraph [SEP]. "
-            "Lower the first (24 is enough for most questions) or raise the second."
-        )
-    _check_distinct(settings)
-    estimator_utils.check_batch_sizes(settings)
-
-
-def _check_distinct(settings: Any) -> None:
+def _check_distinct(settings: SquadSettings) -> None:
     """Refuses one name for several files.
 
     Raises:

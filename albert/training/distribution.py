@@ -19,6 +19,7 @@ from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
+from albert.training.settings import TrainingSettings
 from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
@@ -85,7 +86,7 @@ def read_cluster() -> Cluster:
     return Cluster(tuple(chief + workers), index + len(chief) * (kind == "worker"))
 
 
-def check_unused_cluster(settings: Any) -> None:
+def check_unused_cluster(settings: TrainingSettings) -> None:
     """Checks that several processes do not each train alone into one folder.
 
     Args:
@@ -180,7 +181,7 @@ def server_of_this_process() -> Iterator[None]:
 # Devices.
 
 
-def local_devices(settings: Any) -> List[str]:
+def local_devices(settings: TrainingSettings) -> List[str]:
     """Returns the devices of this process that train: its GPUs, or else its CPU or parts of it.
 
     Args:
@@ -205,7 +206,7 @@ def local_devices(settings: Any) -> List[str]:
     return [f"/{kind}:{number}" for number in range(wanted or gpus or 1)]
 
 
-def num_replicas(settings: Any) -> int:
+def num_replicas(settings: TrainingSettings) -> int:
     """Returns how many devices, of all hosts, share each batch of training.
 
     Args:
@@ -220,7 +221,7 @@ def num_replicas(settings: Any) -> int:
     return workers * len(local_devices(settings))
 
 
-def is_chief(settings: Any) -> bool:
+def is_chief(settings: TrainingSettings) -> bool:
     """Returns whether this process writes what the run leaves behind.
 
     Args:
@@ -229,7 +230,7 @@ def is_chief(settings: Any) -> bool:
     return settings.distribution_strategy != MULTI_WORKER or read_cluster().is_chief
 
 
-def build_strategy(settings: Any) -> Optional[tf.distribute.Strategy]:
+def build_strategy(settings: TrainingSettings) -> Optional[tf.distribute.Strategy]:
     """Returns TensorFlow's strategy for training, and says which devices take part; None for one.
 
     Args:
@@ -259,13 +260,13 @@ def build_strategy(settings: Any) -> Optional[tf.distribute.Strategy]:
         return tf.distribute.MirroredStrategy(devices)
 
 
-def _of_each_worker(settings: Any) -> str:
+def _of_each_worker(settings: TrainingSettings) -> str:
     if settings.distribution_strategy != MULTI_WORKER:
         return ""
     return f" of each of the workers {', '.join(read_cluster().addresses)}"
 
 
-def session_config(settings: Any) -> tf.ConfigProto:
+def session_config(settings: TrainingSettings) -> tf.ConfigProto:
     """Returns the session settings, with as many parts of the CPU as stand for devices.
 
     Args:

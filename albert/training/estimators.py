@@ -1,40 +1,22 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs estimators: configuration, TPU or not, resumption, progress, and the stop on NaN.
+"""Runs estimators: resumption, configuration, TPU or not, training, and several processes.
 
-Nothing here knows what is trained. A model function names the numbers that people want to see by
-`report_scalars`; `train` shows them on the terminal or in the log, and writes them for TensorBoard
-and into `training_curve.csv`.
+Nothing here knows what is trained.
 """
 
 import contextlib
-import csv
-import datetime
 import functools
-import io
 import logging
-import math
 import os
 import re
-import sys
-import time
+import shutil
+import tempfile
 import warnings
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterator,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-)
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
+import numpy as np
 import tensorflow.compat.v1 as tf
-import tensorflow.compat.v2 as tf2
-from tqdm import tqdm
 
 from albert import modeling
 from albert.data import record_damage
@@ -42,34 +24,19 @@ from albert.data.padded_batches import InputShard, input_shard  # noqa: F401  fo
 from albert.pretrained import checkpoint_files
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution, peer_watch
-from albert.training import evaluation as checkpoint_evaluator
+from albert.training import hooks as training_hooks
+from albert.training.settings import TrainingSettings
 from albert.util import files, folder_lock, progress, stop_signals
 from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
 
 CONFIG_NAME = "albert_config.json"
-CURVE_NAME = "training_curve.csv"
 
-# The log is never silent for longer than this, however long a step takes.
-_LONGEST_SILENCE_SECONDS = 60.0
-# Rows of the curve are gathered for so long where a file is not on this machine.
-_SECONDS_BETWEEN_FAR_WRITES = 60.0
 # How long a worker may be silent before the others end.
 _WORKER_PATIENCE_SECONDS = 60.0
-# Under this name the tensors to report lie in their graph.
-_SCALARS = "training_scalars"
-_RATE = "learning_rate"
-_SPEED = "examples_per_second"
 # What the training step says when it refuses an update: the words, the step, the norm.
 _GRADIENT_STOP = re.compile(r"gradient norm is not finite.*?\] \[\d+\] \[(.*?)\]")
-
-
-_GO_ON = "Training cannot go on from"
-
-
-class TrainingDivergedError(ArithmeticError):
-    """The loss or the gradient became NaN or infinite; says at which step, and what to try."""
 
 
 # ---------------------------------------------------------------------------------------------
@@ -104,7 +71,7 @@ def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(script)
-    def run(settings: Any, *arguments: Any) -> Any:
+    def run(settings: TrainingSettings, *arguments: Any) -> Any:
         if not settings.do_train or not distribution.is_chief(settings):
             return script(settings, *arguments)
         with folder_lock.held(settings.output_dir):
@@ -113,9 +80,7 @@ def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def resume_point(
-    output_dir: str, is_ours: bool = True
-) -> Optional[checkpoint_evaluator.Checkpoint]:
+def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_files.Checkpoint]:
     """Returns the checkpoint from which training goes on, if there is one.
 
     It is the one that the file `checkpoint` names, or else the newest, whose values are all finite
@@ -136,7 +101,7 @@ def resume_point(
     for leftover in leftovers if is_ours else ():
         tf.io.gfile.rmtree(leftover)
     state = checkpoint_files.read_state(output_dir)
-    present = checkpoint_evaluator.list_checkpoints(output_dir, incomplete_too=True)
+    present = checkpoint_files.list_checkpoints(output_dir, incomplete_too=True)
     resumed, faults = None, []
     # The one that the state names goes first, then the newest.
     for checkpoint in sorted(
@@ -163,7 +128,7 @@ def resume_point(
     return resumed
 
 
-def agreed_resume_point(settings: Any) -> Optional[checkpoint_evaluator.Checkpoint]:
+def agreed_resume_point(settings: TrainingSettings) -> Optional[checkpoint_files.Checkpoint]:
     """Returns what `resume_point` finds, where several workers train once all are there.
 
     Args:
@@ -198,9 +163,9 @@ def _damage(checkpoint: str) -> str:
 def _mend_state(
     output_dir: str,
     state: checkpoint_files.State,
-    resumed: Optional[checkpoint_evaluator.Checkpoint],
+    resumed: Optional[checkpoint_files.Checkpoint],
     *,
-    present: Sequence[checkpoint_evaluator.Checkpoint],
+    present: Sequence[checkpoint_files.Checkpoint],
 ):
     """Makes TensorFlow restore `resumed`, or nothing."""
     if resumed and os.path.basename(resumed.path) == state.name:
@@ -215,7 +180,7 @@ def _mend_state(
         tf.train.update_checkpoint_state(output_dir, resumed.path, older)
 
 
-def first_weights(settings: Any, resumed: Any) -> Optional[str]:
+def first_weights(settings: TrainingSettings, resumed: Any) -> Optional[str]:
     """Returns the checkpoint to take the first weights from, if any, and says where they come from.
 
     Args:
@@ -236,38 +201,13 @@ def first_weights(settings: Any, resumed: Any) -> Optional[str]:
     return settings.init_checkpoint or None
 
 
-def check_restorable(checkpoint_path: str, variables: List[tf.Variable], purpose: str = _GO_ON):
-    """Checks that a checkpoint holds each of `variables` in its shape.
-
-    Args:
-      checkpoint_path: its prefix.
-      variables: those to restore.
-      purpose: what cannot be done if they do not fit.
-
-    Raises:
-      ValueError: it was written by another model or another optimiser.
-    """
-    stored = tf.train.load_checkpoint(checkpoint_path).get_variable_to_shape_map()
-    problems = []
-    for variable in variables:
-        name, shape = variable.op.name, variable.shape.as_list()
-        if name not in stored:
-            problems.append(f"{name} {shape} is not in it")
-        elif stored[name] != shape:
-            problems.append(f"{name} is {shape} here and {stored[name]} in it")
-    if problems:
-        shown = "\n  ".join(problems[:10] + ["..."] * (len(problems) > 10))
-        raise ValueError(
-            f"{purpose} {checkpoint_path}: {len(problems)} variables do not fit. Choose another "
-            f"--output_dir, or the configuration this one was made with.\n  {shown}"
-        )
-
-
 # ---------------------------------------------------------------------------------------------
 # Estimators.
 
 
-def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.RunConfig":
+def run_config(
+    settings: TrainingSettings, *, keep_checkpoint_max: int
+) -> "tf.estimator.tpu.RunConfig":
     """Returns the estimator's configuration for the training, TPU and runtime flags.
 
     With use_tpu, input is read by each host on its own (PER_HOST_V2) and the TPU is found by
@@ -303,7 +243,7 @@ def run_config(settings: Any, *, keep_checkpoint_max: int) -> "tf.estimator.tpu.
         )
 
 
-def _steps_per_loop(settings: Any) -> int:
+def _steps_per_loop(settings: TrainingSettings) -> int:
     """The updates a TPU makes between two looks of the host, which is when it can save."""
     return min(settings.iterations_per_loop, settings.save_checkpoints_steps)
 
@@ -329,7 +269,7 @@ def build_estimator(
 
 
 def build_training_estimator(
-    model_fn: Callable, settings: Any, *, keep_checkpoint_max: int, **batch_sizes: int
+    model_fn: Callable, settings: TrainingSettings, *, keep_checkpoint_max: int, **batch_sizes: int
 ) -> "tf.estimator.Estimator":
     """Returns an estimator that trains on the devices the flags name.
 
@@ -371,7 +311,7 @@ def build_training_estimator(
     return tf.estimator.Estimator(replica_model_fn, config=config, params=params)
 
 
-def check_batch_sizes(settings: Any):
+def check_batch_sizes(settings: TrainingSettings):
     """Checks that batches can be split as asked, and says where bfloat16 is not faster.
 
     Args:
@@ -407,7 +347,7 @@ def check_batch_sizes(settings: Any):
         )
 
 
-def _check_strategy(settings: Any):
+def _check_strategy(settings: TrainingSettings):
     """Checks what goes together with --distribution_strategy."""
     if settings.use_tpu and settings.distribution_strategy != distribution.NONE:
         raise ValueError(
@@ -443,520 +383,8 @@ def _check_strategy(settings: Any):
         )
 
 
-# ---------------------------------------------------------------------------------------------
-# What a model function reports.
-
-
-def report_scalars(scalars: Mapping[str, tf.Tensor]):
-    """Names the numbers of a training step (float scalars) that progress shows and records."""
-    for name, tensor in scalars.items():
-        named = tf.identity(tf.cast(tensor, tf.float32), name=f"{_SCALARS}/{name}")
-        tf.add_to_collection(_SCALARS, named)
-
-
-def reported_scalars() -> Dict[str, tf.Tensor]:
-    """Returns what the default graph's model function gave to `report_scalars`, by name."""
-    return {
-        tensor.op.name.split(f"{_SCALARS}/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)
-    }
-
-
-def tpu_host_call(
-    scalars: Mapping[str, tf.Tensor], output_dir: str
-) -> Tuple[Callable, List[tf.Tensor]]:
-    """Returns a TPUEstimatorSpec's host_call that writes `scalars` for TensorBoard.
-
-    A TPU's tensors cannot be fetched as those of a CPU are; it sends them to its host instead.
-    """
-    names = sorted(scalars)
-
-    def write(global_step: tf.Tensor, *values: tf.Tensor) -> List[tf.Operation]:
-        """Runs on the host; each argument has one element for each core."""
-        with tf2.summary.create_file_writer(output_dir).as_default():
-            for name, value in zip(names, values):
-                tf2.summary.scalar(name, tf.reduce_mean(value), step=global_step[0])
-        return tf.summary.all_v2_summary_ops()
-
-    step = tf.reshape(tf.train.get_or_create_global_step(), [1])
-    values = [tf.reshape(tf.cast(scalars[name], tf.float32), [1]) for name in names]
-    return write, [step] + values
-
-
-# ---------------------------------------------------------------------------------------------
-# Progress.
-
-
-def read_curve(path: str) -> List[Dict[str, str]]:
-    """Returns the rows of a training curve as text: numbers, or "" where there is none.
-
-    A last line that was not written to its end is none.
-
-    Raises:
-      ValueError: the file is damaged, or something else.
-    """
-    try:
-        text = files.read_text(path)
-        reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1] or text))
-        rows = [dict(row) for row in reader]
-        for row in rows:
-            int(row["step"])
-            for value in row.values():
-                float(value or 0)
-        if "step" not in (reader.fieldnames or ["step"]):
-            raise ValueError("it has no column 'step'")
-    except (ValueError, KeyError, TypeError, csv.Error) as error:
-        raise ValueError(f"'{path}' is no whole training curve ({error!r}).") from None
-    return rows
-
-
-class TrainingCurve:
-    """The table `training_curve.csv`: one row for each interval of the log.
-
-    A row is added at the end in one write, so that a reader, and who goes on after a kill, finds
-    complete lines. Where a row has another column than those before it, the file is replaced. Far
-    away, where adding to a file is to write it again, rows are gathered for a minute.
-
-    A curve that is damaged, or cannot be written but for a full disk, stops no training.
-    """
-
-    def __init__(self, output_dir: str, first_step: int):
-        """Drops the rows of earlier runs that are past `first_step`: they come again."""
-        self._path = os.path.join(output_dir, CURVE_NAME)
-        self._columns: List[str] = []  # of the file; none: the next row begins a new one
-        self._waiting: List[Mapping[str, Any]] = []
-        self._last_write = time.time()
-        self._has_warned = False
-        if not tf.io.gfile.exists(self._path):
-            return
-        kept = [row for row in self._rows() if int(row["step"]) <= first_step]
-        if kept:
-            self._write(kept)  # also where none is dropped: the last line may be unfinished
-
-    def add(self, row: Mapping[str, Any]):
-        """Adds a row to the file, at once or with later ones."""
-        self._waiting.append(row)
-        is_far = "://" in self._path
-        if not is_far or time.time() - self._last_write > _SECONDS_BETWEEN_FAR_WRITES:
-            self.flush()
-
-    def flush(self):
-        """Writes the rows that wait."""
-        rows, self._waiting, self._last_write = self._waiting, [], time.time()
-        try:
-            if rows:
-                self._add(rows)
-        except files.DiskFullError:
-            raise
-        except (OSError, tf.errors.OpError) as error:
-            if not self._has_warned:
-                _LOGGER.warning("%s cannot be written (%s); rows are missing.", self._path, error)
-            self._has_warned = True
-
-    def _add(self, rows: Sequence[Mapping[str, Any]]):
-        """In one write."""
-        if not self._columns or not tf.io.gfile.exists(self._path):
-            self._write(rows)
-        elif not set().union(*rows) <= set(self._columns):
-            self._write([*self._rows(), *rows])
-        else:
-            with files.naming_full_disk(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
-                stream.write(self._text(rows))
-
-    def _rows(self) -> List[Dict[str, str]]:
-        """Those of the file; a damaged one is put aside."""
-        try:
-            return read_curve(self._path)
-        except ValueError as error:
-            aside = files.unused_name(self._path)
-            tf.io.gfile.rename(self._path, aside)
-            _LOGGER.warning("%s It is kept as %s; a new one begins.", error, aside)
-            return []
-
-    def _write(self, rows: Sequence[Mapping[str, Any]]):
-        """Replaces the file."""
-        self._columns = list(dict.fromkeys(name for row in rows for name in row))
-        header = dict(zip(self._columns, self._columns))
-        files.atomic_write_text(self._path, self._text([header, *rows]))
-
-    def _text(self, rows: Sequence[Mapping[str, Any]]) -> str:
-        text = io.StringIO()
-        csv.DictWriter(text, self._columns, restval="", lineterminator="\n").writerows(rows)
-        return text.getvalue()
-
-
-class TrainingSummary(NamedTuple):
-    """What a call of `train` did."""
-
-    first_step: int
-    last_step: int
-    seconds: float
-    examples_per_second: float  # over the time of the steps, the first of them left out
-    peak_memory_bytes: int  # of the process, since it began
-    scalars: Dict[str, float]  # means over the last interval
-
-
-class _Interval:
-    """Sums over the steps since the last line."""
-
-    def __init__(self, batch_size: int):
-        self._batch_size = batch_size
-        self._runs, self._steps, self._seconds, self._totals = 0, 0, 0.0, {}
-        self._last_rate = 0.0
-
-    def add(self, values: Mapping[str, float], steps: int, seconds: Optional[float]):
-        """Adds one call of the session; `seconds` is None where the time should not count."""
-        self._runs += 1
-        for name, value in values.items():
-            self._totals[name] = self._totals.get(name, 0.0) + float(value)
-        # Its mean would be that of no step.
-        self._last_rate = float(values.get(_RATE, 0.0))
-        if seconds is not None:
-            self._steps += steps
-            self._seconds += seconds
-
-    def means(self) -> Dict[str, float]:
-        """Returns the mean of each number, the last rate, and the throughput if there is one."""
-        means = {name: total / self._runs for name, total in self._totals.items()}
-        if _RATE in means:
-            means[_RATE] = self._last_rate
-        if self._steps:
-            means[_SPEED] = self._steps * self._batch_size / max(self._seconds, 1e-9)
-        return means
-
-
-def _brief(scalars: Mapping[str, float]) -> str:
-    """The numbers one watches; all of them are in the curve and in TensorBoard."""
-    texts = (_shown(name, value) for name, value in scalars.items())
-    return ", ".join(text for text in texts if text)
-
-
-def _shown(name: str, value: float) -> str:
-    """A number in few characters; "" for those one does not watch."""
-    if name == "loss":
-        return f"{name} {value:.4f}"
-    if name.endswith("accuracy"):
-        return f"{name} {value:.3f}"
-    if name in (_RATE, "gradient_norm"):
-        return f"{name} {value:.3g}"
-    return f"{value:.1f} examples/s" if name == _SPEED else ""
-
-
-def _short(scalars: Mapping[str, float]) -> str:
-    """What fits beside a bar in 80 columns."""
-    return _brief({name: scalars[name] for name in ("loss", _SPEED) if name in scalars})
-
-
-def _duration(seconds: float) -> str:
-    return str(datetime.timedelta(seconds=int(round(seconds))))
-
-
-class ProgressHook(tf.train.SessionRunHook):
-    """Shows progress, measures throughput, and keeps the curve.
-
-    There is a line each `log_steps` steps and after the last, and a bar on a terminal; where there
-    is none, a line also comes after the first step, and at least once a minute.
-    """
-
-    def __init__(
-        self,
-        output_dir: str,
-        *,
-        max_steps: int,
-        batch_size: int,
-        log_steps: int,
-        on_progress: Optional[Callable[["TrainingSummary"], None]] = None,
-        has_bar: bool = True,
-        steps_per_loop: Optional[int] = None,
-    ):
-        self._steps_per_loop = steps_per_loop  # of a TPU
-        self._has_bar = has_bar and sys.stderr.isatty()
-        self._output_dir = output_dir
-        self._on_progress = on_progress
-        self._max_steps = max_steps
-        self._batch_size = batch_size
-        self._log_steps = log_steps
-        self._bar = None
-        self._curve = None
-        self._interval = _Interval(batch_size)
-        self._latest = {}
-        self._timed_steps, self._timed_seconds = 0, 0.0
-        self.first_step = self.step = 0
-        self.loss = None  # of the last step
-        self.is_last_step = False  # although there are steps left
-
-    def begin(self):
-        """Finds the tensors to fetch; called once the graph is complete."""
-        # Estimator leaves the loss here, on a TPU too, where nothing else can be fetched.
-        self._tensors = {"loss": tf.get_collection(tf.GraphKeys.LOSSES)[-1]}
-        self._tensors.update(reported_scalars())
-        self._step_tensor = tf.train.get_global_step()
-
-    def after_create_session(self, session, coord):
-        """Called once the variables have their values."""
-        del coord
-        self.first_step = self.step = int(session.run(self._step_tensor))
-        self._curve = TrainingCurve(self._output_dir, self.first_step)
-        self._writer = tf.summary.FileWriterCache.get(self._output_dir)
-        # TensorBoard forgets what a killed run wrote past the checkpoint.
-        start = tf.SessionLog(status=tf.SessionLog.START)
-        self._writer.add_session_log(start, self.first_step + 1)
-        self._began = self._last_line = time.time()
-        self._after_first_step = None
-        if self._has_bar:
-            self._bar = tqdm(
-                total=self._max_steps, initial=self.step, unit="step", dynamic_ncols=True
-            )
-
-    def before_run(self, run_context):
-        """Asks for the scalars along with the step."""
-        del run_context
-        self._run_began = time.time()
-        return tf.train.SessionRunArgs(self._tensors)
-
-    def after_run(self, run_context, run_values):
-        """Takes in what the step gave."""
-        now = time.time()
-        step = int(run_context.session.run(self._step_tensor))
-        steps, previous, self.step = step - self.step, self.step, step
-        seconds = now - self._run_began
-        is_first = self._after_first_step is None
-        if is_first:
-            # Graph optimisation and compilation are in it.
-            self._after_first_step, seconds = now, None
-        else:
-            self._timed_steps += steps
-            self._timed_seconds += seconds
-        self._check_updates(previous, step)
-        loss = float(run_values.results["loss"])
-        if not math.isfinite(loss):
-            # Before the hook that saves checkpoints comes to know of the step.
-            raise _diverged(f"in step {step}", f"the loss is {loss}")
-        self.loss = loss
-        self._interval.add(run_values.results, steps, seconds)
-        is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
-        is_due = is_due or run_context.stop_requested
-        if self._bar is not None:
-            self._bar.set_postfix_str(_short(self._interval.means()), refresh=False)
-            self._bar.update(steps)
-        is_silent = self._bar is None and now - self._last_line > _LONGEST_SILENCE_SECONDS
-        if is_due or is_silent or (is_first and self._bar is None):
-            self._last_line = now
-            brief = _brief(self._interval.means())
-            _LOGGER.info("%s", ", ".join([f"step {step}/{self._max_steps}", brief, self._left()]))
-        if is_due:
-            self._record()
-
-    def _check_updates(self, previous: int, step: int):
-        """Finds the updates that a TPU, which cannot stop in its loop, has refused in silence."""
-        if self._steps_per_loop is None:
-            return
-        wanted = min(previous + self._steps_per_loop, self._max_steps)
-        if step < wanted:
-            reason = f"in {wanted - step} of them the gradient norm is not finite"
-            raise _diverged(f"within steps {previous + 1} to {wanted}", reason)
-
-    def _left(self) -> str:
-        """Time left by the clock, which counts the writing of checkpoints in."""
-        done = self.step - self.first_step - 1
-        if done < 1:
-            return "time left not known yet"
-        seconds_per_step = (time.time() - self._after_first_step) / done
-        return f"{_duration(seconds_per_step * (self._max_steps - self.step))} left"
-
-    def _record(self):
-        """Ends an interval: a row of the curve and the same for TensorBoard."""
-        self._latest = self._interval.means()
-        self._interval = _Interval(self._batch_size)
-        summary = tf.Summary(
-            value=[
-                tf.Summary.Value(tag=tag, simple_value=value) for tag, value in self._latest.items()
-            ]
-        )
-        self._writer.add_summary(summary, self.step)
-        self._writer.flush()
-        rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
-        self._curve.add({"step": self.step, **rounded})
-        if self._on_progress is not None:
-            self._on_progress(self.summary())
-
-    def close(self):
-        """Leaves terminal and curve as they should be, whether training ended well or not."""
-        if self._bar is not None:
-            self._bar.close()
-        if self._curve is not None:
-            self._curve.flush()
-
-    def summary(self) -> TrainingSummary:
-        """Returns what was done since the session was created."""
-        return TrainingSummary(
-            first_step=self.first_step,
-            last_step=self.step,
-            seconds=time.time() - self._began,
-            examples_per_second=self._timed_steps
-            * self._batch_size
-            / max(self._timed_seconds, 1e-9),
-            peak_memory_bytes=progress.peak_memory(),
-            scalars=self._latest,
-        )
-
-
-class EvaluationProgressHook(tf.train.SessionRunHook):
-    """A bar on a terminal; elsewhere a line each minute."""
-
-    def __init__(self, batches: int):
-        self._batches = batches
-        self._done = 0
-
-    def after_create_session(self, session, coord):
-        """Called before the first batch."""
-        del session, coord
-        self._began = self._last_line = time.time()
-        self._bar = tqdm(
-            total=self._batches, unit="batch", leave=False, disable=not sys.stderr.isatty()
-        )
-
-    def after_run(self, run_context, run_values):
-        """Called after each batch."""
-        del run_context, run_values
-        self._done += 1
-        self._bar.update()
-        if self._bar.disable and time.time() - self._last_line > _LONGEST_SILENCE_SECONDS:
-            self._last_line = time.time()
-            left = (self._last_line - self._began) / self._done * (self._batches - self._done)
-            _LOGGER.info(
-                "evaluated %d/%d batches, %s left", self._done, self._batches, _duration(left)
-            )
-
-    def end(self, session):
-        """Called after the last batch."""
-        del session
-        self._bar.close()
-
-
-class _SaveTimer:
-    """A checkpoint is due at each multiple of some steps, whenever the others came, and by time."""
-
-    def __init__(self, steps: int, minutes: float):
-        self._steps = steps
-        self._seconds = 60 * minutes or math.inf
-        self._last_step, self._last_time = 0, time.monotonic()
-
-    def should_trigger_for_step(self, step: int) -> bool:
-        if step // self._steps > self._last_step // self._steps:
-            return True
-        return step > self._last_step and time.monotonic() - self._last_time >= self._seconds
-
-    def update_last_triggered_step(self, step: int):
-        self._last_step, self._last_time = step, time.monotonic()
-
-    def last_triggered_step(self) -> int:
-        return self._last_step
-
-
-def _save_timer(settings: Any) -> _SaveTimer:
-    minutes = settings.save_checkpoints_minutes
-    return _SaveTimer(settings.save_checkpoints_steps, minutes)
-
-
-class _SaverHook(tf.train.CheckpointSaverHook):
-    """Saves as its base class does, but for three things.
-
-    The checkpoint that was just restored is not written again: while a file is replaced by its
-    equal, a kill would leave the only copy unreadable. The graph is not written as text, which
-    takes longer than to build it. And a checkpoint out of turn, by time or after a signal, does not
-    move the others.
-    """
-
-    def __init__(self, output_dir: str, timer: _SaveTimer, restored_step: Optional[int]):
-        super().__init__(output_dir, save_steps=1)
-        self._timer = timer
-        self._restored_step = restored_step
-
-    def after_create_session(self, session, coord):
-        del coord
-        self._summary_writer.add_graph(session.graph)
-        step = session.run(self._global_step_tensor)
-        if step != self._restored_step:
-            self._save(session, step)
-        self._timer.update_last_triggered_step(step)
-
-    def _save(self, session, step):
-        with files.naming_full_disk(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
-            stop = super()._save(session, step)
-            _make_meta_graph_plain(f"{self._save_path}-{step}.meta")
-        _LOGGER.info("Saved model.ckpt-%d.", step)
-        return stop
-
-
-def _make_meta_graph_plain(path: str) -> None:
-    """Rewrites a checkpoint's .meta so that other programs can train the graph in it."""
-    meta_graph = tf.MetaGraphDef()
-    with tf.io.gfile.GFile(path, "rb") as stream:
-        meta_graph.ParseFromString(stream.read())
-    precision.make_plain(meta_graph.graph_def)
-    with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
-        stream.write(meta_graph.SerializeToString(deterministic=True))
-
-
-class _StartHook(tf.train.SessionRunHook):
-    """What is due before anything is written or restored, and what is not needed afterwards."""
-
-    def __init__(
-        self, output_dir: str, documents: Mapping[str, Any], resumed: Any, *, is_copy: bool
-    ):
-        """`is_copy`: whether `resumed` is a worker's own, in a folder that was made for it."""
-        self._output_dir = output_dir
-        self._documents = documents
-        self._resumed = resumed
-        self._is_copy = is_copy
-
-    def begin(self):
-        if self._resumed:
-            # TensorFlow would find out too, but its words are hard to read.
-            check_restorable(self._resumed.path, tf.global_variables())
-        # Left for later steps (evaluation, fine-tuning, export). Not earlier: a start that fails
-        # must not claim the folder.
-        for name, content in self._documents.items():
-            files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
-
-    def after_create_session(self, session, coord):
-        del session, coord
-        if self._resumed and self._is_copy:
-            # Nobody would remove it if this process were killed; and what names it.
-            state = os.path.join(self._output_dir, checkpoint_files.STATE_NAME)
-            for path in [state, *tf.io.gfile.glob(self._resumed.path + ".*")]:
-                if tf.io.gfile.exists(path):
-                    tf.io.gfile.remove(path)
-            self._is_copy = False
-
-
-class _StopHook(tf.train.SessionRunHook):
-    """Ends the training after the step in which a signal asked for it; the saver then saves.
-
-    Only the chief ends it. The other workers take part in steps until it has gone: the step that it
-    is in would never end without them.
-    """
-
-    def __init__(self, output_dir: str, is_chief: bool, reporter: "ProgressHook"):
-        self._leftovers = [] if is_chief else [output_dir]
-        self._is_chief = is_chief
-        self._reporter = reporter
-
-    def before_run(self, run_context):
-        del run_context
-        stop_signals.postpone(self._leftovers)
-
-    def after_run(self, run_context, run_values):
-        del run_values
-        if self._is_chief:
-            stop_signals.has_news()
-            if stop_signals.is_requested():
-                self._reporter.is_last_step = True  # the others leave while this one saves
-                run_context.request_stop()
-
-
 @contextlib.contextmanager
-def _explained(reporter: ProgressHook, folder: str) -> Iterator[None]:
+def _explained(reporter: training_hooks.ProgressHook, folder: str) -> Iterator[None]:
     """Turns TensorFlow's errors (NaN, full disks, damaged records) into ones that say where."""
     try:
         with files.naming_full_disk(folder), record_damage.explained(
@@ -971,29 +399,21 @@ def _explained(reporter: ProgressHook, folder: str) -> Iterator[None]:
         reason = f"the gradient norm is {refused.group(1).lstrip('-')}"
         if reporter.loss is not None:
             reason += f" (the loss was {reporter.loss:.4g} in the step before)"
-        raise _diverged(f"in step {reporter.step + 1}", reason) from error
-
-
-def _diverged(place: str, reason: str) -> TrainingDivergedError:
-    return TrainingDivergedError(
-        f"Training diverged {place}: {reason}. No checkpoint holds it. Try a lower "
-        "--learning_rate, a longer warm-up, --precision=float32, or look at the data; the same "
-        "command goes on from the last checkpoint."
-    )
+        raise training_hooks.diverged(f"in step {reporter.step + 1}", reason) from error
 
 
 def train(
     estimator: "tf.estimator.Estimator",
     input_fn: Callable,
-    settings: Any,
+    settings: TrainingSettings,
     *,
     max_steps: int,
     model_config: Optional[Mapping[str, Any]],
     documents: Optional[Mapping[str, Any]] = None,
-    resumed: Optional[checkpoint_evaluator.Checkpoint] = None,
+    resumed: Optional[checkpoint_files.Checkpoint] = None,
     hooks: Sequence[tf.train.SessionRunHook] = (),
-    on_progress: Optional[Callable[[TrainingSummary], None]] = None,
-) -> TrainingSummary:
+    on_progress: Optional[Callable[[training_hooks.TrainingSummary], None]] = None,
+) -> training_hooks.TrainingSummary:
     """Trains until `max_steps` and reports.
 
     Args:
@@ -1007,27 +427,27 @@ def train(
       on_progress: called with what was done so far, for each row of the curve.
 
     Raises:
-      TrainingDivergedError: the loss or the gradient is not finite any more.
+      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
       ValueError: the resumed checkpoint is another model's, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
-    is_chief = distribution.is_chief(settings)
-    reporter = ProgressHook(
+    reporter = training_hooks.ProgressHook(
         estimator.model_dir,
         max_steps=max_steps,
         batch_size=settings.train_batch_size,
         log_steps=settings.log_steps,
         on_progress=on_progress,
-        has_bar=is_chief,
+        has_bar=distribution.is_chief(settings),
         steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
     )
     documents = dict(documents or {}, **({CONFIG_NAME: model_config} if model_config else {}))
     folder = estimator.model_dir
-    stop = _StopHook(folder, is_chief, reporter)
-    is_copy = not is_chief and os.path.basename(folder).startswith(distribution.WORKERS_FOLDER)
-    hooks = [*hooks, stop, reporter, _StartHook(folder, documents, resumed, is_copy=is_copy)]
-    if is_chief and not settings.use_tpu:
-        hooks.append(_SaverHook(folder, _save_timer(settings), resumed.step if resumed else None))
+    hooks = [
+        *hooks,
+        *training_hooks.around(
+            reporter, settings, folder=folder, documents=documents, resumed=resumed
+        ),
+    ]
     try:
         with folder_lock.held(folder), _explained(reporter, folder):
             _run_estimator(
@@ -1047,11 +467,11 @@ def train(
 def _run_estimator(
     estimator: "tf.estimator.Estimator",
     input_fn: Callable,
-    settings: Any,
+    settings: TrainingSettings,
     *,
     max_steps: int,
     hooks: Sequence[tf.train.SessionRunHook],
-    reporter: ProgressHook,
+    reporter: training_hooks.ProgressHook,
 ):
     """Trains by the call that TensorFlow wants for the strategy."""
     if settings.distribution_strategy == distribution.NONE:
@@ -1083,13 +503,217 @@ def _run_estimator(
             )
 
 
-def _log_summary(summary: TrainingSummary):
+def _log_summary(summary: training_hooks.TrainingSummary):
     speed = f"{summary.examples_per_second:.1f} examples/s (the first step left out), "
     _LOGGER.info(
         "Trained steps %d to %d in %s: %speak memory %.2f GB.",
         summary.first_step + 1,
         summary.last_step,
-        _duration(summary.seconds),
+        training_hooks.duration(summary.seconds),
         speed if summary.examples_per_second else "",
         summary.peak_memory_bytes / 1e9,
     )
+
+
+# ---------------------------------------------------------------------------------------------
+# What a model gives for every example.
+
+
+class OutputCollector:
+    """Runs checkpoints over a data set; builds the graph once.
+
+    with OutputCollector(settings, model_fn, input_fn, examples=408, ...) as collector:
+        outputs = collector.run("model.ckpt-100")  # name -> [N, ...]
+    """
+
+    def __init__(
+        self,
+        settings: TrainingSettings,
+        model_fn: Callable,
+        input_fn: Callable,
+        *,
+        batch_size: int,
+        examples: int,
+        name: str,
+    ):
+        """Remembers what to run; nothing is built before the first checkpoint.
+
+        Args:
+          settings: the TPU flags, output_dir and seed.
+          model_fn: model function whose predictions have example_index and is_real_example.
+          input_fn: input function that serves each example once.
+          batch_size: B.
+          examples: N.
+          name: of the data, for progress.
+        """
+        self._settings = settings
+        self._model_fn = model_fn
+        self._input_fn = input_fn
+        self._batch_size = batch_size
+        self._examples = examples
+        self._name = name
+        self._session: Optional[tf.Session] = None
+        self._readings: List[record_damage.Reading] = []
+
+    def __enter__(self) -> "OutputCollector":
+        return self
+
+    def __exit__(self, *_) -> None:
+        if self._session is not None:
+            self._session.close()
+
+    def run(self, checkpoint: str) -> Dict[str, np.ndarray]:
+        """Returns the model's predictions for all examples, in their order.
+
+        Raises:
+          ValueError: the checkpoint does not fit the model.
+        """
+        if self._settings.use_tpu:
+            batches = self._tpu_batches(checkpoint)
+        else:
+            batches = self._batches(checkpoint)
+        parts: Dict[str, List[np.ndarray]] = {}
+        bar = progress.Progress(self._name, self._examples, unit="examples")
+        with bar, record_damage.explained(readings=self._readings):
+            for batch in batches:
+                real = batch["is_real_example"] > 0
+                for name, value in batch.items():
+                    parts.setdefault(name, []).append(value[real])
+                bar.update(int(real.sum()), "")
+        outputs = {name: np.concatenate(values) for name, values in parts.items()}
+        order = np.argsort(outputs.pop("example_index"), kind="stable")
+        del outputs["is_real_example"]
+        return {name: value[order] for name, value in outputs.items()}
+
+    def _build(self) -> None:
+        """The graph of prediction, and a session in it."""
+        graph = tf.Graph()
+        with graph.as_default():
+            tf.set_random_seed(self._settings.seed)
+            dataset = self._input_fn({"batch_size": self._batch_size})
+            self._iterator = tf.data.make_initializable_iterator(dataset)
+            features = self._iterator.get_next()
+            spec = self._model_fn(features, None, tf.estimator.ModeKeys.PREDICT, {})
+            self._predictions = spec.predictions
+            self._variables = tf.global_variables()
+            self._saver = tf.train.Saver(self._variables)
+            self._tables = tf.tables_initializer()
+            graph.finalize()
+        self._session = tf.Session(graph=graph, config=precision.session_config())
+
+    def _batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
+        """The predictions of each batch."""
+        if self._session is None:
+            self._build()
+        with checkpoint_files.explained(checkpoint), self._session.graph.as_default():
+            # Outside of a graph, TensorFlow 2 means eager mode.
+            purpose = "There is no predicting with"
+            training_hooks.check_restorable(checkpoint, self._variables, purpose)
+            self._saver.restore(self._session, checkpoint)
+        self._session.run([self._iterator.initializer, self._tables])
+        while True:
+            try:
+                yield self._session.run(self._predictions)
+            except tf.errors.OutOfRangeError:
+                return
+
+    def _tpu_batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
+        """The same by a TPUEstimator."""
+        estimator = build_estimator(
+            self._model_fn,
+            run_config(self._settings, keep_checkpoint_max=0),
+            use_tpu=True,
+            train_batch_size=self._settings.train_batch_size,
+            predict_batch_size=self._batch_size,
+        )
+        with checkpoint_files.explained(checkpoint):
+            yield from estimator.predict(
+                self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
+            )
+
+
+# ---------------------------------------------------------------------------------------------
+# What each process of a distributed training does.
+
+# What a worker does not do, or does in its folder, and the value that says so.
+_CHIEFS_OWN = {
+    "do_eval": False,
+    "do_predict": False,
+    "predict_file": None,
+    "export_dir": None,
+    "cached_dir": None,
+    "train_feature_file": None,
+    "predict_feature_file": None,
+    "predict_feature_left_file": None,
+}
+
+
+def run_own_part(
+    script: Callable[[TrainingSettings], Any],
+    settings: TrainingSettings,
+    *,
+    chiefs_own: Optional[Mapping[str, Any]] = None,
+) -> None:
+    """Runs a script's main part as far as it is this process's, where several train together.
+
+    The chief does all that the flags say. The others train, in a temporary folder that begins as a
+    copy of what the chief goes on from, and end with the training: they write nothing that stays.
+
+    Args:
+      script: takes the settings.
+      chiefs_own: further settings of this script that a worker leaves alone, with the value for it.
+      settings: has distribution_strategy, do_train and output_dir.
+
+    Raises:
+      ValueError: TF_CONFIG is not as it must be, and what `script` raises.
+    """
+    if distribution.is_chief(settings):
+        script(settings)
+        return
+    cluster = distribution.read_cluster()
+    name = f"Worker {cluster.index + 1} of {len(cluster.addresses)}"
+    if not settings.do_train:
+        _LOGGER.info("%s has nothing to do: without --do_train the first one does all.", name)
+        return
+    _LOGGER.info("%s: the log, checkpoints and results are the first one's.", name)
+    level = _LOGGER.level
+    folder = tempfile.mkdtemp(prefix=distribution.WORKERS_FOLDER)
+    try:
+        copy_resume_point(settings.output_dir, folder)
+        _LOGGER.setLevel(logging.WARNING)
+        script(workers_settings(settings, folder, chiefs_own))
+    finally:
+        _LOGGER.setLevel(level)
+        shutil.rmtree(folder, ignore_errors=True)
+    _LOGGER.info("%s has finished the training; the rest is the first one's.", name)
+
+
+def workers_settings(
+    settings: TrainingSettings, folder: str, chiefs_own: Optional[Mapping[str, Any]] = None
+) -> TrainingSettings:
+    """Returns the settings by which a worker trains and leaves no traces outside of `folder`."""
+    present = settings.to_dict()
+    changes = {name: value for name, value in _CHIEFS_OWN.items() if name in present}
+    changes.update(chiefs_own or {})
+    return settings.replace(output_dir=folder, **changes)
+
+
+def copy_resume_point(output_dir: str, folder: str) -> None:
+    """Gives a worker's folder the checkpoint that the chief goes on from, and its description.
+
+    Which one that is does not change before all workers have made a step. Of a local checkpoint the
+    folder gets symbolic links, so that a process that is killed leaves no weights behind; one far
+    away, as in gs://, is copied.
+    """
+    if not tf.io.gfile.isdir(output_dir):
+        return
+    for path in tf.io.gfile.glob(os.path.join(output_dir, "*.json")):
+        tf.io.gfile.copy(path, os.path.join(folder, os.path.basename(path)))
+    resumed = resume_point(output_dir, is_ours=False)
+    if resumed:
+        for path in tf.io.gfile.glob(resumed.path + ".*"):
+            copy = os.path.join(folder, os.path.basename(path))
+            if "://" in path:
+                tf.io.gfile.copy(path, copy)
+            else:
+                os.symlink(os.path.abspath(path), copy)

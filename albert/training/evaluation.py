@@ -13,19 +13,16 @@ only where it is asked for or alone; a damaged checkpoint is passed over. One th
 deleted meanwhile keeps its line; results measured on other data or settings, or of a checkpoint
 that has been replaced by another of the same step, are measured again.
 
-Nothing that was not made here is deleted or overwritten: a results file of somebody else is kept
-under another name, and a foreign model.ckpt-best stops the evaluation before it starts. The file
-`checkpoint`, from which training resumes, is never touched.
+A model.ckpt-best that was not made here is never overwritten: it stops the evaluation before it
+starts. The file `checkpoint`, from which training resumes, is never touched.
 """
 
 import contextlib
-import hashlib
-import json
 import logging
 import math
 import os
 import time
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -102,7 +99,7 @@ def _written(path: str) -> List[int]:
 
 
 def _copy_checkpoint(source: str, target: str) -> None:
-    """Replaces `target`; whoever looks finds the old one, none, or the new one."""
+    """Replaces `target`; not atomic: for a moment there is none."""
     folder, prefix = os.path.split(target)
     with contextlib.ExitStack() as stack:
         # The renames happen in reverse order: the index, which makes a checkpoint, comes last.
@@ -117,151 +114,80 @@ def _copy_checkpoint(source: str, target: str) -> None:
 # ----------------------------------------------------------------------------------------- ledger
 
 
-class _Content(NamedTuple):
-    """What the ledger remembers."""
-
-    fingerprint: Dict[str, Any]
-    best_step: Optional[int]
-    metrics: Dict[int, Dict[str, float]]  # by step
-    identities: Dict[int, Dict[str, Any]]  # by step: of the checkpoint that was measured
-    copies: List[Dict[str, Any]]  # identities and steps of what lies, or may lie, as the best
-    texts: Dict[str, List[str]]  # by name: hashes of what lies, or may lie, in the text file
-
-
-def _parse_ledger(path: str) -> _Content:
-    """Reads eval_results.json; ValueError if it is something else."""
-    try:
-        content = files.read_json_object(path)
-        if content["format_version"] != _FORMAT_VERSION:
-            raise ValueError(f"format version {content['format_version']}")
-        results, made_here = content["results"], content["made_here"]
-        return _Content(
-            fingerprint=dict(content["fingerprint"]),
-            best_step=content["best_step"],
-            metrics={int(result["step"]): _from_json(result["metrics"]) for result in results},
-            identities={int(result["step"]): dict(result["checkpoint"]) for result in results},
-            copies=[dict(copy, step=int(copy["step"])) for copy in made_here["copies"]],
-            texts={name: list(hashes) for name, hashes in made_here["texts"].items()},
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"'{path}' is no record of evaluations ({error!r}).") from error
-
-
 class _Ledger:
-    """What was measured so far, and what of the folder's content was made here."""
+    """eval_results.json: what was measured so far, and which copies of checkpoints were made here.
+
+    Attributes:
+      fingerprint: what the results were measured on.
+      best_step: the step of the best checkpoint.
+      metrics: results by step.
+      identities: by step, of the checkpoint that was measured.
+      copies: identities and steps of what lies, or may lie, as the best.
+    """
 
     def __init__(self, output_dir: str):
-        self._output_dir = output_dir
-        content = self._load()
-        self.fingerprint = content.fingerprint
-        self.best_step = content.best_step
-        self.metrics = content.metrics
-        self.identities = content.identities
-        self.copies = content.copies
-        self._texts = content.texts
-
-    def _path(self, name: str) -> str:
-        """A file of the folder."""
-        return os.path.join(self._output_dir, name)
-
-    def _load(self) -> _Content:
-        """An unreadable ledger is put aside, not overwritten; its evaluations are done again."""
-        path = self._path(LEDGER_NAME)
-        if tf.io.gfile.exists(path):
+        """Reads the file, if there is one; raises ValueError if it is something else."""
+        self.path = os.path.join(output_dir, LEDGER_NAME)
+        self.fingerprint: Dict[str, Any] = {}
+        self.best_step: Optional[int] = None
+        self.metrics: Dict[int, Dict[str, float]] = {}
+        self.identities: Dict[int, Dict[str, Any]] = {}
+        self.copies: List[Dict[str, Any]] = []
+        if tf.io.gfile.exists(self.path):
             try:
-                return _parse_ledger(path)
-            except ValueError as error:
-                _LOGGER.warning("%s Every checkpoint is evaluated again.", error)
-                _put_aside(path)
-        return _Content({}, None, {}, {}, [], {})
+                self._take(files.read_json_object(self.path))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ValueError(
+                    f"'{self.path}' is no record of evaluations ({error!r})."
+                ) from error
+
+    def _take(self, content: Mapping[str, Any]) -> None:
+        if content["format_version"] != _FORMAT_VERSION:
+            raise ValueError(f"format version {content['format_version']}")
+        self.fingerprint, self.best_step = dict(content["fingerprint"]), content["best_step"]
+        for result in content["results"]:
+            step = int(result["step"])
+            # JSON knows no NaN and no infinity: they are the strings "nan", "inf", "-inf".
+            self.metrics[step] = {
+                name: float(value) if isinstance(value, str) else value
+                for name, value in result["metrics"].items()
+            }
+            self.identities[step] = dict(result["checkpoint"])
+        self.copies = [
+            dict(copy, step=int(copy["step"])) for copy in content["made_here"]["copies"]
+        ]
 
     def results(self) -> List[Evaluation]:
-        """The results in step order."""
+        """Returns the results in step order."""
         return [Evaluation(step, self.metrics[step]) for step in sorted(self.metrics)]
-
-    def add(self, step: int, metrics: Mapping[str, float], identity: Mapping[str, Any]) -> None:
-        """Records a result."""
-        self.metrics[step] = dict(metrics)
-        self.identities[step] = dict(identity)
 
     def forget(self, steps: Iterable[int]) -> None:
         """Removes the results of these steps; which weights they were of stays known."""
         for step in steps:
             self.metrics.pop(step, None)
 
-    def save(self, texts: Mapping[str, str]) -> None:
-        """Writes the ledger and the text files that go with it; equal ones stay untouched."""
-        for name, text in texts.items():
-            self._claim(name, text)
+    def save(self) -> None:
+        """Writes the file, unless it says the same."""
+        results = []
+        for step, metrics in self.results():
+            written = {k: v if math.isfinite(v) else str(v) for k, v in metrics.items()}
+            entry = {"step": step, "metrics": written, "checkpoint": self.identities[step]}
+            results.append(entry)
         content = {
             "format_version": _FORMAT_VERSION,
             "fingerprint": self.fingerprint,
             "best_step": self.best_step,
-            "results": [
-                {
-                    "step": step,
-                    "metrics": _to_json(metrics),
-                    "checkpoint": self.identities[step],
-                }
-                for step, metrics in self.results()
-            ],
-            "made_here": {"copies": self.copies, "texts": self._texts},
+            "results": results,
+            "made_here": {"copies": self.copies},
         }
-        ledger = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-        # The ledger first: it then knows the texts even if this process is killed in between.
-        for name, text in [(LEDGER_NAME, ledger), *texts.items()]:
-            if _hash_on_disk(self._path(name)) != _hash(text):
-                files.atomic_write_text(self._path(name), text)
-
-    def _claim(self, name: str, text: str) -> None:
-        """Records the hash of what will be written; puts aside what somebody else wrote there."""
-        present, known = _hash_on_disk(self._path(name)), self._texts.get(name, [])
-        if present == _hash(text) and known:
-            return
-        if present not in (None, _hash(text), *known):
-            _put_aside(self._path(name))
-            present = None
-        self._texts[name] = sorted({_hash(text), present or _hash(text)})
+        _write(self.path, files.json_text(content))
 
 
-def _hash(text: str) -> str:
-    """Of a text file's content."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def _hash_on_disk(path: str) -> Optional[str]:
-    """None if there is no such file."""
-    return files.file_fingerprint(path)["sha256"] if tf.io.gfile.exists(path) else None
-
-
-def _put_aside(path: str) -> None:
-    """Keeps a file that is not ours under another name."""
-    kept = files.unused_name(path)
-    tf.io.gfile.rename(path, kept)
-    _LOGGER.warning(
-        "%s was not written by this evaluation, or changed since: kept as %s.",
-        path,
-        os.path.basename(kept),
-    )
-
-
-def _keep_copy(path: str) -> str:
-    """Copies a file of ours before it is made anew: checkpoints that are gone are only in it."""
-    kept = files.unused_name(path)
-    tf.io.gfile.copy(path, kept)
-    return kept
-
-
-def _to_json(metrics: Mapping[str, float]) -> Dict[str, Any]:
-    """JSON knows no NaN and no infinity: they are written as the strings "nan", "inf", "-inf"."""
-    return {name: value if math.isfinite(value) else str(value) for name, value in metrics.items()}
-
-
-def _from_json(metrics: Mapping[str, Any]) -> Dict[str, float]:
-    """The reverse of _to_json."""
-    return {
-        name: float(value) if isinstance(value, str) else value for name, value in metrics.items()
-    }
+def _write(path: str, text: str) -> None:
+    """An equal file stays untouched."""
+    is_there = tf.io.gfile.exists(path)
+    if not is_there or files.read_bytes(path) != text.encode("utf-8"):
+        files.atomic_write_text(path, text)
 
 
 # -------------------------------------------------------------------------------------- evaluation
@@ -273,12 +199,7 @@ def read_results(output_dir: str) -> List[Evaluation]:
     Raises:
       ValueError: eval_results.json was not written by this module.
     """
-    path = os.path.join(str(output_dir), LEDGER_NAME)
-    if not tf.io.gfile.exists(path):
-        return []
-    return [
-        Evaluation(step, values) for step, values in sorted(_parse_ledger(path).metrics.items())
-    ]
+    return _Ledger(str(output_dir)).results()
 
 
 def evaluate_checkpoints(
@@ -288,7 +209,6 @@ def evaluate_checkpoints(
     best_metric: str,
     higher_is_better: bool = True,
     fingerprint: Optional[Mapping[str, Any]] = None,
-    checkpoints: Optional[Sequence[Checkpoint]] = None,
     untrained_too: bool = False,
     write_best_trial: bool = False,
     wait_seconds: float = 0.0,
@@ -308,7 +228,6 @@ def evaluate_checkpoints(
       higher_is_better: its direction.
       fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
         differs from the recorded one, everything is evaluated again.
-      checkpoints: evaluates these in place of all in `output_dir`; None or [] means all.
       untrained_too: also measures model.ckpt-0 where it is not the only one.
       write_best_trial: also writes best_trial.txt.
       wait_seconds: > 0 goes on until no new checkpoint of another process has come for so long.
@@ -318,29 +237,38 @@ def evaluate_checkpoints(
       The summary; `best` is None if no value of `best_metric` is finite.
 
     Raises:
-      ValueError: there is nothing to evaluate, all is damaged, one of `checkpoints` is not there,
-        `best_metric` is not measured, or a model.ckpt-best, not made here, would be lost.
+      ValueError: there is nothing to evaluate, all is damaged, `best_metric` is not measured, or a
+        model.ckpt-best, not made here, would be lost.
     """
+    output_dir = str(output_dir)
     # Of two evaluations the second finds what the first has measured.
-    with folder_lock.held(str(output_dir), folder_lock.EVALUATION, waits=True):
+    with folder_lock.held(output_dir, folder_lock.EVALUATION, waits=True):
         evaluator = _Evaluator(
-            str(output_dir),
+            output_dir,
+            evaluate_fn,
             best_metric=best_metric,
             higher_is_better=higher_is_better,
             write_best_trial=write_best_trial,
         )
         evaluator.compare_fingerprint(files.normalized_fingerprint(fingerprint or {}))
-        evaluator.check_best_copy(checkpoints)
-        evaluated = []
+        evaluator.check_best_copy()
+        evaluated: List[int] = []
         while True:
-            evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=untrained_too)
+            evaluated += evaluator.evaluate(untrained_too=untrained_too)
             is_final = final_step is not None and evaluator.last_step() >= final_step
-            is_over = wait_seconds <= 0 or checkpoints or is_final
-            if is_over or not evaluator.wait(wait_seconds):
+            if wait_seconds <= 0 or is_final or not evaluator.wait(wait_seconds):
                 break
         if not evaluator.has_seen_some:
-            evaluated += evaluator.evaluate(checkpoints, evaluate_fn, untrained_too=True)
+            evaluated += evaluator.evaluate(untrained_too=True)
         return evaluator.summary(evaluated)
+
+
+class _Reading(NamedTuple):
+    """What reading all of a checkpoint has shown."""
+
+    step: int
+    written: List[int]  # when its files were
+    is_damaged: bool
 
 
 class _Evaluator:
@@ -349,35 +277,45 @@ class _Evaluator:
     def __init__(
         self,
         output_dir: str,
+        evaluate_fn: Callable[[str], Mapping[str, float]],
         *,
         best_metric: str,
         higher_is_better: bool,
         write_best_trial: bool,
     ):
         self._output_dir = output_dir
+        self._evaluate_fn = evaluate_fn
         self._best_metric = best_metric
         self._higher_is_better = higher_is_better
         self._write_best_trial = write_best_trial
         self._best_path = os.path.join(output_dir, BEST_CHECKPOINT)
-        self._ledger = _Ledger(output_dir)
-        self._damaged: Dict[str, int] = {}  # path -> step
-        self._whole: Set[str] = set()  # paths of those whose values were compared
-        self._read: Dict[str, List[int]] = {}  # path -> when its files were written
+        self._readings: Dict[str, _Reading] = {}  # by path
+        try:
+            self._ledger = _Ledger(output_dir)
+        except ValueError as error:
+            path = os.path.join(output_dir, LEDGER_NAME)
+            kept = files.unused_name(path)
+            tf.io.gfile.rename(path, kept)
+            _LOGGER.warning("%s It is kept as %s; all is evaluated again.", error, kept)
+            self._ledger = _Ledger(output_dir)
 
     def compare_fingerprint(self, fingerprint: Dict[str, Any]) -> None:
         """Results of other data or settings cannot be compared with new ones."""
-        difference = files.fingerprint_difference(self._ledger.fingerprint, fingerprint)
-        if difference and self._ledger.metrics:
-            kept = _keep_copy(os.path.join(self._output_dir, LEDGER_NAME))
+        ledger = self._ledger
+        difference = files.fingerprint_difference(ledger.fingerprint, fingerprint)
+        if difference and ledger.metrics:
+            # A copy: results of checkpoints that are gone are only in it.
+            kept = files.unused_name(ledger.path)
+            tf.io.gfile.copy(ledger.path, kept)
             _LOGGER.info(
                 "Every checkpoint is evaluated again: %s. The old results are kept as %s.",
                 difference,
                 kept,
             )
             self._ledger.forget(list(self._ledger.metrics))
-        self._ledger.fingerprint = fingerprint
+        ledger.fingerprint = fingerprint
 
-    def check_best_copy(self, checkpoints: Optional[Sequence[Checkpoint]]) -> None:
+    def check_best_copy(self) -> None:
         """Refuses to lose a model.ckpt-best that was not made here, before any work is done."""
         identity = _identity(self._best_path)
         if identity is None:
@@ -388,7 +326,7 @@ class _Evaluator:
             return  # it is copied anew
         if self._copied_checkpoint():
             return
-        for other in list_checkpoints(self._output_dir) + list(checkpoints or []):
+        for other in list_checkpoints(self._output_dir):
             if identity == _identity(other.path):
                 self._ledger.copies.append(dict(identity, step=other.step))
                 return
@@ -398,82 +336,70 @@ class _Evaluator:
             "choose another output folder."
         )
 
+    def _damaged(self) -> Dict[str, int]:
+        """Path -> step of the checkpoints that were found damaged."""
+        return {path: found.step for path, found in self._readings.items() if found.is_damaged}
+
     @property
     def has_seen_some(self) -> bool:
         """Whether there was anything to evaluate, now or before."""
-        return bool(self._ledger.metrics or self._damaged)
+        return bool(self._ledger.metrics or self._damaged())
 
     def last_step(self) -> int:
         """The last step that was evaluated; 0 if there was none."""
         return max([0, *self._ledger.metrics])
 
     def wait(self, seconds: float) -> bool:
-        """Whether a later checkpoint appears, or one that was damaged anew, in so many seconds."""
+        """Whether a later checkpoint appears, or a damaged one is written again, in that time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(min(_POLL_SECONDS, seconds))
             self._forget_rewritten()
             later = [c for c in list_checkpoints(self._output_dir) if c.step > self.last_step()]
-            if any(checkpoint.path not in self._damaged for checkpoint in later):
+            if any(checkpoint.path not in self._damaged() for checkpoint in later):
                 return True
         _LOGGER.info("No new checkpoint in %s for %g seconds.", self._output_dir, seconds)
         return False
 
     def _forget_rewritten(self) -> None:
-        """Training that goes on before a damaged checkpoint comes to write it again."""
-        for path, written in list(self._read.items()):
-            if written != _written(path):
-                del self._read[path]
-                self._damaged.pop(path, None)
-                self._whole.discard(path)
+        """Training that resumed before a damaged checkpoint writes it again."""
+        for path, found in list(self._readings.items()):
+            if found.written != _written(path):
+                del self._readings[path]
 
-    def evaluate(
-        self,
-        checkpoints: Optional[Sequence[Checkpoint]],
-        evaluate_fn: Callable[[str], Mapping[str, float]],
-        *,
-        untrained_too: bool,
-    ) -> List[int]:
-        """Evaluates what is new among `checkpoints` (None: all there are); returns the steps."""
+    def evaluate(self, *, untrained_too: bool) -> List[int]:
+        """Evaluates what is new; returns the steps."""
         self._forget_rewritten()
-        present = self._present(checkpoints)
-        damaged = len(self._damaged)
-        wanted = {c.path for c in checkpoints or present.values()} | {self._best_path}
+        present = self._present()
+        damaged = len(self._damaged())
         pending = [
             checkpoint
             for step, checkpoint in present.items()
-            if step not in self._ledger.metrics
-            and checkpoint.path in wanted
-            and (step or untrained_too or checkpoints)
+            if step not in self._ledger.metrics and (step or untrained_too)
         ]
         # The copy comes first: a better one would replace it before its turn.
         pending.sort(key=lambda c: (c.path != self._best_path, c.step))
         evaluated = []
         for number, checkpoint in enumerate(pending, start=1):
-            position = f"{number} of {len(pending)}"
-            _LOGGER.info("Evaluating %s (%s)", checkpoint.path, position)
+            _LOGGER.info("Evaluating %s (%d of %d)", checkpoint.path, number, len(pending))
             if list(present) == [0]:
                 _LOGGER.warning("No other is there: the results are of an untrained model.")
-            if self._evaluate_one(checkpoint, evaluate_fn):
+            if self._evaluate_one(checkpoint):
                 evaluated.append(checkpoint.step)
                 self._keep_best(present)
-            if len(self._damaged) > damaged:
+            if len(self._damaged()) > damaged:
                 # The copy of the best may stand in for it, and then comes first.
-                more = self.evaluate(checkpoints, evaluate_fn, untrained_too=untrained_too)
-                return evaluated + more
+                return evaluated + self.evaluate(untrained_too=untrained_too)
         if self._ledger.metrics and not evaluated:
             self._keep_best(present)
         return evaluated
 
-    def _present(self, checkpoints: Optional[Sequence[Checkpoint]]) -> Dict[int, Checkpoint]:
+    def _present(self) -> Dict[int, Checkpoint]:
         """Step -> checkpoint that is there now and not known to be damaged, the best included."""
         present = {c.step: c for c in list_checkpoints(self._output_dir)}
-        for checkpoint in checkpoints or []:
-            if not _suffixes(checkpoint.path):
-                raise ValueError(f"There is no whole checkpoint '{checkpoint.path}' to evaluate.")
-            present[checkpoint.step] = checkpoint
         replaced = [step for step, c in present.items() if self._is_replaced(c)]
-        present = {step: c for step, c in present.items() if c.path not in self._damaged}
+        damaged = self._damaged()
+        present = {step: c for step, c in present.items() if c.path not in damaged}
         copy = self._copied_checkpoint()
         if replaced:
             # Somebody trained anew: what is known of checkpoints that are gone is of old weights.
@@ -492,36 +418,34 @@ class _Evaluator:
     def _is_damaged(self, checkpoint: Checkpoint) -> bool:
         """Reads all of it, once; one that is damaged is passed over from now on."""
         path = checkpoint.path
-        if path not in self._whole and path not in self._damaged:
-            self._read[path] = _written(path)
+        if path not in self._readings:
+            written = _written(path)
             damage = checkpoint_files.find_damage(path)
-            if damage and _identity(path):  # otherwise it was deleted
-                self._damaged[path] = checkpoint.step
+            if damage and not _identity(path):
+                return False  # it was deleted
+            self._readings[path] = _Reading(checkpoint.step, written, bool(damage))
+            if damage:
                 _LOGGER.warning("%s cannot be read (%s): passed over.", path, damage)
-            elif not damage:
-                self._whole.add(path)
-        return path in self._damaged
+        return self._readings[path].is_damaged
 
     def _copied_checkpoint(self) -> Optional[Checkpoint]:
         """What lies under model.ckpt-best, if it was put there by an evaluation."""
         identity = _identity(self._best_path)
-        if identity is None or self._best_path in self._damaged:
+        if identity is None or self._best_path in self._damaged():
             return None
         for copy in self._ledger.copies:
             if copy == dict(identity, step=copy["step"]):
                 return Checkpoint(copy["step"], self._best_path)
         return None
 
-    def _evaluate_one(
-        self, checkpoint: Checkpoint, evaluate_fn: Callable[[str], Mapping[str, float]]
-    ) -> bool:
+    def _evaluate_one(self, checkpoint: Checkpoint) -> bool:
         """False if training deleted the checkpoint meanwhile, or it is damaged."""
         identity = _identity(checkpoint.path)
         # Before, since TensorFlow would complain at length. It costs little beside an evaluation.
         if identity and self._is_damaged(checkpoint):
             return False
         try:
-            measured = evaluate_fn(checkpoint.path) if identity else None
+            measured = self._evaluate_fn(checkpoint.path) if identity else None
         except Exception:
             if _identity(checkpoint.path):
                 raise
@@ -536,21 +460,22 @@ class _Evaluator:
                 f"The best checkpoint is chosen by '{self._best_metric}', which is not measured; "
                 f"measured are {sorted(metrics)}."
             )
-        _LOGGER.info(
-            "Step %d: %s", checkpoint.step, ", ".join(_lines(metrics, skipped="global_step"))
-        )
-        self._ledger.add(checkpoint.step, metrics, identity)
+        shown = [line for line in _lines(metrics) if not line.startswith("global_step")]
+        _LOGGER.info("Step %d: %s", checkpoint.step, ", ".join(shown))
+        self._ledger.metrics[checkpoint.step] = metrics
+        self._ledger.identities[checkpoint.step] = identity
         return True
 
     def _best_step(self, present: Mapping[int, Checkpoint]) -> Optional[int]:
         """The best of the checkpoints that are still there."""
         sign = 1.0 if self._higher_is_better else -1.0
-        is_trained = any([*present, *self._damaged.values()])  # any step above 0
+        damaged = self._damaged()
+        is_trained = any([*present, *damaged.values()])  # any step above 0
         candidates = []
         for step, metrics in self._ledger.results():
             value = sign * metrics.get(self._best_metric, math.nan)
             path = present[step].path if step in present else ""
-            is_there = path and path not in self._damaged and _suffixes(path)
+            is_there = path and path not in damaged and _suffixes(path)
             if is_there and math.isfinite(value) and (step or not is_trained):
                 losses = [metrics[name] for name in _LOSSES if name in metrics]
                 gains = [-loss if math.isfinite(loss) else -math.inf for loss in losses]
@@ -558,21 +483,21 @@ class _Evaluator:
         return max(candidates, default=(None,))[-1]
 
     def _keep_best(self, present: Mapping[int, Checkpoint]) -> None:
-        """Writes the results, and copies the best checkpoint if it is not there already."""
-        step = self._ledger.best_step = self._best_step(present)
-        copy = self._copied_checkpoint()
-        wanted = None if step is None else dict(self._ledger.identities[step], step=step)
-        is_copied = wanted is None or (copy is not None and wanted == self._entry(copy))
-        if not is_copied:
-            # Before the copy is begun the ledger knows what lies there and what will.
-            kept = [self._entry(copy)] if copy else []
-            self._ledger.copies = [*kept, wanted]
-        self._ledger.save(self._texts())
-        if not is_copied:
-            self._copy_best(step, present)
+        """Writes the results, and copies the best checkpoint if it is not there already.
 
-    def _copy_best(self, step: int, present: Mapping[int, Checkpoint]) -> None:
-        """Falls back to the next best where training deletes the best while it is copied."""
+        Where training deletes the best while it is copied, the next best takes its place.
+        """
+        ledger = self._ledger
+        step = ledger.best_step = self._best_step(present)
+        copy = self._copied_checkpoint()
+        entry = copy and dict(_identity(copy.path), step=copy.step)
+        wanted = None if step is None else dict(ledger.identities[step], step=step)
+        if wanted is None or wanted == entry:
+            self._save()
+            return
+        # Before the copy is begun the ledger knows what lies there and what will.
+        ledger.copies = [entry, wanted] if entry else [wanted]
+        self._save()
         source = present[step].path
         if self._is_damaged(present[step]):
             self._keep_best(present)
@@ -585,35 +510,30 @@ class _Evaluator:
             _LOGGER.warning("%s was deleted before it was copied.", source)
             self._keep_best(present)
             return
-        self._damaged.pop(self._best_path, None)
-        value = self._ledger.metrics[step][self._best_metric]
+        self._readings.pop(self._best_path, None)
+        value = ledger.metrics[step][self._best_metric]
         _LOGGER.info("Best so far: step %d with %s = %s", step, self._best_metric, value)
 
-    @staticmethod
-    def _entry(copy: Checkpoint) -> Dict[str, Any]:
-        """How the ledger names a copy."""
-        return dict(_identity(copy.path), step=copy.step)
-
-    def _texts(self) -> Dict[str, str]:
-        """The text files that tell the ledger's results."""
-        results = self._ledger.results()
+    def _save(self) -> None:
+        """Writes the ledger and the text files that tell its results."""
+        self._ledger.save()
+        results, best = self._ledger.results(), self._ledger.best_step
         lines = [line for _, metrics in results for line in _lines(metrics)]
-        texts = {RESULTS_NAME: "".join(f"{line}\n" for line in lines)}
-        best = self._ledger.best_step
+        _write(os.path.join(self._output_dir, RESULTS_NAME), "".join(f"{line}\n" for line in lines))
         if self._write_best_trial and best is not None:
             value = self._ledger.metrics[best][self._best_metric]
-            texts[BEST_TRIAL_NAME] = f"{results[-1].step}:{best}:{value}"
-        return texts
+            text = f"{results[-1].step}:{best}:{value}"
+            _write(os.path.join(self._output_dir, BEST_TRIAL_NAME), text)
 
-    def summary(self, evaluated_steps: Sequence[int]) -> EvaluationSummary:
+    def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
         """What the caller gets."""
         results, step = self._ledger.results(), self._ledger.best_step
-        if self._damaged and (step is None or not results):
-            damaged = ", ".join(self._damaged)
+        damaged = self._damaged()
+        if damaged and (step is None or not results):
             raise ValueError(
-                f"There is no best checkpoint in '{self._output_dir}': {damaged} cannot be read, "
-                f"and no other has a finite {self._best_metric}. Copy what is damaged again, or "
-                "train anew in another folder."
+                f"There is no best checkpoint in '{self._output_dir}': {', '.join(damaged)} cannot "
+                f"be read, and no other has a finite {self._best_metric}. Copy what is damaged "
+                "again, or train anew in another folder."
             )
         if not results:
             raise ValueError(
@@ -622,9 +542,9 @@ class _Evaluator:
             )
         if step is None:
             _LOGGER.warning("No checkpoint has a finite %s: none is best.", self._best_metric)
-            return EvaluationSummary(results, None, None, list(evaluated_steps))
+            return EvaluationSummary(results, None, None, evaluated_steps)
         best = Evaluation(step, self._ledger.metrics[step])
-        return EvaluationSummary(results, best, self._best_path, list(evaluated_steps))
+        return EvaluationSummary(results, best, self._best_path, evaluated_steps)
 
 
 def _number(value: Any) -> float:
@@ -635,6 +555,101 @@ def _number(value: Any) -> float:
     return float(str(value)) if isinstance(value, np.float32) else float(value)
 
 
-def _lines(metrics: Mapping[str, float], skipped: str = "") -> List[str]:
+def _lines(metrics: Mapping[str, float]) -> List[str]:
     """`key = value`, sorted by key."""
-    return [f"{name} = {metrics[name]}" for name in sorted(metrics) if name != skipped]
+    return [f"{name} = {metrics[name]}" for name in sorted(metrics)]
+
+
+# ---------------------------------------------------------------------------------------------
+# One checkpoint; what is known of one; those that nobody needs any more.
+
+
+def read_document(path: str) -> Optional[Dict[str, Any]]:
+    """Returns the object in a JSON file of ours; None if there is none that can be read.
+
+    What cannot be read will be written anew, which one line of the log says.
+    """
+    if not tf.io.gfile.exists(path):
+        return None
+    try:
+        return files.read_json_object(path)
+    except ValueError as error:
+        _LOGGER.warning("%s It is written anew.", error)
+        return None
+
+
+def evaluate_one(
+    output_dir: str, measure: Callable[[str], Mapping[str, float]], checkpoint: str
+) -> Dict[str, Any]:
+    """Evaluates one checkpoint, and writes eval_results.<its name>.txt and .json.
+
+    Args:
+      output_dir: where to write.
+      measure: checkpoint path -> {metric: number}.
+      checkpoint: path prefix.
+
+    Returns:
+      The results and, where the checkpoint has one, its global_step.
+    """
+    results = dict(measure(checkpoint))
+    with checkpoint_files.explained(checkpoint):
+        reader = tf.train.load_checkpoint(checkpoint)
+        if reader.has_tensor("global_step"):
+            results["global_step"] = int(reader.get_tensor("global_step"))
+    lines = [f"{name} = {value}" for name, value in sorted(results.items())]
+    _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
+    stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
+    files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
+    files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))
+    return results
+
+
+def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
+    """Returns what evaluation, whenever it was, has found for a checkpoint; {} if nothing.
+
+    Args:
+      checkpoint: path prefix; results are looked for beside it.
+      output_dir: where `evaluate_one` may have left them.
+    """
+    folder, name = os.path.split(checkpoint)
+    for place in (output_dir, folder):
+        found = read_document(os.path.join(place, f"eval_results.{name}.json"))
+        if found and found.get("checkpoint") == checkpoint:
+            return found
+    ledger = read_document(os.path.join(folder, LEDGER_NAME)) or {}
+    step = ledger.get("best_step")
+    if name != BEST_CHECKPOINT:
+        step = int(name.rpartition("-")[2]) if name.rpartition("-")[2].isdigit() else None
+    for result in ledger.get("results", []):
+        if step is not None and result.get("step") == step:
+            return dict(result["metrics"])
+    return {}
+
+
+def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
+    """Deletes evaluated checkpoints beyond the newest ones; model.ckpt-best is not among them.
+
+    Args:
+      output_dir: where this process trained.
+      keep: how many of the newest stay; 0 keeps all.
+      evaluated: the steps whose results are recorded.
+
+    Returns:
+      The steps that were deleted.
+    """
+    if not keep:
+        return []
+    found = list_checkpoints(output_dir)
+    # One that could not be evaluated does not make an older, whole one superfluous.
+    checkpoints = [item for item in found if item.step in set(evaluated)]
+    surplus = checkpoints[:-keep]
+    for checkpoint in surplus:
+        # The index first: without it there is no checkpoint, and never half a one.
+        paths = tf.io.gfile.glob(checkpoint.path + ".*")
+        for path in sorted(paths, key=lambda path: not path.endswith(".index")):
+            tf.io.gfile.remove(path)
+    if surplus:
+        _LOGGER.info(
+            "Kept the newest %d of %d checkpoints, as the flags say.", keep, len(checkpoints)
+        )
+    return [checkpoint.step for checkpoint in surplus]

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the model functions of pretraining and of fine-tuning have in common: one update.
+"""Model functions: one update of any training, and all modes of fine-tuning.
 
 The loss of a batch is a sum of shares, so that it is the same however many micro-batches the batch
 is split into; dropout masks are functions of the seed and the step.
@@ -10,14 +10,19 @@ Dimensions: B batch, n micro-batches, b examples of one (B = n * b).
 
 import dataclasses
 import logging
-from typing import Any, Callable, Dict, Mapping, Optional, Tuple
+import re
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization
+from albert.data import padded_batches
+from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput, check_module
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution
-from albert.training import estimators as estimator_utils
+from albert.training import hooks as training_hooks
+from albert.training.settings import FineTuningSettings
+from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
 
@@ -166,6 +171,311 @@ def _report(
 ) -> Optional[Tuple]:
     """Makes progress show the numbers; returns the spec's host_call."""
     if use_tpu:
-        return estimator_utils.tpu_host_call(scalars, model_dir)
-    estimator_utils.report_scalars(scalars)
+        return training_hooks.tpu_host_call(scalars, model_dir)
+    training_hooks.report_scalars(scalars)
     return None
+
+
+# ---------------------------------------------------------------------------------------------
+# Fine-tuning: an encoder with a task's head.
+
+
+@dataclasses.dataclass(frozen=True)
+class FineTuningModel(ModelSettings):
+    """The settings of any training, of which most have a default here, and those of fine-tuning."""
+
+    init_checkpoint: Optional[str] = None
+    learning_rate: float = 5e-5
+    num_train_steps: int = 1
+    num_warmup_steps: int = 0
+    hub_module: Optional[str] = None
+    layerwise_lr_decay: float = 1.0
+
+
+_SHARES = "fine_tuning_shares"
+
+
+def build_model_fn(
+    settings: FineTuningModel, head: Head, *, metric_fn: Optional[Callable] = None
+) -> Callable:
+    """Returns a TPUEstimator's model function for training, evaluation and prediction.
+
+    The loss is the mean of the head's per_example_loss. Features have the leading dimension B.
+
+    Args:
+      settings: the model and its training.
+      head: see `HeadOutput`.
+      metric_fn: for evaluation inside the graph (TPU): (per_example_loss [B], is_real_example
+        int32 [B], and each of the head's outputs by name) -> tf.metrics by name. Each of the
+        names is a keyword.
+
+    Raises:
+      ValueError: a hub module with what it cannot do; when the model function is called: the
+        checkpoint to start from does not fit.
+    """
+    check_module(settings.hub_module, settings.compute_dtype, recompute=settings.recompute)
+    if settings.hub_module and settings.gradient_accumulation_steps > 1:
+        raise ValueError(
+            f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} does not work "
+            "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
+        )
+
+    def model_fn(
+        features: Features, labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> "tf.estimator.tpu.TPUEstimatorSpec":
+        """Builds the graph of one mode."""
+        del labels
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            return _training_spec(settings, head, features, model_dir=params.get("model_dir"))
+        output = head(features, _encoder(settings, is_training=False))
+        scaffold_fn = warm_start(settings)
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            return tf.estimator.tpu.TPUEstimatorSpec(
+                mode=mode, predictions=_predictions(features, output), scaffold_fn=scaffold_fn
+            )
+        tensors = dict(
+            output.outputs,
+            per_example_loss=output.per_example_loss,
+            is_real_example=_real(features, output),
+        )
+        return tf.estimator.tpu.TPUEstimatorSpec(
+            mode=mode,
+            loss=tf.reduce_mean(output.per_example_loss),
+            scaffold_fn=scaffold_fn,
+            eval_metrics=(metric_fn or _mean_loss, tensors),
+        )
+
+    return model_fn
+
+
+def _encoder(
+    settings: FineTuningModel, *, is_training: bool, dropout_seed: Optional[tf.Tensor] = None
+) -> Encoder:
+    """The encoder of the settings."""
+    return Encoder(
+        settings.config,
+        is_training,
+        hub_module=settings.hub_module,
+        dropout_seed=dropout_seed,
+        use_one_hot_embeddings=settings.use_one_hot_embeddings,
+        compute_dtype=settings.compute_dtype,
+        recompute=settings.recompute and is_training,
+        # Without gradients the compiled parts gain nothing, and each length would be compiled.
+        use_xla=settings.use_xla and is_training,
+    )
+
+
+def _training_spec(
+    settings: FineTuningModel, head: Head, features: Features, *, model_dir: Optional[str]
+) -> "tf.estimator.tpu.TPUEstimatorSpec":
+    """Builds one update."""
+    first = next(iter(features.values()))
+    batch_size = tf.shape(first)[:1]
+    shares = tf.ones(batch_size) / tf.cast(batch_size, tf.float32)  # [B]
+
+    def loss_of(micro_batch: Features, dropout_seed: tf.Tensor):
+        """A micro-batch's part of the mean over the batch."""
+        encoder = _encoder(settings, is_training=True, dropout_seed=dropout_seed)
+        output = head(micro_batch, encoder)
+        part = micro_batch[_SHARES]
+        watched = {
+            name: tf.reduce_sum(part * tf.cast(value, tf.float32))
+            for name, value in output.watched.items()
+        }
+        return tf.reduce_sum(part * output.per_example_loss), watched
+
+    rate_factor = None
+    if settings.layerwise_lr_decay != 1.0:
+        rate_factor = layerwise_rate_factor(settings.layerwise_lr_decay)
+    batch = dict(features, **{_SHARES: shares})
+    return training_spec(settings, loss_of, batch, model_dir=model_dir, rate_factor=rate_factor)
+
+
+def layerwise_rate_factor(decay: float) -> Callable[[str], float]:
+    """Returns the factor of each variable's learning rate, by its name.
+
+    Heads and the pooler have 1, the last group of layers decay, the one before it decay^2, and so
+    on; the embeddings and their projection come after the first group (arXiv:1801.06146, section
+    3.2, with a group for a layer, since ALBERT's layers share weights).
+
+    Args:
+      decay: the factor from one group to the one below it.
+    """
+
+    def factor(name: str) -> float:
+        numbers = [_group_of(variable.op.name) for variable in tf.trainable_variables()]
+        groups = 1 + max((number for number in numbers if number is not None), default=-1)
+        group = _group_of(name)
+        if group is not None:
+            return decay ** (groups - group)
+        if re.search(r"(^|/)bert/(embeddings|encoder)/", name):
+            return decay ** (groups + 1)
+        return 1.0
+
+    return factor
+
+
+def _group_of(name: str) -> Optional[int]:
+    """The number of the layer group a variable belongs to."""
+    found = re.search(r"(^|/)transformer/group_(\d+)/", name)
+    return int(found.group(2)) if found else None
+
+
+def _real(features: Features, output: HeadOutput) -> tf.Tensor:
+    """1 for examples, 0 for what only fills the batch, int32 [B]."""
+    real = features.get("is_real_example")
+    if real is None:
+        return tf.ones_like(output.per_example_loss, dtype=tf.int32)
+    return tf.cast(tf.reshape(real, [-1]), tf.int32)
+
+
+def _predictions(features: Features, output: HeadOutput) -> Dict[str, tf.Tensor]:
+    """What prediction gives for each example: the outputs, its loss, and which one it is."""
+    predictions = dict(output.outputs)
+    if output.per_example_loss is not None:
+        predictions["per_example_loss"] = output.per_example_loss
+    for name in ("is_real_example", "example_index"):
+        if name in features:
+            predictions[name] = tf.reshape(features[name], [-1])
+    return predictions
+
+
+def _mean_loss(
+    *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
+) -> Dict[str, Any]:
+    """The metric of a task that names none."""
+    del outputs
+    return {"eval_loss": tf.metrics.mean(per_example_loss, is_real_example)}
+
+
+# ---------------------------------------------------------------------------------------------
+# The model of a fine-tuning, as its flags want it.
+
+# Compiled clusters pay on TensorFlow 1.15 from so many examples times width on for each length that
+# there may be (one in 16 tokens), but the first few, whose time the larger graph without clusters
+# takes too. Fitted to processor seconds of whole runs: docs/results.md.
+_WORTH_COMPILING = 8.5e3
+_LENGTHS_FOR_NOTHING = 5
+# Tokens of an update times layers times width for which TensorFlow's own gradients, which keep more
+# than those of the clusters, fit into about a gigabyte.
+_SMALL_UPDATE = 1e7
+
+
+class TrainingLength(NamedTuple):
+    """How long training is."""
+
+    num_train_steps: int
+    num_warmup_steps: int
+
+
+def training_length(settings: FineTuningSettings, examples: int) -> TrainingLength:
+    """Returns the steps of training and of its warm-up.
+
+    num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
+
+    Args:
+      settings: has some of these, and train_batch_size.
+      examples: of the training data.
+
+    Raises:
+      ValueError: the epochs make no whole step.
+    """
+    if not settings.num_train_epochs:
+        steps = settings.train_step
+    else:
+        steps = int(examples / settings.train_batch_size * settings.num_train_epochs)
+        if not steps:
+            raise ValueError(
+                f"--num_train_epochs={settings.num_train_epochs:g} of {examples} examples is less "
+                f"than one batch of {settings.train_batch_size}. Give more epochs or a smaller "
+                "--train_batch_size."
+            )
+    if settings.warmup_proportion is None:
+        warmup = settings.warmup_step
+    else:
+        warmup = int(steps * settings.warmup_proportion)
+    if warmup >= steps:
+        _LOGGER.warning(
+            "The warm-up of %d steps is not below the %d of training: the learning rate never "
+            "reaches its peak.",
+            *(warmup, steps),
+        )
+    return TrainingLength(steps, warmup)
+
+
+def compiles(
+    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
+) -> bool:
+    """Returns whether training compiles the element-wise parts (--use_xla).
+
+    Each length of a batch is compiled for itself. On TensorFlow 1.15 a short training of small
+    batches or a small model would lose by it; there --use_xla has to be given.
+    """
+    if settings.use_tpu or not settings.use_xla:
+        return False
+    if precision.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
+        return True
+    size = config.num_hidden_layers * config.hidden_size
+    batch, longest = settings.train_batch_size, settings.max_seq_length
+    if settings.padding == "max" or batch * longest * size > _SMALL_UPDATE:
+        return True
+    lengths = longest / padded_batches.LENGTH_MULTIPLE - _LENGTHS_FOR_NOTHING
+    width = length.num_train_steps * batch * config.hidden_size
+    return width > _WORTH_COMPILING * lengths
+
+
+def announce_compilation(
+    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
+) -> None:
+    """Logs what `compiles` says of a training."""
+    if settings.albert_hub_module_handle:
+        return  # a module is run as it is
+    if compiles(settings, config, length):
+        lengths = 1
+        if settings.padding != "max":
+            lengths = -(-settings.max_seq_length // padded_batches.LENGTH_MULTIPLE)
+        _LOGGER.info(
+            "Element-wise parts are compiled (--use_xla): a step takes some seconds longer where a "
+            "batch is the first of its length, of which there may be %d.",
+            lengths,
+        )
+    elif settings.use_xla and not settings.use_tpu:
+        _LOGGER.info(
+            "Element-wise parts are not compiled: so short a training gains less than each length "
+            "of a batch takes to compile. --use_xla compiles them all the same."
+        )
+
+
+def model_settings(
+    settings: FineTuningSettings,
+    config: Optional[modeling.AlbertConfig],
+    length: TrainingLength,
+    *,
+    init_checkpoint: Optional[str] = None,
+) -> FineTuningModel:
+    """Returns what build_model_fn takes beside a head.
+
+    Args:
+      settings: of a fine-tuning script.
+      config: of the encoder; None with a hub module.
+      length: of training.
+      init_checkpoint: where the first weights are, if there is no other checkpoint.
+    """
+    return FineTuningModel(
+        config=config,
+        init_checkpoint=init_checkpoint,
+        learning_rate=settings.learning_rate,
+        num_train_steps=length.num_train_steps,
+        num_warmup_steps=length.num_warmup_steps,
+        use_tpu=settings.use_tpu,
+        # On a TPU looking up rows is slower than a product.
+        use_one_hot_embeddings=settings.use_tpu,
+        hub_module=settings.albert_hub_module_handle,
+        optimizer=settings.optimizer,
+        compute_dtype=precision.compute_dtype(settings.precision),
+        recompute=settings.recompute,
+        use_xla=compiles(settings, config, length),
+        gradient_accumulation_steps=settings.gradient_accumulation_steps,
+        seed=settings.seed,
+        layerwise_lr_decay=settings.layerwise_lr_decay,
+    )

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command-line flags: each shared flag defined once, and the way every script starts.
 
-A script has a function `define_flags(flag_values)`, a function `main(settings)`, and
+A script has a function `define_flags(flag_values)`, which may return the class of its settings (a
+frozen dataclass below `Settings` with a field for each flag), a function `main(settings)`, and
 
     def cli():
         flags_lib.run(main, define_flags, usage=__doc__)
@@ -44,6 +45,7 @@ from typing import (
     Optional,
     Sequence,
     Tuple,
+    Type,
 )
 
 import tensorflow.compat.v1 as tf
@@ -114,12 +116,15 @@ class Settings:
         if unknown:
             raise AttributeError(f"No such settings: {unknown}. There are {sorted(values)}.")
         values.update(changes)
-        return _with_given(Settings(**values), self.given | set(changes))
+        return _with_given(type(self)(**values), self.given | set(changes))
 
 
 def _with_given(settings: Settings, names: Iterable[str]) -> Settings:
     settings.__dict__["given"] = frozenset(names)
     return settings
+
+
+DefineFlags = Callable[[flags.FlagValues], Optional[Type[Settings]]]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -557,6 +562,41 @@ def define_fine_tuning_flags(flag_values: flags.FlagValues, **defaults: Any):
     _define(_FINE_TUNING_FLAGS, flag_values, values)
 
 
+_TASK_DEFAULTS = {
+    "do_train": False,
+    "do_predict": False,
+    "max_seq_length": 512,
+    "train_batch_size": 32,
+    "predict_batch_size": 8,
+    "optimizer": "adamw",
+    "learning_rate": 5e-5,
+    "save_checkpoints_steps": 1000,
+    "save_checkpoints_minutes": 0.0,
+    "wait_for_checkpoints_minutes": 0.0,
+}
+
+
+def define_task_flags(flag_values: flags.FlagValues, **defaults: Any):
+    """Defines all that fine-tuning scripts share: the groups above, and those of TPU and runtime.
+
+    Args:
+      flag_values: where to define them.
+      **defaults: those that differ, and of further training and fine-tuning flags.
+
+    Raises:
+      ValueError: a name that is no such flag.
+    """
+    values = dict(_TASK_DEFAULTS, **defaults)
+    own = [name for name in values if name in _FINE_TUNING_FLAGS]
+    of_fine_tuning = {name: values.pop(name) for name in own}
+    define_model_flags(flag_values, config_required=False)
+    define_tokenizer_flags(flag_values)
+    define_training_flags(flag_values, **values)
+    define_fine_tuning_flags(flag_values, **of_fine_tuning)
+    define_tpu_flags(flag_values)
+    define_runtime_flags(flag_values)
+
+
 def define_tpu_flags(flag_values: flags.FlagValues, *, iterations_per_loop: int = 1000):
     """Defines use_tpu, the flags that say which TPU, and iterations_per_loop."""
     boolean(flag_values, "use_tpu", False, help="Train on a TPU; else on the CPU or a GPU.")
@@ -618,8 +658,10 @@ def define_update_flags(flag_values: flags.FlagValues):
 # From flags to a running script.
 
 
-def _settings(flag_values: flags.FlagValues, names: Sequence[str]) -> Settings:
-    settings = Settings(**{name: flag_values[name].value for name in names})
+def _settings(
+    flag_values: flags.FlagValues, names: Sequence[str], kind: Optional[Type[Settings]]
+) -> Settings:
+    settings = (kind or Settings)(**{name: flag_values[name].value for name in names})
     return _with_given(
         settings, (name for name in names if not flag_values[name].using_default_value)
     )
@@ -635,7 +677,7 @@ def _refuse_arguments(arguments: Sequence[str]):
 
 
 def parse(
-    define_flags: Callable[[flags.FlagValues], None],
+    define_flags: DefineFlags,
     argv: Sequence[str],
     *,
     others: Optional[str] = None,
@@ -651,13 +693,13 @@ def parse(
       ValueError: an unknown flag, a bad value, a required flag that is absent, a stray argument.
     """
     flag_values = flags.FlagValues()
-    define_flags(flag_values)
+    kind = define_flags(flag_values)
     flag_values.set_gnu_getopt(others is not None)
     try:
         rest = flag_values(["albert"] + list(argv), known_only=others is not None)
     except flags.Error as error:
         raise ValueError(str(error)) from error
-    settings = _settings(flag_values, list(flag_values))
+    settings = _settings(flag_values, list(flag_values), kind)
     if others:
         return _with_others(settings, others, rest[1:])
     _refuse_arguments(rest[1:])
@@ -684,15 +726,21 @@ class _Declared(NamedTuple):
 _DECLARED: Dict[str, _Declared] = {}
 
 
-def _own_flags(define_flags: Callable[[flags.FlagValues], None]) -> flags.FlagValues:
+class _OwnFlags(NamedTuple):
+    """A script's flags, and the class of its settings, if it has one."""
+
+    values: flags.FlagValues
+    kind: Optional[Type[Settings]]
+
+
+def _own_flags(define_flags: DefineFlags) -> _OwnFlags:
     flag_values = flags.FlagValues()
-    define_flags(flag_values)
-    return flag_values
+    return _OwnFlags(flag_values, define_flags(flag_values))
 
 
-def _declare(define_flags: Callable[[flags.FlagValues], None], module_name: str):
+def _declare(define_flags: DefineFlags, module_name: str):
     """Defines on FLAGS those of a script's flags that are not there."""
-    own = _own_flags(define_flags)
+    own = _own_flags(define_flags).values
     for name in own:
         if name not in flags.FLAGS:
             flag = own[name]
@@ -746,9 +794,7 @@ def _read_command_line():
         flags.FLAGS(sys.argv)
 
 
-def process_settings(
-    define_flags: Callable[[flags.FlagValues], None], *, whole: bool = True
-) -> Settings:
+def process_settings(define_flags: DefineFlags, *, whole: bool = True) -> Settings:
     """Returns the settings that the process's FLAGS make for a script.
 
     Args:
@@ -759,7 +805,7 @@ def process_settings(
       ValueError: a value that the flag does not take, or a required flag that was not given.
     """
     _read_command_line()
-    own = _own_flags(define_flags)
+    own, kind = _own_flags(define_flags)
     for name in filter(_is_set, own):
         own[name].value = _heard(own[name])
         declared, flag = _DECLARED.get(name), flags.FLAGS[name]
@@ -772,10 +818,10 @@ def process_settings(
             own.validate_all_flags()
     except flags.Error as error:
         raise ValueError(str(error)) from error
-    return _settings(own, list(own))
+    return _settings(own, list(own), kind)
 
 
-def reads_flags(define_flags: Callable[[flags.FlagValues], None]) -> Callable:
+def reads_flags(define_flags: DefineFlags) -> Callable:
     """Decorates a script's `main(settings)`, so that it takes what existing programs give it.
 
     `main(None)` and `main(argv)`, as app.run calls it, read the process's FLAGS, on which the
@@ -896,7 +942,7 @@ def _known_flags(arguments: List[str]) -> List[str]:
 
 def run(
     main: Callable[[Settings], Optional[int]],
-    define_flags: Callable[[flags.FlagValues], None],
+    define_flags: DefineFlags,
     *,
     usage: str,
     positional: Optional[str] = None,
@@ -917,7 +963,7 @@ def run(
     """
     _withdraw_declared()
     before = set(flags.FLAGS)
-    define_flags(flags.FLAGS)
+    kind = define_flags(flags.FLAGS)
     names = [name for name in flags.FLAGS if name not in before]
     for name in names + ["verbosity"]:
         # --help lists the flags that belong to the program that was started.
@@ -940,7 +986,7 @@ def run(
             return main(settings)
 
         with stop_signals.handled():
-            return _guarded(checked, _settings(flags.FLAGS, names), verbosity)
+            return _guarded(checked, _settings(flags.FLAGS, names, kind), verbosity)
 
     try:
         app.run(start, flags_parser=_known_flags if others else app.parse_flags_with_usage)

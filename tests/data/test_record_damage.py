@@ -8,8 +8,8 @@ import tensorflow.compat.v1 as tf
 from albert import run_pretraining
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache, record_damage
+from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training import fine_tuning_runs
 from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
@@ -145,7 +145,7 @@ def test_prediction_names_file_and_record_also_for_a_second_checkpoint(tmp_path)
         return tf.estimator.EstimatorSpec(mode, predictions=predictions)
 
     settings = flags_lib.Settings(use_tpu=False, seed=1)
-    with fine_tuning_runs.OutputCollector(
+    with estimator_utils.OutputCollector(
         settings,
         model_fn,
         lambda params: input_pipeline.evaluation_batches([path], SPEC, batch_size=10),

@@ -31,15 +31,16 @@ def data(tmp_path_factory):
 ASKED = """
 import os, signal
 from albert import run_pretraining; from albert.training import estimators as estimator_utils
+from albert.training import hooks as training_hooks
 
-report = estimator_utils.ProgressHook.after_run
+report = training_hooks.ProgressHook.after_run
 
 def after_run(self, *arguments):
     report(self, *arguments)
     if self.step == 7:
         os.kill(os.getpid(), signal.SIGUSR1)
 
-estimator_utils.ProgressHook.after_run = after_run
+training_hooks.ProgressHook.after_run = after_run
 run_pretraining.cli()
 """
 

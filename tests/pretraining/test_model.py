@@ -66,7 +66,7 @@ def train(settings: pretraining_utils.ModelSettings, batch: Dict[str, Any], step
         tf.set_random_seed(1)
         tensors = {name: tf.constant(value) for name, value in batch.items()}
         spec = pretraining_utils.build_model_fn(settings)(tensors, None, TRAIN, {})
-        scalars = pretraining_utils.estimator_utils.reported_scalars()
+        scalars = pretraining_utils.training_hooks.reported_scalars()
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             losses, seen = [], []

@@ -994,8 +994,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "everything measured again each time",
                 "training/evaluation.py",
-                "if step not in self._ledger.metrics\n",
-                "if True\n",
+                "if step not in self._ledger.metrics and (step or untrained_too)",
+                "if step or untrained_too",
             ),
             Fault(
                 "results of other data kept",

@@ -9,6 +9,7 @@ import logging
 import pathlib
 import socket
 import threading
+import types
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, run_pretraining, run_race
 from albert.pretraining import model as pretraining_utils
-from albert.training import distributed_run, distribution, fine_tuning_runs, peer_watch
+from albert.training import distribution, fine_tuning, peer_watch
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import model_fn as training_graph
@@ -311,7 +312,7 @@ def test_a_worker_without_training_has_nothing_to_do(monkeypatch, caplog):
     caplog.set_level(logging.INFO, "albert")
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
     settings = settings_for("--distribution_strategy=multi_worker", "--nodo_train", "--do_eval")
-    distributed_run.run(pytest.fail, settings)
+    estimator_utils.run_own_part(pytest.fail, settings)
     assert "Worker 2 of 3 has nothing to do" in caplog.text
 
 
@@ -338,7 +339,7 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
     settings = settings_for(
         "--distribution_strategy=multi_worker", "--do_eval", f"--output_dir={tmp_path}"
     )
-    distributed_run.run(script, settings)
+    estimator_utils.run_own_part(script, settings)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
 
@@ -356,9 +357,9 @@ def test_workers_take_the_checkpoint_that_the_chief_takes(tmp_path):
             session.run(step.assign(number))
             saver.save(session, str(folders[0] / "model.ckpt"), number)
     damaged_files.damage(folders[0] / "model.ckpt-9")
-    distributed_run.copy_resume_point(str(folders[0]), str(folders[1]))
+    estimator_utils.copy_resume_point(str(folders[0]), str(folders[1]))
     found = [estimator_utils.resume_point(str(folders[0]))]  # and mends the state
-    distributed_run.copy_resume_point(str(folders[0]), str(folders[2]))
+    estimator_utils.copy_resume_point(str(folders[0]), str(folders[2]))
     found += [estimator_utils.resume_point(str(folder)) for folder in folders[1:]]
     assert [checkpoint.step for checkpoint in found] == [6, 6, 6]
 
@@ -427,7 +428,17 @@ def train_pretraining(settings):
 
 
 def train_fine_tuning(settings):
-    fine_tuning_runs.train(settings, None, None, num_train_steps=9, model_config=None, documents={})
+    values = {
+        "num_train_epochs": None,
+        "train_step": 9,
+        "warmup_proportion": None,
+        "warmup_step": 1,
+    }
+    task = types.SimpleNamespace(features=lambda _: None, count=lambda _: 9)
+    run = types.SimpleNamespace(
+        settings=types.SimpleNamespace(**values, **settings.to_dict()), task=task
+    )
+    fine_tuning.FineTuning.train(run)
 
 
 @pytest.mark.parametrize("train", [train_pretraining, train_fine_tuning])
@@ -466,7 +477,7 @@ def test_the_chief_does_what_the_flags_say(monkeypatch):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
     seen = []
     settings = settings_for("--distribution_strategy=multi_worker", "--do_eval")
-    distributed_run.run(seen.append, settings)
+    estimator_utils.run_own_part(seen.append, settings)
     assert seen == [settings]
 
 

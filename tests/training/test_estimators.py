@@ -20,6 +20,7 @@ from absl import flags
 from albert import modeling
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
+from albert.training import hooks as training_hooks
 from albert.util import flags as flags_lib
 from albert.util import stop_signals
 from tests.support import damaged_files
@@ -50,7 +51,7 @@ def model_fn(features, labels, mode, params):
         update = weight.assign_add(value)
     with tf.control_dependencies([update]):
         train_op = step.assign_add(1).op
-    estimator_utils.report_scalars(
+    training_hooks.report_scalars(
         {
             "loss": 10.0 - value,
             "word_accuracy": value,
@@ -352,7 +353,7 @@ def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path)
     with tf.Graph().as_default():
         weight = tf.get_variable("weight", [2])
         with pytest.raises(ValueError, match=r"weight is \[2\] here and \[\] in it"):
-            estimator_utils.check_restorable(str(tmp_path / "model.ckpt-4"), [weight])
+            training_hooks.check_restorable(str(tmp_path / "model.ckpt-4"), [weight])
 
 
 @pytest.mark.parametrize(
@@ -432,9 +433,9 @@ def test_a_terminal_gets_a_bar_too(tmp_path, capsys, monkeypatch):
 
 
 def test_a_curve_of_other_columns_is_continued(tmp_path):
-    curve = estimator_utils.TrainingCurve(str(tmp_path), 0)
+    curve = training_hooks.TrainingCurve(str(tmp_path), 0)
     curve.add({"step": 2, "loss": 1.5})
-    curve = estimator_utils.TrainingCurve(str(tmp_path), 2)
+    curve = training_hooks.TrainingCurve(str(tmp_path), 2)
     curve.add({"step": 4, "loss": 1.0, "accuracy": 0.5})
     text = (tmp_path / "training_curve.csv").read_text(encoding="utf-8")
     assert text == "step,loss,accuracy\n2,1.5,\n4,1.0,0.5\n"
@@ -443,7 +444,7 @@ def test_a_curve_of_other_columns_is_continued(tmp_path):
 
 def test_a_row_is_added_to_the_curve_without_writing_the_others_again(tmp_path):
     path = tmp_path / "training_curve.csv"
-    curve = estimator_utils.TrainingCurve(str(tmp_path), 0)
+    curve = training_hooks.TrainingCurve(str(tmp_path), 0)
     curve.add({"step": 1, "loss": 0.5})
     for step in range(2, 6):
         file = path.stat().st_ino
@@ -459,7 +460,7 @@ def test_a_row_is_added_to_the_curve_without_writing_the_others_again(tmp_path):
 def test_a_curve_goes_on_after_a_line_that_a_crash_cut_off(tmp_path, unfinished):
     path = tmp_path / "training_curve.csv"
     path.write_text("step,loss\n10,0.5\n20,0.4\n30,0.3\n" + unfinished)
-    curve = estimator_utils.TrainingCurve(str(tmp_path), 20)
+    curve = training_hooks.TrainingCurve(str(tmp_path), 20)
     assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n"
     curve.add({"step": 30, "loss": 0.2})
     assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n30,0.2\n"
@@ -468,7 +469,7 @@ def test_a_curve_goes_on_after_a_line_that_a_crash_cut_off(tmp_path, unfinished)
 def test_the_host_of_a_tpu_writes_the_means_over_its_cores(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         tf.train.get_or_create_global_step()
-        write, tensors = estimator_utils.tpu_host_call(
+        write, tensors = training_hooks.tpu_host_call(
             {"loss": tf.constant(1.0), "gradient_norm": tf.constant(2.0)}, str(tmp_path)
         )
         assert [tensor.shape.as_list() for tensor in tensors] == [[1], [1], [1]]
@@ -493,7 +494,7 @@ def test_the_host_of_a_tpu_writes_the_means_over_its_cores(tmp_path):
 
 
 def test_a_gradient_that_is_not_finite_stops_with_the_step_and_what_to_try(tmp_path):
-    with pytest.raises(estimator_utils.TrainingDivergedError) as error:
+    with pytest.raises(training_hooks.TrainingDivergedError) as error:
         train(tmp_path, max_steps=9, values=(1.0, 2.0, 3.0, 4.0, 5.0, -1.0))
     words = ("step 6: the gradient norm is", "nan (the loss was 5 in the step", "--learning_rate")
     for part in words:
@@ -508,7 +509,7 @@ def test_a_loss_that_is_not_a_number_stops_before_a_checkpoint(tmp_path):
         tf.get_collection_ref("training_scalars")[:] = []
         return spec._replace(loss=tf.math.log(5.5 - tf.reduce_mean(features["x"])))
 
-    with pytest.raises(estimator_utils.TrainingDivergedError, match="step 4: the loss is nan"):
+    with pytest.raises(training_hooks.TrainingDivergedError, match="step 4: the loss is nan"):
         train(tmp_path, max_steps=9, values=(1.0, 2.0, 3.0, 6.0), function=diverging)
     assert steps_in(tmp_path) == [0]
 
@@ -520,12 +521,12 @@ def test_updates_that_a_tpu_refused_in_its_loop_stop_the_training_after_it(tmp_p
         count, value = tf.placeholder(tf.int64, []), tf.placeholder(tf.float32, [])
         tf.losses.add_loss(value)
         update = step.assign_add(count)
-        hook = estimator_utils.ProgressHook(
+        hook = training_hooks.ProgressHook(
             str(tmp_path), max_steps=10, batch_size=1, log_steps=1, steps_per_loop=4
         )
         with tf.train.MonitoredSession(hooks=[hook]) as session:
             session.run(update, {count: made[0], value: 1.0})
-            with pytest.raises(estimator_utils.TrainingDivergedError) as error:
+            with pytest.raises(training_hooks.TrainingDivergedError) as error:
                 session.run(update, {count: made[1], value: loss})
         assert "8" in str(error.value) and "--learning_rate" in str(error.value)
 
@@ -535,7 +536,7 @@ def test_the_last_loop_of_a_tpu_may_be_shorter(tmp_path):
         count = tf.placeholder(tf.int64, [])
         update = tf.train.get_or_create_global_step().assign_add(count)
         tf.losses.add_loss(tf.constant(1.0))
-        hook = estimator_utils.ProgressHook(
+        hook = training_hooks.ProgressHook(
             str(tmp_path), max_steps=6, batch_size=1, log_steps=9, steps_per_loop=4
         )
         with tf.train.MonitoredSession(hooks=[hook]) as session:

@@ -206,31 +206,6 @@ def test_there_is_no_best_when_no_value_is_finite(tmp_path):
     assert (again.best, seen) == (None, [])
 
 
-def test_only_the_checkpoints_asked_for_are_evaluated(tmp_path):
-    _save(tmp_path, 100, 200, 300)
-    one = Checkpoint(300, str(tmp_path / "model.ckpt-300"))
-    summary, seen = _evaluate(tmp_path, SCORES, checkpoints=[one])
-    assert seen == ["model.ckpt-300"]
-    assert summary.best.step == 300
-
-
-def test_asking_for_one_checkpoint_on_other_data_does_not_lose_a_better_copy(tmp_path):
-    _save(tmp_path, 100, 200)
-    _evaluate(tmp_path, SCORES)
-    _remove(tmp_path, 200)
-    one = Checkpoint(100, str(tmp_path / "model.ckpt-100"))
-    summary, seen = _evaluate(tmp_path, SCORES, checkpoints=[one], fingerprint={"data": 2})
-    assert seen == ["model.ckpt-best", "model.ckpt-100"]
-    assert summary.best.step == 200
-    assert _best_weight(tmp_path) == 200
-
-
-def test_a_checkpoint_asked_for_that_is_not_there_is_an_error_that_names_it(tmp_path):
-    _save(tmp_path, 100)
-    with pytest.raises(ValueError, match=r"no whole checkpoint '.*model\.ckpt-7'"):
-        _evaluate(tmp_path, SCORES, checkpoints=[Checkpoint(7, str(tmp_path / "model.ckpt-7"))])
-
-
 def test_nothing_to_evaluate_is_an_error_that_names_the_folder(tmp_path):
     with pytest.raises(ValueError, match=r"no checkpoint model\.ckpt-<step> in .*Train first"):
         _evaluate(tmp_path, SCORES)
@@ -279,7 +254,7 @@ def test_the_untrained_checkpoint_is_measured_if_asked_for_and_never_best(tmp_pa
     assert [result.step for result in summary.results] == [0, 100]
     assert summary.best.step == 100
     _save(tmp_path, 200)
-    summary, seen = _evaluate(tmp_path, {200: math.nan}, checkpoints=[])
+    summary, seen = _evaluate(tmp_path, {200: math.nan})
     assert (seen, summary.best.step) == (["model.ckpt-200"], 100)
 
 
@@ -504,28 +479,6 @@ def test_a_best_checkpoint_changed_by_somebody_else_is_not_overwritten(tmp_path)
     with pytest.raises(ValueError, match="was not made by this evaluation"):
         _evaluate(tmp_path, SCORES)
     assert _best_weight(tmp_path) == 7
-
-
-@pytest.mark.parametrize("name", ["eval_results.txt", "best_trial.txt"])
-def test_a_results_file_of_somebody_else_is_kept_under_another_name(tmp_path, caplog, name):
-    _save(tmp_path, 100)
-    (tmp_path / name).write_bytes(b"my own notes \xff")
-    (tmp_path / f"{name}.old-1").write_text("older notes")
-    _evaluate(tmp_path, SCORES, write_best_trial=True)
-    assert (tmp_path / f"{name}.old-2").read_bytes() == b"my own notes \xff"
-    assert f"kept as {name}.old-2" in caplog.text
-    assert "notes" not in (tmp_path / name).read_text()
-
-
-def test_results_that_a_user_has_edited_are_kept_under_another_name(tmp_path):
-    _save(tmp_path, 100)
-    _evaluate(tmp_path, SCORES)
-    with open(str(tmp_path / "eval_results.txt"), "a") as stream:
-        stream.write("remark = good\n")
-    _save(tmp_path, 200)
-    _evaluate(tmp_path, SCORES)
-    assert "remark = good" in (tmp_path / "eval_results.txt.old-1").read_text()
-    assert "global_step = 200" in (tmp_path / "eval_results.txt").read_text()
 
 
 @pytest.mark.parametrize(

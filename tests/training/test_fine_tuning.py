@@ -1,7 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How long training is, which checkpoint predicts, what is pruned, and what is said of failure."""
+"""How long a fine-tuning is, whose its folder is, which checkpoint predicts, and what is said."""
 
+import json
 import shutil
 import types
 
@@ -9,8 +10,12 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert import modeling
+from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training import fine_tuning_runs
+from albert.training import fine_tuning
+from albert.training import model_fn as training_graph
+from albert.util import runtime as precision
 from tests.support import damaged_files
 
 
@@ -24,9 +29,96 @@ def settings(**changes):
         "checkpoint": None,
         "use_tpu": False,
         "seed": 1,
+        "save_checkpoints_steps": 7,
     }
     values.update(changes)
     return types.SimpleNamespace(**values)
+
+
+# ---------------------------------------------------------------------------------------------
+# The folder.
+
+VOCABULARY = {"path": "/a/model", "sha256": "1"}
+DESCRIPTION = {"task": "t", "max_seq_length": 8, "spm_model_file": VOCABULARY}
+
+
+def check(folder, earlier=(), may_differ=(), **changes):
+    path = str(folder / "description.json")
+    description = dict(DESCRIPTION, **changes)
+    fine_tuning.check_description(path, description, earlier=dict(earlier), may_differ=may_differ)
+
+
+@pytest.fixture
+def described(tmp_path):
+    check(tmp_path)  # a new folder is nobody's
+    (tmp_path / "description.json").write_text(json.dumps(DESCRIPTION), encoding="utf-8")
+    return tmp_path
+
+
+def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
+    check(described, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
+    for change in ({"task": "u"}, {"spm_model_file": dict(VOCABULARY, sha256="2")}):
+        with pytest.raises(ValueError, match=list(change)[0]):
+            check(described, **change)
+
+
+def test_the_length_binds_training_only(described):
+    check(described, may_differ=["max_seq_length"], max_seq_length=16)
+    with pytest.raises(ValueError, match="max_seq_length"):
+        check(described, max_seq_length=16)
+
+
+def test_what_an_earlier_version_did_not_record_is_taken_to_be_as_given(described):
+    check(described, earlier={"is_pair": True}, is_pair=True)
+    with pytest.raises(ValueError, match="is_pair"):
+        check(described, is_pair=True)
+
+
+# ---------------------------------------------------------------------------------------------
+# The model and its training.
+
+
+def test_settings_of_the_model_are_those_of_the_flags():
+    flags = {
+        "learning_rate": 0.5,
+        "albert_hub_module_handle": None,
+        "optimizer": "lamb",
+        "precision": "bfloat16",
+        "recompute": True,
+        "use_xla": True,
+        "gradient_accumulation_steps": 2,
+        "layerwise_lr_decay": 0.75,
+    }
+    length = training_graph.TrainingLength(10, 3)
+    found = training_graph.model_settings(settings(**flags), None, length, init_checkpoint="c")
+    assert (found.num_train_steps, found.num_warmup_steps, found.init_checkpoint) == (10, 3, "c")
+    assert found.compute_dtype == precision.compute_dtype("bfloat16")
+    assert found.use_xla and found.recompute and not found.use_one_hot_embeddings
+    assert (found.optimizer, found.seed, found.layerwise_lr_decay) == ("lamb", 1, 0.75)
+    on_tpu = training_graph.model_settings(settings(**flags, use_tpu=True), None, length)
+    assert on_tpu.use_one_hot_embeddings and not on_tpu.use_xla
+
+
+@pytest.mark.parametrize("is_tf2", [False, True])
+def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkeypatch, is_tf2):
+    monkeypatch.setattr(precision, "is_tf2", lambda: is_tf2)
+    config = modeling.AlbertConfig(
+        30000, hidden_size=256, num_hidden_layers=4, num_attention_heads=4
+    )
+    tiny = modeling.AlbertConfig(30000, hidden_size=128, num_hidden_layers=2, num_attention_heads=2)
+
+    def compiles(steps=60, config=config, **changes):
+        values = {"use_xla": True, "padding": None, "train_batch_size": 2, "max_seq_length": 384}
+        asked = settings(**dict(values, **changes))
+        return training_graph.compiles(asked, config, training_graph.TrainingLength(steps, 0))
+
+    assert compiles() == is_tf2
+    assert compiles(800)
+    assert compiles(given=["use_xla"]) and compiles(padding="max")
+    assert compiles(max_seq_length=512, train_batch_size=32)  # for the sake of memory
+    assert compiles(max_seq_length=128)  # which has fewer lengths
+    assert compiles(344, tiny, train_batch_size=32, max_seq_length=128)  # that of MRPC
+    assert not compiles(use_xla=False, given=["use_xla"]) and not compiles(use_tpu=True)
 
 
 @pytest.mark.parametrize(
@@ -40,16 +132,16 @@ def settings(**changes):
     ],
 )
 def test_epochs_and_proportions_go_before_steps(changes, expected):
-    assert fine_tuning_runs.training_length(settings(**changes), 3668) == expected
+    assert training_graph.training_length(settings(**changes), 3668) == expected
 
 
 def test_less_than_a_batch_is_no_training():
-    with pytest.raises(ValueError, match="--num_train_epochs=0.5 of 20 examples is less than one"):
-        fine_tuning_runs.training_length(settings(num_train_epochs=0.5), 20)
+    with pytest.raises(ValueError, match="num_train_epochs"):
+        training_graph.training_length(settings(num_train_epochs=0.5), 20)
 
 
 def test_a_warm_up_without_end_is_worth_a_warning(caplog):
-    fine_tuning_runs.training_length(settings(train_step=10), 3668)
+    training_graph.training_length(settings(train_step=10), 3668)
     assert "never reaches its peak" in caplog.text
 
 
@@ -58,7 +150,7 @@ def test_a_warm_up_without_end_is_worth_a_warning(caplog):
     [(0.69, 0.6931, True), (0.75, 0.6931, True), (0.5, 0.6931, False), (0.1, 0.0, False)],
 )
 def test_the_loss_of_a_constant_prediction_is_a_collapse(loss, constant, collapsed, caplog):
-    assert fine_tuning_runs.warn_of_collapse(loss, constant) == collapsed
+    assert fine_tuning.warn_of_collapse(loss, constant) == collapsed
     assert ("--learning_rate" in caplog.text) == collapsed
 
 
@@ -74,12 +166,12 @@ def test_the_loss_of_a_constant_prediction_is_a_collapse(loss, constant, collaps
 def test_the_end_of_training_is_100_steps_or_an_epoch(tmp_path, rows, epoch_steps, expected):
     lines = ["step,loss"] + [f"{step},{loss}" for step, loss in rows]
     (tmp_path / "training_curve.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = fine_tuning_runs.recent_loss(str(tmp_path), epoch_steps)
+    found = fine_tuning.recent_loss(str(tmp_path), epoch_steps)
     assert found == pytest.approx(expected)
 
 
 def test_without_a_curve_nothing_is_known_of_the_end(tmp_path):
-    assert fine_tuning_runs.recent_loss(str(tmp_path), 10) is None
+    assert fine_tuning.recent_loss(str(tmp_path), 10) is None
 
 
 @pytest.mark.parametrize("size,is_told", [(4e8, True), (2e8, False)])
@@ -88,21 +180,21 @@ def test_checkpoints_that_take_much_room_are_worth_a_line(
 ):
     usage = shutil.disk_usage(str(tmp_path))._replace(free=2e9)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    saving = settings(output_dir=str(tmp_path / "new" / "one"), save_checkpoints_steps=7)
+    saving = settings(output_dir=str(tmp_path / "new" / "one"))
     with caplog.at_level("INFO", "albert"):
-        fine_tuning_runs.check_room(saving, 4, size)
+        fine_tuning.check_room(saving, 4, size)
     assert ("4 checkpoints of 0.4 GB, 1.6 GB in all" in caplog.text) == is_told
 
 
 def test_checkpoints_that_the_disk_cannot_hold_are_refused(tmp_path, monkeypatch, caplog):
     usage = shutil.disk_usage(str(tmp_path))._replace(free=1e9)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    saving = settings(output_dir=str(tmp_path), save_checkpoints_steps=7)
-    with pytest.raises(ValueError, match="1.6 GB in all.* 1 GB left.*--save_checkpoints_steps"):
-        fine_tuning_runs.check_room(saving, 4, 4e8)
-    elsewhere = settings(output_dir="gs://bucket/folder", save_checkpoints_steps=7)
+    saving = settings(output_dir=str(tmp_path))
+    with pytest.raises(ValueError, match="1.6 GB.* 1 GB"):
+        fine_tuning.check_room(saving, 4, 4e8)
+    elsewhere = settings(output_dir="gs://bucket/folder")
     with caplog.at_level("INFO", "albert"):
-        fine_tuning_runs.check_room(elsewhere, 4, 4e8)
+        fine_tuning.check_room(elsewhere, 4, 4e8)
     assert "1.6 GB in all" in caplog.text
 
 
@@ -111,7 +203,7 @@ def test_checkpoints_that_the_disk_cannot_hold_are_refused(tmp_path, monkeypatch
     [([[0, 3], [0, 4]], True), ([[1, 3], [0, 4]], False), ([[0, 0], [0, 4]], False)],
 )
 def test_one_prediction_for_several_labels_is_worth_a_warning(confusion, constant, caplog):
-    found = fine_tuning_runs.warn_of_constant_predictions(np.array(confusion), ["no", "yes"])
+    found = fine_tuning.warn_of_constant_predictions(np.array(confusion), ["no", "yes"])
     assert found == constant
     assert ("predicts yes for every example" in caplog.text) == constant
 
@@ -137,28 +229,28 @@ def steps_in(folder):
 
 
 def test_pruning_keeps_the_newest_and_what_was_not_evaluated(folder):
-    assert fine_tuning_runs.prune_checkpoints(str(folder), 0, [0, 1, 2, 3]) == []
-    assert fine_tuning_runs.prune_checkpoints(str(folder), 2, [0, 2, 3]) == [0]
+    assert checkpoint_evaluator.prune_checkpoints(str(folder), 0, [0, 1, 2, 3]) == []
+    assert checkpoint_evaluator.prune_checkpoints(str(folder), 2, [0, 2, 3]) == [0]
     assert steps_in(folder) == [1, 2, 3]
     assert not list(folder.glob("model.ckpt-0.*"))
 
 
 def test_pruning_does_not_count_what_could_not_be_evaluated(folder):
     damaged_files.damage(folder / "model.ckpt-3")
-    assert fine_tuning_runs.prune_checkpoints(str(folder), 1, [0, 1, 2]) == [0, 1]
+    assert checkpoint_evaluator.prune_checkpoints(str(folder), 1, [0, 1, 2]) == [0, 1]
     assert steps_in(folder) == [2, 3]
 
 
 def test_the_best_checkpoint_predicts_else_the_newest_unless_one_is_named(folder):
-    found = fine_tuning_runs.chosen_checkpoint(settings(output_dir=str(folder)))
+    found = fine_tuning.chosen_checkpoint(settings(output_dir=str(folder)))
     assert found == str(folder / "model.ckpt-3")
     for suffix in (".index", ".data-00000-of-00001"):
         source = folder / f"model.ckpt-1{suffix}"
         (folder / f"model.ckpt-best{suffix}").write_bytes(source.read_bytes())
-    found = fine_tuning_runs.chosen_checkpoint(settings(output_dir=str(folder)))
+    found = fine_tuning.chosen_checkpoint(settings(output_dir=str(folder)))
     assert found == str(folder / "model.ckpt-best")
     named = settings(output_dir=str(folder), checkpoint=str(folder / "model.ckpt-2.index"))
-    assert fine_tuning_runs.chosen_checkpoint(named) == str(folder / "model.ckpt-2")
+    assert fine_tuning.chosen_checkpoint(named) == str(folder / "model.ckpt-2")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -187,7 +279,7 @@ def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
         }
         return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=predictions)
 
-    with fine_tuning_runs.OutputCollector(
+    with estimator_utils.OutputCollector(
         settings(), model_fn, input_fn, batch_size=3, examples=5, name="dev"
     ) as collector:
         for step in (2, 3):

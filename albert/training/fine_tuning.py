@@ -1,0 +1,878 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""One run of fine-tuning, whatever the task.
+
+    outcome = run(settings, RaceTask)
+
+`FineTuning` checks the flags, finds the model and the data, trains, evaluates each checkpoint once,
+keeps the best, predicts with it, exports it, and writes run_summary.json. A `Task` declares what
+differs: its data, head, measurements and files. docs/new_task.md adds one.
+
+Dimensions: B batch, N examples.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import shutil
+import time
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+)
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils, modeling, tokenization
+from albert.data import batches as input_pipeline
+from albert.data import feature_cache, padded_batches
+from albert.pretrained import model_vocabulary
+from albert.pretrained import released as released_models
+from albert.pretrained import warm_start as checkpoint_init
+from albert.training import distribution, model_fn
+from albert.training import estimators as estimator_utils
+from albert.training import evaluation as checkpoint_evaluator
+from albert.training import hooks as training_hooks
+from albert.training.settings import FineTuningSettings
+from albert.util import files
+
+_LOGGER = logging.getLogger("albert")
+
+CONFIG_NAME = "albert_config.json"
+SUMMARY_NAME = "run_summary.json"
+
+# A mean loss above this share of a constant predictor's is one that has learnt nothing.
+_COLLAPSED_SHARE = 0.97
+_COLLAPSE_STEPS = 100  # the loss of fewer is chance
+_REMEDIES = (
+    "Usual remedies: a lower --learning_rate, a longer warm-up, another --seed, more steps; and "
+    "check in the log's report on the first weights that --init_checkpoint was loaded."
+)
+_WORTH_A_LINE_BYTES = 1e9
+
+Outputs = Mapping[str, np.ndarray]  # what a model gives for each example, by name, [N, ...] each
+
+
+# ---------------------------------------------------------------------------------------------
+# What a task declares.
+
+
+class Split(NamedTuple):
+    """The examples of one use and the file with their features, in the same order."""
+
+    examples: Sequence[Any]
+    records: feature_cache.RecordFile
+
+
+class Task:
+    """A fine-tuning task; a subclass says what differs from the usual.
+
+    What `features` returns is the task's own: a `Split`, or something else with `records`.
+
+    Attributes:
+      name: of the task, in files and in the log.
+      description_name: JSON file in the output folder that says what was trained.
+      best_metric: the measurement by which the best checkpoint is chosen.
+      higher_is_better: its direction.
+      sequences: the features that are as long as the input, of which input_mask is one.
+      training_only: keys of the description that may differ where a model is only used.
+      earlier: values of the description that earlier versions did not record.
+      chiefs_own: settings that workers of a distributed training leave alone, with the value that
+        says so.
+      metric_fn: see model_fn.build_model_fn.
+    """
+
+    name = ""
+    description_name = ""
+    best_metric = "eval_accuracy"
+    higher_is_better = True
+    sequences = padded_batches.Padding().features
+    training_only: Tuple[str, ...] = ("max_seq_length",)
+    earlier: Mapping[str, Any] = {}
+    chiefs_own: Mapping[str, Any] = {}
+    metric_fn: Optional[Callable] = None
+
+    def __init__(self, settings: FineTuningSettings, tokenizer: tokenization.FullTokenizer):
+        """Takes the settings, checked and completed, and the model's tokenizer."""
+        self.settings = settings
+        self.tokenizer = tokenizer
+
+    # ---- flags ----
+
+    @classmethod
+    def check_flags(cls, settings: FineTuningSettings) -> None:
+        """Checks the flags against each other; raises ValueError."""
+
+    @property
+    def predicts(self) -> bool:
+        """Whether predictions are asked for."""
+        return self.settings.do_predict
+
+    @property
+    def keep_checkpoints(self) -> int:
+        """How many of the newest checkpoints stay beside the best one; 0 keeps all."""
+        return self.settings.keep_checkpoint_max
+
+    @property
+    def eval_batch_size(self) -> int:
+        """Examples in a batch of evaluation."""
+        return self.settings.eval_batch_size
+
+    def description(self) -> Dict[str, Any]:
+        """Returns what the description says, but for length, vocabulary and hub module."""
+        return {"format_version": 1, "task": self.name}
+
+    # ---- data and model ----
+
+    def check_data(self) -> None:
+        """Finds the data of all parts, so that hours of training do not end in vain."""
+
+    def features(self, split: str) -> Any:
+        """Returns a split's examples and record file; "train" is what is trained on."""
+        raise NotImplementedError
+
+    def spec(self, is_training: bool) -> input_pipeline.FeatureSpec:
+        """Returns the declaration of the records."""
+        raise NotImplementedError
+
+    def head(self) -> fine_tuning_utils.Head:
+        """Returns the head, see fine_tuning_utils.HeadOutput."""
+        raise NotImplementedError
+
+    def count(self, features: Any) -> int:
+        """Returns the number of examples by which epochs are counted."""
+        return features.records.count
+
+    def constant_loss(self, features: Any) -> Optional[float]:
+        """Returns the lowest loss of a constant prediction; None where that is not known."""
+        del features
+        return None
+
+    # ---- evaluation ----
+
+    def eval_splits(self) -> Dict[str, Any]:
+        """Returns the features to evaluate on, by name; none if there is nothing to evaluate."""
+        return {"dev": self.features("dev")} if self.settings.do_eval else {}
+
+    def fingerprint(self) -> Dict[str, Any]:
+        """Returns what measurements depend on beside checkpoint, precision and records."""
+        return {}
+
+    def measure(self, checkpoint: str, outputs: Mapping[str, Outputs]) -> Dict[str, float]:
+        """Returns the measurements of a checkpoint, given its outputs for each split."""
+        raise NotImplementedError
+
+    def after_evaluation(
+        self,
+        summary: checkpoint_evaluator.EvaluationSummary,
+        fingerprint: Mapping[str, Any],
+        measure: Callable[[str], Mapping[str, float]],
+    ) -> None:
+        """Writes what else there is to say of the best checkpoint; `measure` measures one again."""
+
+    # ---- prediction and export ----
+
+    def predict(
+        self, checkpoint: str, outputs_of: Callable[[Any], Dict[str, np.ndarray]]
+    ) -> List[str]:
+        """Writes predictions; returns the files. `outputs_of` gives a checkpoint's outputs."""
+        raise NotImplementedError
+
+    def export(self, run: "FineTuning", checkpoint: str) -> str:
+        """Exports a checkpoint into --export_dir; returns the folder."""
+        raise NotImplementedError
+
+
+# ---------------------------------------------------------------------------------------------
+# The run.
+
+
+class Outcome(NamedTuple):
+    """What a run did; None for what was not asked for, or was done already.
+
+    Attributes:
+      training: what was trained.
+      evaluation: of the checkpoints of the output folder.
+      metrics: of the best checkpoint, or of the one that was named; {} if nothing was measured.
+      predictions: the files written.
+      export: the folder written.
+    """
+
+    training: Optional[training_hooks.TrainingSummary]
+    evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
+    metrics: Dict[str, Any]
+    predictions: List[str]
+    export: Optional[str]
+
+
+def main(settings: FineTuningSettings, task: Type[Task]) -> None:
+    """Runs a script: all of it, or a worker's part of a distributed training."""
+    estimator_utils.run_own_part(lambda own: run(own, task), settings, chiefs_own=task.chiefs_own)
+
+
+@estimator_utils.sole_trainer
+def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
+    """Trains, evaluates, predicts and exports as the settings say.
+
+    Args:
+      settings: of a fine-tuning script.
+      task: class of the task.
+
+    Raises:
+      ValueError: flags, data or checkpoints that do not fit each other.
+      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
+    """
+    return FineTuning(settings, task).run()
+
+
+def check_flags(settings: FineTuningSettings, task: Type[Task]) -> None:
+    """Checks flags against each other.
+
+    Raises:
+      ValueError: nothing to do, no data, or sizes that do not fit.
+    """
+    task.check_flags(settings)
+    estimator_utils.check_batch_sizes(settings)
+
+
+class FineTuning:
+    """One run of one task.
+
+    Attributes:
+      settings: of the script, with the parts of the model that --albert_dir stands for.
+      config: of the encoder; None with a hub module that does not bring one.
+      vocabulary: the model's.
+      task: what is trained.
+      length: of training, once its data were read.
+    """
+
+    def __init__(self, settings: FineTuningSettings, task: Type[Task]):
+        """Checks the flags and finds the model; raises ValueError."""
+        self._began = time.time()
+        check_flags(settings, task)
+        self.settings = released_models.completed(settings)
+        self.config = fine_tuning_utils.load_config(self.settings)
+        self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
+        self.task = task(self.settings, self.vocabulary.tokenizer)
+        self.length = model_fn.TrainingLength(1, 0)
+
+    def run(self) -> Outcome:
+        """Does what the flags ask for; see the function `run`."""
+        settings, task = self.settings, self.task
+        export_dir = getattr(settings, "export_dir", None)
+        self.check_output_dir()
+        if task.predicts or export_dir:
+            check_checkpoint(settings)
+        task.check_data()
+        about = {"task": task.name, "metric": task.best_metric, "seed": settings.seed}
+        self._times = RunSummary(
+            settings.output_dir, about, batch_size=settings.train_batch_size, began=self._began
+        )
+        training = self.train() if settings.do_train else None
+        evaluation, metrics = self.evaluate()
+        predictions = self.predict() if task.predicts else []
+        export = None
+        if export_dir:
+            export = task.export(self, chosen_checkpoint(settings))
+        return Outcome(training, evaluation, metrics, predictions, export)
+
+    # ---- the folder ----
+
+    def description(self) -> Dict[str, Any]:
+        """Returns the content of the description in the output folder."""
+        content = self.task.description()
+        content["max_seq_length"] = self.settings.max_seq_length
+        content.update(self.vocabulary.description())
+        if self.settings.albert_hub_module_handle:
+            content["hub_module"] = absolute_handle(self.settings.albert_hub_module_handle)
+        return content
+
+    def check_output_dir(self) -> None:
+        """Checks that the output folder is new, or was made for this model, task and vocabulary.
+
+        Raises:
+          ValueError: it belongs to something else.
+        """
+        if self.config is not None:
+            estimator_utils.check_output_dir(self.settings.output_dir, self.config.to_dict())
+        task = self.task
+        check_description(
+            os.path.join(self.settings.output_dir, task.description_name),
+            self.description(),
+            earlier=task.earlier,
+            may_differ=() if self.settings.do_train else task.training_only,
+        )
+
+    # ---- what an estimator takes ----
+
+    def model_fn(self, init_checkpoint: Optional[str] = None) -> Callable:
+        """Returns the model function; it starts from `init_checkpoint` if there is no other."""
+        model = model_fn.model_settings(
+            self.settings, self.config, self.length, init_checkpoint=init_checkpoint
+        )
+        metric_fn = self.task.metric_fn
+        return model_fn.build_model_fn(model, self.task.head(), metric_fn=metric_fn)
+
+    def input_fn(
+        self, file: str, batch_size: int, *, is_training: bool = False, start_step: int = 0
+    ) -> Callable:
+        """Returns the input function for a record file."""
+        mode = self.settings.padding or padded_batches.default_mode(self.settings.use_tpu)
+        return padded_batches.input_fn(
+            file,
+            self.task.spec(is_training),
+            is_training=is_training,
+            batch_size=batch_size,
+            padding=padded_batches.Padding(mode, features=self.task.sequences),
+            seed=self.settings.seed,
+            start_step=start_step,
+        )
+
+    def collector(
+        self, features: Any, batch_size: int, name: str
+    ) -> estimator_utils.OutputCollector:
+        """Returns what runs checkpoints over a split."""
+        return estimator_utils.OutputCollector(
+            self.settings,
+            self.model_fn(),
+            self.input_fn(features.records.path, batch_size),
+            batch_size=batch_size,
+            examples=features.records.count,
+            name=name,
+        )
+
+    # ---- the parts ----
+
+    def train(self) -> Optional[training_hooks.TrainingSummary]:
+        """Trains to the last step, from the newest checkpoint or from the first weights.
+
+        A run that was stopped goes on as if it had not been. All checkpoints are kept until they
+        are evaluated.
+
+        Returns:
+          What was done; None if that had been done before.
+        """
+        settings = self.settings
+        features = self.task.features("train")
+        self.length = model_fn.training_length(settings, self.task.count(features))
+        resumed = estimator_utils.agreed_resume_point(settings)
+        summary = None
+        if resumed and resumed.step >= self.length.num_train_steps:
+            _LOGGER.info(
+                "Nothing to train: %s is at step %d of %d. To train anew, with other settings, "
+                "choose another --output_dir.",
+                *(resumed.path, resumed.step, self.length.num_train_steps),
+            )
+        else:
+            summary = self._train_on(features.records.path, resumed)
+            self._times.add_training(summary)
+        epoch_steps = -(-features.records.count // settings.train_batch_size)
+        loss = recent_loss(settings.output_dir, epoch_steps)
+        constant_loss = self.task.constant_loss(features)
+        if loss is not None and constant_loss is not None:
+            warn_of_collapse(loss, constant_loss)
+        return summary
+
+    def _train_on(
+        self, file: str, resumed: Optional[checkpoint_evaluator.Checkpoint]
+    ) -> training_hooks.TrainingSummary:
+        settings, length = self.settings, self.length
+        start = resumed.step if resumed else 0
+        if settings.albert_hub_module_handle and not resumed:
+            first = None
+            _LOGGER.info("First weights of the encoder: %s.", settings.albert_hub_module_handle)
+        else:
+            first = estimator_utils.first_weights(settings, resumed)
+        hooks = []
+        if distribution.is_chief(settings):
+            saved = -(-(length.num_train_steps - start) // settings.save_checkpoints_steps)
+            hooks.append(_RoomHook(settings, saved + (not resumed)))  # a new run saves step 0 too
+        model_fn.announce_compilation(settings, self.config, length)
+        return estimator_utils.train(
+            estimator_utils.build_training_estimator(
+                self.model_fn(first), settings, keep_checkpoint_max=0
+            ),
+            self.input_fn(file, settings.train_batch_size, is_training=True, start_step=start),
+            settings,
+            max_steps=length.num_train_steps,
+            resumed=resumed,
+            model_config=self.config and self.config.to_dict(),
+            documents={self.task.description_name: self.description()},
+            hooks=hooks,
+            on_progress=self._times.add_training,
+        )
+
+    def evaluate(
+        self,
+    ) -> Tuple[Optional[checkpoint_evaluator.EvaluationSummary], Dict[str, Any]]:
+        """Evaluates --checkpoint, or each checkpoint of the output folder, of which the best stays.
+
+        Returns:
+          The summary, None where there is one checkpoint alone, whose results are in a file of
+          their own; and the metrics of the best, or of that one.
+        """
+        splits = self.task.eval_splits()
+        if not splits:
+            return None, {}
+        with contextlib.ExitStack() as stack:
+            collectors = {
+                name: stack.enter_context(self.collector(features, self.task.eval_batch_size, name))
+                for name, features in splits.items()
+            }
+
+            def measure(checkpoint: str) -> Mapping[str, float]:
+                outputs = {name: one.run(checkpoint) for name, one in collectors.items()}
+                return self.task.measure(checkpoint, outputs)
+
+            alone = self._checkpoint_alone()
+            if alone:
+                return None, checkpoint_evaluator.evaluate_one(
+                    self.settings.output_dir, measure, alone
+                )
+            summary = self._evaluate_all(measure, splits)
+        return summary, dict(summary.best.metrics) if summary.best else {}
+
+    def _checkpoint_alone(self) -> Optional[str]:
+        """The one to evaluate where there are not several to choose from."""
+        settings, folder = self.settings, self.settings.output_dir
+        if settings.checkpoint:
+            return chosen_checkpoint(settings)
+        has_several = checkpoint_evaluator.list_checkpoints(folder)
+        if has_several or settings.wait_for_checkpoints_minutes or not _holds_checkpoint(folder):
+            return None
+        ledger = os.path.join(folder, checkpoint_evaluator.LEDGER_NAME)
+        return None if tf.io.gfile.exists(ledger) else chosen_checkpoint(settings)
+
+    def _evaluate_all(
+        self, measure: Callable[[str], Mapping[str, float]], splits: Mapping[str, Any]
+    ) -> checkpoint_evaluator.EvaluationSummary:
+        settings, task, times = self.settings, self.task, self._times
+        fingerprint = {"precision": settings.precision, **task.fingerprint()}
+        for name, features in splits.items():
+            fingerprint[name] = files.file_fingerprint(features.records.path)
+        times.start_part()
+
+        def timed(checkpoint: str) -> Mapping[str, float]:
+            measurements = measure(checkpoint)
+            times.add_evaluation()
+            return measurements
+
+        summary = checkpoint_evaluator.evaluate_checkpoints(
+            settings.output_dir,
+            timed,
+            best_metric=task.best_metric,
+            higher_is_better=task.higher_is_better,
+            fingerprint=fingerprint,
+            write_best_trial=True,
+            wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
+            final_step=self.length.num_train_steps if settings.do_train else None,
+        )
+        _log_best(summary)
+        task.after_evaluation(summary, fingerprint, measure)
+        best = summary.best
+        results = {
+            "num_train_steps": max(result.step for result in summary.results),
+            "best_step": best and best.step,
+            "metrics": dict(best.metrics) if best else {},
+            "value": best and best.metrics[task.best_metric],
+        }
+        if times.has_news or times.lacks(results):
+            times.add_evaluation(**results)
+        if settings.do_train:
+            # model.ckpt-0 has served its purpose too.
+            steps = [0, *(result.step for result in summary.results)]
+            checkpoint_evaluator.prune_checkpoints(
+                settings.output_dir, task.keep_checkpoints, steps
+            )
+        return summary
+
+    def predict(self) -> List[str]:
+        """Predicts with the chosen checkpoint; returns the files written."""
+        settings = self.settings
+        checkpoint = chosen_checkpoint(settings)
+        _LOGGER.info("Predicting with %s.", checkpoint)
+        self._times.start_part()
+
+        def outputs_of(features: Any) -> Dict[str, np.ndarray]:
+            with self.collector(features, settings.predict_batch_size, "predict") as collector:
+                return collector.run(checkpoint)
+
+        written = self.task.predict(checkpoint, outputs_of)
+        self._times.add_prediction()
+        _LOGGER.info("Wrote %s.", ", ".join(written))
+        return written
+
+
+def _log_best(summary: checkpoint_evaluator.EvaluationSummary) -> None:
+    if not summary.best:
+        return
+    metrics = ", ".join(
+        f"{name} {value:.4f}"
+        for name, value in sorted(summary.best.metrics.items())
+        if name != "global_step"
+    )
+    _LOGGER.info(
+        "Best of %d evaluated checkpoints: step %d, %s; kept as %s.",
+        *(len(summary.results), summary.best.step, metrics, summary.best_checkpoint),
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# The output folder.
+
+
+def absolute_handle(handle: str) -> str:
+    """Returns a hub module's handle that means the same in any working directory."""
+    return handle if "://" in handle else os.path.abspath(handle)
+
+
+def check_description(
+    path: str,
+    description: Mapping[str, Any],
+    *,
+    earlier: Mapping[str, Any],
+    may_differ: Sequence[str] = (),
+) -> None:
+    """Checks that a folder's description, if there is one, is that of this run.
+
+    Args:
+      path: of the JSON file.
+      description: what it says after this run.
+      earlier: values that earlier versions did not record.
+      may_differ: keys whose change is worth a warning only.
+
+    Raises:
+      ValueError: the folder belongs to something else.
+    """
+    if not tf.io.gfile.exists(path):
+        return
+    folder = os.path.dirname(path)
+    present, wanted = dict(earlier, **files.read_json_object(path)), dict(description)
+    for content in (present, wanted):
+        if content.get("hub_module"):
+            content["hub_module"] = absolute_handle(content["hub_module"])
+        for key in model_vocabulary.KEYS:
+            content[key] = content.get(key) and content[key]["sha256"]
+    for key in may_differ:
+        trained, now = present.pop(key, None), wanted.pop(key, None)
+        if trained != now:
+            _LOGGER.warning(
+                "The model in %s was trained with --%s=%s, and is run with %s now.",
+                *(folder, key, trained, now),
+            )
+    difference = files.fingerprint_difference(present, wanted)
+    if difference:
+        raise ValueError(
+            f"--output_dir={folder} belongs to another run: {difference}. Choose another "
+            f"--output_dir; if the change is meant, remove {path} first."
+        )
+
+
+def portable_files(
+    name: str,
+    description: Mapping[str, Any],
+    vocabulary: Mapping[str, Optional[str]],
+    *,
+    config: Optional[modeling.AlbertConfig],
+) -> Dict[str, bytes]:
+    """Returns the content of the files that, with the weights, make a model usable elsewhere.
+
+    Args:
+      name: of the JSON file with the description.
+      description: its content but for the vocabulary, which lies beside it.
+      vocabulary: the path for each of model_vocabulary.KEYS, or None.
+      config: of the encoder; None with a hub module.
+    """
+    content = {key: value for key, value in description.items() if key not in model_vocabulary.KEYS}
+    contents = {}
+    for key in model_vocabulary.KEYS:
+        path = vocabulary.get(key)
+        if path:
+            base = os.path.basename(path)
+            contents[base] = files.read_bytes(path)
+            content[key] = {"path": base, "sha256": files.file_fingerprint(path)["sha256"]}
+    contents[name] = files.json_text(content).encode("utf-8")
+    if config is not None:
+        contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")
+    return contents
+
+
+class _RoomHook(tf.train.SessionRunHook):
+    """Checks that the disk has room for the checkpoints, before anything is written."""
+
+    def __init__(self, settings: FineTuningSettings, count: int):
+        self._settings = settings
+        self._count = count
+
+    def begin(self):
+        size = sum(item.shape.num_elements() * item.dtype.size for item in tf.global_variables())
+        check_room(self._settings, self._count, size)
+
+
+def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
+    """Says how much room checkpoints take, if it is much.
+
+    Args:
+      settings: has output_dir and save_checkpoints_steps.
+      count: of the checkpoints, which are all kept until they are evaluated.
+      size: bytes of one.
+
+    Raises:
+      ValueError: a local disk has less room.
+    """
+    folder, needed = settings.output_dir, count * size
+    described = f"{count} checkpoints of {size / 1e9:.3g} GB, {needed / 1e9:.3g} GB in all"
+    if "://" not in folder:
+        present = os.path.abspath(folder)
+        while not os.path.isdir(present):
+            present = os.path.dirname(present)
+        room = shutil.disk_usage(present).free
+        if room < needed:
+            raise ValueError(
+                f"Training would write {described}, and the disk of --output_dir={folder} has "
+                f"{room / 1e9:.3g} GB left. All are kept until they are evaluated. Save less often "
+                f"(--save_checkpoints_steps, now {settings.save_checkpoints_steps}), or choose an "
+                "--output_dir with more room."
+            )
+    if needed > _WORTH_A_LINE_BYTES:
+        _LOGGER.info(
+            "Training will write %s; all are kept until they are evaluated. A higher "
+            "--save_checkpoints_steps makes fewer.",
+            described,
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Has anything been learnt?
+
+
+def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
+    """Returns the mean loss of the last 100 steps of a training, or of an epoch if it is less.
+
+    Returns:
+      None where there is no curve of the training that can be read.
+    """
+    path = os.path.join(output_dir, training_hooks.CURVE_NAME)
+    if not tf.io.gfile.exists(path):
+        return None
+    try:
+        rows = training_hooks.read_curve(path)
+    except ValueError as error:
+        _LOGGER.warning("%s How training ended is not known.", error)
+        return None
+    steps = [0] + [int(row["step"]) for row in rows]
+    wanted = max(1, min(_COLLAPSE_STEPS, epoch_steps))
+    covered, total = 0, 0.0
+    for row, first, last in reversed(list(zip(rows, steps, steps[1:]))):
+        if covered >= wanted:
+            break
+        covered += last - first
+        total += (last - first) * float(row.get("loss") or "nan")
+    return total / covered if covered else None
+
+
+def warn_of_collapse(loss: float, constant_loss: float) -> bool:
+    """Warns if training ended with the loss of a prediction that never looks at the input.
+
+    Args:
+      loss: mean over the end of training; see recent_loss.
+      constant_loss: the lowest a constant prediction has; see metrics.constant_loss.
+
+    Returns:
+      Whether it did.
+    """
+    if not constant_loss or loss < _COLLAPSED_SHARE * constant_loss:
+        return False
+    _LOGGER.warning(
+        "Training may have collapsed: it ended with a loss of %.4f, and a constant prediction has "
+        "%.4f. %s",
+        *(loss, constant_loss, _REMEDIES),
+    )
+    return True
+
+
+def warn_of_constant_predictions(confusion: np.ndarray, labels: Sequence[str]) -> bool:
+    """Warns if all predictions are the same though the labels are not; returns whether.
+
+    Args:
+      confusion: see metrics.confusion_matrix.
+      labels: their names.
+    """
+    predicted = np.flatnonzero(confusion.sum(axis=0))
+    if len(predicted) > 1 or np.count_nonzero(confusion.sum(axis=1)) <= 1:
+        return False
+    _LOGGER.warning(
+        "The best checkpoint predicts %s for every example: it has learnt nothing that counts. %s",
+        *(labels[int(predicted[0])], _REMEDIES),
+    )
+    return True
+
+
+# ---------------------------------------------------------------------------------------------
+# Checkpoints and their results.
+
+
+def chosen_checkpoint(settings: FineTuningSettings) -> str:
+    """Returns the checkpoint to predict with: --checkpoint, the best one, or else the newest.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if settings.checkpoint:
+        return checkpoint_init.resolve_checkpoint(settings.checkpoint)
+    path = _folders_checkpoint(settings.output_dir)
+    if os.path.basename(path) != checkpoint_evaluator.BEST_CHECKPOINT:
+        _LOGGER.info("No checkpoint was chosen by evaluation; predicting with the newest.")
+    if os.path.basename(path) == "model.ckpt-0":
+        _LOGGER.warning("%s is untrained: it holds the first weights.", path)
+    return path
+
+
+def check_checkpoint(settings: FineTuningSettings) -> None:
+    """Checks that there is a checkpoint to predict with, or that one may come.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if settings.checkpoint:
+        checkpoint_init.resolve_checkpoint(settings.checkpoint)
+    elif not settings.do_train and not settings.wait_for_checkpoints_minutes:
+        _folders_checkpoint(settings.output_dir)
+
+
+def _holds_checkpoint(folder: str) -> bool:
+    return tf.io.gfile.isdir(folder) and bool(tf.io.gfile.glob(os.path.join(folder, "*.index")))
+
+
+def _folders_checkpoint(folder: str) -> str:
+    if not _holds_checkpoint(folder):
+        raise ValueError(
+            f"--output_dir={folder} holds no checkpoint to predict with. Train first (--do_train), "
+            "or name one by --checkpoint=..."
+        )
+    return checkpoint_init.resolve_checkpoint(folder)
+
+
+# ---------------------------------------------------------------------------------------------
+# run_summary.json: what came of a run, and the time it has taken over all its starts.
+
+
+class RunSummary:
+    """The summary of a run, kept by one start of it. Nothing is written before there is news.
+
+    Each write adds what has been done since the one before, so that neither a start that is killed
+    nor a process that evaluates beside the one that trains is lost.
+    """
+
+    KEYS = (
+        "task",
+        "seed",
+        "best_step",
+        "metric",
+        "value",
+        "metrics",
+        "num_train_steps",
+        "train_examples",
+        "train_examples_per_second",
+        "train_seconds",
+        "eval_seconds",
+        "predict_seconds",
+        "wall_seconds",
+    )
+
+    def __init__(self, output_dir: str, about: Mapping[str, Any], *, batch_size: int, began: float):
+        """Notes where the summary is; an earlier one is added to.
+
+        Args:
+          output_dir: the run's folder.
+          about: task, seed and metric.
+          batch_size: examples in one update.
+          began: time of this start, in seconds since 1970.
+        """
+        self._path = os.path.join(output_dir, SUMMARY_NAME)
+        self._about = dict(about)
+        self._batch_size = batch_size
+        self._counted_until = self._part_began = began
+        self._examples, self._seconds, self._timed = 0, 0.0, 0.0  # of training, counted so far
+        self.has_news = False  # whether this start has done something new
+
+    def add_training(self, training: training_hooks.TrainingSummary) -> None:
+        """Records the training of this start, as far as it has come."""
+        examples = (training.last_step - training.first_step) * self._batch_size
+        speed = training.examples_per_second
+        timed = examples / speed if speed else 0.0
+        content = self._content()
+        self._add(content, "train_seconds", training.seconds - self._seconds)
+        if timed:
+            # The speed is over the examples of all starts.
+            before = content["train_examples"] or 0
+            earlier_speed = content["train_examples_per_second"] or 0
+            earlier = before / earlier_speed if earlier_speed else 0.0
+            self._add(content, "train_examples", examples - self._examples)
+            seconds = earlier + timed - self._timed
+            content["train_examples_per_second"] = content["train_examples"] / seconds
+            self._examples, self._timed = examples, timed
+        self._seconds = training.seconds
+        content["num_train_steps"] = training.last_step
+        self._write(content)
+
+    def start_part(self) -> None:
+        """Starts the clock of evaluation or prediction."""
+        self._part_began = time.time()
+
+    def _lap(self) -> float:
+        """The seconds since the last lap or start of a part."""
+        last, self._part_began = self._part_began, time.time()
+        return self._part_began - last
+
+    def add_evaluation(self, **results: Any) -> None:
+        """Records time of evaluation and, once they are known, its results.
+
+        Args:
+          **results: best_step, value, metrics and num_train_steps.
+        """
+        content = self._content()
+        self._add(content, "eval_seconds", self._lap())
+        content.update(results)
+        self._write(content)
+
+    def add_prediction(self) -> None:
+        """Records time of prediction, unless a finished run only predicts again."""
+        content = self._content()
+        is_new = self.has_news or content["predict_seconds"] is None
+        if is_new and tf.io.gfile.exists(self._path):
+            self._add(content, "predict_seconds", self._lap())
+            self._write(content)
+
+    def lacks(self, results: Mapping[str, Any]) -> bool:
+        """Returns whether the summary does not say what `results` do."""
+        content = self._content()
+        recorded = {name: content.get(name) for name in results}
+        # As text, for not-a-number is not equal to itself.
+        return json.dumps(recorded, sort_keys=True) != json.dumps(dict(results), sort_keys=True)
+
+    def _content(self) -> Dict[str, Any]:
+        """What is recorded: another process may have written in the meantime."""
+        content: Dict[str, Any] = dict(dict.fromkeys(self.KEYS), metrics={})
+        content.update(checkpoint_evaluator.read_document(self._path) or {})
+        content.update(self._about)
+        return content
+
+    def _add(self, content: Dict[str, Any], key: str, amount: float) -> None:
+        content[key] = (content[key] or 0) + amount
+
+    def _write(self, content: Dict[str, Any]) -> None:
+        now = time.time()
+        self._add(content, "wall_seconds", now - self._counted_until)
+        self._counted_until, self.has_news = now, True
+        files.atomic_write_json(self._path, content)

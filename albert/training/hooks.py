@@ -1,0 +1,620 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What happens beside the steps of a training: progress, the curve, checkpoints, the stop on NaN.
+
+A model function names the numbers that people want to see by `report_scalars`; `ProgressHook` shows
+them on the terminal or in the log, and writes them for TensorBoard and into `training_curve.csv`.
+"""
+
+import csv
+import datetime
+import io
+import logging
+import math
+import os
+import sys
+import time
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
+import tensorflow.compat.v2 as tf2
+from tqdm import tqdm
+
+from albert.pretrained import checkpoint_files
+from albert.training import distribution
+from albert.training.settings import TrainingSettings
+from albert.util import files, progress, stop_signals
+from albert.util import runtime as precision
+
+_LOGGER = logging.getLogger("albert")
+
+CURVE_NAME = "training_curve.csv"
+
+# The log is never silent for longer than this, however long a step takes.
+_LONGEST_SILENCE_SECONDS = 60.0
+# Rows of the curve are gathered for so long where a file is not on this machine.
+_SECONDS_BETWEEN_FAR_WRITES = 60.0
+# Under this name the tensors to report lie in their graph.
+_SCALARS = "training_scalars"
+_RATE = "learning_rate"
+_SPEED = "examples_per_second"
+_GO_ON = "Training cannot go on from"
+
+
+class TrainingDivergedError(ArithmeticError):
+    """The loss or the gradient became NaN or infinite; says at which step, and what to try."""
+
+
+def diverged(place: str, reason: str) -> TrainingDivergedError:
+    """Returns the error for a step that was refused."""
+    return TrainingDivergedError(
+        f"Training diverged {place}: {reason}. No checkpoint holds it. Try a lower "
+        "--learning_rate, a longer warm-up, --precision=float32, or look at the data; the same "
+        "command goes on from the last checkpoint."
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# What a model function reports.
+
+
+def report_scalars(scalars: Mapping[str, tf.Tensor]):
+    """Names the numbers of a training step (float scalars) that progress shows and records."""
+    for name, tensor in scalars.items():
+        named = tf.identity(tf.cast(tensor, tf.float32), name=f"{_SCALARS}/{name}")
+        tf.add_to_collection(_SCALARS, named)
+
+
+def reported_scalars() -> Dict[str, tf.Tensor]:
+    """Returns what the default graph's model function gave to `report_scalars`, by name."""
+    return {
+        tensor.op.name.split(f"{_SCALARS}/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)
+    }
+
+
+def tpu_host_call(
+    scalars: Mapping[str, tf.Tensor], output_dir: str
+) -> Tuple[Callable, List[tf.Tensor]]:
+    """Returns a TPUEstimatorSpec's host_call that writes `scalars` for TensorBoard.
+
+    A TPU's tensors cannot be fetched as those of a CPU are; it sends them to its host instead.
+    """
+    names = sorted(scalars)
+
+    def write(global_step: tf.Tensor, *values: tf.Tensor) -> List[tf.Operation]:
+        """Runs on the host; each argument has one element for each core."""
+        with tf2.summary.create_file_writer(output_dir).as_default():
+            for name, value in zip(names, values):
+                tf2.summary.scalar(name, tf.reduce_mean(value), step=global_step[0])
+        return tf.summary.all_v2_summary_ops()
+
+    step = tf.reshape(tf.train.get_or_create_global_step(), [1])
+    values = [tf.reshape(tf.cast(scalars[name], tf.float32), [1]) for name in names]
+    return write, [step] + values
+
+
+# ---------------------------------------------------------------------------------------------
+# Progress.
+
+
+def read_curve(path: str) -> List[Dict[str, str]]:
+    """Returns the rows of a training curve as text: numbers, or "" where there is none.
+
+    A last line that was not written to its end is none.
+
+    Raises:
+      ValueError: the file is damaged, or something else.
+    """
+    try:
+        text = files.read_text(path)
+        reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1] or text))
+        rows = [dict(row) for row in reader]
+        for row in rows:
+            int(row["step"])
+            for value in row.values():
+                float(value or 0)
+        if "step" not in (reader.fieldnames or ["step"]):
+            raise ValueError("it has no column 'step'")
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
+        raise ValueError(f"'{path}' is no whole training curve ({error!r}).") from None
+    return rows
+
+
+class TrainingCurve:
+    """The table `training_curve.csv`: one row for each interval of the log.
+
+    A row is added at the end in one write, so that a reader, and who goes on after a kill, finds
+    complete lines. Where a row has another column than those before it, the file is replaced. Far
+    away, where adding to a file is to write it again, rows are gathered for a minute.
+
+    A curve that is damaged, or cannot be written but for a full disk, stops no training.
+    """
+
+    def __init__(self, output_dir: str, first_step: int):
+        """Drops the rows of earlier runs that are past `first_step`: they come again."""
+        self._path = os.path.join(output_dir, CURVE_NAME)
+        self._columns: List[str] = []  # of the file; none: the next row begins a new one
+        self._waiting: List[Mapping[str, Any]] = []
+        self._last_write = time.time()
+        self._has_warned = False
+        if not tf.io.gfile.exists(self._path):
+            return
+        kept = [row for row in self._rows() if int(row["step"]) <= first_step]
+        if kept:
+            self._write(kept)  # also where none is dropped: the last line may be unfinished
+
+    def add(self, row: Mapping[str, Any]):
+        """Adds a row to the file, at once or with later ones."""
+        self._waiting.append(row)
+        is_far = "://" in self._path
+        if not is_far or time.time() - self._last_write > _SECONDS_BETWEEN_FAR_WRITES:
+            self.flush()
+
+    def flush(self):
+        """Writes the rows that wait."""
+        rows, self._waiting, self._last_write = self._waiting, [], time.time()
+        try:
+            if rows:
+                self._add(rows)
+        except files.DiskFullError:
+            raise
+        except (OSError, tf.errors.OpError) as error:
+            if not self._has_warned:
+                _LOGGER.warning("%s cannot be written (%s); rows are missing.", self._path, error)
+            self._has_warned = True
+
+    def _add(self, rows: Sequence[Mapping[str, Any]]):
+        """In one write."""
+        if not self._columns or not tf.io.gfile.exists(self._path):
+            self._write(rows)
+        elif not set().union(*rows) <= set(self._columns):
+            self._write([*self._rows(), *rows])
+        else:
+            with files.naming_full_disk(self._path), tf.io.gfile.GFile(self._path, "a") as stream:
+                stream.write(self._text(rows))
+
+    def _rows(self) -> List[Dict[str, str]]:
+        """Those of the file; a damaged one is put aside."""
+        try:
+            return read_curve(self._path)
+        except ValueError as error:
+            aside = files.unused_name(self._path)
+            tf.io.gfile.rename(self._path, aside)
+            _LOGGER.warning("%s It is kept as %s; a new one begins.", error, aside)
+            return []
+
+    def _write(self, rows: Sequence[Mapping[str, Any]]):
+        """Replaces the file."""
+        self._columns = list(dict.fromkeys(name for row in rows for name in row))
+        header = dict(zip(self._columns, self._columns))
+        files.atomic_write_text(self._path, self._text([header, *rows]))
+
+    def _text(self, rows: Sequence[Mapping[str, Any]]) -> str:
+        text = io.StringIO()
+        csv.DictWriter(text, self._columns, restval="", lineterminator="\n").writerows(rows)
+        return text.getvalue()
+
+
+class TrainingSummary(NamedTuple):
+    """What a call of `train` did."""
+
+    first_step: int
+    last_step: int
+    seconds: float
+    examples_per_second: float  # over the time of the steps, the first of them left out
+    peak_memory_bytes: int  # of the process, since it began
+    scalars: Dict[str, float]  # means over the last interval
+
+
+class _Interval:
+    """Sums over the steps since the last line."""
+
+    def __init__(self, batch_size: int):
+        self._batch_size = batch_size
+        self._runs, self._steps, self._seconds, self._totals = 0, 0, 0.0, {}
+        self._last_rate = 0.0
+
+    def add(self, values: Mapping[str, float], steps: int, seconds: Optional[float]):
+        """Adds one call of the session; `seconds` is None where the time should not count."""
+        self._runs += 1
+        for name, value in values.items():
+            self._totals[name] = self._totals.get(name, 0.0) + float(value)
+        # Its mean would be that of no step.
+        self._last_rate = float(values.get(_RATE, 0.0))
+        if seconds is not None:
+            self._steps += steps
+            self._seconds += seconds
+
+    def means(self) -> Dict[str, float]:
+        """Returns the mean of each number, the last rate, and the throughput if there is one."""
+        means = {name: total / self._runs for name, total in self._totals.items()}
+        if _RATE in means:
+            means[_RATE] = self._last_rate
+        if self._steps:
+            means[_SPEED] = self._steps * self._batch_size / max(self._seconds, 1e-9)
+        return means
+
+
+def _brief(scalars: Mapping[str, float]) -> str:
+    """The numbers one watches; all of them are in the curve and in TensorBoard."""
+    texts = (_shown(name, value) for name, value in scalars.items())
+    return ", ".join(text for text in texts if text)
+
+
+def _shown(name: str, value: float) -> str:
+    """A number in few characters; "" for those one does not watch."""
+    if name == "loss":
+        return f"{name} {value:.4f}"
+    if name.endswith("accuracy"):
+        return f"{name} {value:.3f}"
+    if name in (_RATE, "gradient_norm"):
+        return f"{name} {value:.3g}"
+    return f"{value:.1f} examples/s" if name == _SPEED else ""
+
+
+def _short(scalars: Mapping[str, float]) -> str:
+    """What fits beside a bar in 80 columns."""
+    return _brief({name: scalars[name] for name in ("loss", _SPEED) if name in scalars})
+
+
+def duration(seconds: float) -> str:
+    """Returns hours, minutes and seconds as text."""
+    return str(datetime.timedelta(seconds=int(round(seconds))))
+
+
+class ProgressHook(tf.train.SessionRunHook):
+    """Shows progress, measures throughput, and keeps the curve.
+
+    There is a line each `log_steps` steps and after the last, and a bar on a terminal; where there
+    is none, a line also comes after the first step, and at least once a minute.
+    """
+
+    def __init__(
+        self,
+        output_dir: str,
+        *,
+        max_steps: int,
+        batch_size: int,
+        log_steps: int,
+        on_progress: Optional[Callable[["TrainingSummary"], None]] = None,
+        has_bar: bool = True,
+        steps_per_loop: Optional[int] = None,
+    ):
+        self._steps_per_loop = steps_per_loop  # of a TPU
+        self._has_bar = has_bar and sys.stderr.isatty()
+        self._output_dir = output_dir
+        self._on_progress = on_progress
+        self._max_steps = max_steps
+        self._batch_size = batch_size
+        self._log_steps = log_steps
+        self._bar = None
+        self._curve = None
+        self._interval = _Interval(batch_size)
+        self._latest = {}
+        self._timed_steps, self._timed_seconds = 0, 0.0
+        self.first_step = self.step = 0
+        self.loss = None  # of the last step
+        self.is_last_step = False  # although there are steps left
+
+    def begin(self):
+        """Finds the tensors to fetch; called once the graph is complete."""
+        # Estimator leaves the loss here, on a TPU too, where nothing else can be fetched.
+        self._tensors = {"loss": tf.get_collection(tf.GraphKeys.LOSSES)[-1]}
+        self._tensors.update(reported_scalars())
+        self._step_tensor = tf.train.get_global_step()
+
+    def after_create_session(self, session, coord):
+        """Called once the variables have their values."""
+        del coord
+        self.first_step = self.step = int(session.run(self._step_tensor))
+        self._curve = TrainingCurve(self._output_dir, self.first_step)
+        self._writer = tf.summary.FileWriterCache.get(self._output_dir)
+        # TensorBoard forgets what a killed run wrote past the checkpoint.
+        start = tf.SessionLog(status=tf.SessionLog.START)
+        self._writer.add_session_log(start, self.first_step + 1)
+        self._began = self._last_line = time.time()
+        self._after_first_step = None
+        if self._has_bar:
+            self._bar = tqdm(
+                total=self._max_steps, initial=self.step, unit="step", dynamic_ncols=True
+            )
+
+    def before_run(self, run_context):
+        """Asks for the scalars along with the step."""
+        del run_context
+        self._run_began = time.time()
+        return tf.train.SessionRunArgs(self._tensors)
+
+    def after_run(self, run_context, run_values):
+        """Takes in what the step gave."""
+        now = time.time()
+        step = int(run_context.session.run(self._step_tensor))
+        steps, previous, self.step = step - self.step, self.step, step
+        seconds = now - self._run_began
+        is_first = self._after_first_step is None
+        if is_first:
+            # Graph optimisation and compilation are in it.
+            self._after_first_step, seconds = now, None
+        else:
+            self._timed_steps += steps
+            self._timed_seconds += seconds
+        self._check_updates(previous, step)
+        loss = float(run_values.results["loss"])
+        if not math.isfinite(loss):
+            # Before the hook that saves checkpoints comes to know of the step.
+            raise diverged(f"in step {step}", f"the loss is {loss}")
+        self.loss = loss
+        self._interval.add(run_values.results, steps, seconds)
+        is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
+        is_due = is_due or run_context.stop_requested
+        if self._bar is not None:
+            self._bar.set_postfix_str(_short(self._interval.means()), refresh=False)
+            self._bar.update(steps)
+        is_silent = self._bar is None and now - self._last_line > _LONGEST_SILENCE_SECONDS
+        if is_due or is_silent or (is_first and self._bar is None):
+            self._last_line = now
+            brief = _brief(self._interval.means())
+            _LOGGER.info("%s", ", ".join([f"step {step}/{self._max_steps}", brief, self._left()]))
+        if is_due:
+            self._record()
+
+    def _check_updates(self, previous: int, step: int):
+        """Finds the updates that a TPU, which cannot stop in its loop, has refused in silence."""
+        if self._steps_per_loop is None:
+            return
+        wanted = min(previous + self._steps_per_loop, self._max_steps)
+        if step < wanted:
+            reason = f"in {wanted - step} of them the gradient norm is not finite"
+            raise diverged(f"within steps {previous + 1} to {wanted}", reason)
+
+    def _left(self) -> str:
+        """Time left by the clock, which counts the writing of checkpoints in."""
+        done = self.step - self.first_step - 1
+        if done < 1:
+            return "time left not known yet"
+        seconds_per_step = (time.time() - self._after_first_step) / done
+        return f"{duration(seconds_per_step * (self._max_steps - self.step))} left"
+
+    def _record(self):
+        """Ends an interval: a row of the curve and the same for TensorBoard."""
+        self._latest = self._interval.means()
+        self._interval = _Interval(self._batch_size)
+        summary = tf.Summary(
+            value=[
+                tf.Summary.Value(tag=tag, simple_value=value) for tag, value in self._latest.items()
+            ]
+        )
+        self._writer.add_summary(summary, self.step)
+        self._writer.flush()
+        rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
+        self._curve.add({"step": self.step, **rounded})
+        if self._on_progress is not None:
+            self._on_progress(self.summary())
+
+    def close(self):
+        """Leaves terminal and curve as they should be, whether training ended well or not."""
+        if self._bar is not None:
+            self._bar.close()
+        if self._curve is not None:
+            self._curve.flush()
+
+    def summary(self) -> TrainingSummary:
+        """Returns what was done since the session was created."""
+        return TrainingSummary(
+            first_step=self.first_step,
+            last_step=self.step,
+            seconds=time.time() - self._began,
+            examples_per_second=self._timed_steps
+            * self._batch_size
+            / max(self._timed_seconds, 1e-9),
+            peak_memory_bytes=progress.peak_memory(),
+            scalars=self._latest,
+        )
+
+
+class EvaluationProgressHook(tf.train.SessionRunHook):
+    """A bar on a terminal; elsewhere a line each minute."""
+
+    def __init__(self, batches: int):
+        self._batches = batches
+        self._done = 0
+
+    def after_create_session(self, session, coord):
+        """Called before the first batch."""
+        del session, coord
+        self._began = self._last_line = time.time()
+        self._bar = tqdm(
+            total=self._batches, unit="batch", leave=False, disable=not sys.stderr.isatty()
+        )
+
+    def after_run(self, run_context, run_values):
+        """Called after each batch."""
+        del run_context, run_values
+        self._done += 1
+        self._bar.update()
+        if self._bar.disable and time.time() - self._last_line > _LONGEST_SILENCE_SECONDS:
+            self._last_line = time.time()
+            left = (self._last_line - self._began) / self._done * (self._batches - self._done)
+            _LOGGER.info(
+                "evaluated %d/%d batches, %s left", self._done, self._batches, duration(left)
+            )
+
+    def end(self, session):
+        """Called after the last batch."""
+        del session
+        self._bar.close()
+
+
+class _SaveTimer:
+    """A checkpoint is due at each multiple of some steps, whenever the others came, and by time."""
+
+    def __init__(self, steps: int, minutes: float):
+        self._steps = steps
+        self._seconds = 60 * minutes or math.inf
+        self._last_step, self._last_time = 0, time.monotonic()
+
+    def should_trigger_for_step(self, step: int) -> bool:
+        if step // self._steps > self._last_step // self._steps:
+            return True
+        return step > self._last_step and time.monotonic() - self._last_time >= self._seconds
+
+    def update_last_triggered_step(self, step: int):
+        self._last_step, self._last_time = step, time.monotonic()
+
+    def last_triggered_step(self) -> int:
+        return self._last_step
+
+
+class _SaverHook(tf.train.CheckpointSaverHook):
+    """Saves as its base class does, but for three things.
+
+    The checkpoint that was just restored is not written again: while a file is replaced by its
+    equal, a kill would leave the only copy unreadable. The graph is not written as text, which
+    takes longer than to build it. And a checkpoint out of turn, by time or after a signal, does not
+    move the others.
+    """
+
+    def __init__(self, output_dir: str, timer: _SaveTimer, restored_step: Optional[int]):
+        super().__init__(output_dir, save_steps=1)
+        self._timer = timer
+        self._restored_step = restored_step
+
+    def after_create_session(self, session, coord):
+        del coord
+        self._summary_writer.add_graph(session.graph)
+        step = session.run(self._global_step_tensor)
+        if step != self._restored_step:
+            self._save(session, step)
+        self._timer.update_last_triggered_step(step)
+
+    def _save(self, session, step):
+        with files.naming_full_disk(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
+            stop = super()._save(session, step)
+            _make_meta_graph_plain(f"{self._save_path}-{step}.meta")
+        _LOGGER.info("Saved model.ckpt-%d.", step)
+        return stop
+
+
+def _make_meta_graph_plain(path: str) -> None:
+    """Rewrites a checkpoint's .meta so that other programs can train the graph in it."""
+    meta_graph = tf.MetaGraphDef()
+    with tf.io.gfile.GFile(path, "rb") as stream:
+        meta_graph.ParseFromString(stream.read())
+    precision.make_plain(meta_graph.graph_def)
+    with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
+        stream.write(meta_graph.SerializeToString(deterministic=True))
+
+
+class _StartHook(tf.train.SessionRunHook):
+    """What is due before anything is written or restored, and what is not needed afterwards."""
+
+    def __init__(
+        self, output_dir: str, documents: Mapping[str, Any], resumed: Any, *, is_copy: bool
+    ):
+        """`is_copy`: whether `resumed` is a worker's own, in a folder that was made for it."""
+        self._output_dir = output_dir
+        self._documents = documents
+        self._resumed = resumed
+        self._is_copy = is_copy
+
+    def begin(self):
+        if self._resumed:
+            # TensorFlow would find out too, but its words are hard to read.
+            check_restorable(self._resumed.path, tf.global_variables())
+        # Left for later steps (evaluation, fine-tuning, export). Not earlier: a start that fails
+        # must not claim the folder.
+        for name, content in self._documents.items():
+            files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
+
+    def after_create_session(self, session, coord):
+        del session, coord
+        if self._resumed and self._is_copy:
+            # Nobody would remove it if this process were killed; and what names it.
+            state = os.path.join(self._output_dir, checkpoint_files.STATE_NAME)
+            for path in [state, *tf.io.gfile.glob(self._resumed.path + ".*")]:
+                if tf.io.gfile.exists(path):
+                    tf.io.gfile.remove(path)
+            self._is_copy = False
+
+
+class _StopHook(tf.train.SessionRunHook):
+    """Ends the training after the step in which a signal asked for it; the saver then saves.
+
+    Only the chief ends it. The other workers take part in steps until it has gone: the step that it
+    is in would never end without them.
+    """
+
+    def __init__(self, output_dir: str, is_chief: bool, reporter: "ProgressHook"):
+        self._leftovers = [] if is_chief else [output_dir]
+        self._is_chief = is_chief
+        self._reporter = reporter
+
+    def before_run(self, run_context):
+        del run_context
+        stop_signals.postpone(self._leftovers)
+
+    def after_run(self, run_context, run_values):
+        del run_values
+        if self._is_chief:
+            stop_signals.has_news()
+            if stop_signals.is_requested():
+                self._reporter.is_last_step = True  # the others leave while this one saves
+                run_context.request_stop()
+
+
+def around(
+    reporter: ProgressHook,
+    settings: TrainingSettings,
+    *,
+    folder: str,
+    documents: Mapping[str, Any],
+    resumed: Any,
+) -> List[tf.train.SessionRunHook]:
+    """Returns the hooks of a training, `reporter` among them, in the order of their calls.
+
+    Args:
+      reporter: shows progress.
+      settings: has use_tpu, distribution_strategy and when to save.
+      folder: of the checkpoints.
+      documents: JSON values by file name, written before the first step.
+      resumed: the checkpoint to go on from, if there is one.
+    """
+    is_chief = distribution.is_chief(settings)
+    is_copy = not is_chief and os.path.basename(folder).startswith(distribution.WORKERS_FOLDER)
+    start = _StartHook(folder, documents, resumed, is_copy=is_copy)
+    hooks = [_StopHook(folder, is_chief, reporter), reporter, start]
+    if is_chief and not settings.use_tpu:
+        timer = _SaveTimer(settings.save_checkpoints_steps, settings.save_checkpoints_minutes)
+        hooks.append(_SaverHook(folder, timer, resumed.step if resumed else None))
+    return hooks
+
+
+# ---------------------------------------------------------------------------------------------
+# Checkpoints that fit.
+
+
+def check_restorable(checkpoint_path: str, variables: List[tf.Variable], purpose: str = _GO_ON):
+    """Checks that a checkpoint holds each of `variables` in its shape.
+
+    Args:
+      checkpoint_path: its prefix.
+      variables: those to restore.
+      purpose: what cannot be done if they do not fit.
+
+    Raises:
+      ValueError: it was written by another model or another optimiser.
+    """
+    stored = tf.train.load_checkpoint(checkpoint_path).get_variable_to_shape_map()
+    problems = []
+    for variable in variables:
+        name, shape = variable.op.name, variable.shape.as_list()
+        if name not in stored:
+            problems.append(f"{name} {shape} is not in it")
+        elif stored[name] != shape:
+            problems.append(f"{name} is {shape} here and {stored[name]} in it")
+    if problems:
+        shown = "\n  ".join(problems[:10] + ["..."] * (len(problems) > 10))
+        raise ValueError(
+            f"{purpose} {checkpoint_path}: {len(problems)} variables do not fit. Choose another "
+            f"--output_dir, or the configuration this one was made with.\n  {shown}"
+        )

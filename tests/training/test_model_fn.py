@@ -1,0 +1,218 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The model function of fine-tuning: losses, seeds, micro-batches, modes and layerwise rates."""
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils, modeling
+from albert.training import hooks as training_hooks
+from albert.training import model_fn as training_graph
+from tests.support import classification_data as data
+from tests.support.shared import needs_shared, shared_path
+
+TRAIN, PREDICT = tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.PREDICT
+MODULE = str(shared_path("golden/hub/module"))
+
+
+def config(**changes):
+    return modeling.AlbertConfig.from_dict(dict(data.CONFIG, **changes))
+
+
+def batch_of(count=8, length=16, seed=0):
+    generator = np.random.RandomState(seed)
+    mask = np.arange(length) < generator.randint(3, length, [count, 1])
+    return {
+        "input_ids": (generator.randint(5, 300, [count, length]) * mask).astype(np.int32),
+        "input_mask": mask.astype(np.int32),
+        "segment_ids": np.zeros([count, length], np.int32),
+        "label_ids": generator.randint(0, 2, [count]).astype(np.int32),
+    }
+
+
+def head(features, encoder):
+    """A score of the pooled output, and its squared distance from the label."""
+    encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
+    pooled = encoder.dropout(encoded.pooled_output, 0.3)
+    weights = modeling.get_weight("head/kernel", [int(pooled.shape[-1]), 1], 0.5)
+    score = tf.squeeze(tf.matmul(pooled, weights), -1)
+    labels = tf.cast(features["label_ids"], tf.float32)
+    return fine_tuning_utils.HeadOutput(
+        tf.square(score - labels), {"score": score}, {"distance": tf.abs(score - labels)}
+    )
+
+
+def train(batch, steps=3, **settings):
+    """Returns losses, reported numbers and final variables of a few updates."""
+    model_fn = training_graph.build_model_fn(
+        training_graph.FineTuningModel(
+            **dict({"config": config(), "learning_rate": 0.01, "num_train_steps": 10}, **settings)
+        ),
+        head,
+    )
+    with tf.Graph().as_default():
+        tf.set_random_seed(1)
+        features = {name: tf.constant(value) for name, value in batch.items()}
+        spec = model_fn(features, None, TRAIN, {})
+        scalars = training_hooks.reported_scalars()
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            fetched = [session.run([spec.loss, scalars, spec.train_op])[:2] for _ in range(steps)]
+            values = session.run({item.op.name: item for item in tf.trainable_variables()})
+    return [loss for loss, _ in fetched], [numbers for _, numbers in fetched], values
+
+
+# ---------------------------------------------------------------------------------------------
+# The model function.
+
+
+@pytest.mark.slow
+def test_the_loss_and_what_is_watched_are_means_over_the_batch():
+    losses, scalars, _ = train(batch_of(), config=config(), seed=1)
+    assert scalars[0]["loss"] == losses[0]
+    assert set(scalars[0]) == {"loss", "distance", "learning_rate", "gradient_norm"}
+    assert 0 < scalars[0]["distance"] <= np.sqrt(losses[0]) + 1e-6
+
+
+@pytest.mark.slow
+def test_micro_batches_make_the_update_of_the_whole_batch():
+    no_dropout = config(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+
+    def deterministic(features, encoder):
+        encoder.is_training = False
+        return head(features, encoder)
+
+    results = []
+    for steps in (1, 4):
+        settings = training_graph.FineTuningModel(
+            no_dropout, learning_rate=0.01, num_train_steps=10, gradient_accumulation_steps=steps
+        )
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.set_random_seed(1)
+            features = {name: tf.constant(value) for name, value in batch_of().items()}
+            spec = training_graph.build_model_fn(settings, deterministic)(features, None, TRAIN, {})
+            session.run(tf.global_variables_initializer())
+            results.append([session.run([spec.loss, spec.train_op])[0] for _ in range(4)])
+    np.testing.assert_allclose(results[0], results[1], atol=1e-5)
+
+
+@pytest.mark.slow
+def test_dropout_is_a_function_of_seed_and_step():
+    first, second, other = (train(batch_of(), seed=seed)[0] for seed in (1, 1, 2))
+    assert first == second
+    assert first[0] != other[0]
+
+
+@pytest.mark.slow
+def test_recomputation_changes_no_loss():
+    plain, again = (train(batch_of(), seed=1, recompute=flag)[0] for flag in (False, True))
+    np.testing.assert_allclose(plain, again, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_the_model_starts_from_a_checkpoint_and_says_so(tmp_path, caplog):
+    with tf.Graph().as_default(), tf.Session() as session:
+        modeling.AlbertModel(config(), False, tf.zeros([1, 4], tf.int32), scope="bert")
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, str(tmp_path / "model.ckpt-best"))
+    with caplog.at_level("INFO", "albert"):
+        _, _, values = train(
+            batch_of(), steps=1, init_checkpoint=str(tmp_path), learning_rate=0.0, seed=1
+        )
+    stored = tf.train.load_checkpoint(str(tmp_path / "model.ckpt-best"))
+    for name in values:
+        if name.startswith("bert/"):
+            np.testing.assert_array_equal(values[name], stored.get_tensor(name))
+    assert "new: 1 variable, 16 parameters: head/kernel" in caplog.text
+
+
+def test_prediction_needs_no_labels_and_names_its_examples():
+    batch = batch_of()
+    batch["example_index"] = np.arange(8, dtype=np.int32)
+
+    def without_loss(features, encoder):
+        return head(features, encoder)._replace(per_example_loss=None)
+
+    with tf.Graph().as_default():
+        features = {name: tf.constant(value) for name, value in batch.items()}
+        settings = training_graph.FineTuningModel(config())
+        model_fn = training_graph.build_model_fn(settings, without_loss)
+        assert set(model_fn(features, None, PREDICT, {}).predictions) == {"score", "example_index"}
+
+
+def test_evaluation_inside_the_graph_counts_real_examples_only():
+    batch = batch_of()
+    batch["is_real_example"] = np.array([1] * 5 + [0] * 3, np.int32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        features = {name: tf.constant(value) for name, value in batch.items()}
+        settings = training_graph.FineTuningModel(config())
+        spec = training_graph.build_model_fn(settings, head)(
+            features, None, tf.estimator.ModeKeys.EVAL, {}
+        )
+        metric_fn, tensors = spec.eval_metrics
+        (name, (value, update)), *_ = metric_fn(**tensors).items()
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        losses, _ = session.run([tensors["per_example_loss"], update])
+        assert name == "eval_loss"
+        assert session.run(value) == pytest.approx(losses[:5].mean())
+
+
+# ---------------------------------------------------------------------------------------------
+# Layer-wise learning rates.
+
+
+def test_layerwise_rates_fall_from_the_head_to_the_embeddings():
+    with tf.Graph().as_default():
+        modeling.AlbertModel(
+            config(num_hidden_layers=2, num_hidden_groups=2), False, tf.zeros([1, 4], tf.int32)
+        )
+        factor = training_graph.layerwise_rate_factor(0.5)
+        group = "bert/encoder/transformer/group_{}/inner_group_0/LayerNorm/beta"
+        names = ["output_weights", "bert/pooler/dense/kernel", group.format(1), group.format(0)]
+        names += ["bert/encoder/embedding_hidden_mapping_in/bias", "bert/embeddings/LayerNorm/beta"]
+        assert [factor(name) for name in names] == [1.0, 1.0, 0.5, 0.25, 0.125, 0.125]
+
+
+@pytest.mark.slow
+def test_layerwise_decay_slows_the_encoder_and_not_the_head():
+    first = train(batch_of(), steps=1, learning_rate=0.0, seed=1)[2]
+    moved = {}
+    for decay in (1.0, 0.5):
+        values = train(batch_of(), steps=1, seed=1, layerwise_lr_decay=decay)[2]
+        moved[decay] = {name: np.abs(values[name] - first[name]).max() for name in values}
+    table = "bert/embeddings/word_embeddings"
+    kernel = "bert/encoder/transformer/group_0/inner_group_0/ffn_1/intermediate/dense/kernel"
+    assert moved[0.5]["head/kernel"] == pytest.approx(moved[1.0]["head/kernel"])
+    assert moved[0.5][kernel] == pytest.approx(0.5 * moved[1.0][kernel], rel=1e-3)
+    assert moved[0.5][table] == pytest.approx(0.25 * moved[1.0][table], rel=1e-3)
+
+
+@pytest.mark.slow
+@needs_shared
+def test_a_hub_module_is_trained():
+    batch = batch_of()
+    batch["label_ids"][:] = 1
+    # A module draws its dropout as it likes, so that a few losses say nothing.
+    losses, _, values = train(batch, steps=3, config=None, hub_module=MODULE, num_train_steps=100)
+    assert np.isfinite(losses).all()
+    first = tf.train.load_checkpoint(f"{MODULE}/variables/variables")
+    trained = [name for name in values if name.startswith("module/bert/")]
+    assert len(trained) > 20
+    for name in trained:
+        before = first.get_tensor(name[len("module/") :])
+        assert 0 < np.abs(values[name] - before).max() < 1, name
+    assert not [name for name in values if name.startswith("module_1")]
+
+
+def test_a_hub_module_in_micro_batches_is_refused():
+    with pytest.raises(
+        ValueError, match="--gradient_accumulation_steps=2 does not work with a hub"
+    ):
+        train(batch_of(), config=None, hub_module="m", gradient_accumulation_steps=2)
+
+
+@pytest.mark.parametrize("options", [{"recompute": True}, {"compute_dtype": tf.bfloat16}])
+def test_a_hub_module_is_not_asked_for_what_its_graph_cannot_do(options):
+    with pytest.raises(ValueError, match="hub module m"):
+        train(batch_of(), config=None, hub_module="m", **options)
