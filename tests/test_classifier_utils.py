@@ -126,19 +126,6 @@ def test_without_labels_there_is_no_loss():
     assert outputs[:2] == (None, None)
 
 
-def test_the_published_names_are_found_here():
-    for processor in classifier_utils.PROCESSORS.values():
-        assert getattr(classifier_utils, processor.__name__) is processor
-    for name in (
-        "InputExample",
-        "PaddingInputExample",
-        "InputFeatures",
-        "convert_single_example",
-        "file_based_convert_examples_to_features",
-    ):
-        assert callable(getattr(classifier_utils, name))
-
-
 # ---------------------------------------------------------------------------------------------
 # Padding.
 

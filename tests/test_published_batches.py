@@ -97,11 +97,6 @@ def test_the_last_batch_is_dropped_where_that_is_asked_for(file, use_tpu, size):
         assert batch["is_real_example"].all()
 
 
-def test_fewer_records_than_a_batch_make_none_where_the_last_is_dropped(tmp_path):
-    file = write(tmp_path / "few", rows_of(3))
-    assert batches_of(classifier(file, False, True), {})[1] == []
-
-
 @pytest.mark.slow
 def test_training_serves_full_batches_without_end(file):
     shapes, batches = batches_of(classifier(file, True, True), {"batch_size": 7})

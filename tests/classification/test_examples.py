@@ -157,14 +157,6 @@ def test_an_object_that_does_not_fit_is_named(tmp_path, row, problem):
         _read(tmp_path, row + "\n", Fields("text"))
 
 
-def test_what_a_renderer_refuses_is_named_with_file_and_line(tmp_path):
-    def refuse(values):
-        raise ValueError("no span")
-
-    with pytest.raises(ValueError, match="data.txt:1: no span"):
-        _read(tmp_path, "{}\n", Fields("text", render=refuse))
-
-
 def test_the_first_source_that_is_there_and_fits_is_read(tmp_path):
     named = Columns("text_a", None, "label")
     sources = (
@@ -191,11 +183,6 @@ def test_a_split_that_is_nowhere_is_named_with_the_places(tmp_path):
 def test_a_file_that_does_not_fit_is_refused_with_the_reason(tmp_path, text, problem):
     with pytest.raises(ValueError, match=f"cannot be read for train: .*{problem}"):
         _read(tmp_path, text, Columns("text_a", None, "label"))
-
-
-def test_a_file_with_a_header_alone_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="data.txt' holds no example for train"):
-        _read(tmp_path, "text_a\tlabel\n", Columns("text_a", None, "label"))
 
 
 def test_empty_texts_are_kept_and_counted(tmp_path):
@@ -253,11 +240,6 @@ def test_a_file_in_another_encoding_is_refused_with_the_way_to_convert_it(
 ):
     with pytest.raises(ValueError, match=problem):
         read_tsv(_file(tmp_path, content))
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ValueError, match="nowhere.tsv"):
-        read_tsv(str(tmp_path / "nowhere.tsv"))
 
 
 def test_json_objects_are_read_one_a_line(tmp_path):

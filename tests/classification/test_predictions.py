@@ -194,18 +194,6 @@ def test_rows_keep_the_names_that_the_file_gives_them(tmp_path):
     assert _predicted(tmp_path, "mrpc", text) == [("3", "A", "B"), ("5", "A", "B")]
 
 
-@pytest.mark.parametrize("file", ["mine.tsv", "mine.jsonl"])
-def test_rows_of_a_task_of_ones_own_are_named_as_it_says(file, tmp_path):
-    path = tmp_path / file
-    text = '{"key": 8, "body": "A"}\n' if file == "mine.jsonl" else "key\tbody\n8\tA\n"
-    path.write_text(text, encoding="utf-8")
-    task = classifier_tasks.custom_task(
-        text_a="body", guid="key", labels="x,y", test_file="test.jsonl"
-    )
-    (example,) = classifier_predictions.read_predict_file(task, str(path)).examples
-    assert (example.guid, example.text_a) == ("8", "A")
-
-
 @pytest.mark.parametrize("answer", [1, 7])
 def test_the_answers_in_a_file_of_choices_are_not_looked_at(answer, tmp_path):
     row = {"premise": "P", "choices": ["A", "B"], "question": "effect", "label": answer}

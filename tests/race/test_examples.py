@@ -54,11 +54,6 @@ def test_questions_are_in_order_of_level_and_number(folder):
     assert [passage.identity for passage in split.passages][:2] == ["middle0.txt", "middle1.txt"]
 
 
-def test_the_folder_may_be_race_itself(folder):
-    inside = race_examples.read_split(folder + "/RACE", "dev")
-    assert inside.questions == race_examples.read_split(folder, "dev").questions
-
-
 def test_one_file_for_all_passages_gives_the_same_questions(folder, tmp_path):
     split = race_examples.read_split(folder, "dev")
     for number, text in enumerate(["{}\n", "\n{}\r\n"]):  # blank lines
@@ -71,12 +66,6 @@ def test_one_file_for_all_passages_gives_the_same_questions(folder, tmp_path):
         assert found.questions == split.questions
         assert found.passages == split.passages
         assert found.notes == []
-
-
-def test_all_txt_goes_before_the_files_beside_it(tmp_path):
-    write(tmp_path, "all.txt", PASSAGE)
-    write(tmp_path, "1.txt", dict(PASSAGE, id="other"))
-    assert [passage.identity for passage in read(tmp_path).passages] == ["high7.txt"]
 
 
 def test_a_passage_without_an_id_is_named_by_its_file(tmp_path):
@@ -160,12 +149,6 @@ def without(key):
 def test_what_is_wrong_with_a_passage_is_said_with_its_file(tmp_path, content, words, name):
     path = write(tmp_path, name, content)
     with pytest.raises(ValueError, match=re.escape(str(path)) + ".*" + words):
-        read(tmp_path)
-
-
-def test_a_broken_line_is_named(tmp_path):
-    write(tmp_path, "all.txt", json.dumps(PASSAGE) + "\n{]\n")
-    with pytest.raises(ValueError, match=r"all\.txt:2' is not JSON"):
         read(tmp_path)
 
 

@@ -3,7 +3,6 @@
 """SQuAD files as they should be, and as they should not be."""
 
 import json
-import logging
 import subprocess
 import sys
 
@@ -105,24 +104,12 @@ def test_of_several_answers_the_first_is_learnt_and_the_rest_counted(tmp_path):
     assert data.notes == ["1 x question with several answers, of which the first is learnt"]
 
 
-def test_texts_stay_as_they_were_written(tmp_path):
-    context, asked = "  Two\u00a0 spaces\u2028and \u0647\u0630\u0627 \U0001f600 ", "  why\t? "
-    (example,) = _read(tmp_path, paragraph(context, question("q", asked, ("spaces", 7)))).examples
-    assert (example.paragraph_text, example.question_text) == (context, asked)
-
-
 def test_a_byte_order_mark_and_whole_numbers_as_ids_are_taken(tmp_path):
     path = tmp_path / "a.json"
     content = {"data": [{"paragraphs": [paragraph(TOWN, question(7, "?", ("old", 4)))]}]}
     path.write_text("\ufeff" + json.dumps(content), encoding="utf-8")
     (example,) = squad_examples.read_squad_examples(str(path), True)
     assert example.qas_id == "7"
-
-
-def test_one_line_says_what_was_read(tmp_path, caplog):
-    with caplog.at_level(logging.INFO):
-        data = _read(tmp_path, paragraph(TOWN, question("q", "?", ("OLD", 4))))
-    assert caplog.messages == [f"1 questions from {data.path} ({data.notes[0]})"]
 
 
 # -------------------------------------------------------------------------- answers that are off
@@ -229,15 +216,10 @@ GOOD = question("q", "which ?", ("old", 4))
         (paragraph(TOWN, dict(GOOD, question=3)), "\"question\" is '3'; it must be text"),
         (paragraph(TOWN, dict(GOOD, answers="old")), "\"answers\" is 'old'; it must be a list"),
         (paragraph(TOWN, dict(GOOD, answers=["old"])), "'old' is not a JSON object"),
-        (paragraph(TOWN, dict(GOOD, answers=[{"answer_start": 1}])), '"text" is missing'),
         (paragraph(TOWN, dict(GOOD, answers=[{"text": "old"}])), '"answer_start" is missing'),
         (
-            paragraph(TOWN, dict(GOOD, answers=[{"text": "old", "answer_start": "4"}])),
-            "must be a whole number",
-        ),
-        (
             paragraph(TOWN, dict(GOOD, answers=[{"text": "old", "answer_start": True}])),
-            "must be a whole number",
+            '"answer_start" is ',
         ),
         (paragraph(TOWN, dict(GOOD, is_impossible="no")), "must be true or false"),
         (paragraph(TOWN, dict(GOOD, is_impossible=True)), "but there are answers. .*plausible"),
@@ -246,17 +228,6 @@ GOOD = question("q", "which ?", ("old", 4))
 def test_what_is_missing_or_wrong_is_said_with_its_place(tmp_path, broken, message):
     with pytest.raises(ValueError, match=f"squad.json, article 1 .'The town'..*{message}"):
         _read(tmp_path, broken)
-
-
-def test_a_file_that_is_missing_or_no_text_is_named(tmp_path):
-    with pytest.raises(ValueError, match="none.json' does not exist"):
-        squad_examples.read_dataset(str(tmp_path / "none.json"), is_training=True)
-    with pytest.raises(ValueError, match="does not exist"):
-        squad_examples.read_dataset(str(tmp_path), is_training=True)
-    path = tmp_path / "a.json"
-    path.write_bytes(b'{"data": "\xff"}')
-    with pytest.raises(ValueError, match="a.json' is not UTF-8 text"):
-        squad_examples.read_dataset(str(path), is_training=True)
 
 
 # ------------------------------------------------------------------------------------- real files

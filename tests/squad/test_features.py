@@ -83,10 +83,6 @@ def test_a_token_for_a_space_begins_with_all_the_white_space_before_it():
     assert "".join(shown) == "Theoldtown"
 
 
-def test_an_underline_that_stands_for_nothing_has_the_character_behind_it():
-    assert _shown(sentencepiece(), "\u4e2d town")[:2] == ["\u4e2d", "\u4e2d"]
-
-
 SIGNS = "é e\u0301 ñ ½ ㎡ ﬁ № 中 文 한 ा क ש ל م ר 😀 🇩🇪 👩\u200d👧 ¨ ´ ㌀ İ ß Å ﷺ 1,000 2,"
 ALPHABET = [
     *"abcdefgh  \t\n ,.1290$()'\"",
@@ -200,12 +196,6 @@ def test_questions_are_in_order_and_the_same_for_any_number_of_processes(name):
         assert first.paragraph.ids.tolist() == second.paragraph.ids.tolist() == encoding.ids
 
 
-def test_bytes_are_text():
-    example = SquadExample("q", b"what ?", "the caf\u00e9".encode("utf-8"), "caf\u00e9", 4)
-    (found,) = squad_features.encode_questions([example], sentencepiece(), Layout(48, 16, 64))
-    assert found.paragraph.lasts[-1] == 7
-
-
 # ------------------------------------------------------------------------------------ one sequence
 
 
@@ -224,16 +214,6 @@ def test_a_sequence_is_the_question_and_the_paragraph_padded():
     assert (feature.start_position, feature.end_position, feature.is_impossible) == (5, 6, False)
     assert (feature.unique_id, feature.doc_span_index) == (1000000000, 0)
     assert feature.example_index is None
-
-
-@pytest.mark.parametrize("tokenizer", [sentencepiece, wordpiece])
-def test_an_answer_at_the_very_start_and_at_the_very_end_is_found(tokenizer):
-    text = "the old town"
-    examples = [_example(text, "the"), _example(text, "town"), _example(text, text)]
-    first, last, whole = _convert(examples, length=24, tokenizer=tokenizer())
-    begin, end = first.tokens.index("[SEP]") + 1, last.paragraph_len - 2
-    assert (first.start_position, last.end_position) == (begin, end)
-    assert (whole.start_position, whole.end_position) == (begin, end)
 
 
 def test_an_unanswerable_question_has_its_answer_at_the_first_position():
@@ -387,13 +367,6 @@ def test_numbers_that_leave_no_place_are_refused(settings, message, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_vocabulary_without_the_special_tokens_is_refused(tmp_path):
-    vocabulary = tmp_path / "vocab.txt"
-    vocabulary.write_text("[UNK]\na\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"lacks \[CLS\], \[SEP\]"):
-        _convert([_example()], tokenizer=tokenization.FullTokenizer(str(vocabulary), True))
-
-
 def test_sentencepiece_keeps_case_if_asked_to_and_wordpiece_if_made_to():
     example = _example("The Town", "Town")
     lower, cased = (
@@ -521,14 +494,6 @@ def test_whatever_decides_the_features_rebuilds_them_with_one_line(
         assert _write(data, tmp_path / "a", **change).records.was_current
     (line,) = [line for line in caplog.messages if f"creating {tmp_path / 'a'}," in line]
     assert reason in line
-
-
-def test_a_changed_source_file_rebuilds(tmp_path):
-    data = _data(tmp_path)
-    _write(data, tmp_path / "a")
-    with open(data.path, "a", encoding="utf-8") as stream:
-        stream.write("\n")
-    assert not _write(data, tmp_path / "a").records.was_current
 
 
 def test_no_questions_make_no_windows(tmp_path):
