@@ -49,7 +49,7 @@ def main() -> None:
         license_files=["LICENSE"],
         author="The albert Authors",
         packages=setuptools.find_packages(include=["albert", "albert.*"]),
-        package_data={"albert.configs": ["*.json"]},
+        package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html"]},
         python_requires=">=3.7,<3.12,!=3.8.*",
         install_requires=always,
         extras_require=extras,

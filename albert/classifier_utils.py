@@ -186,22 +186,15 @@ def model_fn_builder(
     task_name,
     hub_module=None,
     optimizer="adamw",
-    *,
-    is_regression=None,
-    metric_names=None,
     **settings,
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but
-    for num_labels; task_name, which says whether it is a regression and what is measured inside
-    the graph, unless is_regression and metric_names (keys of metrics.METRICS) do.
+    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but for
+    num_labels, and task_name, which says whether it is a regression and what is measured.
     """
-    if is_regression is None:
-        is_regression = tasks.is_regression(task_name)
-    if metric_names is None:
-        task = tasks.TASKS.get(task_name.strip().lower())
-        metric_names = (task.metrics if task else ("eval_accuracy",)) + ("eval_loss",)
+    task = tasks.TASKS.get(task_name.strip().lower())
+    metric_names = (task.metrics if task else ("eval_accuracy",)) + ("eval_loss",)
     return model_fn.build_model_fn(
         model_fn.FineTuningModel(
             config=albert_config,
@@ -215,7 +208,7 @@ def model_fn_builder(
             optimizer=optimizer,
             **settings,
         ),
-        model.classification_head(num_labels, is_regression),
+        model.classification_head(num_labels, tasks.is_regression(task_name)),
         metric_fn=model.tpu_metrics(metric_names, num_labels),
     )
 
@@ -229,11 +222,6 @@ def file_based_input_fn_builder(
     use_tpu,
     bsz,
     multiple=1,
-    *,
-    is_regression=None,
-    padding=None,
-    seed=0,
-    start_step=0,
 ):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
@@ -243,31 +231,20 @@ def file_based_input_fn_builder(
     Args:
       input_file: a record file, or several as a list.
       seq_length: S.
-      is_training: endless shuffled batches, of which number n is a function of the seed and n;
-        otherwise each record once, in order.
+      is_training: endless shuffled batches; otherwise each record once, in order.
       drop_remainder: leave the last batch of an evaluation out if it is not full.
-      task_name: says whether labels are numbers, unless is_regression does.
+      task_name: says whether labels are numbers.
       use_tpu: take B from params.
       bsz: B elsewhere.
       multiple: sequences of one example, one after another.
-      is_regression: True or False.
-      padding: one of padded_batches.MODES: batches of padded_batches, which are all full and in
-        evaluation have example_index; B is that of params if they have one.
-      seed: of the order of training.
-      start_step: training goes on with the batch of this step.
     """
-    if is_regression is None:
-        is_regression = tasks.is_regression(task_name)
     return padded_batches.input_fn(
         input_file,
-        feature_spec(seq_length * multiple, is_regression),
+        feature_spec(seq_length * multiple, tasks.is_regression(task_name)),
         is_training=is_training,
         batch_size=bsz,
-        padding=padding and padded_batches.Padding(padding),
         drop_remainder=drop_remainder,
         use_tpu=use_tpu,
-        seed=seed,
-        start_step=start_step,
     )
 
 

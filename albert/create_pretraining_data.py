@@ -18,7 +18,7 @@ bytes, whatever the number of processes.
 Masking has the distribution of the published script. What is different: a chunk of one sentence is
 split inside the sentence, where it was paired with another document's text before; labels are
 balanced on average; the border between the segments ends a word; random replacements are ordinary
-pieces; the end of a file ends a document. `pairs` and `masking` say more.
+tokens; the end of a file ends a document. `pairs` and `masking` say more.
 """
 
 import contextlib
@@ -186,12 +186,12 @@ class TrainingInstance:
     """A pair of segments, masked.
 
     Attributes:
-      tokens: the pieces, with [CLS] and [SEP].
+      tokens: the tokens, with [CLS] and [SEP].
       segment_ids: 0 or 1 for each of them.
-      masked_lm_positions, masked_lm_labels: positions to predict, ascending, and their pieces.
+      masked_lm_positions, masked_lm_labels: positions to predict, ascending, and their tokens.
       is_random_next: the label: whether the segments are swapped, or with --random_next_sentence
         whether the second is from another document.
-      token_boundary: 1 for a piece that starts a word, and for [CLS] and [SEP].
+      token_boundary: 1 for a token that starts a word, and for [CLS] and [SEP].
     """
 
     def __init__(
@@ -228,14 +228,7 @@ def create_training_instances(
     max_predictions_per_seq,
     rng,
 ) -> List[TrainingInstance]:
-    """Returns the shuffled instances of all passes over text files.
-
-    A piece that is not in the vocabulary is the unknown piece here.
-
-    Args:
-      input_files: text files.
-      tokenizer: a tokenization.FullTokenizer.
-      others: as the flags of these names.
+    """Returns the shuffled instances of all passes over text files; for settings see the flags.
 
     Raises:
       ValueError: a setting out of its range, or text that cannot be read.
@@ -268,14 +261,7 @@ def create_instances_from_document(
     vocab_words,
     rng,
 ) -> List[TrainingInstance]:
-    """Returns the instances of one pass over a document, in its order.
-
-    Args:
-      all_documents: of each document its sentences, lists of pieces.
-      document_index: which of them.
-      vocab_words: the pieces of the vocabulary.
-      others: as the flags of these names.
-    """
+    """Returns the instances of one pass over a document (of lists of tokens), in its order."""
     settings = _settings(
         rng,
         max_seq_length=max_seq_length,
@@ -293,14 +279,12 @@ def create_instances_from_document(
     block = pieces.block([all_documents[number] for number in chosen])
     if not block.documents:
         return []
-    pairs = segment_pairs.make_pairs(
-        block, pretraining_instances.part_of(settings, segment_pairs.PairSettings)
-    ).pairs
+    pairs = segment_pairs.make_pairs(block, settings).pairs
     features = ngram_masking.masked_features(
         block,
         pairs,
         table=pieces.table(),
-        settings=pretraining_instances.part_of(settings, ngram_masking.MaskSettings),
+        settings=settings,
     )
     return list(_instances(features, pieces.names))
 
@@ -310,13 +294,10 @@ def create_masked_lm_predictions(
 ) -> Tuple[List[str], List[int], List[str], List[int]]:
     """Masks one sequence.
 
-    Args:
-      tokens: pieces; [CLS] and [SEP] among them stay, and end a word.
-      masked_lm_prob, max_predictions_per_seq: as the flags of these names.
-      vocab_words: the pieces of the vocabulary; the ordinary ones replace pieces at random.
+    [CLS] and [SEP] stay, and end a word; the ordinary ones of vocab_words replace others at random.
 
     Returns:
-      The pieces after masking, the positions to predict in ascending order, the pieces that stood
+      The tokens after masking, the positions to predict in ascending order, the tokens that stood
       there, and token_boundary (see TrainingInstance).
 
     Raises:
@@ -335,7 +316,7 @@ def create_masked_lm_predictions(
         starts,
         key=random_streams.seed_key(settings.random_seed),
         table=pieces.table(),
-        settings=pretraining_instances.part_of(settings, ngram_masking.MaskSettings),
+        settings=settings,
     )
     positions = masked.positions.tolist()
     return pieces.names(masked.ids), positions, [tokens[place] for place in positions], boundary
@@ -346,12 +327,7 @@ def write_instance_to_example_files(
 ) -> None:
     """Writes instances as records, in turn to each of the files, which appear when all is written.
 
-    Args:
-      instances: TrainingInstances.
-      tokenizer: knows the ids of the pieces.
-      max_seq_length, max_predictions_per_seq: what is padded to; of predictions twice as many with
-        --do_permutation.
-      output_files: paths.
+    They are padded to max_seq_length and max_predictions_per_seq (twice with --do_permutation).
 
     Raises:
       ValueError: an instance is longer, or has more predictions.
@@ -382,7 +358,7 @@ def create_float_feature(values) -> tf.train.Feature:
 
 
 def is_start_piece(piece) -> bool:
-    """Returns whether a piece starts a word; --spm_model_file decides between the two rules."""
+    """Returns whether a token starts a word; --spm_model_file decides between the two rules."""
     return bool(_starts_word([piece])[0])
 
 
@@ -417,11 +393,11 @@ def _starts_word(pieces: Any) -> np.ndarray:
 
 
 class _Known(NamedTuple):
-    """The pieces of a vocabulary."""
+    """The tokens of a vocabulary."""
 
     pieces: Tuple[str, ...]
     numbers: Dict[str, int]
-    ordinary: np.ndarray  # int32: numbers of those that may replace a piece
+    ordinary: np.ndarray  # int32: numbers of those that may replace a token
 
 
 @functools.lru_cache(maxsize=2)
@@ -430,14 +406,14 @@ def _known(vocab_words: Tuple[str, ...]) -> _Known:
     ordinary = [number for piece, number in numbers.items() if words.is_ordinary(piece)]
     if not ordinary:
         raise ValueError(
-            "vocab_words holds no ordinary piece to replace others by; give the vocabulary's: "
+            "vocab_words holds no ordinary token to replace others by; give the vocabulary's: "
             "list(tokenizer.vocab)."
         )
     return _Known(vocab_words, numbers, np.array(ordinary, np.int32))
 
 
 class _Pieces:
-    """Numbers for pieces, also for those that are not in the vocabulary."""
+    """Numbers for tokens, also for those that are not in the vocabulary."""
 
     def __init__(self, vocab_words: Any):
         self._known = _known(tuple(vocab_words))
@@ -448,7 +424,7 @@ class _Pieces:
         return np.array([self._number(piece) for piece in pieces], np.int32)
 
     def names(self, numbers: Any) -> List[str]:
-        """The pieces with these numbers."""
+        """The tokens with these numbers."""
         known, others = self._known.pieces, list(self._others)
         return [known[n] if n < len(known) else others[n - len(known)] for n in numbers]
 
@@ -485,7 +461,7 @@ class _Pieces:
 def _instances(
     features: Mapping[str, np.ndarray], names: Callable[[List[int]], List[str]]
 ) -> Iterator[TrainingInstance]:
-    """The rows of ngram_masking.masked_features; `names` gives the pieces of ids."""
+    """The rows of ngram_masking.masked_features; `names` gives the tokens of ids."""
     lengths = features["input_mask"].sum(axis=1, dtype=np.int64)
     nothing = np.zeros([len(lengths), 0], np.int32)
     weights = features.get("masked_lm_weights", nothing)

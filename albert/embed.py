@@ -104,11 +104,15 @@ def _writer(path: str, width: int) -> Iterator[Callable[[np.ndarray], None]]:
             f"--output_file={path}: a NumPy file is written on a local disk only. Take another "
             "name for JSON lines, or copy it afterwards."
         )
-    with files.atomic_path(path) as temporary, open(temporary, "wb") as stream:
-        _write_header(stream, 0, width)
-        start = stream.tell()
-        yield lambda rows: stream.write(np.ascontiguousarray(rows, "<f4").tobytes())
-        _write_header(stream, (stream.tell() - start) // (4 * width), width)
+    with files.atomic_path(path) as temporary, open(temporary, "wb") as array:
+        _write_header(array, 0, width)
+        start = array.tell()
+
+        def write_rows(rows: np.ndarray) -> None:
+            array.write(np.ascontiguousarray(rows, "<f4").tobytes())
+
+        yield write_rows
+        _write_header(array, (array.tell() - start) // (4 * width), width)
 
 
 def _write_header(stream: BinaryIO, count: int, width: int) -> None:

@@ -13,26 +13,23 @@ Nothing is overwritten, and every value is read back and compared before the fil
 """
 
 import contextlib
+import glob
 import logging
 import os
-import re
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import modeling, tokenization
-from albert.pretrained import checkpoint_files, model_vocabulary
+from albert.pretrained import checkpoint_files, model_vocabulary, warm_start
 from albert.pretrained import released as released_models
-from albert.pretrained import warm_start as checkpoint_init
 from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
-
-_DATA_FILES = r"\.data-\d+-of-\d+"
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -61,27 +58,17 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 class Export(NamedTuple):
-    """What was written.
+    """What was written."""
 
-    Attributes:
-      checkpoint: prefix of the new checkpoint.
-      report: which variables were taken, and what was left behind.
-      bytes_before, bytes_after: of the old and of the new checkpoint.
-      companions: the configuration and, if there was one, the vocabulary beside the checkpoint.
-    """
-
-    checkpoint: str
-    report: checkpoint_init.Report
+    checkpoint: str  # prefix of the new one
+    report: warm_start.Report  # which variables were taken, and what was left behind
     bytes_before: int
     bytes_after: int
-    companions: List[str]
+    companions: List[str]  # the configuration and, if there was one, the vocabulary
 
 
-def export(settings: Any) -> Export:
+def export(settings: flags_lib.Settings) -> Export:
     """Writes the checkpoint that the settings ask for.
-
-    Args:
-      settings: flags_lib.Settings with the flags of `define_flags`.
 
     Raises:
       ValueError: a part of the model is missing or does not fit, or a file that would be written
@@ -105,7 +92,7 @@ def export(settings: Any) -> Export:
     target, name = _target(settings.export_path)
     expected = [name + ".index", *companions]
     with _staged(target, expected + [model_vocabulary.RECORD_NAME] * bool(vocabulary)) as staged:
-        report = write_weights(config, model.init_checkpoint, os.path.join(staged, name))
+        report = _write_weights(config, model.init_checkpoint, os.path.join(staged, name))
         for base, path in companions.items():
             tf.io.gfile.copy(path, os.path.join(staged, base))
         if vocabulary:
@@ -144,15 +131,11 @@ def _companions(
     return companions
 
 
-class _Target(NamedTuple):
-    folder: str
-    name: str  # of the checkpoint in it
-
-
-def _target(export_path: str) -> _Target:
+def _target(export_path: str) -> Tuple[str, str]:
+    """The folder, and the name of the checkpoint in it."""
     if export_path.endswith("/") or tf.io.gfile.isdir(export_path):
-        return _Target(export_path.rstrip("/") or "/", checkpoint_init.BEST_CHECKPOINT)
-    return _Target(os.path.dirname(export_path) or ".", os.path.basename(export_path))
+        return export_path.rstrip("/") or "/", warm_start.BEST_CHECKPOINT
+    return os.path.dirname(export_path) or ".", os.path.basename(export_path)
 
 
 @contextlib.contextmanager
@@ -185,27 +168,23 @@ def _staged(target: str, expected: List[str]) -> Iterator[str]:
             tf.io.gfile.rmtree(target)
 
 
-def write_weights(
+def _write_weights(
     config: modeling.AlbertConfig, checkpoint: str, prefix: str
-) -> checkpoint_init.Report:
-    """Writes encoder and pretraining heads of a checkpoint to a new one.
-
-    Args:
-      config: of the model.
-      checkpoint: prefix of the one to read.
-      prefix: of the one to write.
-
-    Returns:
-      What was taken and what was left behind.
-
-    Raises:
-      ValueError: a variable is missing or has another shape.
-    """
+) -> warm_start.Report:
+    """Writes encoder and pretraining heads of a checkpoint to a new one."""
     _check_heads(checkpoint)
     with tf.Graph().as_default():
-        _build(config)
+        model = modeling.AlbertModel(config, False, tf.zeros([1, 1], tf.int32), scope="bert")
+        modeling.masked_lm_logits(
+            config,
+            model.get_sequence_output(),
+            model.get_embedding_table(),
+            positions=tf.zeros([1, 1], tf.int32),
+            projection=model.get_embedding_projection(),
+        )
+        modeling.sentence_order_logits(config, model.get_pooled_output())
         variables = tf.trainable_variables()
-        report = checkpoint_init.warm_start(
+        report = warm_start.warm_start(
             checkpoint, variables, required_scopes=("bert", "cls")
         ).report
         with tf.Session(config=precision.session_config()) as session:
@@ -214,19 +193,6 @@ def write_weights(
             saver.save(session, prefix, write_meta_graph=False, write_state=False)
     _compare(checkpoint, prefix, [entry.name for entry in report.loaded])
     return report
-
-
-def _build(config: modeling.AlbertConfig) -> None:
-    """The variables of pretraining."""
-    model = modeling.AlbertModel(config, False, tf.zeros([1, 1], tf.int32), scope="bert")
-    modeling.masked_lm_logits(
-        config,
-        model.get_sequence_output(),
-        model.get_embedding_table(),
-        positions=tf.zeros([1, 1], tf.int32),
-        projection=model.get_embedding_projection(),
-    )
-    modeling.sentence_order_logits(config, model.get_pooled_output())
 
 
 def _check_heads(checkpoint: str) -> None:
@@ -241,7 +207,7 @@ def _check_heads(checkpoint: str) -> None:
 
 
 def _compare(old: str, new: str, names: List[str]) -> None:
-    """Reads back what was written; a full disk may go unnoticed until somebody does."""
+    """Reads the file back, because a full disk can truncate it silently."""
     before, after = tf.train.load_checkpoint(old), tf.train.load_checkpoint(new)
     present = sorted(after.get_variable_to_shape_map())
     same = present == sorted(names) and all(
@@ -253,13 +219,8 @@ def _compare(old: str, new: str, names: List[str]) -> None:
 
 def _size(prefix: str) -> int:
     """The bytes of a checkpoint's files."""
-    folder, name = os.path.split(prefix)
-    files = [
-        base
-        for base in tf.io.gfile.listdir(folder or ".")
-        if base == name + ".index" or re.fullmatch(re.escape(name) + _DATA_FILES, base)
-    ]
-    return sum(tf.io.gfile.stat(os.path.join(folder, base)).length for base in files)
+    paths = [f"{prefix}.index", *tf.io.gfile.glob(f"{glob.escape(prefix)}.data-*-of-*")]
+    return sum(tf.io.gfile.stat(path).length for path in paths)
 
 
 def _say(exported: Export) -> None:
@@ -270,10 +231,10 @@ def _say(exported: Export) -> None:
         "Wrote %d variables, %s parameters, to %s; left behind %d, %s numbers (%d of the "
         "optimiser). %.1f MB were %.1f MB.",
         len(report.loaded),
-        f"{checkpoint_init.count_parameters(report.loaded):,}",
+        f"{warm_start.count_parameters(report.loaded):,}",
         exported.checkpoint,
         len(dropped),
-        f"{checkpoint_init.count_parameters(dropped):,}",
+        f"{warm_start.count_parameters(dropped):,}",
         len(report.optimizer_state),
         exported.bytes_after / 1e6,
         exported.bytes_before / 1e6,
@@ -282,7 +243,7 @@ def _say(exported: Export) -> None:
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: Any):
+def main(settings: flags_lib.Settings):
     """Runs the script."""
     export(settings)
 

@@ -50,7 +50,7 @@ def define_flags(flag_values: flags.FlagValues):
         flag_values,
         "use_einsum",
         True,
-        help="Taken for the sake of existing command lines: there is one graph, of plain products.",
+        help="Ignored; kept for compatibility.",
     )
     flags_lib.choice(
         flag_values, "format", "tf1", choices=hub_export.FORMATS, help="Kind of module."
@@ -78,10 +78,10 @@ def export(settings: Any) -> str:
     )
     found = released_models.find_files(folder, named, label=label)
     vocabulary = released_models.vocabulary_of(found, folder, settings, label=label)
+    assert found.albert_config_file and found.init_checkpoint and vocabulary
     config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
-    tokenizer = tokenization.FullTokenizer(
-        found.vocab_file, vocabulary.do_lower_case, found.spm_model_file
-    )
+    lower = bool(vocabulary.do_lower_case)
+    tokenizer = tokenization.FullTokenizer(found.vocab_file, lower, found.spm_model_file)
     tokenization.check_vocab_size(tokenizer, config.vocab_size)
     listed = _file(folder, settings.spm_vocab_name) or model_vocabulary.listing(vocabulary.path)
     return hub_export.export(
@@ -92,7 +92,7 @@ def export(settings: Any) -> str:
             config_file=found.albert_config_file,
             vocab_file=vocabulary.path,
             others=[listed] if listed else [],
-            do_lower_case=vocabulary.do_lower_case,
+            do_lower_case=lower,
         ),
         format_name=settings.format,
     )

@@ -143,7 +143,7 @@ def format_prediction(prediction: predictor.Prediction, output_format: str) -> s
     """Returns a line for a prediction; `output_format` is one of OUTPUT_FORMATS."""
     if output_format == "tsv":
         values = prediction.probabilities.values()
-        cells = [prediction.label, *(f"{value:.6f}" for value in values)]
+        cells = [str(prediction.label), *(f"{value:.6f}" for value in values)]
         return f"{prediction.score:.6f}" if prediction.score is not None else "\t".join(cells)
     if prediction.score is not None:
         return json.dumps({"score": round(prediction.score, 6)})

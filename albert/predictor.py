@@ -11,7 +11,7 @@ albert.load("output/squad").answer("Who left?", "He saw the king leave.").text
 albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
 """
 
-from typing import Any, Optional, Union
+from typing import Any, Dict, Optional, Union
 
 from albert.classification import model_folder
 from albert.pretrained import inference, model_vocabulary
@@ -24,7 +24,7 @@ Prediction = model_folder.Prediction
 Predictor = model_folder.Classifier
 
 # What the file that describes a model says of its kind.
-_KINDS = {
+_KINDS: Dict[str, Any] = {
     model_folder.DESCRIPTION_NAME: model_folder.Classifier,
     reader.DESCRIPTION_NAME: reader.Reader,
     answerer.DESCRIPTION_NAME: answerer.Answerer,
@@ -56,5 +56,6 @@ def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> AnyMod
     named = dict.fromkeys((*released_models.ModelFiles._fields, "albert_hub_module_handle"))
     named.update(albert_dir=folder, init_checkpoint=checkpoint, do_lower_case=True)
     source = inference.find_source(flags_lib.Settings(**named, max_seq_length=1))
+    assert source.config is not None  # only a hub module may lack it
     longest = source.config.max_position_embeddings
     return inference.Embedder(source._replace(max_seq_length=longest), **options)

@@ -11,10 +11,8 @@ from typing import Any, List
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils
-from albert.data import padded_batches
 from albert.data.records import InputFeatures  # noqa: F401  by the names users know
 from albert.race import examples as race_examples
-from albert.race import features as race_features
 from albert.race import model as race_model
 from albert.race.examples import InputExample
 from albert.race.features import (  # noqa: F401
@@ -183,44 +181,4 @@ def model_fn_builder(
         ),
         split_head,
         metric_fn=race_model.tpu_metrics,
-    )
-
-
-def file_based_input_fn_builder(
-    input_file,
-    seq_length,
-    is_training,
-    drop_remainder,
-    task_name,
-    use_tpu,
-    bsz,
-    multiple=race_features.NUM_CHOICES,
-    *,
-    padding=None,
-    seed=0,
-    start_step=0,
-):
-    """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
-
-    input_ids, input_mask and segment_ids are int32 [B, C * S], or with `padding` [B, C, L]; the
-    rest is as of classifier_utils.file_based_input_fn_builder.
-
-    Args:
-      multiple: C.
-      others: as of classifier_utils.file_based_input_fn_builder.
-    """
-    if padding:
-        spec = race_features.feature_spec(seq_length, multiple)
-    else:
-        spec = classifier_utils.feature_spec(seq_length * multiple, is_regression=False)
-    return padded_batches.input_fn(
-        input_file,
-        spec,
-        is_training=is_training,
-        batch_size=bsz,
-        padding=padding and padded_batches.Padding(padding),
-        drop_remainder=drop_remainder,
-        use_tpu=use_tpu,
-        seed=seed,
-        start_step=start_step,
     )

@@ -9,7 +9,7 @@ Dimensions: B batch, S max_seq_length, H hidden.
 
 import collections
 import logging
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -44,10 +44,6 @@ def input_fn_builder(
     use_tpu,
     bsz,
     is_v2,
-    *,
-    padding=None,
-    seed=0,
-    start_step=0,
 ):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
@@ -57,22 +53,14 @@ def input_fn_builder(
     Args:
       input_file: a record file, or several as a list.
       seq_length: S.
-      is_training: endless shuffled batches, of which number n is a function of the seed and n;
-        otherwise each record once, in order.
+      is_training: endless shuffled batches; otherwise each record once, in order.
       drop_remainder: leave the last batch of a prediction out if it is not full.
       use_tpu: take B from params.
       bsz: B elsewhere.
       is_v2: whether there is p_mask.
-      padding: one of padded_batches.MODES: batches of padded_batches, which are all full, always
-        have p_mask and in prediction is_real_example and example_index; B is that of params if
-        they have one.
-      seed: of the order of training.
-      start_step: training goes on with the batch of this step.
     """
     spec = squad_features.feature_spec(seq_length, is_training)
-    if padding:
-        padding = padded_batches.Padding(padding, features=squad_features.SEQUENCES)
-    elif not is_v2:
+    if not is_v2:
         features = [feature for feature in spec.features if feature.name != "p_mask"]
         spec = input_pipeline.FeatureSpec(features)
     return padded_batches.input_fn(
@@ -80,26 +68,8 @@ def input_fn_builder(
         spec,
         is_training=is_training,
         batch_size=bsz,
-        padding=padding,
         drop_remainder=drop_remainder,
         use_tpu=use_tpu,
-        seed=seed,
-        start_step=start_step,
-    )
-
-
-def _encoder(
-    albert_config: Any,
-    is_training: bool,
-    *,
-    use_one_hot_embeddings: bool,
-    hub_module: Optional[str],
-) -> fine_tuning_utils.Encoder:
-    return fine_tuning_utils.Encoder(
-        albert_config,
-        is_training,
-        hub_module=hub_module,
-        use_one_hot_embeddings=use_one_hot_embeddings,
     )
 
 
@@ -118,12 +88,8 @@ def create_v1_model(
     use_einsum is taken for the sake of existing callers: there is one graph, of 2-D products.
     """
     del use_einsum
-    encoder = _encoder(
-        albert_config,
-        is_training,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-    )
+    options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
+    encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     return tuple(squad_heads.span_logits(encoder, features))
 
@@ -153,12 +119,8 @@ def create_v2_model(
       squad_heads.AnswerBeams by name.
     """
     del max_seq_length
-    encoder = _encoder(
-        albert_config,
-        is_training,
-        use_one_hot_embeddings=use_one_hot_embeddings,
-        hub_module=hub_module,
-    )
+    options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
+    encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     features = dict(features, **inputs)
     if not is_training:
@@ -369,18 +331,17 @@ RawResultV2 = collections.namedtuple(
 )
 
 # {example's number: {window's unique_id: {(start, end): [(start score, end score), ...]}}}, where
-# start and end count from the window's first paragraph piece, with one pair of scores for each run.
+# start and end count from the window's first paragraph token, with one pair of scores for each run.
 ResultDict = Dict[int, Dict[int, Dict[tuple, list]]]
 
 
-class _Windowed(NamedTuple):
-    """Windows and the results for them, in the windows' order."""
-
-    windows: squad_features.Windows
-    results: Sequence[Any]
+def _windows(all_features: Sequence[Any]) -> squad_features.Windows:
+    length = len(all_features[0].input_ids) if all_features else 0
+    return squad_features.windows_of(all_features, length)
 
 
-def _windowed(all_features: Sequence[Any], all_results: Sequence[Any]) -> _Windowed:
+def _in_order(all_features: Sequence[Any], all_results: Sequence[Any]) -> List[Any]:
+    """The result for each window."""
     by_id = {int(result.unique_id): result for result in all_results}
     missing = [item.unique_id for item in all_features if int(item.unique_id) not in by_id]
     if missing:
@@ -388,9 +349,7 @@ def _windowed(all_features: Sequence[Any], all_results: Sequence[Any]) -> _Windo
             f"There are no results for {len(missing)} of {len(all_features)} windows, e.g. for "
             f"unique_id {missing[0]}. Results and features must come from one file."
         )
-    length = len(all_features[0].input_ids) if all_features else 0
-    windows = squad_features.windows_of(all_features, length)
-    return _Windowed(windows, [by_id[int(item.unique_id)] for item in all_features])
+    return [by_id[int(item.unique_id)] for item in all_features]
 
 
 def _stacked(results: Sequence[Any], field: str) -> np.ndarray:
@@ -398,7 +357,7 @@ def _stacked(results: Sequence[Any], field: str) -> np.ndarray:
 
 
 def _first_places(windows: squad_features.Windows) -> np.ndarray:
-    """The position of each window's first paragraph piece, [F]."""
+    """The position of each window's first paragraph token, [F]."""
     return np.argmax(windows.start_chars >= 0, axis=1)
 
 
@@ -436,12 +395,7 @@ def _mean_spans(result_dict: ResultDict, windows: squad_features.Windows) -> squ
 
 
 def _write(predictions: squad_decoding.Predictions, *paths: str) -> None:
-    names = (
-        squad_decoding.PREDICTIONS_NAME,
-        squad_decoding.NBEST_NAME,
-        squad_decoding.NULL_ODDS_NAME,
-    )
-    predictions.write(dict(zip(names, paths)))
+    predictions.write(dict(zip(squad_decoding.NAMES, paths)))
 
 
 # ---- v1
@@ -458,13 +412,13 @@ def accumulate_predictions_v1(
       all_features: InputFeatures of their windows.
       all_results: a RawResult for each window.
       n_best_size: starts and ends of a window that are combined.
-      max_answer_length: in pieces.
+      max_answer_length: in tokens.
 
     Raises:
       ValueError: a window has no result.
     """
     del all_examples
-    windows, results = _windowed(all_features, all_results)
+    windows, results = _windows(all_features), _in_order(all_features, all_results)
     spans = squad_decoding.v1_spans(
         _stacked(results, "start_log_prob"),
         _stacked(results, "end_log_prob"),
@@ -488,8 +442,8 @@ def write_predictions_v1(
 
     The arguments are those of `accumulate_predictions_v1`, which comes before, and the two files.
     """
-    del max_answer_length
-    windows, _ = _windowed(all_features, all_results)
+    del all_results, max_answer_length
+    windows = _windows(all_features)
     spans = _mean_spans(result_dict, windows)
     answers = squad_decoding.best_answers(spans, windows, all_examples, n_best_size=n_best_size)
     predictions = squad_decoding.v1_predictions(answers, all_examples)
@@ -525,14 +479,14 @@ def accumulate_predictions_v2(
       all_features: InputFeatures of their windows.
       all_results: a RawResultV2 for each window.
       n_best_size: taken for the sake of existing callers; the beams decide.
-      max_answer_length: in pieces.
+      max_answer_length: in tokens.
       start_n_top, end_n_top: size of the beams.
 
     Raises:
       ValueError: a window has no result.
     """
     del n_best_size
-    windows, results = _windowed(all_features, all_results)
+    windows, results = _windows(all_features), _in_order(all_features, all_results)
     beams = _beams(results, start_n_top, end_n_top)
     spans = squad_decoding.v2_spans(beams, windows, max_answer_length)
     _remember(result_dict, spans, windows)
@@ -571,8 +525,8 @@ def write_predictions_v2(
     The arguments are those of `accumulate_predictions_v2`, which comes before, the three files, and
     the null score above which an answer is left empty (None: never).
     """
-    del max_answer_length
-    windows, _ = _windowed(all_features, all_results)
+    del all_results, max_answer_length
+    windows = _windows(all_features)
     predictions = squad_decoding.v2_predictions(
         squad_decoding.best_answers(
             _mean_spans(result_dict, windows), windows, all_examples, n_best_size=n_best_size

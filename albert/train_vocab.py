@@ -197,17 +197,12 @@ def _watch(process: subprocess.Popen, folder: str):
         while process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_POLL_SECONDS)
-            left = _candidates_left(_read_bytes(folder, _LOG))
-            bar.set_postfix_str(f"{left} candidate pieces left")
+            sizes = re.findall(rb" size=(\d+) ", _read_bytes(folder, _LOG))
+            left = sizes[-1].decode("ascii") if sizes else "all"
+            bar.set_postfix_str(f"{left} candidates left")
             if time.time() - logged > _LOG_SECONDS:
                 logged = time.time()
                 _LOGGER.info("Training: %s candidates left, %.0f s.", left, logged - started)
-
-
-def _candidates_left(log: bytes) -> str:
-    """The number of pieces that are still in the running, from the trainer's log."""
-    sizes = re.findall(rb" size=(\d+) ", log)
-    return sizes[-1].decode("ascii") if sizes else "all"
 
 
 def _trainer_message(text: str, vocab_size: int) -> str:
@@ -274,19 +269,8 @@ def train(
 ) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
-    Args:
-      input_file: paths, patterns or folders, with commas or in a list; see text_documents.
-      model_prefix: where to write, without the ending. Both files appear whole or not at all.
-      vocab_size: number of pieces, the special ones included.
-      do_lower_case: make the text lower case first (see tokenization).
-      input_sentence_size: draw at most this many sentences; they are held in memory.
-      character_coverage: share of the text whose characters get pieces; the rarest ones do not.
-      seed: decides which sentences are drawn, where there are more.
-      overwrite: replace files that are there.
-      text_field: the field of JSON lines that holds the text.
-
-    Returns:
-      Paths and numbers of what was made.
+    The arguments are the flags of these names; input_file may also be a list. Both files appear
+    whole or not at all.
 
     Raises:
       ValueError: no such input, no text in it or none in UTF-8, a vocab_size that the text
@@ -331,6 +315,53 @@ def _quality(tokenizer: tokenization.FullTokenizer, sample: Sequence[str]) -> Qu
     )
 
 
+_OTHER_FLAGS = (
+    (
+        flags_lib.integer,
+        "vocab_size",
+        30000,
+        "Number of tokens, the special ones included.",
+        {"lower_bound": 1},
+    ),
+    (
+        flags_lib.boolean,
+        "do_lower_case",
+        True,
+        "Make the text lower case. Give the same value to the commands that use the model.",
+        {},
+    ),
+    (
+        flags_lib.integer,
+        "input_sentence_size",
+        10000000,
+        "Train on at most this many sentences, drawn at random. They are held in memory.",
+        {"lower_bound": 1},
+    ),
+    (
+        flags_lib.floating,
+        "character_coverage",
+        0.99995,
+        "Share of the text whose characters get tokens; rarer characters become <unk>.",
+        {"lower_bound": 0.98, "upper_bound": 1.0},
+    ),
+    (
+        flags_lib.integer,
+        "seed",
+        12345,
+        "Which sentences are drawn, where there are more than --input_sentence_size.",
+        {"lower_bound": 0, "upper_bound": 2**32 - 1},
+    ),
+    (flags_lib.boolean, "overwrite", False, "Replace files that are there.", {}),
+    (
+        flags_lib.string,
+        "text_field",
+        text_documents.TEXT_FIELD,
+        "The field of JSON lines (.jsonl, .json) that holds the text.",
+        {},
+    ),
+)
+
+
 def define_flags(flag_values):
     """Defines this command's flags."""
     flags_lib.path(
@@ -346,49 +377,8 @@ def define_flags(flag_values):
         help="Where to write: <model_prefix>.model and <model_prefix>.vocab.",
         required=True,
     )
-    flags_lib.integer(
-        flag_values,
-        "vocab_size",
-        30000,
-        lower_bound=1,
-        help="Number of pieces, the special ones included.",
-    )
-    flags_lib.boolean(
-        flag_values,
-        "do_lower_case",
-        True,
-        help="Make the text lower case. Give the same value to the commands that use the model.",
-    )
-    flags_lib.integer(
-        flag_values,
-        "input_sentence_size",
-        10000000,
-        lower_bound=1,
-        help="Train on at most this many sentences, drawn at random. They are held in memory.",
-    )
-    flags_lib.floating(
-        flag_values,
-        "character_coverage",
-        0.99995,
-        lower_bound=0.98,
-        upper_bound=1.0,
-        help="Share of the text whose characters get pieces; rarer characters become <unk>.",
-    )
-    flags_lib.integer(
-        flag_values,
-        "seed",
-        12345,
-        lower_bound=0,
-        upper_bound=2**32 - 1,
-        help="Which sentences are drawn, where there are more than --input_sentence_size.",
-    )
-    flags_lib.boolean(flag_values, "overwrite", False, help="Replace files that are there.")
-    flags_lib.string(
-        flag_values,
-        "text_field",
-        text_documents.TEXT_FIELD,
-        help="The field of JSON lines (.jsonl, .json) that holds the text.",
-    )
+    for define, name, default, text, bounds in _OTHER_FLAGS:
+        define(flag_values, name, default, help=text, **bounds)
 
 
 def main(settings: flags_lib.Settings):

@@ -11,6 +11,7 @@ import tensorflow.compat.v1 as tf
 from albert import classifier_utils, modeling
 from albert.classification import features as classifier_features
 from albert.data import batches as input_pipeline
+from albert.data import padded_batches
 from tests.support import classification_data as data
 from tests.support.shared import needs_shared, shared_path
 
@@ -168,6 +169,18 @@ def file(tmp_path_factory):
     return path
 
 
+def served(file, padding, *, is_training):
+    spec = classifier_features.feature_spec(LENGTH, False)
+    return padded_batches.input_fn(
+        file,
+        spec,
+        is_training=is_training,
+        batch_size=4,
+        padding=padded_batches.Padding(padding),
+        seed=5,
+    )
+
+
 def losses_of(file, padding, *, use_xla=False, steps=5):
     """The losses of a training without dropout in the encoder."""
     config = modeling.AlbertConfig.from_dict(
@@ -176,9 +189,7 @@ def losses_of(file, padding, *, use_xla=False, steps=5):
     model_fn = classifier_utils.model_fn_builder(
         config, 2, None, 1e-3, 100, 0, False, False, "mrpc", seed=5, use_xla=use_xla
     )
-    input_fn = classifier_utils.file_based_input_fn_builder(
-        file, LENGTH, True, True, "mrpc", False, 4, padding=padding, seed=5
-    )
+    input_fn = served(file, padding, is_training=True)
     with tf.Graph().as_default(), tf.Session() as session:
         tf.set_random_seed(5)
         features = tf.data.make_one_shot_iterator(input_fn({})).get_next()
@@ -200,9 +211,7 @@ def test_padding_to_the_longest_gives_the_losses_of_padding_to_the_end(file, use
 
 @pytest.mark.slow
 def test_with_our_padding_the_batch_size_of_the_estimator_goes_before_the_arguments(file):
-    input_fn = classifier_utils.file_based_input_fn_builder(
-        file, LENGTH, False, False, "mrpc", False, 4, padding="max"
-    )
+    input_fn = served(file, "max", is_training=False)
     with tf.Graph().as_default():
         batch = tf.data.make_one_shot_iterator(input_fn({"batch_size": 6})).get_next()
         with tf.Session() as session:

@@ -20,11 +20,11 @@ from tests.support import released_archives
 from tests.support.shared import needs_shared, shared_path
 
 
-@pytest.fixture(scope="module", params=["adam", "lamb"])
-def trained(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
     """The folder of a trained model with the slots of an optimizer."""
-    folder = tmp_path_factory.mktemp(request.param) / "trained"
-    return released_archives.write_model(folder, slots=request.param)
+    folder = tmp_path_factory.mktemp("lamb") / "trained"
+    return released_archives.write_model(folder, slots="lamb")
 
 
 def settings_of(folder, export_path, *arguments):
@@ -41,23 +41,17 @@ def files_in(folder):
     return sorted(os.listdir(str(folder)))
 
 
-def test_weights_stay_and_optimizer_state_goes(trained, tmp_path):
-    exported = export_checkpoints.export(settings_of(trained, tmp_path / "new" / "model.ckpt-best"))
-    before, after = values_in(trained / "model.ckpt-best"), values_in(exported.checkpoint)
-    dropped = set(before) - set(after)
-    assert dropped == {
-        name for name in before if re.search(r"/(adam|lamb)_[mv]$|^global_step$", name)
-    }
-    assert len(after) == 32
+@pytest.mark.parametrize("slots", ["adam", "lamb"])
+def test_weights_stay_and_optimizer_state_goes(slots, tmp_path):
+    folder = released_archives.write_model(tmp_path / "trained", slots=slots)
+    exported = export_checkpoints.export(settings_of(folder, f"{tmp_path}/new/"))
+    before, after = values_in(folder / "model.ckpt-best"), values_in(exported.checkpoint)
+    dropped = {name for name in before if re.search(r"/(adam|lamb)_[mv]$|^global_step$", name)}
+    assert set(before) - set(after) == dropped and len(after) == 32
     for name, value in after.items():
         np.testing.assert_array_equal(value, before[name], err_msg=name)
-
-
-def test_size_at_least_halves(trained, tmp_path):
-    exported = export_checkpoints.export(settings_of(trained, f"{tmp_path}/new/"))
     assert exported.bytes_before >= 2 * exported.bytes_after
-    prefix = tmp_path / "new" / "model.ckpt-best"
-    files = [f"{prefix}.index", f"{prefix}.data-00000-of-00001"]
+    files = [f"{exported.checkpoint}{ending}" for ending in (".index", ".data-00000-of-00001")]
     assert exported.bytes_after == sum(map(os.path.getsize, files))
 
 
@@ -91,16 +85,10 @@ def test_a_path_that_is_no_folder_is_a_prefix(trained, tmp_path):
     assert (tmp_path / "small.index").exists() and (tmp_path / "albert_config.json").exists()
 
 
-@pytest.mark.slow
-def test_an_existing_folder_gets_the_usual_name(trained, tmp_path):
-    exported = export_checkpoints.export(settings_of(trained, tmp_path))
-    assert exported.checkpoint == str(tmp_path / "model.ckpt-best")
-
-
 @pytest.mark.parametrize("name", ["model.ckpt-best.index", "albert_config.json", "30k-clean.model"])
 def test_nothing_is_overwritten(trained, tmp_path, name):
     (tmp_path / name).write_text("mine", encoding="utf-8")
-    with pytest.raises(ValueError, match=f"{name} exists, and nothing is overwritten"):
+    with pytest.raises(ValueError, match=name):
         export_checkpoints.export(settings_of(trained, tmp_path))
     assert files_in(tmp_path) == [name]
     assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
@@ -137,7 +125,7 @@ def test_the_checkpoint_is_chosen_by_its_name(trained, tmp_path):
     exported = export_checkpoints.export(settings)
     for name, value in values_in(exported.checkpoint).items():
         np.testing.assert_array_equal(value, values[name])
-    with pytest.raises(ValueError, match="no checkpoint .*model.ckpt-8.*Did you mean"):
+    with pytest.raises(ValueError, match="model.ckpt-8"):
         export_checkpoints.export(settings.replace(checkpoint_name="model.ckpt-8"))
 
 
@@ -148,18 +136,11 @@ def test_a_vocabulary_may_be_named_or_missing(trained, tmp_path, caplog):
     for name in ("30k-clean.model", "30k-clean.vocab"):
         (folder / name).unlink()
     export_checkpoints.export(settings_of(folder, f"{tmp_path}/without/"))
-    assert "will have none. Name it by --spm_model_file" in caplog.text
+    assert "--spm_model_file" in caplog.text
     named = f"--spm_model_file={released_archives.SPM_MODEL}"
     export_checkpoints.export(settings_of(folder, f"{tmp_path}/with/", named))
     new = set(files_in(tmp_path / "with")) - set(files_in(tmp_path / "without"))
     assert new == {"tiny.model", "tiny.vocab", "vocabulary.json"}
-
-
-@pytest.mark.slow
-def test_chinese_models_keep_their_wordpieces(tmp_path):
-    folder = released_archives.write_model(tmp_path / "zh", chinese=True, slots="lamb")
-    export_checkpoints.export(settings_of(folder, f"{tmp_path}/new/"))
-    assert "vocab_chinese.txt" in files_in(tmp_path / "new")
 
 
 @pytest.mark.slow
@@ -169,7 +150,7 @@ def test_chinese_models_keep_their_wordpieces(tmp_path):
         {"num_hidden_groups": 2, "inner_group_num": 2},
         {"embedding_layout": "albert_zh"},
         {"share_type": "attention"},
-        {"ln_type": "preln"},
+        {"ln_type": "preln", "chinese": True},
     ],
 )
 def test_every_architecture_is_exported_whole(tmp_path, changes):
@@ -178,6 +159,8 @@ def test_every_architecture_is_exported_whole(tmp_path, changes):
     before = values_in(folder / "model.ckpt-best")
     weights = {name for name in before if not re.search(r"/adam_[mv]$|^global_step$", name)}
     assert set(values_in(exported.checkpoint)) == weights
+    if "chinese" in changes:  # they keep their WordPieces
+        assert "vocab_chinese.txt" in files_in(tmp_path / "new")
 
 
 @pytest.mark.slow
@@ -188,15 +171,15 @@ def test_a_model_without_pretraining_heads_is_refused(trained, tmp_path):
     encoder = {name: value for name, value in values.items() if name.startswith("bert/")}
     released_archives.save(folder / "model.ckpt-9", encoder)
     settings = settings_of(folder, f"{tmp_path}/new/", "--checkpoint_name=model.ckpt-9")
-    with pytest.raises(ValueError, match="has no pretraining heads"):
+    with pytest.raises(ValueError, match="model.ckpt-9"):
         export_checkpoints.export(settings)
 
 
 @pytest.mark.parametrize(
     "damage, words",
     [
-        ({"hidden_size": 24}, "does not fit the model"),
-        ({"vocab_size": 300}, "has 400"),
+        ({"hidden_size": 24}, "24"),
+        ({"vocab_size": 300}, "400"),
     ],
 )
 def test_a_configuration_of_another_model_is_refused(trained, tmp_path, damage, words):
@@ -210,7 +193,7 @@ def test_a_configuration_of_another_model_is_refused(trained, tmp_path, damage, 
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(ValueError, match="--albert_directory=/nowhere is not a folder"):
+    with pytest.raises(ValueError, match="--albert_directory=/nowhere"):
         export_checkpoints.export(settings_of("/nowhere", tmp_path / "new"))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, race_utils, squad_utils
+from albert import classifier_utils, squad_utils
 
 LENGTH = 12
 SEQUENCES = ["input_ids", "input_mask", "segment_ids"]
@@ -119,17 +119,9 @@ def test_scores_are_float32(tmp_path):
 
 
 @pytest.mark.slow
-def test_our_padding_and_numbers_are_served_to_those_who_name_a_padding(file):
-    _, batches = batches_of(classifier(file, False, False, padding="longest"), {})
-    index = np.concatenate([batch["example_index"] for batch in batches])
-    assert sorted(index) == [-1, -1, *range(10)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("module", [classifier_utils, race_utils])
-def test_the_options_of_a_question_stand_one_after_another(module, tmp_path):
+def test_the_options_of_a_question_stand_one_after_another(tmp_path):
     file = write(tmp_path / "race", rows_of(4, length=4 * LENGTH))
-    input_fn = module.file_based_input_fn_builder(
+    input_fn = classifier_utils.file_based_input_fn_builder(
         file, LENGTH, True, True, "race", False, 3, multiple=4
     )
     shapes, batches = batches_of(input_fn, {}, most=1)

@@ -10,6 +10,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, race_utils, tokenization
 from albert.data import batches as input_pipeline
+from albert.data import padded_batches
 from albert.race import examples as race_examples
 from albert.race import features as race_features
 from tests.support import classification_data, race_data
@@ -140,6 +141,16 @@ def file(tmp_path_factory):
     ).path
 
 
+def served(file, padding, **options):
+    return padded_batches.input_fn(
+        file,
+        race_features.feature_spec(LENGTH),
+        padding=padded_batches.Padding(padding),
+        seed=5,
+        **options,
+    )
+
+
 def losses_of(file, padding="max", **settings):
     """The losses and lengths of a training without dropout."""
     config = modeling.AlbertConfig.from_dict(
@@ -148,9 +159,7 @@ def losses_of(file, padding="max", **settings):
     model_fn = race_utils.model_fn_builder(
         config, 4, None, 1e-2, 100, 0, False, False, LENGTH, 0.0, seed=5, **settings
     )
-    input_fn = race_utils.file_based_input_fn_builder(
-        file, LENGTH, True, True, "race", False, 4, padding=padding, seed=5
-    )
+    input_fn = served(file, padding, is_training=True, batch_size=4)
     with tf.Graph().as_default(), tf.Session() as session:
         tf.set_random_seed(5)
         features = tf.data.make_one_shot_iterator(input_fn({})).get_next()
@@ -174,16 +183,14 @@ def test_padding_micro_batches_and_recomputation_change_no_loss(file):
 
 @pytest.mark.slow
 def test_evaluation_serves_each_question_once(file):
-    input_fn = race_utils.file_based_input_fn_builder(
-        file, LENGTH, False, False, "race", False, 5, padding="longest"
-    )
+    input_fn = served(file, "longest", is_training=False, batch_size=5)
     with tf.Graph().as_default():
         batch = tf.data.make_one_shot_iterator(input_fn({})).get_next()
-        served = []
+        numbers = []
         with tf.Session() as session, pytest.raises(tf.errors.OutOfRangeError):
             while True:
                 values = session.run(batch)
                 assert values["input_ids"].shape[:2] == (5, 4)
-                served += values["example_index"].tolist()
+                numbers += values["example_index"].tolist()
     questions = input_pipeline.count_records(file)
-    assert sorted(served) == [-1] * (-questions % 5) + list(range(questions))
+    assert sorted(numbers) == [-1] * (-questions % 5) + list(range(questions))

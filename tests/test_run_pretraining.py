@@ -360,7 +360,7 @@ def test_a_vocabulary_larger_than_the_model_is_refused(data, tmp_path):
     file = tmp_path / "train.tf_record"
     strip_masks(data / "train-0.tf_record", file, vocabulary=True, last=records.VOCAB_SIZE + 7)
     flags = [f"--input_file={file}", "--masked_lm_budget=0.25", "--num_train_steps=1"]
-    with pytest.raises(ValueError, match="the piece 46, but the model's vocab_size is 40"):
+    with pytest.raises(ValueError, match="46.*vocab_size is 40"):
         run(data, tmp_path / "out", *flags)
 
 
@@ -397,7 +397,7 @@ def test_a_vocabulary_that_is_not_the_records_is_refused(data, tmp_path):
     pieces = ["[PAD]", "[UNK]", "[MASK]", "[CLS]", "[SEP]", "a", "b"]
     (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
     flags = [f"--input_file={tmp_path / 'train.tf_record'}", "--masked_lm_budget=0.25"]
-    with pytest.raises(ValueError, match=r"\[MASK\] is the piece 2 of the one and 4 of the other"):
+    with pytest.raises(ValueError, match="2 of the one and 4 of the other"):
         run(data, tmp_path / "a", *flags, f"--vocab_file={tmp_path / 'vocab.txt'}")
 
 

@@ -144,13 +144,6 @@ def test_lines_longer_than_sentencepiece_takes_are_cut_and_not_dropped(tmp_path)
     assert "中" in "".join(vocab) and "▁the" in vocab
 
 
-def test_lines_end_in_line_feeds_only_and_blank_ones_do_not_count(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_bytes("\ufeffone\r\n\n \t\ntwo\u2028still two\x0b\n\nthree".encode())
-    expected = [b"one\r", "two\u2028still two\x0b".encode(), b"three"]
-    assert list(train_vocab._lines([str(path)], "text")) == expected
-
-
 # ------------------------------------------------------------------------------------- mistakes
 
 

@@ -3,7 +3,8 @@
 """From examples of a classification task to the model's inputs.
 
 A sequence is [CLS] a [SEP] or [CLS] a [SEP] b [SEP], cut to max_seq_length and padded with zeros;
-segment 0 is a with its marks, segment 1 is b with its own (BERT, arXiv:1810.04805, section 3).
+segment 0 is a with [CLS] and its [SEP], segment 1 is b with its own (BERT, arXiv:1810.04805,
+section 3).
 
     data = read_examples(task, data_dir, "train")
     record_file = write_features(
@@ -38,30 +39,28 @@ def feature_spec(max_seq_length: int, is_regression: bool) -> input_pipeline.Fea
     input_ids, input_mask, segment_ids are int64 [S], label_ids int64 [] (regression: float32 []),
     is_real_example int64 [].
     """
-    sequence = (max_seq_length,)
-    return input_pipeline.FeatureSpec(
-        [
-            input_pipeline.Feature("input_ids", sequence),
-            input_pipeline.Feature("input_mask", sequence),
-            input_pipeline.Feature("segment_ids", sequence),
-            input_pipeline.Feature("label_ids", (), tf.float32 if is_regression else tf.int64),
-            input_pipeline.Feature("is_real_example", ()),
-        ]
-    )
+    shapes = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), (max_seq_length,))
+    shapes.update(label_ids=(), is_real_example=())
+    kinds = {"label_ids": tf.float32 if is_regression else tf.int64}
+    features = [
+        input_pipeline.Feature(name, shape, kinds.get(name, tf.int64))
+        for name, shape in shapes.items()
+    ]
+    return input_pipeline.FeatureSpec(features)
 
 
 # ------------------------------------------------------------------------------------- conversion
 
 
 class PairLengths(NamedTuple):
-    """How many pieces of each text are kept."""
+    """How many tokens of each text are kept."""
 
     text_a: int
     text_b: int
 
 
 def truncated_lengths(length_a: int, length_b: int, available: int) -> PairLengths:
-    """Returns what is left of a pair when pieces go one by one from the longer text (a tie: b)."""
+    """Returns what is left of a pair when tokens go one by one from the longer text (a tie: b)."""
     excess = length_a + length_b - available
     if excess <= 0:
         return PairLengths(length_a, length_b)
@@ -75,7 +74,7 @@ def truncated_lengths(length_a: int, length_b: int, available: int) -> PairLengt
 
 
 class _Encoder:
-    """Puts the ids of texts together; knows the vocabulary's marks and the length."""
+    """Puts the ids of texts together; knows the special tokens and the length."""
 
     def __init__(self, tokenizer: tokenization.FullTokenizer, max_seq_length: int):
         if max_seq_length < 4:
@@ -86,10 +85,15 @@ class _Encoder:
         self.length = max_seq_length
         self._first, self._separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
 
+    def padding(self) -> InputFeatures:
+        """What fills a batch."""
+        zeros = [0] * self.length
+        return InputFeatures(zeros, zeros, zeros, label_id=0, is_real_example=False)
+
     def is_cut(self, ids_a: Sequence[int], ids_b: Optional[Sequence[int]]) -> bool:
         """Whether the texts do not fit."""
-        marks = 2 if ids_b is None else 3
-        return len(ids_a) + len(ids_b or ()) + marks > self.length
+        special = 2 if ids_b is None else 3
+        return len(ids_a) + len(ids_b or ()) + special > self.length
 
     def features(
         self, ids_a: Sequence[int], ids_b: Optional[Sequence[int]], label: Union[int, float]
@@ -110,12 +114,6 @@ class _Encoder:
             segment_ids=[0] * len(first) + [1] * len(second) + padding,
             label_id=label,
         )
-
-
-def _padding_features(max_seq_length: int) -> InputFeatures:
-    """What fills a batch."""
-    zeros = [0] * max_seq_length
-    return InputFeatures(zeros, zeros, zeros, label_id=0, is_real_example=False)
 
 
 def _labels_of(label_list: Sequence[Optional[str]], task_name: str) -> Sequence[Optional[str]]:
@@ -157,13 +155,14 @@ def convert_single_example(
         or [SEP].
     """
     del ex_index
-    if isinstance(example, PaddingInputExample):
-        return _padding_features(max_seq_length)
-    texts = [example.text_a] + ([] if example.text_b is None else [example.text_b])
-    ids = [tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text)) for text in texts]
     encoder = _Encoder(tokenizer, max_seq_length)
-    label = _label_id(example, _labels_of(label_list, task_name))
-    return encoder.features(ids[0], ids[1] if len(ids) == 2 else None, label)
+    if isinstance(example, PaddingInputExample):
+        return encoder.padding()
+    ids = [
+        None if text is None else tokenizer.convert_tokens_to_ids(tokenizer.tokenize(text))
+        for text in (example.text_a, example.text_b)
+    ]
+    return encoder.features(*ids, _label_id(example, _labels_of(label_list, task_name)))
 
 
 def convert_examples_to_features(
@@ -189,7 +188,7 @@ def convert_examples(
       examples: InputExample or PaddingInputExample; text_b may be None for some.
       label_list: labels in the order of their ids; [None] for regression.
       max_seq_length: S.
-      tokenizer: prepares the texts and cuts them into pieces.
+      tokenizer: prepares the texts and cuts them into tokens.
 
     Raises:
       ValueError: as `convert_single_example`.
@@ -227,7 +226,7 @@ def _features_of(
 ) -> InputFeatures:
     """The features of an example whose ids are known."""
     if isinstance(example, PaddingInputExample):
-        return _padding_features(encoder.length)
+        return encoder.padding()
     return encoder.features(ids.text_a, ids.text_b, _label_id(example, label_list))
 
 
@@ -266,12 +265,6 @@ def examples_digest(examples: Sequence[Example]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _describe_file(path: str) -> str:
-    """A source file's fingerprint, the telling part first: log lines are cut."""
-    known = input_pipeline.file_fingerprint(path)
-    return f"{known['name']}, {known['size']} bytes, sha256 {known['sha256']}"
-
-
 def write_features(
     task: classifier_tasks.Task,
     data: TaskData,
@@ -279,7 +272,6 @@ def write_features(
     output_file: str,
     max_seq_length: int,
     tokenizer: tokenization.FullTokenizer,
-    pad_to_multiple_of: int = 1,
     num_processes: Optional[int] = None,
     description: str = "",
 ) -> feature_cache.RecordFile:
@@ -291,27 +283,22 @@ def write_features(
       output_file: the record file, into whose name some digits are put that stand for all that
         it is made from; see `feature_cache.build_records`.
       max_seq_length: S.
-      tokenizer: prepares the texts and cuts them into pieces.
-      pad_to_multiple_of: padding examples are added until the count is a multiple of this (TPU).
+      tokenizer: prepares the texts and cuts them into tokens.
       num_processes: see `feature_cache.build_records`.
       description: for the log; "mrpc train" or the like.
-
-    Returns:
-      The record file; its count includes padding.
 
     Raises:
       ValueError: max_seq_length is too small, or the vocabulary lacks [CLS] or [SEP].
     """
     label_list = task.label_list
     encoder = _Encoder(tokenizer, max_seq_length)
-    padding = [PaddingInputExample()] * (-len(data.examples) % pad_to_multiple_of)
 
     def convert(chunk: Sequence[Example]) -> feature_cache.Conversion:
         pairs = _encode_all(chunk, tokenizer)
         build = functools.partial(_features_of, encoder=encoder, label_list=label_list)
         records = [record_of(build(example, ids)) for example, ids in zip(chunk, pairs)]
         cut = sum(encoder.is_cut(*ids) for ids in pairs)
-        return feature_cache.Conversion(records, {f"cut to {max_seq_length} pieces": cut})
+        return feature_cache.Conversion(records, {f"cut to {max_seq_length} tokens": cut})
 
     return feature_cache.build_records(
         output_file,
@@ -319,13 +306,12 @@ def write_features(
             "format_version": _FORMAT_VERSION,
             "max_seq_length": max_seq_length,
             "labels": label_list,
-            "files": [_describe_file(path) for path in data.files],
+            "files": [input_pipeline.file_fingerprint(path) for path in data.files],
             "examples": examples_digest(data.examples),
-            "padding_examples": len(padding),
             "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
         },
         spec=feature_spec(max_seq_length, task.is_regression),
-        items=list(data.examples) + padding,
+        items=data.examples,
         convert=convert,
         num_processes=num_processes,
         description=description or os.path.basename(str(output_file)),
@@ -368,7 +354,6 @@ def cached_features(
     cached_dir: str,
     max_seq_length: int,
     tokenizer: tokenization.FullTokenizer,
-    pad_to_multiple_of: int = 1,
     num_processes: Optional[int] = None,
 ) -> SplitFeatures:
     """Reads a split and returns its examples with the record file of their features.
@@ -376,7 +361,7 @@ def cached_features(
     Args:
       task, data_dir, split: as `classifier_tasks.read_examples` takes them.
       cached_dir: folder of the record files, shared by runs; see `cache_path`.
-      max_seq_length, tokenizer, pad_to_multiple_of, num_processes: as of `write_features`.
+      max_seq_length, tokenizer, num_processes: as of `write_features`.
 
     Raises:
       ValueError: the data cannot be read, or as `write_features`.
@@ -388,7 +373,6 @@ def cached_features(
         output_file=cache_path(cached_dir, task, split, max_seq_length=max_seq_length),
         max_seq_length=max_seq_length,
         tokenizer=tokenizer,
-        pad_to_multiple_of=pad_to_multiple_of,
         num_processes=num_processes,
         description=f"{task.name} {split}",
     )

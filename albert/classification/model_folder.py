@@ -171,13 +171,15 @@ def export_classifier(
     Raises:
       ValueError: the checkpoint does not fit the model.
     """
-    has_threshold = threshold is not None and threshold == threshold
+    constants = {}
+    if threshold is not None and threshold == threshold:
+        constants["threshold"] = threshold
     return serving_export.export_saved_model(
         export_dir,
         lambda inputs: build_outputs(classifier, inputs)._asdict(),
         classifier.checkpoint,
         max_seq_length=classifier.max_seq_length,
-        constants={"threshold": float(threshold)} if has_threshold else {},
+        constants=constants,
         extra_files=portable_files(classifier),
     )
 
@@ -235,8 +237,8 @@ class Classifier(inference.Model):
         )
 
     def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
-        inputs = Inputs(*(inputs[name] for name in Inputs._fields))
-        outputs = build_outputs(self.classifier, inputs, compute_dtype=dtype)
+        sequences = Inputs(*(inputs[name] for name in Inputs._fields))
+        outputs = build_outputs(self.classifier, sequences, compute_dtype=dtype)
         return {"probabilities": outputs.probabilities}
 
     def predict(self, texts: Sequence[inference.Text]) -> List[Prediction]:
@@ -260,9 +262,9 @@ class Classifier(inference.Model):
         Raises:
           ValueError: as of `predict`.
         """
-        inference.check_list(texts)
+        parts = inference.checked(texts)
         features = classifier_features.convert_examples(
-            [self._example(number, text) for number, text in enumerate(texts)],
+            [self._example(number, item) for number, item in enumerate(parts)],
             list(self.classifier.labels) or [None],
             max_seq_length=self.classifier.max_seq_length,
             tokenizer=self._tokenizer,
@@ -276,12 +278,12 @@ class Classifier(inference.Model):
         found = [row["probabilities"] for row in self.network.run(rows)]
         return np.array(found, np.float32).reshape([len(rows), len(self.classifier.labels) or 1])
 
-    def _example(self, number: int, text: inference.Text) -> labelled_examples.InputExample:
-        parts, is_pair = inference.parts_of(text, number), self.classifier.is_pair
+    def _example(self, number: int, parts: Tuple[str, ...]) -> labelled_examples.InputExample:
+        is_pair = self.classifier.is_pair
         if is_pair is not None and is_pair != (len(parts) == 2):
             wanted = "pairs (text_a, text_b)" if is_pair else "single texts"
             raise ValueError(
-                f"Text number {number + 1} is {str(text)[:60]!r}, a "
+                f"Text number {number + 1} is {str(parts)[:60]!r}, a "
                 f"{'single text' if is_pair else 'pair'}; the model was trained on {wanted}."
             )
         return labelled_examples.InputExample(str(number), *parts)

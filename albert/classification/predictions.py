@@ -15,7 +15,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Callable, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Callable, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from albert.classification.examples import (
     Texts,
     columns_needed,
 )
-from albert.classification.task_table import Task
+from albert.classification.task_table import GLUE, Task
 from albert.util import files as file_utils
 
 _LOGGER = logging.getLogger(__name__)
@@ -41,19 +41,7 @@ RESULTS_NAME = "test_results.tsv"
 SUBMIT_NAME = "submit_results.tsv"
 
 # GLUE's site refuses a submission that lacks one of these.
-GLUE_SUBMISSION_FILES = (
-    "AX.tsv",
-    "CoLA.tsv",
-    "MNLI-m.tsv",
-    "MNLI-mm.tsv",
-    "MRPC.tsv",
-    "QNLI.tsv",
-    "QQP.tsv",
-    "RTE.tsv",
-    "SST-2.tsv",
-    "STS-B.tsv",
-    "WNLI.tsv",
-)
+GLUE_SUBMISSION_FILES = tuple(sorted({file for task in GLUE for file in task.submissions.values()}))
 _HIGHEST_STSB_SCORE = 5.0
 
 
@@ -74,26 +62,21 @@ def answers(task: Task, predictions: Predictions) -> List[str]:
     Raises:
       ValueError: there are not as many predictions as examples.
     """
-    _check_counts(predictions)
-    if task.is_regression:
-        return [str(np.float32(number)) for number in np.reshape(predictions.predictions, [-1])]
-    return [task.labels[int(number)] for number in predictions.predictions]
-
-
-def _check_counts(predictions: Predictions) -> None:
-    """A padding example more would shift nothing but end in the file."""
     counts = [len(part) for part in predictions]
     if len(set(counts)) > 1:
         raise ValueError(
             f"There are {counts[0]} examples, {counts[1]} rows of probabilities and {counts[2]} "
             "predictions; they must be equally many."
         )
+    if task.is_regression:
+        return [str(np.float32(number)) for number in np.reshape(predictions.predictions, [-1])]
+    return [task.labels[int(number)] for number in predictions.predictions]
 
 
 def write_predictions(
     output_dir: str, task: Task, split: str, *, predictions: Predictions
 ) -> List[str]:
-    """Writes all the files that a task's predictions go to.
+    """Writes all the files that a task's predictions go to; returns their paths.
 
     Args:
       output_dir: their folder.
@@ -101,9 +84,6 @@ def write_predictions(
       split: of task.test_splits. The first one's files have the published names; those of another
         one carry its own name (test_results_mismatched.tsv).
       predictions: for each example of the split.
-
-    Returns:
-      The files' paths.
 
     Raises:
       ValueError: there are not as many predictions as examples, or no such split.
@@ -113,12 +93,27 @@ def write_predictions(
     suffix = "" if is_first else declared.name[len(declared.role) :]
     written = write_results(output_dir, task, predictions=predictions, suffix=suffix)
     if declared.name in task.submissions:
+        names = answers(task, predictions)
+        if task.is_regression:
+            numbers = np.clip(np.reshape(predictions.predictions, [-1]), 0.0, _HIGHEST_STSB_SCORE)
+            names = [f"{number:.3f}" for number in numbers]
         path = os.path.join(output_dir, task.submissions[declared.name])
-        written.append(write_glue_file(path, task, predictions))
+        written.append(_write(path, _submission(predictions, names)))
     if task.clue_name and is_first:
         path = os.path.join(output_dir, f"{task.clue_name}_predict.json")
         written.append(write_clue_file(path, task, predictions))
     return written
+
+
+def _write(path: str, lines: Iterable[str]) -> str:
+    file_utils.atomic_write_text(path, "".join(line + "\n" for line in lines))
+    return str(path)
+
+
+def _submission(predictions: Predictions, names: Sequence[str]) -> List[str]:
+    """A header, and the name and the answer of each example."""
+    pairs = zip(predictions.examples, names)
+    return ["index\tprediction", *(f"{example.guid}\t{name}" for example, name in pairs)]
 
 
 def write_results(
@@ -131,48 +126,19 @@ def write_results(
     names = answers(task, predictions)
     rows = np.asarray(predictions.probabilities, np.float32).reshape([len(names), -1])
     results = ["\t".join(map(str, row)) for row in rows]
-    submit = ["index\tprediction"] + [
-        f"{example.guid}\t{name}" for example, name in zip(predictions.examples, names)
-    ]
     paths = []
-    for file, lines in ((RESULTS_NAME, results), (SUBMIT_NAME, submit)):
+    for file, lines in ((RESULTS_NAME, results), (SUBMIT_NAME, _submission(predictions, names))):
         stem, extension = os.path.splitext(file)
-        paths.append(os.path.join(str(output_dir), f"{stem}{suffix}{extension}"))
-        file_utils.atomic_write_text(paths[-1], "".join(line + "\n" for line in lines))
+        paths.append(_write(os.path.join(str(output_dir), f"{stem}{suffix}{extension}"), lines))
     return paths
 
 
 def write_file_results(
     output_dir: str, task: Task, predict_file: str, *, predictions: Predictions
 ) -> List[str]:
-    """Writes what was predicted for a file of the user's own beside the test data's results.
-
-    Args:
-      output_dir: the results' folder.
-      task: names the labels.
-      predict_file: its name without folder and extension becomes part of the results' names.
-      predictions: for each example of the file.
-
-    Returns:
-      The files' paths; raises ValueError as `answers` does.
-    """
+    """Writes what was predicted for a file of the user's own, whose name the results then carry."""
     stem = os.path.splitext(os.path.basename(str(predict_file)))[0]
     return write_results(output_dir, task, predictions=predictions, suffix=f"_{stem}")
-
-
-def write_glue_file(path: str, task: Task, predictions: Predictions) -> str:
-    """Writes one file of a GLUE submission and returns its path.
-
-    It differs from submit_results.tsv in numbers, which stay within the scale of 0 to 5.
-    """
-    names = answers(task, predictions)
-    if task.is_regression:
-        numbers = np.clip(np.reshape(predictions.predictions, [-1]), 0.0, _HIGHEST_STSB_SCORE)
-        names = [f"{number:.3f}" for number in numbers]
-    lines = ["index\tprediction"]
-    lines += [f"{example.guid}\t{name}" for example, name in zip(predictions.examples, names)]
-    file_utils.atomic_write_text(path, "".join(line + "\n" for line in lines))
-    return str(path)
 
 
 def write_clue_file(path: str, task: Task, predictions: Predictions) -> str:
@@ -186,11 +152,8 @@ def write_clue_file(path: str, task: Task, predictions: Predictions) -> str:
         belongs = np.asarray(predictions.probabilities)[:, -1]
         choices = np.argmax(belongs.reshape([-1, task.examples_per_row]), axis=1)
         names = [str(number) for number in choices]
-    lines = [
-        json.dumps({"id": row, "label": name}, ensure_ascii=False) for row, name in enumerate(names)
-    ]
-    file_utils.atomic_write_text(path, "".join(line + "\n" for line in lines))
-    return str(path)
+    rows = [{"id": row, "label": name} for row, name in enumerate(names)]
+    return _write(path, (json.dumps(row, ensure_ascii=False) for row in rows))
 
 
 class Submission(NamedTuple):

@@ -123,21 +123,6 @@ def _folders_to_read(task: Task, data_dir: str) -> List[str]:
 
 # ---------------------------------------------------------------------------------- tasks of users
 
-_CUSTOM_DEFAULTS = {
-    "text_a": None,
-    "text_b": None,
-    "label": "label",
-    "guid": None,
-    "header": None,
-    "labels": None,
-    "metric": "",
-    "metrics": (),
-    "train_file": "train.tsv",
-    "dev_file": "dev.tsv",
-    "test_file": "test.tsv",
-    "name": CUSTOM,
-}
-
 
 class _Kind(NamedTuple):
     """What a setting may be."""
@@ -157,22 +142,21 @@ class _Kind(NamedTuple):
 
 
 _COLUMN = _Kind("the number of a column, or the name of a column or field", (int, str))
-_LABELS = _Kind("a list of names, or text with commas between them", (str,), (str, int, bool))
-_NAMES = _Kind("a list of names, or text with commas between them", (str,), (str,))
+_LIST = "a list of names, or text with commas between them"
 _TEXT = _Kind("text", (str,))
-_KINDS = {
-    "text_a": _COLUMN,
-    "text_b": _COLUMN,
-    "label": _COLUMN,
-    "guid": _COLUMN,
-    "header": _Kind("true or false", (bool,)),
-    "labels": _LABELS,
-    "metric": _TEXT,
-    "metrics": _NAMES,
-    "train_file": _TEXT,
-    "dev_file": _TEXT,
-    "test_file": _TEXT,
-    "name": _TEXT,
+_CUSTOM = {  # setting -> default, kind
+    "text_a": (None, _COLUMN),
+    "text_b": (None, _COLUMN),
+    "label": ("label", _COLUMN),
+    "guid": (None, _COLUMN),
+    "header": (None, _Kind("true or false", (bool,))),
+    "labels": (None, _Kind(_LIST, (str,), (str, int, bool))),
+    "metric": ("", _TEXT),
+    "metrics": ((), _Kind(_LIST, (str,), (str,))),
+    "train_file": ("train.tsv", _TEXT),
+    "dev_file": ("dev.tsv", _TEXT),
+    "test_file": ("test.tsv", _TEXT),
+    "name": (CUSTOM, _TEXT),
 }
 _JSON_EXTENSIONS = (".json", ".jsonl", ".ndjson")
 _CUSTOM_RECIPE = Recipe(128, 32, 2e-5, num_train_epochs=3, warmup_proportion=0.1)
@@ -183,7 +167,7 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
 
     Args:
       task_file: JSON file with an object of the settings below; "" for none.
-      **settings: what flags say; None and "" say nothing, the rest goes before the file.
+      **settings: values of flags; None and "" are ignored, others override the file.
         text_a, text_b, label, guid: column numbers from 0 (negative: from the end) or names of the
           header row; for files that end in .json or .jsonl, names of fields. text_b and guid may
           be left out; label is "label" unless named.
@@ -206,15 +190,14 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
 
 
 def _custom_task(given: Dict[str, Any], settings: Mapping[str, Any]) -> Task:
-    """The task of a file's settings and of others that go before them."""
+    """The task of a file's settings and of others, which override them."""
     given.update({key: value for key, value in settings.items() if value not in (None, "", ())})
-    unknown = sorted(set(given) - set(_CUSTOM_DEFAULTS))
+    unknown = sorted(set(given) - set(_CUSTOM))
     if unknown:
         raise ValueError(
-            f"A custom task has no setting {', '.join(unknown)}. Settings: "
-            f"{', '.join(_CUSTOM_DEFAULTS)}."
+            f"A custom task has no setting {', '.join(unknown)}. Settings: {', '.join(_CUSTOM)}."
         )
-    values = {**_CUSTOM_DEFAULTS, **given}
+    values = {**{name: default for name, (default, _) in _CUSTOM.items()}, **given}
     _check_kinds(values)
     if values["text_a"] is None:
         raise ValueError(
@@ -247,7 +230,7 @@ def _read_custom_file(path: str) -> Dict[str, Any]:
 
 def _check_kinds(values: Mapping[str, Any]) -> None:
     """Refuses values that their settings cannot have."""
-    for name, kind in _KINDS.items():
+    for name, (_, kind) in _CUSTOM.items():
         if not kind.allows(values[name]):
             shown = json.dumps(values[name], ensure_ascii=False, default=str)[:80]
             raise ValueError(f"{name} is {shown}; it must be {kind.words}.")

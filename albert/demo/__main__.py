@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows what this package does, with one command and no download.
 
-python -m albert.demo                   from text to a small trained model, with a report page
-python -m albert.demo pretraining ...   pretrains a model of a published size
-python -m albert.demo finetuning ...    fine-tunes one on SQuAD or MRPC
+python -m albert.demo [tour]            from text to a small trained model, with a report page
+python -m albert.demo pretraining ...   pretrains a model of a published size, reports its speed
+python -m albert.demo finetuning ...    fine-tunes one on SQuAD or MRPC, reports speed and scores
 python -m albert.demo help              this page; PHASE -h: the options of a phase
 """
 
@@ -13,48 +13,16 @@ import importlib
 import os
 import sys
 import traceback
-from typing import List, NamedTuple, Optional
+from typing import List, Optional
 
-# A phase's module has add_arguments(parser), run(arguments) and a docstring that says what it does.
-# Phases are imported when they are asked for: TensorFlow takes seconds to load, help does not.
-
-
-class Phase(NamedTuple):
-    """What can be demonstrated."""
-
-    module: str
-    summary: str
-
-
-PHASES = {
-    "tour": Phase(
-        "albert.demo.tour", "from text to a small trained model, with a report page (the default)"
-    ),
-    "pretraining": Phase(
-        "albert.demo.pretraining", "pretrains a model of a published size and reports its speed"
-    ),
-    "finetuning": Phase(
-        "albert.demo.finetuning",
-        "fine-tunes a model on SQuAD or MRPC and reports its speed and scores",
-    ),
-}
-DEFAULT_PHASE = "tour"
-
-
-def usage() -> str:
-    """Returns what `help` prints."""
-    lines = [f"  {name:<13} {phase.summary}" for name, phase in PHASES.items()]
-    return (
-        "usage: python -m albert.demo [PHASE] [options]\n\n"
-        "Shows what this package does, with one command and no download.\n\n"
-        "phases:\n" + "\n".join(lines) + "\n\n"
-        "python -m albert.demo PHASE -h lists the options of a phase."
-    )
+# Each is a module with add_arguments(parser), run(options) and a docstring that says what it does.
+# They are imported when they are asked for: TensorFlow takes seconds to load, help does not.
+PHASES = ("tour", "pretraining", "finetuning")
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Returns the parser of a phase's options."""
-    module = importlib.import_module(PHASES[name].module)
+    module = importlib.import_module(f"albert.demo.{name}")
     parser = argparse.ArgumentParser(
         prog=f"python -m albert.demo {name}",
         description=module.__doc__,
@@ -73,16 +41,15 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Runs a phase and returns the exit code: 0, or 2 with one line about what was wrong."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["help"], ["-h"], ["--help"]):
-        print(usage())
+        print(__doc__.strip())
         return 0
     is_named = bool(arguments) and not arguments[0].startswith("-")
-    name = arguments.pop(0) if is_named else DEFAULT_PHASE
+    name = arguments.pop(0) if is_named else PHASES[0]
     if name not in PHASES:
         print(f"ERROR: Unknown phase {name!r}. Phases: {', '.join(PHASES)}.", file=sys.stderr)
         return 2
-    parser = parser_of(name)
-    options = parser.parse_args(arguments)
-    return _run(PHASES[name].module, options)
+    options = parser_of(name).parse_args(arguments)
+    return _run(f"albert.demo.{name}", options)
 
 
 def _run(module: str, options: argparse.Namespace) -> int:

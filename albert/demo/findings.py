@@ -1,11 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo's model has learnt: on the terminal in a few lines, and as a report page."""
+"""What the demo's model has learnt."""
 
 import itertools
 import pathlib
-import platform
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -13,12 +12,10 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, tokenization
 from albert.data import batches as input_pipeline
 from albert.demo import corpus as demo_corpus
-from albert.demo import page as report
 from albert.pretrained import inference
 from albert.pretraining import model as pretraining_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks as training_hooks
-from albert.util import progress
 
 # Gaps in the style of the corpus, but not from it: text before, the word, text after. Words that
 # grammar asks for come first, words that need an idea of the subject after them.
@@ -34,7 +31,8 @@ _SHORTEST_EXAMPLE, _LONGEST_EXAMPLE = 25, 90  # characters of a sentence that is
 _MOST_EXAMPLES = 6
 _CANDIDATES = 5
 
-_TASKS = (("Masked words found", "masked_lm_accuracy"), ("Order told", "sentence_order_accuracy"))
+TASKS = (("Masked words found", "masked_lm_accuracy"), ("Order told", "sentence_order_accuracy"))
+HEAD = ("On held-out documents", "untrained", "without reading", "trained")
 
 
 class Baselines(NamedTuple):
@@ -42,6 +40,17 @@ class Baselines(NamedTuple):
 
     masked_lm_accuracy: float
     sentence_order_accuracy: float
+
+
+class Gap(NamedTuple):
+    """A sentence with a gap, and what the model proposes for it, the most probable first."""
+
+    before: str
+    word: str
+    after: str
+    candidates: List[Tuple[str, float]]  # words and their probabilities
+    was: float  # probability of the word that was meant, before training
+    became: float  # and after
 
 
 class Order(NamedTuple):
@@ -58,7 +67,7 @@ class Findings(NamedTuple):
 
     evaluations: List[checkpoint_evaluator.Evaluation]  # that of the untrained model first
     baselines: Baselines
-    gaps: List[report.Fill]
+    gaps: List[Gap]
     orders: List[Order]
     curve: List[Dict[str, float]]  # of training, a row for each interval
     characters: int  # of the text that was trained on
@@ -158,20 +167,12 @@ def _fill(
     gap: Tuple[str, str, str],
     untrained: inference.PretrainedModel,
     trained: inference.PretrainedModel,
-) -> report.Fill:
+) -> Gap:
     before, word, after = gap
     was, became = (model.probability(before, after, word) for model in (untrained, trained))
-    return report.Fill(
-        before,
-        after,
-        expected=word,
-        candidates=[
-            report.Candidate(item.word, item.probability)
-            for item in trained.fill([f"{before}{inference.MASK}{after}"])[0][0][:_CANDIDATES]
-        ],
-        note=f"“{word}” had a probability of {report.percent(was)} before training, "
-        f"{report.percent(became)} after.",
-    )
+    ((found,),) = trained.fill([f"{before}{inference.MASK}{after}"])
+    candidates = [(item.word, item.probability) for item in found[:_CANDIDATES]]
+    return Gap(before, word, after, candidates, was=was, became=became)
 
 
 def _sentence_pairs(documents: Sequence[demo_corpus.Document]) -> Iterator[Tuple[str, str]]:
@@ -197,157 +198,34 @@ def _order(pair: Tuple[str, str], model: inference.PretrainedModel) -> Order:
 
 
 # ---------------------------------------------------------------------------------------------
-# Telling.
+# In words.
 
 
-def _comparison(findings: Findings) -> List[Tuple[str, str, str, str]]:
-    """Rows of the table: task, untrained, without reading, trained."""
-    rows = [
-        (
-            title,
-            report.percent(findings.untrained[metric]),
-            report.percent(getattr(findings.baselines, metric)),
-            report.percent(findings.trained[metric]),
+def percent(share: float) -> str:
+    """Returns "12.3%" for 0.123."""
+    return f"{share:.1%}"
+
+
+def comparison(findings: Findings) -> List[Tuple[str, str, str, str]]:
+    """Returns the rows of the table with the head HEAD."""
+    rows = []
+    for title, metric in TASKS:
+        shares = (
+            findings.untrained[metric],
+            getattr(findings.baselines, metric),
+            findings.trained[metric],
         )
-        for title, metric in _TASKS
-    ]
+        rows.append((title, *map(percent, shares)))
     losses = [f"{metrics['loss']:.3f}" for metrics in (findings.untrained, findings.trained)]
     return rows + [("Loss", losses[0], "", losses[1])]
 
 
-_HEAD = ("On held-out documents", "untrained", "without reading", "trained")
-
-
 def summary(findings: Findings) -> str:
     """Returns what the terminal shows."""
-    rows = [_HEAD, *_comparison(findings)]
+    rows = [HEAD, *comparison(findings)]
     lines = ["    {:<24}{:>12}{:>18}{:>12}".format(*row) for row in rows]
     lines += ["", "    Fill the gap:"]
     for gap in findings.gaps:
-        best = ", ".join(
-            f"{item.word} {report.percent(item.probability)}" for item in gap.candidates[:3]
-        )
-        lines.append(f"      {gap.before}[{gap.expected}]{gap.after}  ->  {best}")
+        best = ", ".join(f"{word} {percent(share)}" for word, share in gap.candidates[:3])
+        lines.append(f"      {gap.before}[{gap.word}]{gap.after}  ->  {best}")
     return "\n".join(lines)
-
-
-def _charts(findings: Findings) -> str:
-    steps = [evaluation.step for evaluation in findings.evaluations]
-    curve_steps = [row["step"] for row in findings.curve]
-
-    def curves(metric: str) -> List[report.Curve]:
-        held_out = [evaluation.metrics[metric] for evaluation in findings.evaluations]
-        training = [row[metric] for row in findings.curve]
-        return [
-            report.Curve("held-out documents", steps, held_out),
-            report.Curve("training", curve_steps, training, is_faint=True),
-        ]
-
-    items = [report.Chart("Loss", curves("loss"), {})]
-    for title, metric in _TASKS:
-        baselines = {
-            "without reading": getattr(findings.baselines, metric),
-            "untrained": findings.untrained[metric],
-        }
-        items.append(report.Chart(title, curves(metric), baselines, is_share=True))
-    return report.charts(items)
-
-
-def _cards(
-    findings: Findings, seconds: Mapping[str, float], examples_per_second: Optional[float]
-) -> str:
-    items = []
-    for title, metric in _TASKS:
-        note = (
-            f"untrained {report.percent(findings.untrained[metric])}, without reading "
-            f"{report.percent(getattr(findings.baselines, metric))}"
-        )
-        items.append(report.Card(title, report.percent(findings.trained[metric]), note))
-    if examples_per_second:
-        note = f"sequences of {findings.config.max_position_embeddings} pieces a second"
-        items.append(report.Card("Training speed", f"{examples_per_second:,.0f}", note))
-    note = ", ".join(
-        f"{label} {progress.format_seconds(seconds[name])}"
-        for label, name in (
-            ("vocabulary", "train_vocab"),
-            ("records", "create_pretraining_data"),
-            ("training and evaluation", "run_pretraining"),
-        )
-    )
-    items.append(report.Card("Time in all", progress.format_seconds(seconds["all"]), note))
-    return report.cards(items)
-
-
-def _orders(findings: Findings) -> str:
-    rows = [
-        (
-            order.first,
-            order.second,
-            report.percent(order.shown_right),
-            report.percent(order.shown_swapped),
-        )
-        for order in findings.orders
-    ]
-    head = ("first sentence", "second sentence", "“in order” when so", "“in order” when swapped")
-    return report.table(head, rows, text_columns=2)
-
-
-def write_report(
-    path: pathlib.Path,
-    findings: Findings,
-    *,
-    commands: Sequence[str],
-    seconds: Mapping[str, float],
-    examples_per_second: Optional[float],
-) -> None:
-    """Writes the page.
-
-    Args:
-      path, findings: of the page, and what to tell on it.
-      commands: the lines that were run.
-      seconds: how long each command took, by name, and "all".
-      examples_per_second: of training; None if there was nothing left to train.
-    """
-    config, taken = findings.config, progress.format_seconds(seconds["run_pretraining"])
-    lead = (
-        f"An ALBERT of {config.num_hidden_layers} layers and {findings.parameters:,} parameters, "
-        f"pretrained with TensorFlow {tf.__version__} on {findings.characters / 1e6:.2f} million "
-        f"characters of English prose that ship with Python {platform.python_version()}. The "
-        f"numbers are those on {findings.held_out_documents} documents it never saw."
-    )
-    report.write_page(
-        path,
-        "From text to a trained ALBERT",
-        lead,
-        _cards(findings, seconds, examples_per_second),
-        report.section("Learning curves", _charts(findings)),
-        report.section(
-            "Before and after",
-            report.table(_HEAD, _comparison(findings))
-            + report.paragraph(
-                '"Without reading" is the best answer that does not look at the context: the word '
-                "that is seen where the word to find is not masked (a tenth of them are not), else "
-                "the most frequent word; of orders the more frequent one."
-            ),
-        ),
-        report.section(
-            "Fill the gap",
-            report.paragraph(
-                "What the model proposes for a missing word; the one that was meant has a green "
-                f"border. After {findings.evaluations[-1].step:,} steps ({taken} with the "
-                "evaluations) a model this small knows which words are frequent and little of what "
-                "fits a sentence; that takes a larger model, more text and more time."
-            ),
-            report.fills(findings.gaps),
-        ),
-        report.section(
-            "Which sentence comes first?",
-            report.paragraph("Neighbouring sentences of held-out documents, shown both ways."),
-            _orders(findings),
-        ),
-        report.section(
-            "How it was made",
-            report.paragraph("These commands were run; on your own text they are the same."),
-            report.commands(commands),
-        ),
-    )

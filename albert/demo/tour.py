@@ -17,7 +17,7 @@ from typing import NamedTuple
 from albert import create_pretraining_data, modeling, run_pretraining, train_vocab
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
-from albert.demo import page as report
+from albert.demo import page as demo_page
 from albert.demo import runs as demo_runs
 from albert.util import files, folder_lock
 
@@ -66,7 +66,7 @@ def run_tour(folder: str, recipe: Recipe) -> demo_findings.Findings:
         matplotlib, which draws the report, is not installed.
     """
     began = time.time()
-    report.check_matplotlib()
+    demo_page.check_matplotlib()
     demo_runs.claim_folder(folder, dict(recipe._asdict(), python=platform.python_version()))
     path = pathlib.Path(folder)
     commands = demo_runs.Commands()
@@ -86,7 +86,7 @@ def run_tour(folder: str, recipe: Recipe) -> demo_findings.Findings:
     )
     speed = outcome.training.examples_per_second if outcome.training else None
     print(demo_findings.summary(findings))
-    demo_findings.write_report(
+    demo_page.write_page(
         path / "report.html",
         findings,
         commands=commands.lines,

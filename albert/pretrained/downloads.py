@@ -24,7 +24,7 @@ import tarfile
 import threading
 import time
 import zlib
-from typing import Any, Callable, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Generator, Iterator, List, NamedTuple, Optional
 from urllib import parse
 
 import requests
@@ -182,7 +182,7 @@ class _Transfer:
             self._check_status(response)
             if response.status_code != 206:
                 start, origin = 0, _origin_of(response, self.url)
-            elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+            elif not origin or not _is_part(response, start):
                 discard(self.path)
                 raise _InterruptedError("the server sent another part of the file than asked for")
             self._check_size(origin.size or 0)
@@ -203,7 +203,7 @@ class _Transfer:
             for chunk in iter(lambda: stream.read(1 << 22), b""):
                 sha256.update(chunk)
                 md5.update(chunk)
-        if origin.md5 not in (None, md5.hexdigest()):
+        if origin and origin.md5 not in (None, md5.hexdigest()):
             discard(self.path)
             raise ValueError(
                 f"What arrived from {self.url} is not what the server sent: its MD5 is "
@@ -267,12 +267,17 @@ class _Transfer:
                 bar.update(len(chunk) / 1e6, "")
 
 
+def _is_part(response: requests.Response, start: int) -> bool:
+    """Whether a part of the file is what was asked for."""
+    return response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
+
+
 def _origin_of(response: requests.Response, url: str) -> _Origin:
     """What a server says of the file that it sends."""
     headers = response.headers
     if headers.get("Content-Encoding", "identity") != "identity":
         return _Origin(url, None, None, None)  # what it says is of the compressed bytes
-    version = headers.get("ETag", "")
+    version: Optional[str] = headers.get("ETag", "")
     if not version or version.startswith("W/"):  # a weak one does not promise the same bytes
         version = headers.get("Last-Modified")
     length = headers.get("Content-Length", "")
@@ -285,7 +290,7 @@ def _origin_of(response: requests.Response, url: str) -> _Origin:
     )
 
 
-def _before(deadline: float, items: Iterator[Any]) -> Iterator[Any]:
+def _before(deadline: float, items: Iterator[Any]) -> Generator[Any, None, None]:
     """Yields the items, which another thread waits for, and gives up at the deadline.
 
     A server that sends a byte now and then would hold up whoever reads, whatever the time-outs.

@@ -133,26 +133,23 @@ class Model:
         self.network.close()
 
 
-def parts_of(text: Text, number: int = 0) -> Tuple[str, ...]:
-    """Returns a text, or a pair of texts, as a tuple.
+def checked(texts: Sequence[Text]) -> List[Tuple[str, ...]]:
+    """Returns each text, or pair of texts, as a tuple.
 
     Raises:
-      ValueError: it is neither; the message names it as the one of this number, from 0.
+      ValueError: an item is neither; or a single text is given, which is a sequence too.
     """
-    parts = (text,) if isinstance(text, str) else text
-    is_sequence = isinstance(parts, (tuple, list)) and len(parts) in (1, 2)
-    if not is_sequence or not all(isinstance(part, str) for part in parts):
-        raise ValueError(
-            f"Text number {number + 1} is {str(text)[:60]!r}. Each must be a text or a pair of "
-            "texts."
-        )
-    return tuple(parts)
-
-
-def check_list(texts: Any) -> None:
-    """Refuses a single text where a list of them is needed, since a text is a sequence too."""
     if isinstance(texts, str):
         raise ValueError("A list of texts is needed, not a single text: write [text].")
+    found = [(text,) if isinstance(text, str) else text for text in texts]
+    for number, parts in enumerate(found, 1):
+        is_sequence = isinstance(parts, (tuple, list)) and len(parts) in (1, 2)
+        if not is_sequence or not all(isinstance(part, str) for part in parts):
+            raise ValueError(
+                f"Text number {number} is {str(parts)[:60]!r}. Each must be a text or a pair of "
+                "texts."
+            )
+    return [tuple(parts) for parts in found]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -322,7 +319,7 @@ class _Pretrained(Model):
     def _load(self, session: tf.Session) -> None:
         if self.source.hub_module:
             session.run([tf.global_variables_initializer(), tf.tables_initializer()])
-        else:
+        elif self.source.checkpoint:
             checkpoint_init.restore_weights(session, self.source.checkpoint)
 
     def _module_outputs(self, inputs: Tensors, signature: str) -> Tensors:
@@ -332,9 +329,15 @@ class _Pretrained(Model):
         module = hub.Module(self.source.hub_module, name="module")
         return module({name: inputs[name] for name in names}, signature=signature, as_dict=True)
 
+    @property
+    def config(self) -> modeling.AlbertConfig:
+        """Returns the configuration of a model that is no hub module."""
+        assert self.source.config
+        return self.source.config
+
     def _albert(self, inputs: Tensors) -> modeling.AlbertModel:
         return modeling.AlbertModel(
-            self.source.config,
+            self.config,
             False,
             inputs["input_ids"],
             input_mask=inputs["input_mask"],
@@ -400,8 +403,7 @@ class Embedder(_Pretrained):
         Raises:
           ValueError: an item is neither.
         """
-        check_list(texts)
-        parts = [parts_of(text, number) for number, text in enumerate(texts)]
+        parts = checked(texts)
         flat = [part for item in parts for part in item]
         ids = iter(self.source.tokenizer.encode_ids_batch(flat))
         found = self.network.run([self._row([next(ids) for _ in item]) for item in parts])
@@ -491,7 +493,6 @@ class MaskFiller(_Pretrained):
         Raises:
           ValueError: a text without [MASK], or one that is too long for the model.
         """
-        check_list(texts)
         rows = [self._masked_row(text) for text in texts]
         return [
             [self._proposals(found, number) for number in range(len(row[POSITIONS]))]
@@ -503,7 +504,7 @@ class MaskFiller(_Pretrained):
             logits = self._module_outputs(inputs, "mlm")["mlm_logits"]  # [B * P, V]
             return self._best(logits, inputs)
         model = self._albert(inputs)
-        return self._best(_word_logits(self.source.config, model, inputs), inputs)
+        return self._best(_word_logits(self.config, model, inputs), inputs)
 
     def _best(self, logits: tf.Tensor, inputs: Tensors) -> Dict[str, tf.Tensor]:
         """The most probable tokens and their probabilities, [B, P, count]."""
@@ -580,9 +581,9 @@ class PretrainedModel(MaskFiller):
         self.parameters = sum(variable.shape.num_elements() for variable in variables)
 
     def _build(self, inputs: Tensors) -> Tensors:
-        config, model = self.source.config, self._albert(inputs)
-        order = modeling.sentence_order_logits(config, model.get_pooled_output())
-        best = self._best(_word_logits(config, model, inputs), inputs)
+        model = self._albert(inputs)
+        order = modeling.sentence_order_logits(self.config, model.get_pooled_output())
+        best = self._best(_word_logits(self.config, model, inputs), inputs)
         return dict(best, order=tf.nn.softmax(order))  # [B, 2]
 
     def _ids(self, text: str) -> List[int]:

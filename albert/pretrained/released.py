@@ -482,6 +482,7 @@ def _checkpoint_in(folder: str) -> str:
 
 def _check_vocabulary(found: ModelFiles) -> None:
     """One that only lies in the same folder has to fit exactly."""
+    assert found.albert_config_file
     vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
     tokenizer = tokenization.FullTokenizer(found.vocab_file, True, found.spm_model_file)
     if len(tokenizer.vocab) != vocab_size:

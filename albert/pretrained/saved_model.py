@@ -51,7 +51,7 @@ def export_saved_model(
     checkpoint: str,
     *,
     max_seq_length: int,
-    constants: Mapping[str, float] = (),
+    constants: Optional[Mapping[str, float]] = None,
     extra_files: Optional[Mapping[str, bytes]] = None,
 ) -> str:
     """Writes export_dir/<seconds since 1970>, whole or not at all.
@@ -78,7 +78,7 @@ def export_saved_model(
         # TensorFlow 2 sees the weights of a SavedModel only if they are resource variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
             outputs = dict(build_outputs(inputs))
-        for name, value in dict(constants).items():
+        for name, value in (constants or {}).items():
             outputs[name] = tf.constant(value, tf.float32, name=name)
         check_portable(graph)
         describe = tf.saved_model.predict_signature_def

@@ -118,13 +118,8 @@ def make_job(
 ) -> Job:
     """Returns what is to be done, with all mistakes found that can be found before it starts.
 
-    Args:
-      input_file: names, patterns and folders of text files, with commas between them.
-      output_file: data/train, or data/train-*.tf_record for names that end like this.
-      tokenizer: cuts the text.
-      tokenizer_file: the vocabulary or model it was loaded from, for the fingerprint.
-      settings: see DataSettings.
-      num_shards: record files to write; None for about 128 MiB each.
+    The arguments are the flags of these names; `tokenizer_file` is the vocabulary or model that the
+    tokenizer was loaded from.
 
     Raises:
       ValueError: a setting out of its range or that needs one machine, no text, names of output
@@ -371,7 +366,7 @@ class Shards:
     """
 
     def __init__(self, output_file: str, count: int):
-        """`output_file`: see make_job; `count`: how many record files.
+        """Takes data/train, or data/train-*.tf_record for names that end like this.
 
         Raises:
           ValueError: a name that cannot be used, or a number of shards.
@@ -587,9 +582,7 @@ def parse_options(
 ) -> pipeline_options.PipelineOptions:
     """Returns the options that `arguments` stand for.
 
-    Args:
-      arguments: such as ["--runner=FlinkRunner", "--parallelism", "8"].
-      own_flags: names of the program's flags, which may have been meant.
+    `own_flags` are the names of the program's flags, which may have been meant.
 
     Raises:
       ValueError: an argument that neither the program nor Beam knows. Those of a runner with a job
@@ -621,11 +614,7 @@ def parse_options(
 def run(
     options: pipeline_options.PipelineOptions, add_to: Callable[[beam.Pipeline], None]
 ) -> runners.PipelineResult:
-    """Runs a pipeline to its end and returns what Beam does.
-
-    Args:
-      options: of the pipeline.
-      add_to: adds the steps to the pipeline it is given.
+    """Runs the pipeline that `add_to` adds its steps to, to its end, and returns what Beam does.
 
     Raises:
       ValueError: raised so by a step (a worker's error comes as text; its sentence is found in it),

@@ -160,13 +160,8 @@ def read_range(
     Lines are known by their byte offset, which a reader can tell without those before; the number
     of a line it could not.
 
-    Args:
-      one: the range.
-      stream: the file, open at its start; compressed files are unpacked here.
-      text_field, on_bad_line: see read_file.
-
-    Raises:
-      ValueError: as read_file.
+    Errors and the other arguments are those of `read_file`; `stream` is the file, open at its
+    start.
     """
     lines = _lines(stream, one.path, one.start)
     lines = (_json_lines_of if is_json(one.path) else _text_lines_of)(one, lines)
@@ -348,12 +343,7 @@ def _is_blank(line: bytes) -> bool:
 
 
 def read_documents(paths: Sequence[str], **reading: Any) -> Iterator[RawDocument]:
-    """Yields the documents of text files, one after another, numbered through all of them.
-
-    Args:
-      paths: text files.
-      **reading: further arguments of read_file.
-    """
+    """Yields the documents of text files, numbered through all; `reading`: see read_file."""
     index = source = 0  # of the file's first document
     for path in paths:
         last = None
@@ -372,10 +362,10 @@ def read_blocks(
       paths: text files.
       window_bytes: how many bytes of text make a window of the shuffle.
       with_neighbours: give each block with text of one document only a document beside it.
-      **reading: further arguments of read_file.
+      **reading: see read_file.
 
     Raises:
-      ValueError: no text at all; or with_neighbours and a single document; or as read_file does.
+      ValueError: as read_file; no text at all; with_neighbours and a single document.
     """
     number, done = 0, 0
     finder = _NeighbourFinder(paths, reading) if with_neighbours else None
@@ -437,26 +427,14 @@ class _NeighbourFinder:
         )
 
 
-class DecodedLines(NamedTuple):
-    """Lines as text, and how many of them were not UTF-8."""
+def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
+    """Returns the lines of a document as text, and how many were not UTF-8.
 
-    lines: List[str]
-    bad: int
-
-
-def decode_lines(document: RawDocument, mode: str) -> DecodedLines:
-    """Returns the lines of a document as text.
-
-    Args:
-      document: what `read_documents` yields.
-      mode: what to do with a line that is not UTF-8. "r": it is an error; "rb": drop the bytes;
-        "lines": drop the line. Dropped ones are counted.
-
-    Raises:
-      ValueError: bytes that are not UTF-8, with file and line, where mode is "r".
+    What becomes of a line that is not UTF-8 depends on the mode. "r": it is a ValueError that names
+    file and line; "rb": its bad bytes are dropped; "lines": it is.
     """
     try:
-        return DecodedLines(document.text.decode("utf-8").split("\n"), 0)
+        return document.text.decode("utf-8").split("\n"), 0
     except UnicodeDecodeError:
         lines, bad = [], 0
     for number, line in enumerate(document.text.split(b"\n"), start=document.first_line):
@@ -470,7 +448,7 @@ def decode_lines(document: RawDocument, mode: str) -> DecodedLines:
         bad += is_bad
         if not (is_bad and mode == "lines"):
             lines.append(text)
-    return DecodedLines(lines, bad)
+    return lines, bad
 
 
 # ----------------------------------------------------------------------------------------- finding
@@ -519,12 +497,6 @@ def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
     for parent, folders, names in _walk(folder, flag_name):
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths = [os.path.join(parent, name) for name in names if _is_text_name(name)]
-        dead = [path for path in paths if os.path.islink(path) and not os.path.exists(path)]
-        if dead:
-            raise ValueError(
-                f"--{flag_name}: '{dead[0]}' is a link to '{os.readlink(dead[0])}', which is not "
-                "there. Remove the link or mend it."
-            )
         found += [path for path in paths if os.path.abspath(path) not in excluded]
     hidden = {path for path in found if "/." in path[len(folder) :]}  # gfile's walk goes there too
     found = [path for path in found if path not in hidden]

@@ -21,6 +21,7 @@ from albert.pretraining import masking as ngram_masking
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys as random_streams
 from albert.pretraining import words
+from albert.pretraining.pairs import DataSettings
 from albert.util import files
 
 INPUT_MODES = ("r", "rb")
@@ -35,42 +36,14 @@ _MANY_COPIES = 10  # of text without masks
 _NEWER_SETTINGS = ("language", "split_sentences", "text_field")
 
 
-class DataSettings(NamedTuple):
-    """What decides the records; names and defaults are those of the flags."""
-
-    max_seq_length: int = 512
-    max_predictions_per_seq: int = 20
-    masked_lm_prob: float = 0.15
-    ngram: int = 3
-    favor_shorter_ngram: bool = True
-    do_whole_word_mask: bool = True
-    do_permutation: bool = False
-    random_next_sentence: bool = False
-    short_seq_prob: float = 0.1
-    dupe_factor: int = 40
-    random_seed: int = 12345
-    word_start: str = "reference"
-    input_file_mode: str = "r"
-    shuffle_window_mb: int = 256
-    language: str = "any"
-    user_dictionary: Optional[str] = None
-    split_sentences: bool = False
-    text_field: str = text_documents.TEXT_FIELD
-
-    @property
-    def slots(self) -> int:
-        """Predictions a record has room for."""
-        return self.max_predictions_per_seq * (1 + self.do_permutation)
-
-
 class Counts(NamedTuple):
     """What was read and made."""
 
     documents: int = 0
-    empty_documents: int = 0  # nothing in them gave a piece
+    empty_documents: int = 0  # nothing in them gave a token
     sentences: int = 0
     bad_lines: int = 0  # not UTF-8, and mended (input_file_mode rb)
-    left_out: int = 0  # single pieces at a document's end, over all passes
+    left_out: int = 0  # single tokens at a document's end, over all passes
     instances: int = 0
     label_one: int = 0
     predictions: int = 0
@@ -163,18 +136,13 @@ def check_counts(counts: Counts) -> None:
         )
     if not counts.instances:
         raise ValueError(
-            "--input_file: the text gives no instance. Every document is empty or a single piece; "
+            "--input_file: the text gives no instance. Every document is empty or a single token; "
             "is the vocabulary the right one?"
         )
 
 
-def part_of(settings: DataSettings, kind: Any) -> Any:
-    """Returns the NamedTuple `kind` with those of `settings` that it has fields for."""
-    return kind(**{name: getattr(settings, name) for name in kind._fields})
-
-
 class Tokenized(NamedTuple):
-    """A block of pieces, and what was read for it."""
+    """A block of tokens, and what was read for it."""
 
     block: segment_pairs.TokenizedBlock
     counts: Counts
@@ -217,8 +185,6 @@ class InstanceMaker:
             self._segmenter = words.ChineseSegmenter(settings.user_dictionary)
         self._table = words.piece_table(tokenizer, settings.word_start)
         self.vocabulary = words.describe_vocabulary(self._table)
-        self._pair_settings = part_of(settings, segment_pairs.PairSettings)
-        self._mask_settings = part_of(settings, ngram_masking.MaskSettings)
 
     def instances(self, block: text_documents.TextBlock) -> Instances:
         """Returns the instances of all passes over `block`.
@@ -227,7 +193,7 @@ class InstanceMaker:
           ValueError: bad UTF-8, with file and line (input_file_mode r).
         """
         tokenized, counts = self.tokenize(block)
-        pairs, left_out = segment_pairs.make_pairs(tokenized, self._pair_settings)
+        pairs, left_out = segment_pairs.make_pairs(tokenized, self._settings)
         counts = counts._replace(
             left_out=left_out, instances=len(pairs.key), label_one=int(pairs.label.sum())
         )
@@ -246,11 +212,11 @@ class InstanceMaker:
                 tokenized,
                 pairs.slice(start, start + rows),
                 table=self._table,
-                settings=self._mask_settings,
+                settings=self._settings,
             )
 
     def tokenize(self, block: text_documents.TextBlock) -> Tokenized:
-        """Returns the pieces of all documents but empty ones."""
+        """Returns the tokens of all documents but empty ones."""
         flat: List[int] = []
         starts: List[np.ndarray] = []
         borders = [0]

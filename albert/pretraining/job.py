@@ -102,14 +102,13 @@ def create_pretraining_data(
 ) -> Summary:
     """Makes the records of `output_files` from the text of `input_files`.
 
+    Each output file is written in one step when it is finished, with its metadata. If all are there
+    already, made from the same text by the same settings, nothing is done.
+
     Args:
       input_files: text files; their order is that of the text.
-      output_files: TFRecord files to write, each in one step when it is finished, with a sidecar
-        (see `files`). If all are there already, made from the same text by the same settings,
-        nothing is done.
-      tokenizer: cuts the text.
-      tokenizer_file: the vocabulary or model it was loaded from, for the fingerprint.
-      settings: see DataSettings.
+      output_files: TFRecord files.
+      tokenizer_file: the vocabulary or model that the tokenizer was loaded from.
       num_processes: worker processes; all processors by default. 1 works in this process.
       overwrite: replace output files that this function did not make.
       work_dir: local folder for unfinished work. By default a hidden folder beside the first
@@ -130,7 +129,9 @@ def create_pretraining_data(
     vocabulary = vocabulary_of(tokenizer, tokenizer_file)
     if outputs.all_current():
         outputs.put_beside(vocabulary)
-        return _nothing_to_do(outputs, started)
+        counts = Counts(instances=outputs.count_records())
+        _LOGGER.info("Nothing to do: the output was made from the same text by the same settings.")
+        return Summary(counts, True, time.time() - started, 0.0)
     memory = progress.PeakMemory()
     with _WorkFolder(work_dir, outputs.paths[0], outputs.key()) as work:
         outputs.make_way(overwrite=overwrite or work.is_resumed)
@@ -176,23 +177,6 @@ def _check_unchanged(input_files: Sequence[str], *, sizes: Sequence[int]) -> Non
     for path, size, length in zip(input_files, sizes, many_files.each(_size, input_files)):
         if length != size:
             raise ValueError(f"--input_file: '{path}' was changed while it was read. Start again.")
-
-
-def _nothing_to_do(outputs: "_Outputs", started: float) -> Summary:
-    """Says so."""
-    instances = outputs.count_records()
-    _LOGGER.info(
-        "Nothing to do: the output (%s, %d instances) was made from the same text by the same "
-        "settings.",
-        _number(len(outputs.paths), "file"),
-        instances,
-    )
-    return Summary(Counts(instances=instances), True, time.time() - started, 0.0)
-
-
-def _number(count: int, noun: str) -> str:
-    """The count with its noun: 1 file, 2 files."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _fingerprint(
@@ -245,27 +229,24 @@ def _size(path: str) -> int:
 def _report(summary: Summary, *, reused: int) -> None:
     """Says what was read and made."""
     counts = summary.counts
+    seconds = progress.format_seconds(summary.seconds)
+    rate = (counts.instances - reused) / summary.seconds
     _LOGGER.info(
-        "%s, %s -> %s with %s in %s (%s instances/s).",
-        _number(counts.documents, "document"),
-        _number(counts.sentences, "sentence"),
-        _number(counts.instances, "instance"),
-        _number(counts.predictions, "prediction"),
-        progress.format_seconds(summary.seconds),
-        f"{(counts.instances - reused) / summary.seconds:,.0f}",
+        f"{counts.documents:,} documents, {counts.sentences:,} sentences -> {counts.instances:,} "
+        f"instances with {counts.predictions:,} predictions in {seconds} ({rate:,.0f} instances/s)."
     )
     _LOGGER.info(
         "Label 1: %.2f%%. Memory of all processes together: at most %.0f MB.",
         100.0 * counts.label_one / counts.instances,
         summary.peak_megabytes,
     )
-    oddities = [
-        (counts.empty_documents, "empty document"),
-        (counts.bad_documents, "JSON line without a document, now left out"),
-        (counts.bad_lines, "line that was not UTF-8, now without the bad bytes"),
-        (counts.left_out, "single token at a document's end without a pair, over all passes"),
-    ]
-    for count, what in oddities:
+    oddities = {
+        "empty document": counts.empty_documents,
+        "JSON line without a document, now left out": counts.bad_documents,
+        "line that was not UTF-8, now without the bad bytes": counts.bad_lines,
+        "single token at a document's end without a pair, over all passes": counts.left_out,
+    }
+    for what, count in oddities.items():
         if count:
             _LOGGER.warning("%d times: %s.", count, what)
 
@@ -295,11 +276,8 @@ def write_part(
 ) -> Part:
     """Writes a part to `path`, where it appears only when it is whole, and returns it.
 
-    Args:
-      path: a local file.
-      keys: uint64 [N], ascending.
-      batches: the N records, in the order of the keys; one batch is in memory at a time.
-      note: JSON values to find again in Part.note; read after the last batch.
+    `keys` are uint64 [N], ascending, and the N records in their order. One batch of them is in
+    memory at a time, and `note` is read after the last.
     """
     ends = [np.zeros([0], np.int64)]
     checksum = size = 0
@@ -693,9 +671,7 @@ def check_ours(
     Other settings make a file anew; other text is rather a name that was mistyped.
 
     Args:
-      path: the file.
-      sidecar: of the file, if it has one.
-      size: its bytes.
+      path: a file of `size` bytes with this metadata (`sidecar`).
       fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
 
     Raises:
@@ -707,12 +683,17 @@ def check_ours(
             f"--output_file: '{path}' is there already, and this program did not make it as it is. "
             "Choose another name, or replace it by --overwrite."
         )
-    old, new = (sorted(one["name"] for one in made["text"]) for made in (made_from, fingerprint))
+    old, new = (_names_of(made["text"]) for made in (made_from, fingerprint))
     if old != new:
         raise ValueError(
             f"--output_file: '{path}' was made from {_listed(old)}, and --input_file is "
             f"{_listed(new)}. Choose another name, or replace it by --overwrite."
         )
+
+
+def _names_of(text: Any) -> List[str]:
+    """The names in a fingerprint; none in one that an older version wrote in another way."""
+    return sorted(one["name"] for one in text) if isinstance(text, list) else []
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -32,6 +32,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys as random_streams
+from albert.pretraining.pairs import DataSettings
 from albert.pretraining.words import PieceTable, Vocabulary
 
 # Of the chosen tokens these shares become [MASK], and become [MASK] or stay.
@@ -51,24 +52,12 @@ Features = Mapping[str, tf.Tensor]
 # --------------------------------------------------------------------------------------- sequences
 
 
-class MaskSettings(NamedTuple):
-    """What decides the masking; the names are those of the flags."""
-
-    max_seq_length: int
-    max_predictions_per_seq: int
-    masked_lm_prob: float
-    ngram: int
-    favor_shorter_ngram: bool
-    do_whole_word_mask: bool
-    do_permutation: bool
-
-
 class _Words(NamedTuple):
     """The words of N sequences, in positions 0 .. M-1 that leave out [CLS] and [SEP]."""
 
-    of_piece: np.ndarray  # int [N, M]: the word a piece belongs to
+    of_piece: np.ndarray  # int [N, M]: the word a token belongs to
     count: np.ndarray  # int [N]
-    start: np.ndarray  # int [N, W + ngram]: first piece; from `count` on, the sequence's length
+    start: np.ndarray  # int [N, W + ngram]: first token; from `count` on, the sequence's length
 
 
 class _Sequences(NamedTuple):
@@ -85,15 +74,14 @@ def masked_features(
     pairs: segment_pairs.Pairs,
     *,
     table: PieceTable,
-    settings: MaskSettings,
+    settings: DataSettings,
 ) -> Dict[str, np.ndarray]:
     """Returns the features of N pretraining records, padded with zeros.
 
     Args:
       block: the text the pairs point into.
-      pairs: N pairs, at most S - 3 pieces each.
+      pairs: N pairs, at most S - 3 tokens each.
       table: of the vocabulary.
-      settings: see MaskSettings.
 
     Returns:
       input_ids, input_mask, segment_ids, token_boundary [N, S]; masked_lm_positions,
@@ -126,16 +114,16 @@ def mask_sequence(
     *,
     key: np.ndarray,
     table: PieceTable,
-    settings: MaskSettings,
+    settings: DataSettings,
 ) -> MaskedSequence:
     """Masks one sequence of any layout, as `masked_features` does it with pairs.
 
     Args:
       ids: int32 [S]; [CLS] and [SEP] end words and stay.
-      starts_word: bool [S]: which pieces start a word.
+      starts_word: bool [S].
       key: uint64 [1], of the random numbers.
-      table: of the vocabulary; is_word_start is not looked at.
-      settings: see MaskSettings; max_seq_length does not matter.
+      table: mask_id, cls_id, sep_id and ordinary count.
+      settings: max_seq_length does not matter.
     """
     place = np.flatnonzero((ids != table.cls_id) & (ids != table.sep_id))  # [M]
     if not len(place):
@@ -160,10 +148,10 @@ def _mask(
     *,
     keys: np.ndarray,
     table: PieceTable,
-    settings: MaskSettings,
+    settings: DataSettings,
     wanted: Optional[np.ndarray] = None,
 ) -> Tuple[np.ndarray, np.ndarray]:
-    """The ids after masking and which pieces are to be predicted, [N, M] both."""
+    """The ids after masking and which tokens are to be predicted, [N, M] both."""
     if wanted is None:
         wanted = _number_to_predict(sequences.length, settings)
     order = random_streams.fold(keys, WORDS)
@@ -183,12 +171,12 @@ def _mask(
 
 
 def count_predictions(features: Dict[str, np.ndarray]) -> int:
-    """Returns how many pieces the features of `masked_features` predict."""
+    """Returns how many tokens the features of `masked_features` predict."""
     return int(features["masked_lm_weights"].sum()) if "masked_lm_weights" in features else 0
 
 
 def _gather(
-    block: segment_pairs.TokenizedBlock, pairs: segment_pairs.Pairs, settings: MaskSettings
+    block: segment_pairs.TokenizedBlock, pairs: segment_pairs.Pairs, settings: DataSettings
 ) -> _Sequences:
     """A and B one after the other, without [CLS] and [SEP]."""
     position = np.arange(settings.max_seq_length - 3)[None, :]  # [1, M]
@@ -203,7 +191,7 @@ def _gather(
     return _Sequences(pieces, is_piece, starts, length[:, 0])
 
 
-def _find_words(sequences: _Sequences, length_a: np.ndarray, settings: MaskSettings) -> _Words:
+def _find_words(sequences: _Sequences, length_a: np.ndarray, settings: DataSettings) -> _Words:
     """Words open at word starts and at the start of a segment; without whole words, anywhere."""
     is_start = sequences.is_piece.copy()
     if settings.do_whole_word_mask:
@@ -214,8 +202,8 @@ def _find_words(sequences: _Sequences, length_a: np.ndarray, settings: MaskSetti
     return _words(is_start, sequences.length, settings)
 
 
-def _words(is_start: np.ndarray, length: np.ndarray, settings: MaskSettings) -> _Words:
-    """The words that open at the pieces is_start [N, M] of sequences of these lengths [N]."""
+def _words(is_start: np.ndarray, length: np.ndarray, settings: DataSettings) -> _Words:
+    """The words that open at the tokens is_start [N, M] of sequences of these lengths [N]."""
     of_piece = np.cumsum(is_start, axis=1, dtype=np.int32) - 1
     count = of_piece[:, -1].astype(np.int64) + 1
     start = np.repeat(length[:, None], count.max() + settings.ngram, axis=1)
@@ -224,7 +212,7 @@ def _words(is_start: np.ndarray, length: np.ndarray, settings: MaskSettings) -> 
     return _Words(of_piece, count, start)
 
 
-def _number_to_predict(length: np.ndarray, settings: MaskSettings) -> np.ndarray:
+def _number_to_predict(length: np.ndarray, settings: DataSettings) -> np.ndarray:
     """int64 [N]; the length that counts includes [CLS] and [SEP]. Rounds halves to even."""
     if settings.masked_lm_prob == 0:
         return np.zeros_like(length)
@@ -235,7 +223,7 @@ def _number_to_predict(length: np.ndarray, settings: MaskSettings) -> np.ndarray
 # ----------------------------------------------------------------------------------------- choosing
 
 
-def ngram_thresholds(settings: MaskSettings) -> np.ndarray:
+def ngram_thresholds(settings: DataSettings) -> np.ndarray:
     """float64 [ngram - 1]: u below the first means n = 1, below the second n = 2, and so on."""
     weights = [1.0 / n for n in range(1, settings.ngram + 1)]
     if not settings.favor_shorter_ngram:
@@ -268,10 +256,10 @@ def _choose_words(
     wanted: np.ndarray,
     *,
     keys: np.ndarray,
-    settings: MaskSettings,
+    settings: DataSettings,
     taken: Optional[np.ndarray] = None,
 ) -> np.ndarray:
-    """bool [N, W + ngram]: words chosen n-gram by n-gram until `wanted` pieces are reached.
+    """bool [N, W + ngram]: words chosen n-gram by n-gram until `wanted` tokens are reached.
 
     Words in `taken` count as chosen already but do not add to the number.
     """
@@ -288,7 +276,7 @@ def _choose_words(
     )
     flat_order, flat_draws = order.reshape(-1), draws.reshape(-1)
     row = np.flatnonzero(wanted > 0)
-    room = wanted[row]  # pieces still to be chosen
+    room = wanted[row]  # tokens still to be chosen
     for visit in range(visits_width):
         active = (room > 0) & (visit < words.count[row])
         row, room = row[active], room[active]
@@ -315,7 +303,7 @@ def _choose_words(
 
 
 def _pieces_of(words: _Words, chosen: np.ndarray, is_piece: np.ndarray) -> np.ndarray:
-    """bool [N, M]: the pieces of the chosen words."""
+    """bool [N, M]: the tokens of the chosen words."""
     rows = np.arange(len(chosen))[:, None]
     return chosen[rows, words.of_piece] & is_piece
 
@@ -326,7 +314,7 @@ def _pieces_of(words: _Words, chosen: np.ndarray, is_piece: np.ndarray) -> np.nd
 def _replace(
     output: np.ndarray, chosen: np.ndarray, *, keys: np.ndarray, table: PieceTable
 ) -> None:
-    """80% [MASK], 10% unchanged, 10% a random ordinary piece, in place."""
+    """80% [MASK], 10% unchanged, 10% a random ordinary token, in place."""
     rows, columns = np.nonzero(chosen)
     keys = random_streams.fold(random_streams.fold(keys, ACTIONS)[rows], columns)
     action = (keys >> np.uint64(32)).astype(np.float64) * 2.0**-32
@@ -339,7 +327,7 @@ def _replace(
 
 
 def _permute(output: np.ndarray, moved: np.ndarray, keys: np.ndarray) -> None:
-    """Shuffles the pieces at the `moved` positions of each row among themselves, in place."""
+    """Shuffles the tokens at the `moved` positions of each row among themselves, in place."""
     rows, columns = np.nonzero(moved)
     draws = random_streams.fold(keys[rows], columns)
     shuffled = np.lexsort((draws, rows))  # within each row, the positions in random order
@@ -355,7 +343,7 @@ def _lay_out(
     *,
     length_a: np.ndarray,
     table: PieceTable,
-    settings: MaskSettings,
+    settings: DataSettings,
 ) -> Dict[str, np.ndarray]:
     """[CLS] A [SEP] B [SEP] and what goes with it, [N, S]."""
     count, width = len(output), settings.max_seq_length
@@ -384,7 +372,7 @@ def _lay_out(
 
 
 def _predictions(
-    chosen: np.ndarray, labels: np.ndarray, *, length_a: np.ndarray, settings: MaskSettings
+    chosen: np.ndarray, labels: np.ndarray, *, length_a: np.ndarray, settings: DataSettings
 ) -> Dict[str, np.ndarray]:
     """The masked_lm_* features: positions in ascending order, what stood there, weight one."""
     slots = settings.max_predictions_per_seq * (1 + settings.do_permutation)
@@ -409,7 +397,7 @@ def _predictions(
 
 
 def masking(
-    *, settings: MaskSettings, seed: int, vocabulary: Vocabulary
+    *, settings: DataSettings, seed: int, vocabulary: Vocabulary
 ) -> Callable[[Features, tf.Tensor], Dict[str, tf.Tensor]]:
     """Returns a transform for data.batches.seeded_batches.
 
@@ -437,7 +425,7 @@ def keys_of(seed: int, positions: tf.Tensor) -> tf.Tensor:
 
 
 def masked(
-    features: Features, keys: tf.Tensor, settings: MaskSettings, *, vocabulary: Vocabulary
+    features: Features, keys: tf.Tensor, settings: DataSettings, *, vocabulary: Vocabulary
 ) -> Dict[str, tf.Tensor]:
     """Returns the features with the masks that `masked_features` gives records of these keys.
 
@@ -476,7 +464,7 @@ class _GraphWords(NamedTuple):
     start: tf.Tensor  # int32 [B, S + n]: rank of the first token; from `count` on, the length
 
 
-def _graph_words(features: Features, settings: MaskSettings) -> _GraphWords:
+def _graph_words(features: Features, settings: DataSettings) -> _GraphWords:
     """Words open where they do in `_find_words`."""
     in_use, segments = features["input_mask"] > 0, features["segment_ids"]
     size, width = tf.shape(segments)[0], segments.shape.as_list()[1]
@@ -500,7 +488,7 @@ def _graph_words(features: Features, settings: MaskSettings) -> _GraphWords:
 
 
 def _graph_visits(
-    words: _GraphWords, keys: tf.Tensor, settings: MaskSettings
+    words: _GraphWords, keys: tf.Tensor, settings: DataSettings
 ) -> Tuple[tf.Tensor, tf.Tensor]:
     """As `_visits`: the words in random order, and the n drawn at each visit; int32 [B, S]."""
     width = words.of_token.shape.as_list()[1]
@@ -523,14 +511,14 @@ def _graph_visits(
     return tf.minimum(order, width - 1), lengths  # absent words have the highest number there is
 
 
-def _graph_number_to_predict(words: _GraphWords, settings: MaskSettings) -> tf.Tensor:
+def _graph_number_to_predict(words: _GraphWords, settings: DataSettings) -> tf.Tensor:
     """int32 [B]; as `_number_to_predict`."""
     number = tf.round(tf.cast(words.length + 3, tf.float64) * settings.masked_lm_prob)
     number = tf.maximum(1, tf.cast(number, tf.int32))
     return tf.minimum(settings.max_predictions_per_seq, number)
 
 
-def _graph_chosen(words: _GraphWords, keys: tf.Tensor, settings: MaskSettings) -> tf.Tensor:
+def _graph_chosen(words: _GraphWords, keys: tf.Tensor, settings: DataSettings) -> tf.Tensor:
     """bool [B, S]: the tokens to predict, chosen by visits as in `_choose_words`."""
     keys = random_streams.graph_fold(keys, WORDS)
     order, lengths = _graph_visits(words, keys, settings)

@@ -38,6 +38,7 @@ from albert.data import record_index
 from albert.pretrained import model_vocabulary
 from albert.pretraining import masking as ngram_masking
 from albert.pretraining import words
+from albert.pretraining.pairs import DataSettings
 from albert.training import distribution
 from albert.training import estimators as estimator_utils
 from albert.training import model_fn as training_graph
@@ -45,7 +46,7 @@ from albert.util import many_files
 
 _LOGGER = logging.getLogger("albert")
 
-# So many records show which piece is [MASK].
+# So many records show which token is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
 _RECORDS_TO_CHECK = 10  # of each file
 _MASK_KINDS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
@@ -67,8 +68,8 @@ def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> input_pip
     """Returns the declaration of a pretraining record, to write and to read it by.
 
     Args:
-      max_seq_length: S, pieces in a sequence, padding included.
-      max_predictions_per_seq: P, slots for masked pieces. Records made with do_permutation have
+      max_seq_length: S, tokens in a sequence, padding included.
+      max_predictions_per_seq: P, slots for masked tokens. Records made with do_permutation have
         twice the number that data creation was told.
     """
     sequence, predictions = (max_seq_length,), (max_predictions_per_seq,)
@@ -327,7 +328,7 @@ def _masking(settings: InputSettings) -> Callable:
         collections.deque(many_files.each(check, settings.files, "Looking for words"), maxlen=0)
     vocabulary = _vocabulary(settings, made_with)
     _LOGGER.info(
-        "Masks are drawn on the fly%s: %.1f%% of the pieces and at most %d, in n-grams of up to %d "
+        "Masks are drawn on the fly%s: %.1f%% of the tokens and at most %d, in n-grams of up to %d "
         "%s.",
         "" if settings.is_training else ", the same in each evaluation",
         100.0 * masks.masked_lm_prob,
@@ -436,7 +437,7 @@ def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.
         if is_named and words.describe_vocabulary(vocabulary) != made_with["vocabulary"]:
             raise ValueError(
                 "--spm_model_file or --vocab_file names another vocabulary than the records were "
-                f"made with: [MASK] is the piece {vocabulary.mask_id} of the one and "
+                f"made with: [MASK] is the token {vocabulary.mask_id} of the one and "
                 f"{recorded.mask_id} of the other. Name theirs, or none."
             )
         vocabulary = recorded
@@ -446,30 +447,25 @@ def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.
     largest = max(vocabulary.mask_id, int(vocabulary.ordinary.max()))
     if settings.vocab_size is not None and largest >= settings.vocab_size:
         raise ValueError(
-            f"--masked_lm_budget: the vocabulary has the piece {largest}, but the model's "
+            f"--masked_lm_budget: the vocabulary has the token {largest}, but the model's "
             f"vocab_size is {settings.vocab_size}. They do not belong together."
         )
     return vocabulary
 
 
-def _mask_settings(
-    settings: InputSettings, made_with: Mapping[str, Any]
-) -> ngram_masking.MaskSettings:
+def _mask_settings(settings: InputSettings, made_with: Mapping[str, Any]) -> DataSettings:
     """The kind of masks is the one that data creation was told; by default the paper's."""
     budget = settings.masked_lm_budget
-    return ngram_masking.MaskSettings(
+    return DataSettings(
         max_seq_length=settings.max_seq_length,
         max_predictions_per_seq=settings.max_predictions_per_seq,
         masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
-        ngram=made_with.get("ngram", 3),
-        favor_shorter_ngram=made_with.get("favor_shorter_ngram", True),
-        do_whole_word_mask=made_with.get("do_whole_word_mask", True),
-        do_permutation=False,
+        **made_with,
     )
 
 
 def holds_masks(examples: Iterable[tf.train.Example]) -> bool:
-    """Returns whether any piece of the records is masked."""
+    """Returns whether any token of the records is masked."""
     return any(
         any(example.features.feature["masked_lm_weights"].float_list.value)
         for example in examples

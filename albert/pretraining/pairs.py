@@ -7,20 +7,20 @@ two, A and B, and half of the pairs are swapped (label 1). Paper: arXiv:1909.119
 the cutting is that of the public create_pretraining_data.py, with these differences:
 
 * A chunk of one sentence (a long sentence, or the last of a document) is split inside the sentence,
-  at a random word start, or between two pieces where there is no inner word start. It stays text of
+  at a random word start, or between two tokens where there is no inner word start. It stays text of
   one document, in order or swapped like any other chunk. Splitting was preferred to carrying
   the sentence on into the next chunk, which would make chunks longer than fits and lose the excess.
-  A single piece left alone at a document's end has nothing to be paired with and is left out.
+  A single token left alone at a document's end has nothing to be paired with and is left out.
 * With `random_next_sentence` (BERT's next-sentence task) such a chunk, too, gets text of another
   document for half of the pairs only. The other document is one of the same block of text.
 
-Nothing here loops over pieces; pairs are offsets into one array of ids.
+Nothing here loops over tokens; pairs are offsets into one array of ids.
 
-Legend: D documents, N pairs, T pieces of a block.
+Legend: D documents, N pairs, T tokens of a block.
 """
 
 import bisect
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -29,6 +29,34 @@ from albert.pretraining import random_keys as random_streams
 # What is drawn from the key of a pass over a document, and from the key of a pair.
 _DRAW_IS_SHORT, _DRAW_LENGTH, _PAIRS = 0, 1, 2
 _DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START, _DRAW_FRONT, PAIR_DRAWS = range(6)
+
+
+class DataSettings(NamedTuple):
+    """What decides the records; names and defaults are those of the flags."""
+
+    max_seq_length: int = 512
+    max_predictions_per_seq: int = 20
+    masked_lm_prob: float = 0.15
+    ngram: int = 3
+    favor_shorter_ngram: bool = True
+    do_whole_word_mask: bool = True
+    do_permutation: bool = False
+    random_next_sentence: bool = False
+    short_seq_prob: float = 0.1
+    dupe_factor: int = 40
+    random_seed: int = 12345
+    word_start: str = "reference"
+    input_file_mode: str = "r"
+    shuffle_window_mb: int = 256
+    language: str = "any"
+    user_dictionary: Optional[str] = None
+    split_sentences: bool = False
+    text_field: str = "text"
+
+    @property
+    def slots(self) -> int:
+        """Predictions a record has room for."""
+        return self.max_predictions_per_seq * (1 + self.do_permutation)
 
 
 class Document(NamedTuple):
@@ -41,24 +69,14 @@ class Document(NamedTuple):
 
 
 class TokenizedBlock(NamedTuple):
-    """The pieces of some documents, one after another."""
+    """The tokens of some documents, one after another."""
 
     ids: np.ndarray  # int32 [T]
-    word_starts: np.ndarray  # bool [T]: whether a piece starts a word
+    word_starts: np.ndarray  # bool [T]: whether a token starts a word
     borders: np.ndarray  # int64 [sentences + 1]: where each sentence starts; the end of the last
     documents: Tuple[Document, ...]
     # Documents that only serve as the other one of `random_next_sentence`.
     neighbours: Tuple[Document, ...] = ()
-
-
-class PairSettings(NamedTuple):
-    """What decides the pairs; the names are those of the flags."""
-
-    max_seq_length: int
-    short_seq_prob: float
-    dupe_factor: int
-    random_seed: int
-    random_next_sentence: bool
 
 
 class Pairs(NamedTuple):
@@ -77,7 +95,7 @@ class Pairs(NamedTuple):
 
 
 class MadePairs(NamedTuple):
-    """The pairs, and how many chunks gave none: single pieces left alone at a document's end."""
+    """The pairs, and how many chunks gave none: single tokens left alone at a document's end."""
 
     pairs: Pairs
     left_out: int
@@ -91,13 +109,8 @@ class _Chunks(NamedTuple):
     key: np.ndarray
 
 
-def make_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
-    """Returns the pairs of all passes over all documents of `block`, truncated to fit.
-
-    Args:
-      block: the tokenised text.
-      settings: see PairSettings.
-    """
+def make_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
+    """Returns the pairs of all passes over all documents of `block`, truncated to fit."""
     if settings.random_next_sentence:
         made = _pairs_with_random_next(block, settings)
     else:
@@ -108,14 +121,14 @@ def make_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
 # --------------------------------------------------------------------------------------- chunking
 
 
-def _pass_keys(documents: Sequence[Document], settings: PairSettings) -> np.ndarray:
+def _pass_keys(documents: Sequence[Document], settings: DataSettings) -> np.ndarray:
     """uint64 [D, dupe_factor]: a key for each (random_seed, document, pass)."""
     seed = random_streams.seed_key(settings.random_seed)
     keys = random_streams.fold(seed, np.array([document.index for document in documents]))
     return random_streams.fold(keys[:, None], np.arange(settings.dupe_factor)[None, :])
 
 
-def _target_lengths(pass_keys: np.ndarray, settings: PairSettings) -> np.ndarray:
+def _target_lengths(pass_keys: np.ndarray, settings: DataSettings) -> np.ndarray:
     """int64, shape of the keys: the length of this pass's chunks; now and then a random shorter."""
     longest = settings.max_seq_length - 3  # without [CLS] and two [SEP]
     draw = random_streams.fold(pass_keys, _DRAW_IS_SHORT)
@@ -127,18 +140,18 @@ def _target_lengths(pass_keys: np.ndarray, settings: PairSettings) -> np.ndarray
 
 
 def _chunk_ends(borders: List[int], document: Document, target: int) -> List[int]:
-    """The sentences at which chunks of at least `target` pieces end (exclusive)."""
+    """The sentences at which chunks of at least `target` tokens end (exclusive)."""
     ends = []
     first = document.first
     while first < document.last:
-        # The first sentence border at which the chunk has `target` pieces.
+        # The first sentence border at which the chunk has `target` tokens.
         end = bisect.bisect_left(borders, borders[first] + target, first + 1, document.last)
         ends.append(end)
         first = end
     return ends
 
 
-def _chunks(block: TokenizedBlock, settings: PairSettings) -> _Chunks:
+def _chunks(block: TokenizedBlock, settings: DataSettings) -> _Chunks:
     """All chunks of all passes. Those of passes with the same target are found only once."""
     borders = block.borders.tolist()
     pass_keys = _pass_keys(block.documents, settings)  # [D, dupe_factor]
@@ -162,7 +175,7 @@ def _chunks(block: TokenizedBlock, settings: PairSettings) -> _Chunks:
 
 
 def _cut(chunks: _Chunks, block: TokenizedBlock) -> np.ndarray:
-    """int64 [N]: the piece at which each chunk is cut in two; its start where it cannot be cut."""
+    """int64 [N]: the token at which each chunk is cut in two; its start where it cannot be cut."""
     draw = random_streams.fold(chunks.key, _DRAW_CUT)
     sentences = chunks.last - chunks.first
     inner = random_streams.below(draw, np.maximum(sentences - 1, 1))
@@ -187,7 +200,7 @@ def _cut_inside(
     return np.where(count > 0, at_word, np.where(end - start > 1, at_piece, start))
 
 
-def _swapped_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
+def _swapped_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     """Sentence order: B follows A in the text, and half of the pairs are swapped."""
     chunks = _chunks(block, settings)
     start, end = block.borders[chunks.first], block.borders[chunks.last]
@@ -209,7 +222,7 @@ def _swapped_pairs(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
 # ------------------------------------------------------------------------- BERT's next sentence
 
 
-def _pairs_with_random_next(block: TokenizedBlock, settings: PairSettings) -> MadePairs:
+def _pairs_with_random_next(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     """Next sentence: half the time B is from another document and A's rest is used again.
 
     What is used again moves the chunks that follow, so they are cut one after another; only the
@@ -278,7 +291,7 @@ class _SequentialCutter:
         self._keys.append(keys[used])
 
     def _end(self, first: int, wanted: int, document: Document) -> int:
-        """The sentence border behind `first` at which there are `wanted` pieces."""
+        """The sentence border behind `first` at which there are `wanted` tokens."""
         return bisect.bisect_left(
             self._borders, self._borders[first] + wanted, first + 1, document.last
         )
@@ -296,7 +309,7 @@ class _SequentialCutter:
         return self._block.documents[number if number < first else number + last - first]
 
     def _elsewhere(self, other: Document, wanted: int, draw: float) -> Tuple[int, int]:
-        """Sentences of `other`, from a random one on, until they have `wanted` pieces."""
+        """Sentences of `other`, from a random one on, until they have `wanted` tokens."""
         first = other.first + int(draw * (other.last - other.first))
         return self._borders[first], self._borders[self._end(first, wanted, other)]
 
@@ -319,14 +332,14 @@ class _SequentialCutter:
 
 
 def truncate(pairs: Pairs, longest: int) -> Pairs:
-    """Returns pairs cut at the longer segment until both fit; each piece goes at front or back.
+    """Returns pairs cut at the longer segment until both fit; each token goes at front or back.
 
-    Taking one piece at a time from the longer segment (from B where they are equal) leaves A with
-    min(length_a, max(longest - length_b, ceil(longest / 2))) pieces and B with the rest.
+    Taking one token at a time from the longer segment (from B where they are equal) leaves A with
+    min(length_a, max(longest - length_b, ceil(longest / 2))) tokens and B with the rest.
 
     Args:
       pairs: N pairs.
-      longest: pieces of A and B together.
+      longest: tokens of A and B together.
     """
     fits = pairs.length_a + pairs.length_b <= longest
     half = (longest + 1) // 2

@@ -51,7 +51,6 @@ from typing import (
 )
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.util import files
@@ -306,9 +305,9 @@ class ChineseSegmenter:
         return numbers
 
     def word_starts(self, text: str, encoding: tokenization.Encoding) -> List[bool]:
-        """Returns for each piece of `text` whether it begins a word.
+        """Returns for each token of `text` whether it begins a word.
 
-        It does if its first character belongs to another word than the last character of the piece
+        It does if its first character belongs to another word than the last character of the token
         before it.
         """
         starts, last, numbers = [], -1, self.word_numbers(text)
@@ -322,33 +321,18 @@ class ChineseSegmenter:
 
 def _read_user_words(path: str) -> List[Tuple[str, Optional[int]]]:
     """Pairs of a word and its frequency or None."""
-    try:
-        lines = files.read_bytes(path).decode("utf-8-sig").split("\n")
-    except tf.errors.OpError as error:
-        raise ValueError(
-            f"--user_dictionary: '{path}' cannot be read ({error.message})."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"--user_dictionary: '{path}' is not UTF-8 ({error.reason} at byte {error.start})."
-        ) from error
-    words = []
-    for number, line in enumerate(lines, start=1):
+    found = []
+    for number, line in enumerate(files.read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
-        if "\t" in line.strip():
-            raise ValueError(
-                f"--user_dictionary: '{path}', line {number} holds a TAB. Word, frequency and part "
-                "of speech have spaces between them."
-            )
         word, frequency = _USER_ENTRY.fullmatch(line.strip()).groups()
-        if frequency is not None and int(frequency) == 0:
+        if "\t" in line.strip() or (frequency and not int(frequency)):
             raise ValueError(
-                f"--user_dictionary: '{path}', line {number} gives '{word}' the frequency 0. Give "
-                "one above 0, or none, for a frequency that keeps the word together."
+                f"--user_dictionary: '{path}', line {number} is {line.strip()!r}. It must be a "
+                "word, perhaps a frequency above 0 and a part of speech, with spaces between them."
             )
-        words.append((word, int(frequency) if frequency else None))
-    return words
+        found.append((word, int(frequency) if frequency else None))
+    return found
 
 
 # ------------------------------------------------------------------------------------- vocabularies
@@ -364,20 +348,20 @@ class PieceTable(NamedTuple):
     """What masking needs to know about a vocabulary."""
 
     is_word_start: np.ndarray  # bool [V]
-    # Where SentencePiece's unknown piece, that of the text below it, does not start a word.
+    # Where SentencePiece's unknown token, that of the text below it, does not start a word.
     odd_unknown: Optional[Pattern]
     unknown_id: int
-    ordinary: np.ndarray  # int32: ids that may replace a piece at random
+    ordinary: np.ndarray  # int32: ids that may replace a token at random
     cls_id: int
     sep_id: int
     mask_id: int
 
 
 def starts_word(piece: str) -> bool:
-    """Returns whether a SentencePiece piece starts a word by the English models' rule.
+    """Returns whether a SentencePiece token starts a word by the English models' rule.
 
     It does if it begins with the underline or "<", is a punctuation mark, or holds a character that
-    is neither a letter a-z nor punctuation (so every piece of another script starts a word).
+    is neither a letter a-z nor punctuation (so every token of another script starts a word).
     """
     if piece.startswith((_UNDERLINE, "<")) or piece in _PUNCTUATION:
         return True
@@ -387,7 +371,7 @@ def starts_word(piece: str) -> bool:
 
 
 def word_start_rule(is_sentencepiece: bool, word_start: str = "reference") -> Callable[[str], bool]:
-    """Returns whether a piece starts a word, as a function of the piece; see `piece_table`."""
+    """Returns whether a token starts a word, as a function of the token; see `piece_table`."""
     if not is_sentencepiece:
         return lambda piece: not piece.startswith("##")
     if word_start == "underline":
@@ -396,7 +380,7 @@ def word_start_rule(is_sentencepiece: bool, word_start: str = "reference") -> Ca
 
 
 def is_ordinary(piece: str) -> bool:
-    """Returns whether a WordPiece piece may replace another: it is none of [CLS], <pad> and so."""
+    """Returns whether a WordPiece token may replace another: it is none of [CLS], <pad> and so."""
     return bool(piece) and not _RESERVED.fullmatch(piece)
 
 
@@ -404,12 +388,12 @@ def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
     """Returns the table for a `tokenization.FullTokenizer`.
 
     Args:
-      tokenizer: has `vocab` (piece -> id) and `sp_model` (None for WordPiece).
+      tokenizer: has `vocab` (token -> id) and `sp_model` (None for WordPiece).
       word_start: "reference", see `starts_word`; or "underline": a word starts at the underline
-        only, in every language. In WordPiece vocabularies a word starts at a piece without "##".
+        only, in every language. In WordPiece vocabularies a word starts at a token without "##".
 
     Raises:
-      ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], has no ordinary piece, or is a
+      ValueError: the vocabulary lacks [CLS], [SEP] or [MASK], has no ordinary token, or is a
         WordPiece vocabulary where "underline" was asked for.
     """
     vocab, model = tokenizer.vocab, tokenizer.sp_model
@@ -435,7 +419,7 @@ def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
     odd_unknown = _odd_unknown(vocab) if rule is starts_word else None
     ordinary = np.flatnonzero(~is_special).astype(np.int32)
     if not len(ordinary):
-        raise ValueError("The vocabulary holds no ordinary piece, only special ones.")
+        raise ValueError("The vocabulary holds no ordinary token, only special ones.")
     return PieceTable(
         is_word_start=np.array(starts, bool),
         odd_unknown=odd_unknown,
@@ -478,8 +462,8 @@ def described_vocabulary(description: Mapping[str, Any]) -> Vocabulary:
 def _odd_unknown(vocab: Dict[str, int]) -> Optional[Pattern]:
     """Finds runs of letters and punctuation that are not in the vocabulary and start no word.
 
-    The rule of `starts_word` looks at a piece's text. For an unknown piece that is a run of
-    characters without a piece; it starts a word but for the runs that this pattern finds.
+    The rule of `starts_word` looks at a piece's text. For an unknown token that is a run of
+    characters without a token; it starts a word but for the runs that this pattern finds.
     """
     letters = [letter for letter in _LETTERS | set(string.ascii_uppercase) if letter not in vocab]
     others = [mark for mark in _PUNCTUATION if mark not in vocab]
@@ -494,13 +478,13 @@ def _odd_unknown(vocab: Dict[str, int]) -> Optional[Pattern]:
 def word_starts(
     tokenizer: Any, table: PieceTable, *, lines: Sequence[str], ids: Sequence[Sequence[int]]
 ) -> np.ndarray:
-    """Returns bool [T]: which pieces of some lines, one after another, start a word.
+    """Returns bool [T]: which tokens of some lines, one after another, start a word.
 
     Args:
       tokenizer: the `tokenization.FullTokenizer` of the table.
       table: of the vocabulary.
       lines: the text.
-      ids: of the pieces of each line, T in all.
+      ids: of the tokens of each line, T in all.
     """
     flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
     starts = table.is_word_start[flat]
@@ -516,7 +500,7 @@ def word_starts(
 
 
 def _is_special(model: Any, number: int, piece: str) -> bool:
-    """Whether a piece stands for something other than text."""
+    """Whether a token stands for something other than text."""
     if model is None:
         return not is_ordinary(piece)
     return model.IsControl(number) or model.IsUnknown(number) or model.IsUnused(number)

@@ -25,7 +25,7 @@ class Choice(NamedTuple):
     """The option that a model has chosen."""
 
     option: str
-    index: int
+    number: int  # of the option, from 0
     probabilities: List[float]  # of all options, in their order
 
 
@@ -96,7 +96,7 @@ class Answerer(inference.Model):
         ).records:
             columns = (record[name] for name in inference.SEQUENCES)
             for ids, mask, segments in zip(*columns):
-                used = int(mask.sum())
+                used = sum(mask)
                 rows.append({"input_ids": ids[:used], "segment_ids": segments[:used]})
         scores = iter(float(row["score"]) for row in self.network.run(rows))
         return [_chosen(options, [next(scores) for _ in options]) for _, _, options in texts]
@@ -104,5 +104,5 @@ class Answerer(inference.Model):
 
 def _chosen(options: Sequence[str], scores: Sequence[float]) -> Choice:
     weights = np.exp(np.array(scores) - max(scores))
-    index = int(np.argmax(weights))
-    return Choice(options[index], index, (weights / weights.sum()).tolist())
+    number = int(np.argmax(weights))
+    return Choice(options[number], number, (weights / weights.sum()).tolist())

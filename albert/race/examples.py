@@ -199,7 +199,7 @@ def read_split(
     passages: Dict[str, Passage] = {}
     keys: List[Key] = []
     places: Dict[str, str] = {}  # passage's id -> where it is
-    digest, notes = hashlib.sha256(), collections.Counter()
+    digest, notes = hashlib.sha256(), collections.Counter()  # type: ignore[var-annotated]
     paths = [
         (level, path) for level, folder in zip(levels, folders) for path in _find_files(folder)
     ]

@@ -14,7 +14,7 @@ Dimensions: C options, S sequence.
 
 import functools
 import os
-from typing import Any, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from albert import tokenization
 from albert.data import batches as input_pipeline
@@ -32,7 +32,9 @@ def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> input_p
     input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
     """
     sequences = (num_choices, max_seq_length)
-    shapes = dict.fromkeys(("input_ids", "input_mask", "segment_ids"), sequences)
+    shapes: Dict[str, Tuple[int, ...]] = dict.fromkeys(
+        ("input_ids", "input_mask", "segment_ids"), sequences
+    )
     shapes.update(label_ids=(), is_real_example=())
     return input_pipeline.FeatureSpec([input_pipeline.Feature(*item) for item in shapes.items()])
 
@@ -53,7 +55,7 @@ def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
 # ------------------------------------------------------------------------------------- conversion
 
 
-class _Encoder:
+class Encoder:
     """Puts the ids of an article and of a question with an option together."""
 
     def __init__(
@@ -114,7 +116,7 @@ def convert_single_example(
         lacks [CLS] or [SEP].
     """
     del example_index
-    encoder = _Encoder(tokenizer, max_seq_length, max_qa_length)
+    encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
     if isinstance(example, PaddingInputExample):
         zeros = [[0] * max_seq_length] * label_size
         return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
@@ -134,9 +136,9 @@ def convert_single_example(
     )
 
 
-def _convert(
+def convert_passages(
     passages: Sequence[race_examples.Passage],
-    encoder: _Encoder,
+    encoder: Encoder,
     tokenizer: tokenization.FullTokenizer,
 ) -> feature_cache.Conversion:
     """The records of all questions on some passages, each article tokenised once."""
@@ -209,7 +211,7 @@ def write_features(
     Raises:
       ValueError: lengths that do not go together, or the vocabulary lacks [CLS] or [SEP].
     """
-    encoder = _Encoder(tokenizer, max_seq_length, max_qa_length)
+    encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
     return feature_cache.build_records(
         output_file,
         fingerprint={
@@ -221,7 +223,7 @@ def write_features(
         },
         spec=feature_spec(max_seq_length),
         items=split.passages,
-        convert=functools.partial(_convert, encoder=encoder, tokenizer=tokenizer),
+        convert=functools.partial(convert_passages, encoder=encoder, tokenizer=tokenizer),
         exact_path=exact_path,
         num_processes=num_processes,
         description=description or os.path.basename(str(output_file)),

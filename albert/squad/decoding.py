@@ -24,6 +24,7 @@ from albert.util import files
 PREDICTIONS_NAME = "predictions.json"
 NBEST_NAME = "nbest_predictions.json"
 NULL_ODDS_NAME = "null_odds.json"
+NAMES = (PREDICTIONS_NAME, NBEST_NAME, NULL_ODDS_NAME)
 
 # What stands for an answer where a v1 model finds none.
 V1_NO_ANSWER = "empty"
@@ -78,19 +79,19 @@ def v1_spans(
       limits: see `Limits`.
     """
     parts = []
-    for first in range(0, len(start_logits), _WINDOWS_AT_ONCE):
+    for first in range(0, max(len(start_logits), 1), _WINDOWS_AT_ONCE):
         rows = slice(first, first + _WINDOWS_AT_ONCE)
         starts = _best_places(start_logits[rows], limits.n_best_size)  # [F, N]
         ends = _best_places(end_logits[rows], limits.n_best_size)  # [F, N]
-        shape = starts.shape + ends.shape[1:]  # [F, N, N]
-        pairs = _Pairs(
-            np.broadcast_to(starts[:, :, None], shape),
-            np.broadcast_to(ends[:, None, :], shape),
-            np.broadcast_to(_at(start_logits[rows], starts)[:, :, None], shape),
-            np.broadcast_to(_at(end_logits[rows], ends)[:, None, :], shape),
+        pairs = Spans(
+            np.arange(first, first + len(starts))[:, None, None],
+            starts[:, :, None],
+            ends[:, None, :],
+            np.take_along_axis(start_logits[rows], starts, axis=1)[:, :, None],
+            np.take_along_axis(end_logits[rows], ends, axis=1)[:, None, :],
         )
-        parts.append(_candidates(pairs, windows, first, max_answer_length=limits.max_answer_length))
-    return _joined(parts)
+        parts.append(_candidates(pairs, windows, limits.max_answer_length))
+    return Spans(*(np.concatenate(columns) for columns in zip(*parts)))
 
 
 class Beams(NamedTuple):
@@ -106,24 +107,14 @@ class Beams(NamedTuple):
 def v2_spans(beams: Beams, windows: Windows, max_answer_length: int) -> Spans:
     """Returns the candidates among the beams' spans."""
     count, width = np.shape(beams.start_top_index)
-    shape = (count, width, -1)
-    ends = np.asarray(beams.end_top_index).reshape(shape)
-    pairs = _Pairs(
-        np.broadcast_to(np.asarray(beams.start_top_index)[:, :, None], ends.shape),
-        ends,
-        np.broadcast_to(np.asarray(beams.start_top_log_probs)[:, :, None], ends.shape),
-        np.asarray(beams.end_top_log_probs).reshape(shape),
+    pairs = Spans(
+        np.arange(count)[:, None, None],
+        np.asarray(beams.start_top_index)[:, :, None],
+        np.reshape(beams.end_top_index, (count, width, -1)),
+        np.asarray(beams.start_top_log_probs)[:, :, None],
+        np.reshape(beams.end_top_log_probs, (count, width, -1)),
     )
-    return _candidates(pairs, windows, 0, max_answer_length=max_answer_length)
-
-
-class _Pairs(NamedTuple):
-    """Starts and ends to be combined, [F, N, N] each."""
-
-    start: np.ndarray
-    end: np.ndarray
-    start_score: np.ndarray
-    end_score: np.ndarray
+    return _candidates(pairs, windows, max_answer_length)
 
 
 def _best_places(logits: np.ndarray, count: int) -> np.ndarray:
@@ -131,36 +122,17 @@ def _best_places(logits: np.ndarray, count: int) -> np.ndarray:
     return np.argsort(-np.asarray(logits), axis=1, kind="stable")[:, :count]
 
 
-def _at(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The values [F, N] at places [F, N] of [F, S]."""
-    return np.take_along_axis(np.asarray(values), places, axis=1)
-
-
-def _candidates(
-    pairs: _Pairs, windows: Windows, first_window: int, *, max_answer_length: int
-) -> Spans:
-    """Those of the pairs that may be an answer."""
-    count = len(pairs.start)
-    rows = np.arange(first_window, first_window + count)[:, None, None]
-    fits = windows.is_max_context[rows, pairs.start] & (windows.start_chars[rows, pairs.start] >= 0)
-    fits &= windows.end_chars[rows, pairs.end] >= 0
+def _candidates(pairs: Spans, windows: Windows, max_answer_length: int) -> Spans:
+    """Those of the pairs, which broadcast to [F, N, N], that may be an answer."""
+    pairs = Spans(*np.broadcast_arrays(*pairs))
+    fits = windows.is_max_context[pairs.window, pairs.start] & (
+        windows.start_chars[pairs.window, pairs.start] >= 0
+    )
+    fits &= windows.end_chars[pairs.window, pairs.end] >= 0
     length = pairs.end - pairs.start + 1
     fits &= (length >= 1) & (length <= max_answer_length)
-    window, _, _ = np.nonzero(fits)
-    return Spans(
-        window + first_window,
-        pairs.start[fits],
-        pairs.end[fits],
-        pairs.start_score[fits].astype(np.float64),
-        pairs.end_score[fits].astype(np.float64),
-    )
-
-
-def _joined(parts: Sequence[Spans]) -> Spans:
-    if not parts:
-        nothing = np.zeros([0], np.int64)
-        return Spans(nothing, nothing, nothing, nothing.astype(float), nothing.astype(float))
-    return Spans(*(np.concatenate(columns) for columns in zip(*parts)))
+    window, start, end, *scores = (column[fits] for column in pairs)
+    return Spans(window, start, end, *(score.astype(np.float64) for score in scores))
 
 
 # ---------------------------------------------------------------------------------------------

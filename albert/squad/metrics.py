@@ -11,7 +11,7 @@ it empty.
 import collections
 import re
 import string
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -210,8 +210,8 @@ def best_threshold(
     Returns:
       A threshold of 0 stands for giving no answer at all, as in the official script.
     """
-    best = _ThresholdSearch(scores, gold, predictions, null_scores).run(ties_as_one=False)
-    return Threshold(best.score, 0.0) if best.threshold is None else Threshold(*best)
+    score, threshold = _search(scores, gold, predictions, null_scores=null_scores)
+    return Threshold(score, 0.0 if threshold is None else threshold)
 
 
 def usable_threshold(
@@ -231,43 +231,33 @@ def usable_threshold(
     """
     scores = raw_scores(gold, predictions).f1
     _check_any(len(scores))
-    search = _ThresholdSearch(scores, gold, predictions, null_scores)
-    best = search.run(ties_as_one=True).threshold
+    _, best = _search(scores, gold, predictions, null_scores=null_scores, ties_as_one=True)
     return min(null_scores[qas_id] for qas_id in scores) - 1.0 if best is None else best
 
 
-class _Best(NamedTuple):
-    """The outcome of a search."""
+def _search(
+    scores: Scores,
+    gold: GoldAnswers,
+    predictions: Mapping[str, str],
+    *,
+    null_scores: Mapping[str, float],
+    ties_as_one: bool = False,
+) -> Tuple[float, Optional[float]]:
+    """The best mean score in percent, and its threshold; None: no answer at all.
 
-    score: float
-    threshold: Any  # a float; None: no answer at all
-
-
-class _ThresholdSearch(NamedTuple):
-    """Admits answers in the order of their null scores."""
-
-    scores: Scores
-    gold: GoldAnswers
-    predictions: Mapping[str, str]
-    null_scores: Mapping[str, float]
-
-    def run(self, *, ties_as_one: bool) -> _Best:
-        """Goes through all thresholds; the first of equally good ones is the best."""
-        order = sorted(self.scores, key=lambda qas_id: self.null_scores[qas_id])
-        # As the official script has it: of all questions, predicted or not.
-        current = float(sum(not answers for answers in self.gold.values()))
-        best = _Best(current, None)
-        for place, qas_id in enumerate(order):
-            current += self._gain(qas_id)
-            threshold = self.null_scores[qas_id]
-            is_last = place + 1 == len(order)
-            splits_tie = not is_last and self.null_scores[order[place + 1]] == threshold
-            if current > best.score and not (ties_as_one and splits_tie):
-                best = _Best(current, threshold)
-        return _Best(100.0 * best.score / len(order), best.threshold)
-
-    def _gain(self, qas_id: str) -> float:
-        """What giving this answer, in place of none, changes in the sum of scores."""
-        if self.gold[qas_id]:
-            return self.scores[qas_id]
-        return -1.0 if self.predictions[qas_id] else 0.0
+    Answers are admitted in the order of their null scores; the first of equally good thresholds is
+    the best.
+    """
+    order = sorted(scores, key=lambda qas_id: null_scores[qas_id])
+    # As the official script has it: of all questions, predicted or not.
+    current = best = float(sum(not answers for answers in gold.values()))
+    best_threshold = None
+    for place, qas_id in enumerate(order):
+        # What giving this answer, in place of none, changes in the sum of scores.
+        wrong = -1.0 if predictions[qas_id] else 0.0
+        current += scores[qas_id] if gold[qas_id] else wrong
+        threshold = null_scores[qas_id]
+        splits_tie = place + 1 < len(order) and null_scores[order[place + 1]] == threshold
+        if current > best and not (ties_as_one and splits_tie):
+            best, best_threshold = current, threshold
+    return 100.0 * best / len(order), best_threshold

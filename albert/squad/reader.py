@@ -19,7 +19,6 @@ from albert.squad.examples import SquadExample
 from albert.training import evaluation
 
 DESCRIPTION_NAME = "squad.json"
-_V1, _V2 = "squad_v1", "squad_v2"
 
 
 class Answer(NamedTuple):
@@ -67,8 +66,7 @@ class Reader(inference.Model):
         keys = ("doc_stride", "max_query_length")
         trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, keys=keys)
         self._trained, self._tokenizer = trained, trained.tokenizer()
-        self._is_v2 = trained.description["task"] == _V2
-        self._limits = decoding.Limits()
+        self._is_v2 = trained.description["task"] == "squad_v2"
         metrics = evaluation.recorded_metrics(trained.checkpoint, model_dir)
         self.threshold = metrics.get("null_score_diff_threshold", 0.0)
         self.network = trained.network(
@@ -85,13 +83,13 @@ class Reader(inference.Model):
         Raises:
           ValueError: an item is no pair of texts.
         """
-        inference.check_list(texts)
         examples = []
-        for number, text in enumerate(texts):
-            parts = inference.parts_of(text, number)
+        for number, parts in enumerate(inference.checked(texts)):
             if len(parts) != 2:
                 raise ValueError(f"Text number {number + 1} must be a pair (question, context).")
-            examples.append(SquadExample(number, *parts))
+            examples.append(SquadExample(str(number), *parts))
+        if not examples:
+            return []
         found = self._windows(examples)
         windows = features.windows_of(found, self._trained.description["max_seq_length"])
         rows = []
@@ -113,19 +111,24 @@ class Reader(inference.Model):
         ]
 
     def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
-        inputs = Inputs(*(inputs[name] for name in Inputs._fields))
+        read = Inputs(*(inputs[name] for name in Inputs._fields))
         length = self._trained.description["max_seq_length"]
         head = heads.v2_head(heads.BeamSize(), 0.0) if self._is_v2 else heads.v1_head(length)
-        sequences = dict(inputs._asdict(), p_mask=squad_export.answer_mask(inputs))
+        sequences = dict(read._asdict(), p_mask=squad_export.answer_mask(read))
         return head(sequences, self._trained.encoder(dtype)).outputs
 
     def _windows(self, examples: Sequence[SquadExample]) -> List[features.InputFeatures]:
         found: List[features.InputFeatures] = []
         description = self._trained.description
-        lengths = (description[key] for key in ("max_seq_length", "doc_stride", "max_query_length"))
-        lower = description["do_lower_case"]
         features.convert_examples_to_features(
-            examples, self._tokenizer, *lengths, False, found.append, lower
+            examples,
+            self._tokenizer,
+            description["max_seq_length"],
+            description["doc_stride"],
+            description["max_query_length"],
+            False,
+            found.append,
+            description["do_lower_case"],
         )
         return found
 
@@ -136,7 +139,7 @@ class Reader(inference.Model):
         examples: Sequence[SquadExample],
     ) -> decoding.Predictions:
         outputs = {name: np.array([row[name] for row in rows]) for name in self.network.outputs}
-        limits = self._limits
+        limits = decoding.Limits()
         if not self._is_v2:
             logits = outputs["start_logits"], outputs["end_logits"]
             spans = decoding.v1_spans(*logits, windows, limits=limits)

@@ -34,6 +34,7 @@ import os
 import sys
 import traceback
 from typing import (
+    TYPE_CHECKING,
     Any,
     Callable,
     Dict,
@@ -74,6 +75,10 @@ class Settings:
     """
 
     given: FrozenSet[str]
+
+    if TYPE_CHECKING:  # what the flags of a script are is not known before it runs
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, **values: Any):
         clash = sorted(set(values) & {"given", "replace", "to_dict"})

@@ -84,6 +84,7 @@ def _begin(function: Callable[[Any], Any], parent: int) -> None:
     """Prepares a worker."""
     global _function
     _function = function
+    multiprocessing.current_process().daemon = True  # by this others know that it is a worker
     # What was there before the fork is not garbage. Looking for some among it would write to every
     # object, and so copy memory that is shared with the parent.
     gc.freeze()

@@ -126,22 +126,11 @@ def test_test_files_may_lack_labels(tmp_path, text):
     assert _texts(data) == [("a", None, None)]
 
 
-def test_labels_of_test_files_are_read_where_they_are(tmp_path):
-    data = _read(tmp_path, "a\tb\t1\n", Columns(0, 1, 2), name="test")
-    assert _texts(data) == [("a", "b", "1")]
-
-
 def test_fields_of_json_objects_are_texts_and_lists_of_texts(tmp_path):
     row = {"keyword": ["x", "y"], "abst": "an abstract", "label": 1}
     data = _read(tmp_path, json.dumps(row) + "\n", Fields("keyword", "abst"))
     assert _texts(data) == [("x y", "an abstract", "1")]
     assert data.examples[0].guid == "train-0"
-
-
-def test_json_booleans_are_labels(tmp_path):
-    labels = Labels(("true", "false"))
-    data = _read(tmp_path, '{"text": "a", "label": true}\n', Fields("text"), labels=labels)
-    assert data.examples[0].label == "true"
 
 
 def test_a_rendered_object_may_be_several_examples(tmp_path):

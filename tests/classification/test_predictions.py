@@ -134,11 +134,6 @@ def test_the_zip_holds_what_there_is_and_names_what_is_missing(tmp_path):
     assert again.missing == submission.missing
 
 
-def test_every_file_glue_wants_comes_from_some_task():
-    named = {name for task in classifier_tasks.TASKS.values() for name in task.submissions.values()}
-    assert named == set(classifier_predictions.GLUE_SUBMISSION_FILES)
-
-
 def test_a_zip_without_files_is_refused(tmp_path):
     with pytest.raises(ValueError, match="No file for GLUE is in .*--do_predict"):
         classifier_predictions.zip_glue_submission(str(tmp_path / "a.zip"), [str(tmp_path)])

@@ -17,7 +17,6 @@ from albert import tokenization
 from albert.pretraining import beam
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
-from albert.pretraining import job as pretraining_job
 from albert.pretraining import model as pretraining_model
 from albert.util import files
 from tests.support import pretraining_statistics
@@ -114,19 +113,6 @@ def run(job, *arguments):
     return Made(job.outputs, counters)
 
 
-def one_machine(input_files, output_file, vocab_file, settings=SETTINGS):
-    """The counts and records of create_pretraining_data."""
-    summary = pretraining_job.create_pretraining_data(
-        input_files,
-        [str(output_file)],
-        tokenizer=tokenization.FullTokenizer(vocab_file),
-        tokenizer_file=vocab_file,
-        settings=settings,
-        num_processes=1,
-    )
-    return summary.counts, list(tf.python_io.tf_record_iterator(str(output_file)))
-
-
 def features_of(records, settings=SETTINGS):
     spec = pretraining_model.feature_spec(settings.max_seq_length, settings.slots)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -175,16 +161,6 @@ def test_records_are_those_of_the_single_machines_functions(made, text_file, voc
 def open_lines(path):
     with open(path, "rb") as stream:
         return stream.readlines()
-
-
-def test_each_document_gives_as_many_instances_as_on_one_machine(tmp_path, vocab_file):
-    (tmp_path / "a.txt").write_text(one_word_a_document(), "utf-8")
-    made = create(tmp_path / "a.txt", tmp_path / "a", vocab_file, settings=WHOLE_CHUNKS)
-    counts, records = one_machine(
-        [str(tmp_path / "a.txt")], tmp_path / "one", vocab_file, WHOLE_CHUNKS
-    )
-    assert like_any_seed(made.counts) == like_any_seed(counts)
-    assert by_document(made.records) == by_document(records)
 
 
 def one_word_a_document():

@@ -375,12 +375,6 @@ def test_folders_that_are_links_are_entered_once(tmp_path):
     assert [os.path.relpath(path, str(texts_folder)) for path in found] == ["b.txt", "one/a.txt"]
 
 
-def test_a_link_to_nothing_is_an_error(tmp_path):
-    (tmp_path / "a.txt").symlink_to(tmp_path / "gone.txt")
-    with pytest.raises(ValueError, match="gone.txt"):
-        text_documents.find_files(str(tmp_path), "input_file")
-
-
 def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
     write(tmp_path, "a.txt", TEXT)
 

@@ -190,13 +190,6 @@ def test_both_runtimes_write_the_same_known_bytes(name, tmp_path):
     assert digest(tmp_path / "a") == expected
 
 
-def test_the_number_of_processes_does_not_change_the_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_documents, "BLOCK_BYTES", 800)
-    for processes in (1, 2):
-        create([CORPUS], tmp_path / str(processes), num_processes=processes)
-    assert digest(tmp_path / "1") == digest(tmp_path / "2")
-
-
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl", "a.json.gz"])
 def test_the_same_documents_in_any_format_give_the_same_bytes(name, tmp_path):
     content = CORPUS.read_bytes()

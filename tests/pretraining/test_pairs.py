@@ -11,7 +11,7 @@ import pytest
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys as random_streams
 
-SETTINGS = segment_pairs.PairSettings(
+SETTINGS = segment_pairs.DataSettings(
     max_seq_length=23, short_seq_prob=0.0, dupe_factor=4, random_seed=1, random_next_sentence=False
 )
 

@@ -42,8 +42,8 @@ def test_choices_are_those_of_the_script(tmp_path):
         assert isinstance(model, answerer.Answerer)
         choices = model.predict(asked)
         np.testing.assert_allclose([item.probabilities for item in choices], expected, atol=1e-5)
-        assert [item.index for item in choices] == expected.argmax(axis=1).tolist()
-        assert choices[0].option == asked[0][2][choices[0].index]
+        assert [item.number for item in choices] == expected.argmax(axis=1).tolist()
+        assert choices[0].option == asked[0][2][choices[0].number]
         assert (
             len(model.answer("The king left.", "Who left?", ["the king", "he"]).probabilities) == 2
         )

@@ -31,6 +31,7 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
         assert isinstance(model, reader.Reader)
         answers = model.predict(pairs)
         assert model.answer(*pairs[1]).text == answers[1].text
+        assert model.predict([]) == []
         with pytest.raises(ValueError, match="2"):
             model.predict([pairs[0], "a text"])
     texts = {str(number): answer.text for number, answer in enumerate(answers)}

@@ -477,8 +477,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "on the fly: the same masks in each pass",
                 "pretraining/masking.py",
-                "return random_streams.graph_fold(tf.constant(base.astype(np.int64)), positions)",
-                "return random_streams.graph_fold(tf.constant(base.astype(np.int64)), 0 * positions)",
+                "graph_fold(tf.constant(base.astype(np.int64)), positions)",
+                "graph_fold(tf.constant(base.astype(np.int64)), 0 * positions)",
             ),
         ),
     ),
@@ -770,8 +770,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "starts without the most context",
                 "squad/decoding.py",
-                "fits = windows.is_max_context[rows, pairs.start] & (",
-                "fits = windows.is_max_context[rows, pairs.start] | (",
+                "fits = windows.is_max_context[pairs.window, pairs.start] & (",
+                "fits = windows.is_max_context[pairs.window, pairs.start] | (",
             ),
             Fault(
                 "the last character lost",
@@ -847,14 +847,14 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "of equal thresholds the last",
                 "squad/metrics.py",
-                "if current > best.score and not (ties_as_one and splits_tie):",
-                "if current >= best.score and not (ties_as_one and splits_tie):",
+                "if current > best and not (ties_as_one and splits_tie):",
+                "if current >= best and not (ties_as_one and splits_tie):",
             ),
             Fault(
                 "wrong answers cost nothing",
                 "squad/metrics.py",
-                "return -1.0 if self.predictions[qas_id] else 0.0",
-                "return 0.0",
+                "wrong = -1.0 if predictions[qas_id] else 0.0",
+                "wrong = 0.0",
             ),
         ),
     ),

@@ -150,14 +150,11 @@ def our_features(
     settings = pretraining_instances.DataSettings(max_seq_length=LENGTH, dupe_factor=2)._replace(
         **flags
     )
-    pairs = segment_pairs.make_pairs(
-        block, pretraining_instances.part_of(settings, segment_pairs.PairSettings)
-    ).pairs
-    mask_settings = pretraining_instances.part_of(settings, ngram_masking.MaskSettings)
+    pairs = segment_pairs.make_pairs(block, settings).pairs
     return joined(
         [
             ngram_masking.masked_features(
-                block, pairs.slice(start, start + 1000), table=table, settings=mask_settings
+                block, pairs.slice(start, start + 1000), table=table, settings=settings
             )
             for start in range(0, len(pairs.key), 1000)
         ]

@@ -46,6 +46,13 @@ def test_tasks_are_read_only_a_bounded_way_ahead():
     assert not multiprocessing.active_children()
 
 
+def test_a_worker_knows_that_it_is_one():
+    results = worker_pool.ordered_map(
+        lambda _: multiprocessing.current_process().daemon, range(3), 2
+    )
+    assert list(results) == [True] * 3
+
+
 def test_an_error_of_the_users_arrives_as_it_is():
     def refuse(task):
         raise ValueError(f"line {task} is wrong")
