@@ -243,7 +243,7 @@ def create_training_instances(
     )
     pretraining_instances.check_settings(settings)
     maker = pretraining_instances.InstanceMaker(tokenizer, settings)
-    instances = []
+    instances: List[TrainingInstance] = []
     for block in pretraining_data.read_blocks(input_files, settings):
         for features in maker.instances(block).features:
             instances.extend(_instances(features, tokenizer.convert_ids_to_tokens))

@@ -390,8 +390,8 @@ def _mean_spans(result_dict: ResultDict, windows: squad_features.Windows) -> squ
             means = [sum(column) / len(scores) for column in zip(*scores)]
             rows.append((window, start + offset, end + offset, *means))
     table = np.array(rows, np.float64).reshape([-1, 5])
-    places = table[:, :3].astype(np.int64)
-    return squad_decoding.Spans(places[:, 0], places[:, 1], places[:, 2], table[:, 3], table[:, 4])
+    spans = table[:, :3].astype(np.int64)
+    return squad_decoding.Spans(spans[:, 0], spans[:, 1], spans[:, 2], table[:, 3], table[:, 4])
 
 
 def _write(predictions: squad_decoding.Predictions, *paths: str) -> None:

@@ -24,7 +24,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, Union
 
 import numpy as np
 import sentencepiece as spm
@@ -315,7 +315,7 @@ def _quality(tokenizer: tokenization.FullTokenizer, sample: Sequence[str]) -> Qu
     )
 
 
-_OTHER_FLAGS = (
+_OTHER_FLAGS: Tuple[Tuple[Any, ...], ...] = (
     (
         flags_lib.integer,
         "vocab_size",

@@ -43,15 +43,6 @@ DECLARE_SETTINGS = {"albert.fine_tuning_utils", "albert.training.settings"}
 # Folders of tests/ that mirror none of albert/.
 OTHER_TEST_FOLDERS = {"support", "end_to_end", "fixtures"}
 
-# ---- for now: each of these three only ever shrinks, and goes when it is empty ----
-
-# Folder -> how many modules it has at most until its modules are merged.
-CEILINGS_FOR_NOW: Dict[str, int] = {}
-# Imports against the order, and cycles, until the code that they are made for has moved.
-ARROWS_STILL_TO_BE_CUT: Set[str] = set()
-# Modules with flags that are merged into scripts.
-FLAGS_STILL_TO_BE_MOVED: Set[str] = set()
-
 # ---- the files, each read and parsed once ----
 
 
@@ -126,19 +117,19 @@ def folders_of(folder: pathlib.Path) -> List[pathlib.Path]:
     return sorted(path.parent for path in folder.glob("*/__init__.py"))
 
 
-def crowded(ceilings: Dict[str, int]) -> Dict[str, int]:
+def crowded() -> Dict[str, int]:
     """Folder -> number of its modules, where they are too many."""
     found = {}
     for folder in [ROOT / "albert", *folders_of(ROOT / "albert")]:
         name, count = name_of(folder), len(modules_in(folder))
         most = MOST_MODULES_AT_THE_TOP if name == "albert" else MOST_MODULES_IN_A_FOLDER
-        if count > ceilings.get(name, most):
+        if count > most:
             found[name] = count
     return found
 
 
 def test_no_folder_is_crowded():
-    assert crowded(CEILINGS_FOR_NOW) == {}
+    assert crowded() == {}
 
 
 def test_each_folder_has_its_place_and_says_what_it_holds():
@@ -207,20 +198,14 @@ def arrows_up() -> Set[str]:
 
 
 def test_imports_follow_the_order_of_folders_without_a_cycle():
-    assert arrows_up() - ARROWS_STILL_TO_BE_CUT == set()
-
-
-def test_nothing_waits_that_has_been_done():
-    assert ARROWS_STILL_TO_BE_CUT - arrows_up() == set()
-    assert {module for module in FLAGS_STILL_TO_BE_MOVED if module not in MODULES} == set()
-    assert all(crowded({}).get(name) == count for name, count in CEILINGS_FOR_NOW.items())
+    assert arrows_up() == set()
 
 
 # ---- flags ----
 
 
 def test_only_scripts_know_flags():
-    allowed = MAY_DEFINE_FLAGS | DECLARE_SETTINGS | FLAGS_STILL_TO_BE_MOVED
+    allowed = MAY_DEFINE_FLAGS | DECLARE_SETTINGS
     know = [
         module
         for module, imported in graph().items()

@@ -11,7 +11,7 @@ score with which they are never chosen, which comes to the same in ordinary text
 
 import base64
 import re
-from typing import Any, Dict, Iterator, List, NamedTuple, Union
+from typing import Any, Dict, Iterator, List, NamedTuple
 
 import sentencepiece
 
@@ -113,7 +113,7 @@ class _Field(NamedTuple):
     """A field of a protocol message: a number, or the bytes of a string or message."""
 
     number: int
-    value: Union[int, bytes]
+    value: Any
 
 
 def _charsmap(content: bytes) -> bytes:

@@ -61,7 +61,7 @@ class RecordFile(NamedTuple):
     """A finished record file."""
 
     path: str
-    count: int  # records
+    count: int  # type: ignore[assignment]  # of records; a tuple's method
     was_current: bool  # nothing had to be done
     notes: Mapping[str, int]  # of the conversion; empty if the file was current
 
@@ -132,7 +132,8 @@ def _write(
     description: str,
 ) -> Dict[str, int]:
     """Writes the records of all chunks, adds up their notes, and logs one line on them."""
-    started, notes = time.time(), collections.Counter()
+    started = time.time()
+    notes: Dict[str, int] = collections.Counter()
     with progress.Progress(description, count, unit="examples") as bar:
         for number, conversion in enumerate(encoded):
             for record in conversion.records:

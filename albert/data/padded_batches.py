@@ -52,8 +52,8 @@ def default_mode(use_tpu: bool) -> str:
 class InputShard(NamedTuple):
     """Which part of every batch this host reads, and how many batches make up one update."""
 
-    index: int
-    count: int
+    index: int  # type: ignore[assignment]  # a tuple's method, as count
+    count: int  # type: ignore[assignment]
     batches_per_step: int
 
 
@@ -175,7 +175,7 @@ def training_batches(
       ValueError: an unknown mode, and what seeded_batches raises.
     """
     _check_mode(padding.mode)
-    reading = {"seed": seed, "shuffle_window": shuffle_window}
+    reading: Dict[str, Any] = {"seed": seed, "shuffle_window": shuffle_window}
     if padding.mode != "bucket":
         batches = input_pipeline.seeded_batches(
             files,

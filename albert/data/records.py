@@ -11,7 +11,7 @@ Legend: N examples, L values of a feature, K bytes of the longest row.
 """
 
 import dataclasses
-from typing import Any, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, List, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def _feature(name: str, values: np.ndarray) -> List[_Bytes]:
 
 def _delimited(tag: bytes, parts: List[_Bytes]) -> List[_Bytes]:
     """`parts` as one field: the tag and the length in front."""
-    lengths = sum(part.lengths() for part in parts)
+    lengths: Any = sum(part.lengths() for part in parts)
     return [_constant(tag, len(lengths)), _varints(lengths[:, None])] + parts
 
 
@@ -125,7 +125,7 @@ def _varints(values: np.ndarray) -> _Bytes:
     width = max(1, (longest.bit_length() + 6) // 7)
     if width == 1:
         return _Bytes(values.astype(np.uint8), np.ones(values.shape, bool))
-    shape: Tuple[int, int, int] = values.shape + (width,)
+    shape = (*values.shape, width)
     encoded = np.empty(shape, np.uint8)
     is_there = np.empty(shape, bool)
     for byte in range(width):

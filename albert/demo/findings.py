@@ -206,9 +206,9 @@ def percent(share: float) -> str:
     return f"{share:.1%}"
 
 
-def comparison(findings: Findings) -> List[Tuple[str, str, str, str]]:
+def comparison(findings: Findings) -> List[Tuple[str, ...]]:
     """Returns the rows of the table with the head HEAD."""
-    rows = []
+    rows: List[Tuple[str, ...]] = []
     for title, metric in TASKS:
         shares = (
             findings.untrained[metric],

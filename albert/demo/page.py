@@ -11,7 +11,7 @@ import pathlib
 import platform
 import re
 import string
-from typing import List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
 
 import tensorflow.compat.v1 as tf
 
@@ -22,7 +22,7 @@ _TEMPLATE = pathlib.Path(__file__).with_name("page.html")
 _COLOURS = ("#2457a6", "#d1652b", "#3b8f5a")
 _BASELINE_COLOUR = "#7a8194"
 # Text stays text, in the reader's own font, so that it can be searched and scales well.
-_CHART_STYLE = {
+_CHART_STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "albert",
     "font.family": "sans-serif",

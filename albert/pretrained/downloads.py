@@ -286,7 +286,7 @@ def _origin_of(response: requests.Response, url: str) -> _Origin:
         url,
         version,
         int(length) if length.isdigit() else None,
-        md5 and base64.b64decode(md5.group(1)).hex(),
+        base64.b64decode(md5.group(1)).hex() if md5 else None,
     )
 
 
