@@ -17,7 +17,6 @@ Dimensions: B batch, S sequence, H hidden.
 import dataclasses
 import logging
 import os
-import types
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
@@ -215,7 +214,7 @@ def load_vocabulary(
         tokenization.check_vocab_size(tokenizer, config.vocab_size)
     if spm_model_file:
         return Vocabulary(tokenizer, "spm_model_file", spm_model_file)
-    return Vocabulary(tokenizer, "vocab_file", vocab_file)
+    return Vocabulary(tokenizer, "vocab_file", str(vocab_file))
 
 
 def check_module(handle: Optional[str], compute_dtype: tf.DType, *, recompute: bool = False):
@@ -254,11 +253,11 @@ def load_config(settings: EncoderSettings) -> Optional[modeling.AlbertConfig]:
             f"--init_checkpoint={settings.init_checkpoint} has no place beside "
             "--albert_hub_module_handle: the module brings its weights. Leave one of them out."
         )
-    path = settings.albert_config_file
+    path = settings.albert_config_file or ""
     if handle:
         dtype = precision.compute_dtype(getattr(settings, "precision", "float32"))
         check_module(handle, dtype, recompute=getattr(settings, "recompute", False))
-        if "use_xla" in getattr(settings, "given", ()) and settings.use_xla:
+        if "use_xla" in getattr(settings, "given", ()) and getattr(settings, "use_xla", False):
             _LOGGER.warning(
                 "--use_xla compiles the optimiser alone: the hub module %s is run as it is.", handle
             )
@@ -314,10 +313,13 @@ def create_vocab(
     vocab_file, do_lower_case, spm_model_file, hub_module
 ) -> tokenization.FullTokenizer:
     """Returns the tokenizer of a hub module, whatever the files, or else of the files."""
-    settings = types.SimpleNamespace(
-        vocab_file=None if hub_module else vocab_file,
-        do_lower_case=do_lower_case,
-        spm_model_file=None if hub_module else spm_model_file,
+    settings = EncoderSettings(
+        albert_config_file=None,
+        init_checkpoint=None,
         albert_hub_module_handle=hub_module,
+        vocab_file=None if hub_module else vocab_file,
+        spm_model_file=None if hub_module else spm_model_file,
+        do_lower_case=do_lower_case,
+        max_seq_length=0,
     )
     return load_vocabulary(settings, None).tokenizer

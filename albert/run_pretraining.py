@@ -255,7 +255,7 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     """
     check_flags(settings)
     settings = released_models.completed(settings, with_vocabulary=False)
-    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
+    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
     data = find_data(settings, config)
     estimator_utils.check_output_dir(settings.output_dir, config.to_dict())
     if settings.do_train and distribution.is_chief(settings):

@@ -85,35 +85,18 @@ OWN = [
 # ---------------------------------------------------------------------------------------------
 # Flags.
 
-PUBLISHED_DEFAULTS = {
-    "albert_config_file": None,
-    "albert_hub_module_handle": None,
-    "vocab_file": None,
-    "cached_dir": None,
-    "init_checkpoint": None,
-    "do_lower_case": True,
-    "max_seq_length": 512,
-    "do_train": False,
-    "do_eval": False,
-    "do_predict": False,
-    "train_batch_size": 32,
-    "eval_batch_size": 8,
-    "predict_batch_size": 8,
-    "learning_rate": 5e-5,
-    "train_step": 1000,
-    "warmup_step": 0,
-    "save_checkpoints_steps": 1000,
-    "keep_checkpoint_max": 5,
-    "iterations_per_loop": 1000,
-    "optimizer": "adamw",
-    "export_dir": None,
-    "use_tpu": False,
-    "tpu_name": None,
-    "tpu_zone": None,
-    "gcp_project": None,
-    "master": None,
-    "num_tpu_cores": 8,
-}
+PUBLISHED_DEFAULTS = dict(
+    data.PUBLISHED_DEFAULTS,
+    cached_dir=None,
+    max_seq_length=512,
+    do_eval=False,
+    eval_batch_size=8,
+    train_step=1000,
+    warmup_step=0,
+    keep_checkpoint_max=5,
+    optimizer="adamw",
+    export_dir=None,
+)
 
 
 def test_the_published_flags_have_their_published_defaults():

@@ -58,39 +58,22 @@ def steps_in(folder):
 # ---------------------------------------------------------------------------------------------
 # Flags.
 
-PUBLISHED_DEFAULTS = {
-    "albert_config_file": None,
-    "spm_model_file": None,
-    "vocab_file": None,
-    "train_file": None,
-    "predict_file": None,
-    "train_feature_file": None,
-    "predict_feature_file": None,
-    "predict_feature_left_file": None,
-    "init_checkpoint": None,
-    "albert_hub_module_handle": None,
-    "do_lower_case": True,
-    "max_seq_length": 384,
-    "doc_stride": 128,
-    "max_query_length": 64,
-    "do_train": False,
-    "do_predict": False,
-    "train_batch_size": 32,
-    "predict_batch_size": 8,
-    "learning_rate": 5e-5,
-    "num_train_epochs": 3.0,
-    "warmup_proportion": 0.1,
-    "save_checkpoints_steps": 1000,
-    "iterations_per_loop": 1000,
-    "n_best_size": 20,
-    "max_answer_length": 30,
-    "use_tpu": False,
-    "tpu_name": None,
-    "tpu_zone": None,
-    "gcp_project": None,
-    "master": None,
-    "num_tpu_cores": 8,
-}
+PUBLISHED_DEFAULTS = dict(
+    classification_data.PUBLISHED_DEFAULTS,
+    spm_model_file=None,
+    train_file=None,
+    predict_file=None,
+    train_feature_file=None,
+    predict_feature_file=None,
+    predict_feature_left_file=None,
+    max_seq_length=384,
+    doc_stride=128,
+    max_query_length=64,
+    num_train_epochs=3.0,
+    warmup_proportion=0.1,
+    n_best_size=20,
+    max_answer_length=30,
+)
 OWN_DEFAULTS = {
     "v1": {"use_einsum": True, "export_dir": None},
     "v2": {"start_n_top": 5, "end_n_top": 5, "dropout_prob": 0.1},
@@ -153,13 +136,6 @@ def test_features_never_replace_what_holds_other_data(folder, tmp_path):
     with pytest.raises(ValueError, match="mine.json exists and .*not replaced"):
         run(folder, tmp_path / "out", "v1", "--do_train", f"--train_feature_file={mine}")
     assert mine.read_text() == '{"data": []}'
-
-
-@pytest.mark.parametrize("version", sorted(SCRIPTS))
-def test_without_a_checkpoint_nothing_is_made_for_prediction(folder, tmp_path, version):
-    with pytest.raises(ValueError, match="--output_dir=.*--do_train.*--checkpoint="):
-        run(folder, tmp_path / "out", version, "--do_predict")
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_prediction_file_is_read_before_training(folder, tmp_path):

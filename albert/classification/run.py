@@ -51,6 +51,7 @@ DESCRIPTION_FLAGS = {
 class ClassifierSettings(TaskSettings):
     """The flags of run_classifier."""
 
+    data_dir: Optional[str]
     task_name: str
     keep_checkpoint_max: int
     predict_file: Optional[str]
@@ -114,7 +115,7 @@ class ClassifierTask(fine_tuning.Task):
         self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
     @classmethod
-    def check_flags(cls, settings: ClassifierSettings) -> None:
+    def check_flags(cls, settings: ClassifierSettings) -> None:  # type: ignore[override]
         """Checks that there is something to do, and what to do it with."""
         names = ("do_train", "do_eval", "do_predict", "predict_file", "export_dir")
         if not any(getattr(settings, name) for name in names):

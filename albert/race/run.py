@@ -39,6 +39,7 @@ _USES = {"train": "train", "dev": "eval", "test": "predict"}
 class RaceSettings(TaskSettings):
     """The flags of run_race."""
 
+    data_dir: str
     task_name: str
     max_qa_length: int
     dropout_prob: float
@@ -67,7 +68,7 @@ class RaceTask(fine_tuning.Task):
         self._levels = race_examples.levels_of(settings.high_only, settings.middle_only)
 
     @classmethod
-    def check_flags(cls, settings: RaceSettings) -> None:
+    def check_flags(cls, settings: RaceSettings) -> None:  # type: ignore[override]
         """Checks that there is something to do, on some level, with one file for each data set."""
         if not (settings.do_train or settings.do_eval or settings.do_predict):
             raise ValueError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")

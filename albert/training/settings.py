@@ -64,9 +64,8 @@ class FineTuningSettings(TrainingSettings, EncoderSettings):
 
 @dataclasses.dataclass(frozen=True)
 class TaskSettings(FineTuningSettings):
-    """The flags of a task whose folder of data has a part to evaluate on."""
+    """The flags of a task that is evaluated on a part of its data of its own."""
 
-    data_dir: Optional[str]
     do_eval: bool
     eval_batch_size: int
     train_step: int
