@@ -222,6 +222,10 @@ def file_based_input_fn_builder(
     use_tpu,
     bsz,
     multiple=1,
+    *,
+    padding=None,
+    seed=0,
+    start_step=0,
 ):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
@@ -237,6 +241,8 @@ def file_based_input_fn_builder(
       use_tpu: take B from params.
       bsz: B elsewhere.
       multiple: sequences of one example, one after another.
+      padding: one of padded_batches.MODES, for batches of padded_batches, with example_index.
+      seed, start_step: see padded_batches.input_fn.
     """
     return padded_batches.input_fn(
         input_file,
@@ -245,6 +251,9 @@ def file_based_input_fn_builder(
         batch_size=bsz,
         drop_remainder=drop_remainder,
         use_tpu=use_tpu,
+        padding=padded_batches.Padding(padding) if padding else None,
+        seed=seed,
+        start_step=start_step,
     )
 
 

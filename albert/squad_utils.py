@@ -44,6 +44,10 @@ def input_fn_builder(
     use_tpu,
     bsz,
     is_v2,
+    *,
+    padding=None,
+    seed=0,
+    start_step=0,
 ):
     """Returns `input_fn` for a TPUEstimator: params -> tf.data.Dataset of feature dicts.
 
@@ -58,9 +62,12 @@ def input_fn_builder(
       use_tpu: take B from params.
       bsz: B elsewhere.
       is_v2: whether there is p_mask.
+      padding: one of padded_batches.MODES, for batches of padded_batches, with p_mask in any case
+        and, in prediction, example_index.
+      seed, start_step: see padded_batches.input_fn.
     """
     spec = squad_features.feature_spec(seq_length, is_training)
-    if not is_v2:
+    if not is_v2 and not padding:
         features = [feature for feature in spec.features if feature.name != "p_mask"]
         spec = input_pipeline.FeatureSpec(features)
     return padded_batches.input_fn(
@@ -70,6 +77,11 @@ def input_fn_builder(
         batch_size=bsz,
         drop_remainder=drop_remainder,
         use_tpu=use_tpu,
+        padding=padded_batches.Padding(padding, features=squad_features.SEQUENCES)
+        if padding
+        else None,
+        seed=seed,
+        start_step=start_step,
     )
 
 

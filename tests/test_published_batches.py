@@ -114,6 +114,13 @@ def test_scores_are_float32(tmp_path):
 
 
 @pytest.mark.slow
+def test_our_padding_and_numbers_are_served_to_those_who_name_a_padding(file):
+    _, batches = batches_of(classifier(file, False, False, padding="longest"), {})
+    index = np.concatenate([batch["example_index"] for batch in batches])
+    assert sorted(index) == [-1, -1, *range(10)]
+
+
+@pytest.mark.slow
 def test_the_options_of_a_question_stand_one_after_another(tmp_path):
     file = write(tmp_path / "race", rows_of(4, length=4 * LENGTH))
     input_fn = classifier_utils.file_based_input_fn_builder(
