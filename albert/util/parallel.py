@@ -59,13 +59,21 @@ def ordered_map(
         initargs=(function, os.getpid()),
     )
     with _naming_killed_workers(), pool, contextlib.ExitStack() as stack:
-        stack.callback(lambda: [future.cancel() for future in waiting])
+        stack.callback(_cancel, waiting, pool)
         for task in tasks:
             waiting.append(pool.submit(_call, task))
             if len(waiting) == _AHEAD * num_processes:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def _cancel(waiting: Iterable[futures.Future], pool: futures.Executor) -> None:
+    """Leaves out what has not begun."""
+    if [future.cancel() for future in waiting]:
+        # Python 3.7 waits for ever at the end of a pool whose last work was cancelled.
+        with contextlib.suppress(process.BrokenProcessPool):
+            pool.submit(int).result()
 
 
 @contextlib.contextmanager

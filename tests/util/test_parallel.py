@@ -71,6 +71,24 @@ def test_an_error_of_ours_arrives_with_its_traceback():
     assert "return [][task]" in str(caught.value.__cause__)
 
 
+ERRORS = """
+from albert.util import parallel
+def refuse(task):
+    raise ValueError
+for _ in range(200):
+    try:
+        list(parallel.ordered_map(refuse, range(3), 2))
+    except ValueError:
+        pass
+"""
+
+
+@pytest.mark.slow
+def test_work_that_is_left_out_after_an_error_keeps_nobody_waiting():
+    """On Python 3.7 one in some hundred pools waited for ever."""
+    subprocess.run([sys.executable, "-c", ERRORS], check=True, timeout=120)
+
+
 def test_a_killed_worker_is_an_error_and_not_a_wait_without_end():
     def die(task):
         os.kill(os.getpid(), signal.SIGKILL)
