@@ -59,9 +59,10 @@ def define_encoder_flags(flag_values: flags.FlagValues):
     flags_lib.integer(
         flag_values,
         "max_seq_length",
-        512,
+        None,
         lower_bound=4,
-        help="Tokens of a text, with its special ones, that the model reads at most.",
+        help="Tokens of a text, with its special ones, that the model reads at most; by default as "
+        "many as it has positions for.",
     )
 
 

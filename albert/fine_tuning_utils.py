@@ -265,7 +265,7 @@ def load_config(settings: EncoderSettings) -> Optional[modeling.AlbertConfig]:
         if "://" in handle or not tf.io.gfile.exists(path):
             return None
     config = modeling.AlbertConfig.from_json_file(path)
-    if settings.max_seq_length > config.max_position_embeddings:
+    if settings.max_seq_length and settings.max_seq_length > config.max_position_embeddings:
         raise ValueError(
             f"--max_seq_length={settings.max_seq_length} is longer than the model's "
             f"max_position_embeddings, {config.max_position_embeddings}."

@@ -55,7 +55,5 @@ def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> AnyMod
         return _KINDS[name](folder, checkpoint, **options)
     named = dict.fromkeys((*released_models.ModelFiles._fields, "albert_hub_module_handle"))
     named.update(albert_dir=folder, init_checkpoint=checkpoint, do_lower_case=True)
-    source = inference.find_source(flags_lib.Settings(**named, max_seq_length=1))
-    assert source.config is not None  # only a hub module may lack it
-    longest = source.config.max_position_embeddings
-    return inference.Embedder(source._replace(max_seq_length=longest), **options)
+    source = inference.find_source(flags_lib.Settings(**named, max_seq_length=None))
+    return inference.Embedder(source, **options)

@@ -261,6 +261,9 @@ def read_trained(
 # Pretrained models.
 
 
+_USUAL_POSITIONS = 512  # of a hub module that does not tell its own
+
+
 class Source(NamedTuple):
     """A pretrained model.
 
@@ -296,7 +299,9 @@ def find_source(settings: Any) -> Source:
                 "--albert_hub_module_handle)."
             )
         checkpoint = checkpoint_init.resolve_checkpoint(settings.init_checkpoint)
-    return Source(config, checkpoint, handle, vocabulary.tokenizer, settings.max_seq_length)
+    longest = config.max_position_embeddings if config else _USUAL_POSITIONS
+    longest = settings.max_seq_length or longest
+    return Source(config, checkpoint, handle, vocabulary.tokenizer, longest)
 
 
 class _Pretrained(Model):

@@ -271,6 +271,13 @@ def test_mistakes_are_named(archive, texts, script, arguments, words):
         run(settings_of(script, archive, *base, *arguments))
 
 
+def test_texts_are_as_long_as_the_model_can_read_by_default(archive):
+    source = inference.find_source(
+        flags_lib.parse(embed.define_flags, [f"--albert_dir={archive}", "--output_file=x"])
+    )
+    assert source.max_seq_length == source.config.max_position_embeddings != 512
+
+
 def test_weights_are_needed(archive, texts):
     arguments = [
         f"--albert_config_file={archive}/albert_config.json",
