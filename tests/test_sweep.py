@@ -189,24 +189,11 @@ def test_a_task_without_test_data_is_not_predicted(model_dir, tmp_path):
     assert predicted == {"tnews": False, "afqmc": True}
 
 
-# From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
-PUBLISHED = {
-    "sst-2": (1256, 1e-5, 20935, 100, 32),
-    "mnli": (1000, 3e-5, 10000, 100, 128),
-    "cola": (320, 1e-5, 5336, 100, 16),
-    "qnli": (1986, 1e-5, 33112, 200, 32),
-    "qqp": (1000, 5e-5, 14000, 100, 128),
-    "rte": (200, 3e-5, 800, 100, 32),
-    "sts-b": (214, 2e-5, 3598, 100, 16),
-    "mrpc": (200, 2e-5, 800, 100, 32),
-}
-
-
-@pytest.mark.parametrize("name", sorted(PUBLISHED))
+@pytest.mark.parametrize("name", sorted(classification_data.PUBLISHED_RECIPES))
 def test_the_published_hyper_parameters_are_the_defaults(name):
     settings = flags_lib.parse(sweep.define_flags, ["--data_dir=x", "--output_dir=y"])
     flags = sweep.recipe_flags(classifier_tasks.get_task(name), settings, 5000)
-    warmup, rate, steps, save, batch = PUBLISHED[name]
+    warmup, rate, steps, save, batch = classification_data.PUBLISHED_RECIPES[name]
     assert flags == {
         "max_seq_length": 512,
         "train_batch_size": batch,

@@ -10,6 +10,7 @@ from albert import classifier_utils
 from albert.classification import examples as labelled_examples
 from albert.classification import tasks as classifier_tasks
 from albert.classification.task_table import mark_spans, pair_choices
+from tests.support import classification_data
 from tests.support.shared import needs_shared, shared_path
 
 GLUE_HEADERS = {
@@ -79,17 +80,7 @@ def test_a_declaration_is_consistent(name):
 
 
 def test_recipes_of_glue_are_those_of_the_public_script():
-    expected = {  # warm-up, rate, steps, save, batch
-        "sst-2": (1256, 1e-5, 20935, 100, 32),
-        "mnli": (1000, 3e-5, 10000, 100, 128),
-        "cola": (320, 1e-5, 5336, 100, 16),
-        "qnli": (1986, 1e-5, 33112, 200, 32),
-        "qqp": (1000, 5e-5, 14000, 100, 128),
-        "rte": (200, 3e-5, 800, 100, 32),
-        "sts-b": (214, 2e-5, 3598, 100, 16),
-        "mrpc": (200, 2e-5, 800, 100, 32),
-    }
-    for name, numbers in expected.items():
+    for name, numbers in classification_data.PUBLISHED_RECIPES.items():
         recipe = classifier_tasks.get_task(name).recipe
         assert numbers == (
             recipe.warmup_step,
