@@ -22,7 +22,7 @@ from absl import flags
 
 from albert import modeling, tokenization
 from albert.data import batches as input_pipeline
-from albert.data import record_damage
+from albert.data import record_damage, record_files
 from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretraining import model as pretraining_utils
@@ -33,7 +33,6 @@ from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
-from albert.util import many_files
 from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
@@ -468,7 +467,7 @@ def evaluate(
         evaluate_checkpoint,
         best_metric="masked_lm_accuracy",
         fingerprint={
-            "files": many_files.content_identities(files, os.path.join(folder, _HASHES_NAME)),
+            "files": record_files.content_identities(files, os.path.join(folder, _HASHES_NAME)),
             "batches": steps,
             "batch_size": settings.eval_batch_size,
             "precision": settings.precision,

@@ -13,7 +13,7 @@ import pytest
 from absl import flags
 
 from albert import create_pretraining_data, run_pretraining
-from albert.util import files
+from albert.data import record_files
 from albert.util import flags as flags_lib
 from tests.support import script_process
 from tests.support.shared import needs_shared, shared_path
@@ -113,9 +113,9 @@ def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
         *SMALL,
     ]
     run_here(*arguments)
-    assert files.count_records(str(tmp_path / "in" / "a.txt")) == 6  # two passes
+    assert record_files.count_records(str(tmp_path / "in" / "a.txt")) == 6  # two passes
     run_here(*arguments)  # its own output is no input
-    text = files.read_sidecar(str(tmp_path / "in" / "a.txt")).fingerprint["text"]
+    text = record_files.read_sidecar(str(tmp_path / "in" / "a.txt")).fingerprint["text"]
     assert [source["name"] for source in text] == ["1.jsonl", "2.txt.gz"]
 
 
@@ -236,7 +236,7 @@ def test_chinese_text_with_a_wordpiece_vocabulary(tmp_path):
         "--max_seq_length=128",
         "--dupe_factor=2",
     )
-    sidecar = files.read_sidecar(str(tmp_path / "zh.tf_record"))
+    sidecar = record_files.read_sidecar(str(tmp_path / "zh.tf_record"))
     assert sidecar.count > 200
     assert sidecar.fingerprint["settings"]["dupe_factor"] == 2
     assert json.dumps(sidecar.fingerprint["tokenizer"]).count("zh_vocab.txt") == 1

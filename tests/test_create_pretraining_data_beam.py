@@ -11,8 +11,8 @@ import shutil
 import pytest
 
 from albert import create_pretraining_data_beam
+from albert.data import record_files
 from albert.pretraining import beam
-from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import script_process
 
@@ -177,10 +177,10 @@ def test_output_that_is_not_whole_or_of_other_settings_is_made_again(again, made
 @pytest.mark.parametrize("change", ["foreign", "appended", "counts", "shards", "text", "maker"])
 def test_what_was_made_otherwise_is_replaced_only_when_told_to(again, change):
     shard = outputs_of(again).shard(0)
-    made_from = files.read_sidecar(shard).fingerprint
+    made_from = record_files.read_sidecar(shard).fingerprint
     options = {"text": made_from["text"][0]["name"]}
     if change == "foreign":
-        os.remove(files.sidecar_path(shard))
+        os.remove(record_files.sidecar_path(shard))
     elif change == "appended":
         with open(shard, "ab") as stream:
             stream.write(b"by hand")

@@ -21,7 +21,7 @@ from albert import (
     run_squad_v1,
     run_squad_v2,
 )
-from albert.util import files
+from albert.data import record_files
 from albert.util import flags as flags_lib
 from tests.support import classification_data, pretraining_records, race_data, squad_data
 
@@ -234,7 +234,7 @@ def test_data_creation_by_flags_writes_records(tmp_path):
         num_processes=1,
     )
     create_pretraining_data.main([])
-    assert files.count_records(str(tmp_path / "records")) > 0
+    assert record_files.count_records(str(tmp_path / "records")) > 0
 
 
 def test_pretraining_and_data_creation_check_what_flags_name(tmp_path):
@@ -292,4 +292,4 @@ def test_a_launcher_of_ones_own_takes_the_command_line(tmp_path):
     arguments += ["--max_predictions_per_seq=5", "--dupe_factor=1", "--num_processes=1"]
     # What app.run does.
     create_pretraining_data.main(FLAGS(["program", *arguments]))
-    assert files.count_records(str(tmp_path / "records")) > 0
+    assert record_files.count_records(str(tmp_path / "records")) > 0

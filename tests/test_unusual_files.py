@@ -18,13 +18,14 @@ from albert.classification import examples as labelled_examples
 from albert.classification import model_folder as fine_tuned_classifier
 from albert.classification import tasks as classifier_tasks
 from albert.data import batches as input_pipeline
+from albert.data import record_files, text_lines
 from albert.pretraining import documents as text_documents
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning
 from albert.training import hooks as training_hooks
-from albert.util import files, text_lines
+from albert.util import files
 
 DEEP = b"[" * 100000
 LATIN = '{"name": "Åse"}'.encode("latin-1")
@@ -43,7 +44,7 @@ READERS = {
     "tsv": labelled_examples.read_tsv,
     "json lines": labelled_examples.read_json_lines,
     "squad": lambda path: squad_examples.read_dataset(path, is_training=False),
-    "records": files.count_records,
+    "records": record_files.count_records,
     "hash": files.file_fingerprint,
     "pattern": lambda path: files.expand_patterns(path, "input_file"),
     "lines": lambda path: open_lines(path).__enter__(),
@@ -116,7 +117,7 @@ def test_what_can_be_made_again_is(tmp_path, content):
     path.write_bytes(content)
     assert checkpoint_evaluator.read_document(str(path)) is None
     (tmp_path / ".a.meta.json").write_bytes(content)
-    assert files.read_sidecar(str(tmp_path / "a")) is None
+    assert record_files.read_sidecar(str(tmp_path / "a")) is None
 
 
 def test_a_line_of_json_that_is_nested_deeply_is_named(tmp_path):

@@ -23,17 +23,14 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
-from albert.data import record_damage, record_index
+from albert.data import record_damage, record_files, record_index
 from albert.util import files as file_utils
 from albert.util import many_files
 
-# The file functions belong to `albert.util.files`; whoever works with records finds them here too.
-Sidecar = file_utils.Sidecar
-read_sidecar = file_utils.read_sidecar
-is_current = file_utils.is_current
-why_stale = file_utils.why_stale
-count_records = file_utils.count_records
-records = file_utils.records
+# Functions of other modules that belong to the work with records.
+read_sidecar = record_files.read_sidecar
+count_records = record_files.count_records
+records = record_damage.records
 file_fingerprint = file_utils.file_fingerprint
 expand_patterns = file_utils.expand_patterns
 
@@ -145,7 +142,7 @@ class FeatureSpec:
           ValueError: the record is no tf.train.Example, lacks a required feature, or one has
             another length or type.
         """
-        serialized = file_utils.read_first_record(path)
+        serialized = record_files.read_first_record(path)
         if serialized is None:
             return
         try:
@@ -248,7 +245,7 @@ class AtomicRecordWriter:
     def __init__(self, path: str, fingerprint: Mapping[str, Any]):
         """`fingerprint`: JSON values that say what the records were made from."""
         self.path = str(path)
-        self._blocks = file_utils.BlockOffsets()
+        self._blocks = record_files.BlockOffsets()
         self._fingerprint = file_utils.normalized_fingerprint(fingerprint)
         self._replacement = file_utils.atomic_path(self.path)
         self._writer: Any = None
@@ -273,13 +270,13 @@ class AtomicRecordWriter:
             if kind is None:
                 # First the old sidecar goes: it must never describe the new file, not even if
                 # this process is killed between the two renames.
-                file_utils.remove_sidecar(self.path)
+                record_files.remove_sidecar(self.path)
         except Exception as failure:
             self._replacement.__exit__(type(failure), failure, failure.__traceback__)
             raise
         self._replacement.__exit__(kind, error, trace)
         if kind is None:
-            file_utils.write_sidecar(self.path, self._blocks, self._fingerprint)
+            record_files.write_sidecar(self.path, self._blocks, self._fingerprint)
 
 
 # ------------------------------------------------------------------------------ reading: in common

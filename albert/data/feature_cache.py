@@ -41,6 +41,7 @@ from typing import (
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
+from albert.data import record_damage, record_files
 from albert.util import files, parallel, progress
 
 _LOGGER = logging.getLogger(__name__)
@@ -103,9 +104,9 @@ def build_records(
     declared = [f"{one.name} {one.dtype.name} {list(one.shape)}" for one in spec.features]
     whole = dict(fingerprint, features=declared)
     path = str(path) if exact_path else fingerprinted_path(path, whole)
-    reason = input_pipeline.why_stale(path, whole) or _why_damaged(path)
+    reason = record_files.why_stale(path, whole) or _why_damaged(path)
     if not reason:
-        count = input_pipeline.read_sidecar(path).count
+        count = record_files.read_sidecar(path).count
         _LOGGER.info("%s: %d records are there already: %s", description, count, path)
         return RecordFile(path, count, True, {})
     if exact_path:
@@ -149,7 +150,7 @@ def _write(
 
 def _why_damaged(path: str) -> str:
     """Says which record of a current file is damaged; "" if none is. It can be made again now."""
-    number = files.find_damaged_record(path)
+    number = record_damage.find_damaged_record(path)
     return "" if number is None else f"its record {number} (counted from 0) is damaged"
 
 
@@ -159,9 +160,9 @@ def _refuse_to_replace_other_data(path: str) -> None:
     Raises:
       ValueError: it does not look like a record file, made here or elsewhere.
     """
-    if not tf.io.gfile.exists(path) or input_pipeline.read_sidecar(path):
+    if not tf.io.gfile.exists(path) or record_files.read_sidecar(path):
         return
-    if not files.looks_like_records(path):
+    if not record_files.looks_like_records(path):
         raise ValueError(
             f"{path} exists and is no record file, so it is not replaced by features. Name another "
             "file for them, or remove this one."

@@ -15,6 +15,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 import tensorflow.compat.v1 as tf
 
+from albert.data import record_files
 from albert.util import files, many_files
 
 _LOGGER = logging.getLogger("albert")
@@ -95,7 +96,7 @@ class _Index:
 
     def look_up(self, path: str) -> Optional[FileBlocks]:
         """Returns the blocks of a file; None if it has to be walked."""
-        sidecar, size = files.fitting_sidecar(path)
+        sidecar, size = record_files.fitting_sidecar(path)
         told = sidecar and _from_json(path, size, sidecar._asdict())
         if told:
             return self._thinned(told)
@@ -130,7 +131,7 @@ class _Index:
         self._write({**known, **self._walked})
 
     def _thinned(self, blocks: FileBlocks) -> FileBlocks:
-        """As files.BlockOffsets does where there are too many."""
+        """As record_files.BlockOffsets does where there are too many."""
         while len(blocks.offsets) > self._most_offsets:
             blocks = blocks._replace(
                 block_records=2 * blocks.block_records, offsets=blocks.offsets[::2]
@@ -139,7 +140,7 @@ class _Index:
 
     def _is_fine(self, blocks: FileBlocks) -> bool:
         """Whether a walk would not give more blocks: these may be of a call with more files."""
-        finest = files.BlockOffsets().block_records
+        finest = record_files.BlockOffsets().block_records
         halves = -(-2 * blocks.count // blocks.block_records)
         return blocks.block_records <= finest or halves > self._most_offsets
 
@@ -163,10 +164,10 @@ class _Index:
             files.atomic_write_text(self._path, json.dumps(content))
 
 
-def _walk(path: str) -> Tuple[int, Optional[List[int]], files.BlockOffsets]:
+def _walk(path: str) -> Tuple[int, Optional[List[int]], record_files.BlockOffsets]:
     """The size of a file and its state before it is walked, and its blocks."""
     size, state = tf.io.gfile.stat(path).length, many_files.state_of(path)
-    return size, state, files.walk_records(path, size)
+    return size, state, record_files.walk_records(path, size)
 
 
 def _to_json(blocks: FileBlocks) -> Dict[str, Any]:

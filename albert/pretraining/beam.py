@@ -22,7 +22,6 @@ again and which not every runner gives back. The counters are there for watching
 import argparse
 import collections
 import contextlib
-import difflib
 import glob
 import hashlib
 import itertools
@@ -56,13 +55,14 @@ from apache_beam.runners import runner as runners
 from apache_beam.runners.portability import fn_api_runner, portable_runner
 
 from albert import tokenization
+from albert.data import record_files
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_job
 from albert.pretraining import masking as ngram_masking
-from albert.util import files, many_files
+from albert.util import files, many_files, wording
 
 MAKER = "create_pretraining_data_beam"
 MOST_SHARDS = 99999
@@ -307,8 +307,8 @@ def _write_shard(
     """Writes a shard when the counts are known to be good; its number, records and bytes."""
     number, batches = element
     path = outputs.shard(number)
-    blocks = files.BlockOffsets()
-    remove(files.sidecar_path(path))  # the old one must never describe the new file
+    blocks = record_files.BlockOffsets()
+    remove(record_files.sidecar_path(path))  # the old one must never describe the new file
     with replacement(path) as temporary:
         with tf.io.TFRecordWriter(temporary) as writer:
             for record in sorted(itertools.chain.from_iterable(batches)):
@@ -316,7 +316,7 @@ def _write_shard(
                 blocks.add(len(record) - _KEY_BYTES)
         size = os.path.getsize(temporary)
     made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
-    write_text(files.sidecar_path(path), files.sidecar_text(blocks, size, made_from))
+    write_text(record_files.sidecar_path(path), record_files.sidecar_text(blocks, size, made_from))
     return number, blocks.count, size
 
 
@@ -442,7 +442,7 @@ class Shards:
             pretraining_job.check_ours(path, sidecar, there[path], fingerprint=self.fingerprint)
         for path in others:
             remove(path)
-            remove(files.sidecar_path(path))
+            remove(record_files.sidecar_path(path))
         remove(self.counts)
 
     def keep_vocabulary(self, vocabulary: model_vocabulary.Vocabulary) -> None:
@@ -543,13 +543,13 @@ def write_text(path: str, text: str) -> None:
         stream.write(text.encode("utf-8"))
 
 
-def read_sidecar(path: str) -> Optional[files.Sidecar]:
+def read_sidecar(path: str) -> Optional[record_files.Sidecar]:
     """Returns the sidecar of the record file `path`; None if there is none or it is unreadable."""
-    sidecar = files.sidecar_path(path)
+    sidecar = record_files.sidecar_path(path)
     if not exists(sidecar):
         return None
     with open_to_read(sidecar) as stream:
-        return files.parse_sidecar(stream.read(), sidecar)
+        return record_files.parse_sidecar(stream.read(), sidecar)
 
 
 def _find(pattern: str) -> Dict[str, int]:
@@ -602,8 +602,7 @@ def parse_options(
     elif unknown:
         name = unknown[0].split("=")[0].lstrip("-")
         names = [option.lstrip("-") for option in parser._option_string_actions] + list(own_flags)
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f" Did you mean --{close[0]}?" if close else ""
+        hint = wording.did_you_mean(name, names)
         raise ValueError(
             f"--{name} is neither a flag of {MAKER} nor an option of Apache Beam "
             f"{beam.__version__}.{hint}"

@@ -40,6 +40,7 @@ from typing import (
 
 import tensorflow.compat.v1 as tf
 
+from albert.data import record_files
 from albert.util import files, many_files
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
@@ -500,7 +501,7 @@ def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
         found += [path for path in paths if os.path.abspath(path) not in excluded]
     hidden = {path for path in found if "/." in path[len(folder) :]}  # gfile's walk goes there too
     found = [path for path in found if path not in hidden]
-    sidecars = many_files.each(files.read_sidecar, found, "Looking at the text")
+    sidecars = many_files.each(record_files.read_sidecar, found, "Looking at the text")
     found = [path for path, sidecar in zip(found, sidecars) if sidecar is None]
     if not found:
         raise ValueError(

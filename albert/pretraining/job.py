@@ -52,6 +52,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.data import batches as input_pipeline
+from albert.data import record_files
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
@@ -63,7 +64,7 @@ from albert.pretraining.instances import (
     check_counts,
     check_settings,
 )
-from albert.util import files, many_files, parallel, progress
+from albert.util import files, many_files, parallel, progress, wording
 
 try:
     import fcntl
@@ -600,7 +601,7 @@ class _Outputs:
         return dict(self._fingerprint, file=number, files=len(self.paths))
 
     def _why_stale(self, number: int) -> str:
-        return files.why_stale(self.paths[number], self._fingerprint_of(number))
+        return record_files.why_stale(self.paths[number], self._fingerprint_of(number))
 
     def all_current(self) -> bool:
         """Returns whether there is nothing to do."""
@@ -617,7 +618,9 @@ class _Outputs:
 
     def count_records(self) -> int:
         """Returns the number of instances in files that are current."""
-        return sum(sidecar.count for sidecar in many_files.each(files.read_sidecar, self.paths))
+        return sum(
+            sidecar.count for sidecar in many_files.each(record_files.read_sidecar, self.paths)
+        )
 
     def make_way(self, *, overwrite: bool) -> None:
         """Says what will be replaced.
@@ -626,10 +629,10 @@ class _Outputs:
           ValueError: a file is there that was not made here, or was changed since.
         """
         for path, reason in zip(self.paths, self._reasons()):
-            if reason == files.NOT_THERE:
+            if reason == record_files.NOT_THERE:
                 continue
             if not overwrite:
-                sidecar, size = files.read_sidecar(path), _size(path)
+                sidecar, size = record_files.read_sidecar(path), _size(path)
                 check_ours(path, sidecar, size, fingerprint=self._fingerprint)
             if reason:
                 _LOGGER.info("%s will be made again: %s.", path, reason)
@@ -664,7 +667,7 @@ class _Outputs:
 
 
 def check_ours(
-    path: str, sidecar: Optional[files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
+    path: str, sidecar: Optional[record_files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
 ) -> None:
     """Refuses to replace a record file that is not of this program, or of other text.
 
@@ -686,17 +689,11 @@ def check_ours(
     old, new = (_names_of(made["text"]) for made in (made_from, fingerprint))
     if old != new:
         raise ValueError(
-            f"--output_file: '{path}' was made from {_listed(old)}, and --input_file is "
-            f"{_listed(new)}. Choose another name, or replace it by --overwrite."
+            f"--output_file: '{path}' was made from {wording.listed(old, 3)}, and --input_file is "
+            f"{wording.listed(new, 3)}. Choose another name, or replace it by --overwrite."
         )
 
 
 def _names_of(text: Any) -> List[str]:
     """The names in a fingerprint; none in one that an older version wrote in another way."""
     return sorted(one["name"] for one in text) if isinstance(text, list) else []
-
-
-def _listed(names: Sequence[str]) -> str:
-    """A few names, and how many more there are."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more

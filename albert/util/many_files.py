@@ -102,13 +102,6 @@ def fingerprints(
         hashing.write()
 
 
-def content_identities(paths: Sequence[str], kept_in: str) -> List[Dict[str, Any]]:
-    """Returns `files.content_identity` of each record file; for `kept_in` see `fingerprints`."""
-    known = list(each(files.made_from_identity, paths, "Looking at the records"))
-    hashed = iter(fingerprints([path for path, one in zip(paths, known) if not one], kept_in))
-    return [one or next(hashed) for one in known]
-
-
 def state_of(path: str) -> Optional[List[int]]:
     """Returns size and times of a file, by which a change is noticed; None where there is none."""
     try:

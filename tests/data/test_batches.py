@@ -12,8 +12,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
+from albert.data import record_files
 from albert.data.batches import AtomicRecordWriter, Feature, FeatureSpec
-from albert.util import files
 from tests.support.shared import needs_shared, shared_path
 
 NUMBER = FeatureSpec([Feature("number", (), tf.int64)])
@@ -159,7 +159,7 @@ def test_a_record_file_and_its_sidecar_appear_together_at_the_end(tmp_path):
     sidecar = input_pipeline.read_sidecar(path)
     assert (sidecar.count, sidecar.fingerprint) == (2, {"length": 3})
     assert sidecar.bytes == os.path.getsize(path)
-    assert input_pipeline.is_current(path, {"length": 3})
+    assert not record_files.why_stale(path, {"length": 3})
     assert input_pipeline.count_records(path) == 2
 
 
@@ -170,7 +170,7 @@ def test_a_failing_writer_leaves_the_old_file_and_its_sidecar(tmp_path):
     with pytest.raises(RuntimeError), AtomicRecordWriter(path, {"length": 4}) as writer:
         writer.write(b"two")
         raise RuntimeError("stopped")
-    assert input_pipeline.is_current(path, {"length": 3})
+    assert not record_files.why_stale(path, {"length": 3})
     assert sorted(os.listdir(str(tmp_path))) == [".a.tfrecord.meta.json", "a.tfrecord"]
 
 
@@ -184,11 +184,11 @@ def test_a_writer_killed_between_its_two_renames_leaves_no_sidecar_of_the_old_fi
     def killed(*unused):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(input_pipeline.file_utils, "write_sidecar", killed)
+    monkeypatch.setattr(record_files, "write_sidecar", killed)
     with pytest.raises(KeyboardInterrupt), AtomicRecordWriter(path, {"length": 4}) as writer:
         writer.write(b"two")  # as many bytes as before
-    assert not input_pipeline.is_current(path, {"length": 3})
-    assert not input_pipeline.is_current(path, {"length": 4})
+    assert record_files.why_stale(path, {"length": 3})
+    assert record_files.why_stale(path, {"length": 4})
 
 
 def test_a_writer_that_cannot_be_closed_leaves_nothing(tmp_path):
@@ -400,7 +400,7 @@ def test_a_shard_reads_its_share_of_many_files_on_each_runtime(tmp_path):
     paths = [str(tmp_path / f"copy{number}.tfrecord") for number in range(400)]
     for path in paths:
         shutil.copy(first, path)
-        shutil.copy(files.sidecar_path(first), files.sidecar_path(path))
+        shutil.copy(record_files.sidecar_path(first), record_files.sidecar_path(path))
     share = 400 * os.path.getsize(first) / 8
 
     def read(steps):

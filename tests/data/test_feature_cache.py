@@ -10,8 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
-from albert.data import feature_cache
-from albert.util import files
+from albert.data import feature_cache, record_files
 
 SPEC = input_pipeline.FeatureSpec([input_pipeline.Feature("value", (2,))])
 
@@ -83,7 +82,7 @@ def test_a_file_named_by_the_user_keeps_its_name_and_is_replaced(tmp_path, caplo
     assert "length was 2 and is 3" in caplog.text
     assert first.path == second.path == str(path)
     assert (second.was_current, _values(path)) == (False, [[n, n * n] for n in range(5)])
-    files.remove_sidecar(str(path))  # as the records of another program
+    record_files.remove_sidecar(str(path))  # as the records of another program
     assert not _build(path, exact_path=True).was_current
 
 
@@ -116,10 +115,10 @@ def _cut(kept):
 
 
 def _of_something_else(path):
-    blocks = files.BlockOffsets()
+    blocks = record_files.BlockOffsets()
     for _ in range(19):
         blocks.add(1)
-    files.write_sidecar(str(path), blocks, {"length": 7})
+    record_files.write_sidecar(str(path), blocks, {"length": 7})
 
 
 @pytest.mark.parametrize(
@@ -129,7 +128,7 @@ def _of_something_else(path):
         _cut(30),
         _cut(-1),
         _of_something_else,
-        lambda path: os.remove(files.sidecar_path(str(path))),
+        lambda path: os.remove(record_files.sidecar_path(str(path))),
     ],
     ids=["empty", "the beginning", "a byte less", "another sidecar", "no sidecar"],
 )
@@ -158,7 +157,7 @@ def test_a_failed_conversion_leaves_the_old_file_alone(tmp_path, processes):
 
     path = tmp_path / "a.tf_record"
     _build(path, exact_path=True)
-    os.remove(files.sidecar_path(str(path)))
+    os.remove(record_files.sidecar_path(str(path)))
     before = path.read_bytes()
     with pytest.raises(ValueError, match="item 301"):
         _build(path, items=range(500), convert=fail_late, num_processes=processes, exact_path=True)

@@ -10,7 +10,6 @@ from albert.data import batches as input_pipeline
 from albert.data import feature_cache, record_damage
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
-from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
 from tests.support.script_process import run_process
@@ -20,7 +19,7 @@ SPEC = input_pipeline.FeatureSpec([input_pipeline.Feature("number", (), tf.int64
 
 def flip(path, number):
     """Damages the content of a record, and leaves the records before and after it whole."""
-    records = list(files.records(str(path)))
+    records = list(record_damage.records(str(path)))
     start = sum(len(record) + 16 for record in records[:number])
     with open(str(path), "r+b") as stream:
         place = start + 12 + len(records[number]) // 2
@@ -77,9 +76,9 @@ def test_the_files_that_were_being_read_are_looked_through_first(tmp_path, monke
     paths = number_files(tmp_path, [20] * 400)
     flip(paths[211], 7)
     searched = []
-    find = files.find_damaged_record
+    find = record_damage.find_damaged_record
     monkeypatch.setattr(
-        files,
+        record_damage,
         "find_damaged_record",
         lambda path, **place: searched.append(path) or find(path, **place),
     )

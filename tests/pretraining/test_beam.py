@@ -14,11 +14,11 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
+from albert.data import record_files
 from albert.pretraining import beam
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import model as pretraining_model
-from albert.util import files
 from tests.support import pretraining_statistics
 from tests.support.shared import needs_shared, shared_path
 
@@ -190,7 +190,7 @@ def test_counters_of_beam_are_the_counts_of_the_data(made):
     assert made.counts.instances == len(made.records)
     assert made.counts.predictions == features["masked_lm_weights"].sum()
     assert made.counts.label_one == features["next_sentence_labels"].sum()
-    assert [files.count_records(path) for path in made.paths] == [
+    assert [record_files.count_records(path) for path in made.paths] == [
         len(list(tf.python_io.tf_record_iterator(path))) for path in made.paths
     ]
 

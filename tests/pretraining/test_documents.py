@@ -10,8 +10,8 @@ import random
 
 import pytest
 
+from albert.data import record_files
 from albert.pretraining import documents as text_documents
-from albert.util import files
 
 TEXT = "One h\u00e9.\nTwo.\n\n\u4e2d\u6587\u3002\n"
 DOCUMENTS = ["One h\u00e9.\nTwo.", "\u4e2d\u6587\u3002"]
@@ -19,7 +19,7 @@ DOCUMENTS = ["One h\u00e9.\nTwo.", "\u4e2d\u6587\u3002"]
 
 def blocks_of(count):
     """What a writer of `count` records knows of them."""
-    blocks = files.BlockOffsets()
+    blocks = record_files.BlockOffsets()
     for _ in range(count):
         blocks.add(1)
     return blocks
@@ -350,7 +350,7 @@ def folder(tmp_path):
         "0.tf_record",
     ):
         write(tmp_path, name, "x\n")
-    files.write_sidecar(str(tmp_path / "records.txt"), blocks_of(1), {})
+    record_files.write_sidecar(str(tmp_path / "records.txt"), blocks_of(1), {})
     return tmp_path
 
 

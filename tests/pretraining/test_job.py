@@ -15,6 +15,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
+from albert.data import record_files
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
@@ -150,7 +151,7 @@ def test_output_files_share_the_instances_evenly_and_are_shuffled(
 ):
     outputs = outputs_in(tmp_path, 4)
     summary = create(text_file, outputs, vocab_file)
-    counts = [files.count_records(path) for path in outputs]
+    counts = [record_files.count_records(path) for path in outputs]
     assert counts == [len(records_in(path)) for path in outputs]
     assert sum(counts) == summary.counts.instances
     assert counts == sorted(counts, reverse=True)
@@ -276,7 +277,7 @@ def test_files_that_are_not_ours_as_they_are_are_replaced_only_when_told_to(
         create(text_file, outputs, vocab_file)
     assert digest(outputs[1:]) == before
     assert not create(text_file, outputs, vocab_file, overwrite=True).was_current
-    assert files.count_records(outputs[1]) > 0
+    assert record_files.count_records(outputs[1]) > 0
 
 
 def test_a_large_text_is_not_read_again_when_all_is_done(
@@ -311,7 +312,7 @@ def test_more_files_than_instances_leave_some_empty(tmp_path, vocab_file, caplog
     path.write_text("alpha beta.\nbeta.\n", encoding="utf-8")
     outputs = outputs_in(tmp_path, 5)
     create(str(path), outputs, vocab_file)
-    assert [files.count_records(path) for path in outputs] == [1, 1, 1, 0, 0]
+    assert [record_files.count_records(path) for path in outputs] == [1, 1, 1, 0, 0]
     assert "some will be empty" in caplog.text
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from albert import tokenization
+from albert.data import record_files
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_data
 from albert.pretraining import words
-from albert.util import files
 from tests.support import pretraining_statistics
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
@@ -207,7 +207,7 @@ def test_the_same_documents_in_any_format_give_the_same_bytes(name, tmp_path):
 
 
 def made_from(output):
-    return files.read_sidecar(str(output)).fingerprint
+    return record_files.read_sidecar(str(output)).fingerprint
 
 
 def test_language_and_dictionary_are_part_of_what_records_are_made_from(tmp_path):
