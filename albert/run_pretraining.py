@@ -144,7 +144,9 @@ def _define_masking_flags(flag_values: flags.FlagValues):
         "that were not made by create_pretraining_data, or without its hidden files beside them.",
     )
     flags_lib.path(
-        flag_values, "vocab_file", help="The same for records of a WordPiece vocabulary."
+        flag_values,
+        "vocab_file",
+        help="WordPiece vocabulary of the records, in place of --spm_model_file.",
     )
 
 
