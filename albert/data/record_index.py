@@ -19,34 +19,24 @@ from albert.data import record_files
 from albert.util import files, many_files
 
 _LOGGER = logging.getLogger("albert")
-# In the output folder: where the records of files without metadata are.
-INDEX_NAME = "record_index.json"
+INDEX_NAME = "record_index.json"  # in the output folder, for files without metadata
 _FILES_AT_ONCE = 32  # remote ones answer slowly
 _SECONDS_BETWEEN_SAVES = 60.0
 _FORMAT_VERSION = 1
 # Of all files of a call together: about ten megabytes as JSON, forty as numbers.
 _MOST_OFFSETS = 1 << 20
-_FEWEST_OFFSETS = (
-    16  # of a file; a reader takes a file in at most so many runs where there are many
-)
+# Of a file; where there are many a reader takes each in at most so many runs.
+_FEWEST_OFFSETS = 16
 
 
 class FileBlocks(NamedTuple):
-    """Where the blocks of a record file begin.
-
-    Attributes:
-      path: the file.
-      size: its bytes.
-      count: its records.
-      block_records: records of each block; the last one may have fewer.
-      offsets: first byte of each block.
-    """
+    """Where the blocks of a record file begin."""
 
     path: str
-    size: int
-    count: int  # type: ignore[assignment]  # a tuple's method
-    block_records: int
-    offsets: Sequence[int]
+    size: int  # bytes
+    count: int  # type: ignore[assignment]  # of records; a tuple's method
+    block_records: int  # of each block; the last one may have fewer
+    offsets: Sequence[int]  # first byte of each block
 
 
 def load(
@@ -55,16 +45,14 @@ def load(
     """Returns the blocks of record files, in their order.
 
     A file's metadata tells them. Files without it are walked from record header to record header,
-    many at a time, and what was found is kept for the next start.
-
-    Of more than 256 files each has the fewer blocks the more they are, so that all of them fit into
-    memory. How many follows from the files alone: it is the same on every host and at every start.
+    many at a time, and what was found is kept for the next start. Of more than 256 files each has
+    fewer blocks, so that all of them fit into memory; how many follows from the files alone, on
+    every host and at every start.
 
     Args:
       paths: record files.
       folder: where it is kept, as INDEX_NAME; None: nowhere.
-      enough: once so many records are found, further files are left out; files are looked at in
-        groups of 32, so that up to 31 more are returned than hold them.
+      enough: once so many records are found, further files are left out, in groups of 32.
 
     Raises:
       ValueError: a file is damaged, cut off, not there, or no record file.

@@ -1,11 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Files as transactions: temporary name, then rename; a sidecar says what a record file holds.
-
-Whoever reads a file finds either the whole old one or the whole new one, never half of either.
-Beside a record file `data.tfrecord` lies the sidecar `.data.tfrecord.meta.json` with the number of
-records, the size, and the fingerprint of what it was made from; a reader compares the fingerprint
-with its own and rebuilds on a difference.
+"""Files as transactions: a reader finds either the whole old file or the whole new one.
 
 Every path may be anything `tf.io.gfile` takes (gs:// too). TensorFlow is imported on first use
 only: processes that merely import this module start without it.
@@ -35,7 +30,7 @@ from typing import (
 
 _CHUNK_BYTES = 1 << 22
 
-# Errors that mean that no more fits, and the system's words, by which TensorFlow tells of them.
+# Errors that mean that no more fits, and the system's words for them, which TensorFlow's have.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FULL_WORDS = re.compile("|".join(map(os.strerror, _FULL)))
 
@@ -44,8 +39,8 @@ class DiskFullError(OSError):
     """There is no room for a file, which the message names."""
 
 
-def _gfile() -> Any:
-    """Imports TensorFlow only where a file is really touched."""
+def gfile() -> Any:
+    """Returns tf.io.gfile; imports TensorFlow only where a file is really touched."""
     import tensorflow.compat.v1 as tf
 
     return tf.io.gfile
@@ -55,12 +50,12 @@ def _gfile() -> Any:
 
 
 def random_suffix() -> str:
-    """Returns the end of a temporary name: nobody can foresee it and lay a link there."""
+    """Returns the end of a temporary name, which cannot be foreseen (to lay a link there)."""
     return uuid.uuid4().hex[:16]
 
 
 def _create_temporary(path: str) -> str:
-    """Makes an empty file under a new name, which holds host and process for _remove_abandoned."""
+    """Makes an empty file; its name holds host and process for _remove_abandoned."""
     folder, base = os.path.split(path)
     name = f".{base}.tmp-{socket.gethostname()}-{os.getpid()}-{random_suffix()}"
     temporary = os.path.join(folder, name)
@@ -71,11 +66,7 @@ def _create_temporary(path: str) -> str:
 
 @contextlib.contextmanager
 def naming_full_disk(path: str) -> Iterator[None]:
-    """Makes the errors of a full disk name the file (or folder) that is written in the block.
-
-    Raises:
-      DiskFullError: there is no room for it.
-    """
+    """Turns the errors of a full disk into a DiskFullError that names the file or folder `path`."""
     try:
         yield
     except DiskFullError:
@@ -85,7 +76,7 @@ def naming_full_disk(path: str) -> Iterator[None]:
         if not reason:
             raise
         raise DiskFullError(
-            f"'{path}' cannot be written: {reason}. Make room (or name another place), then give "
+            f"'{path}' cannot be written: {reason}. Make room (or name another place), then run "
             "the same command again."
         ) from error
 
@@ -101,7 +92,7 @@ def _why_full(error: Exception) -> str:
 
 
 def _is_running(process_id: str) -> bool:
-    """Errs on the side of True: a file that may be in use must stay."""
+    """True in doubt: a file that may be in use must stay."""
     try:
         os.kill(int(process_id), 0)
     except ProcessLookupError:
@@ -112,7 +103,7 @@ def _is_running(process_id: str) -> bool:
 
 
 def _remove_abandoned(path: str) -> None:
-    """A killed process cannot tidy up; the next writer of the same path on that host does."""
+    """Removes what killed writers of the same path on this host left."""
     folder, base = os.path.split(path)
     if "://" in path or not os.path.isdir(folder or "."):
         return
@@ -127,51 +118,49 @@ def _remove_abandoned(path: str) -> None:
 def atomic_path(path: str) -> Iterator[str]:
     """Yields a temporary path that becomes `path` if the block succeeds and vanishes if it fails.
 
-    The folder is created if need be. The temporary file lies in the same folder under a hidden
-    name, so that the rename is atomic and no pattern of the user matches it. It is there already,
-    empty: made anew, so that what is written never goes through a link that another user laid.
+    The folder is created if need be. The temporary file is hidden in the same folder, so that the
+    rename is atomic and no pattern of the user matches it. It exists already, empty, so that what
+    is written never goes through a link of another user.
 
     Raises:
       DiskFullError: there is no room; whatever the block wrote is gone.
     """
-    gfile = _gfile()
+    filesystem = gfile()
     path = str(path)
     with naming_full_disk(path):
         if os.path.dirname(path):
-            gfile.makedirs(os.path.dirname(path))
+            filesystem.makedirs(os.path.dirname(path))
         _remove_abandoned(path)
         temporary = _create_temporary(path)
         try:
             yield temporary
-            gfile.rename(temporary, path, overwrite=True)
+            filesystem.rename(temporary, path, overwrite=True)
         finally:
-            if gfile.exists(temporary):
-                gfile.remove(temporary)
+            if filesystem.exists(temporary):
+                filesystem.remove(temporary)
 
 
 @contextlib.contextmanager
 def atomic_folder(path: str) -> Iterator[str]:
-    """Yields the name of a folder to make, which becomes `path` if the block succeeds.
-
-    If it fails, the folder vanishes.
+    """Yields the name of a folder to make, which becomes `path` unless the block fails.
 
     Raises:
       DiskFullError: there is no room.
     """
-    gfile = _gfile()
+    filesystem = gfile()
     temporary = f"{str(path).rstrip('/')}.temp-{random_suffix()}"
     with naming_full_disk(path):
         try:
             yield temporary
-            gfile.rename(temporary, path)
+            filesystem.rename(temporary, path)
         finally:
-            if gfile.exists(temporary):
-                gfile.rmtree(temporary)
+            if filesystem.exists(temporary):
+                filesystem.rmtree(temporary)
 
 
 def atomic_write_text(path: str, text: str) -> None:
     """Replaces `path` by `text` (UTF-8) in one step."""
-    with atomic_path(path) as temporary, _gfile().GFile(temporary, "wb") as stream:
+    with atomic_path(path) as temporary, gfile().GFile(temporary, "wb") as stream:
         stream.write(text.encode("utf-8"))
 
 
@@ -192,8 +181,7 @@ def check_is_file(path: str) -> None:
     """Refuses what does not end, or is not the same when it is read again.
 
     Raises:
-      ValueError: a folder, a pipe such as <(...), a device such as /dev/zero, or a socket. A file
-        that is not there is left to whoever opens it.
+      ValueError: a folder, a pipe such as <(...), a device such as /dev/zero, or a socket.
     """
     try:
         mode = None if "://" in str(path) else os.stat(str(path)).st_mode
@@ -205,19 +193,15 @@ def check_is_file(path: str) -> None:
         raise ValueError(f"'{path}' is a folder. Name a file.")
     kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
     raise ValueError(
-        f"'{path}' is {kind} and no file. It would be read more than once: write the content to a "
+        f"'{path}' is {kind}, not a file. It would be read more than once: write the content to a "
         "file, and name that."
     )
 
 
 def open_to_read(path: str) -> Any:
-    """Returns a stream of the bytes of a file, local or remote.
-
-    Raises:
-      ValueError: see check_is_file.
-    """
+    """Returns a stream of the bytes of a file, local or remote; ValueError if it is no file."""
     check_is_file(path)
-    return _gfile().GFile(str(path), "rb")
+    return gfile().GFile(str(path), "rb")
 
 
 def read_bytes(path: str) -> bytes:
@@ -227,16 +211,16 @@ def read_bytes(path: str) -> bytes:
 
 
 def read_text(path: str) -> str:
-    """Returns the content of `path`, decoded from UTF-8, without a byte order mark.
-
-    Raises:
-      ValueError: it is not UTF-8 (file and line are named), or no file.
-    """
+    """Returns the content of `path`; ValueError if it is no file, or `decode` refuses it."""
     return decode(read_bytes(path), path)
 
 
 def decode(content: bytes, path: str) -> str:
-    """Returns the text of the file `path`, whose bytes these are; errors are those of read_text."""
+    """Returns the text of the file `path` with these bytes, without a byte order mark.
+
+    Raises:
+      ValueError: it is not UTF-8; file and line are named.
+    """
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -248,20 +232,12 @@ def decode(content: bytes, path: str) -> str:
 
 
 def read_json(path: str) -> Any:
-    """Returns the JSON value in a file.
-
-    Raises:
-      ValueError: it is not UTF-8, not JSON, or nested too deeply; the file is named.
-    """
+    """Returns the JSON value in a file; a ValueError names the file."""
     return parse_json(read_text(path), f"'{path}'")
 
 
 def read_json_object(path: str) -> Dict[str, Any]:
-    """Returns the JSON object in a file.
-
-    Raises:
-      ValueError: as read_json, or the value is no object.
-    """
+    """Returns the JSON object in a file; a ValueError names the file."""
     value = read_json(path)
     if not isinstance(value, dict):
         raise ValueError(f"'{path}' must hold one JSON object, and holds {str(value)[:60]!r}.")
@@ -285,31 +261,30 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
     """Returns the files that comma-separated names and glob patterns stand for.
 
     Args:
-      patterns: "a.txt,data/*.tfrecord" or a list of such strings. A file that exists under exactly
-        that name is taken literally, whatever characters the name holds.
+      patterns: "a.txt,data/*.tfrecord" or a list of such strings. A file of exactly that name is
+        taken literally, whatever characters the name holds.
       flag_name: the flag the user wrote them in, for the error message.
 
     Returns:
-      Each file once, sorted by name; hidden files (sidecars, unfinished ones) are left out.
+      Each file once, sorted by name, without hidden files (metadata, unfinished ones).
 
     Raises:
       ValueError: no pattern at all, a pattern that matches nothing, or a folder.
     """
-    gfile = _gfile()
     texts = [patterns] if isinstance(patterns, (str, os.PathLike)) else list(patterns)
     single = [part.strip() for text in texts for part in str(text).split(",") if part.strip()]
     if not single:
         raise ValueError(f"--{flag_name} names no file. Give a path or a pattern like data/*.txt.")
     found = set()
     for pattern in single:
-        found.update(_expand_pattern(gfile, os.path.expanduser(pattern), flag_name))
+        found.update(_expand_pattern(os.path.expanduser(pattern), flag_name))
     return sorted(found)
 
 
-def _expand_pattern(gfile: Any, pattern: str, flag_name: str) -> List[str]:
+def _expand_pattern(pattern: str, flag_name: str) -> List[str]:
     """One pattern of expand_patterns."""
-    if gfile.exists(pattern):
-        if gfile.isdir(pattern):
+    if gfile().exists(pattern):
+        if gfile().isdir(pattern):
             raise ValueError(
                 f"--{flag_name}: '{pattern}' is a folder. Name the files in it, for example "
                 f"'{os.path.join(pattern, '*')}'."
@@ -338,7 +313,7 @@ def _glob(pattern: str) -> List[str]:
 def unused_name(path: str) -> str:
     """Returns path.old-1, or that with the next number that is free."""
     number = 1
-    while _gfile().exists(f"{path}.old-{number}"):
+    while gfile().exists(f"{path}.old-{number}"):
         number += 1
     return f"{path}.old-{number}"
 
@@ -346,17 +321,13 @@ def unused_name(path: str) -> str:
 def file_fingerprint(path: str, on_bytes: Optional[Callable[[int], None]] = None) -> Dict[str, Any]:
     """Returns {"name", "size", "sha256"} of a file: equal exactly if name and content are equal.
 
-    Args:
-      path: of the file. `many_files.fingerprints` hashes many, or large ones.
-      on_bytes: called with the number of bytes that were just read.
+    `on_bytes` is called with the number of bytes that were just read. `many_files.fingerprints`
+    hashes many files, or large ones.
     """
     digest = hashlib.sha256()
     size = 0
     with open_to_read(path) as stream:
-        while True:
-            chunk = stream.read(_CHUNK_BYTES)
-            if not chunk:
-                break
+        for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
             digest.update(chunk)
             size += len(chunk)
             if on_bytes is not None:
@@ -382,12 +353,12 @@ def fingerprint_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> st
 
 
 def _change(key: str, old: Any, new: Any) -> str:
-    """One change in words: of files their names, or that their content is another."""
+    """One change in words; files are named, their hashes are not."""
     old_names, new_names = _file_names(old), _file_names(new)
     if old_names and old_names == new_names:
         return f"the content of {_short(', '.join(new_names))} changed"
     if key == "settings" and isinstance(old, dict) and isinstance(new, dict):
-        return fingerprint_difference(old, new)  # a list of flags: the others are of no interest
+        return fingerprint_difference(old, new)  # only the flags that changed
     return f"{key} was {_in_words(old, old_names)} and is {_in_words(new, new_names)}"
 
 
@@ -399,7 +370,6 @@ def _file_names(value: Any) -> List[str]:
 
 
 def _in_words(value: Any, names: Sequence[str]) -> str:
-    """Hashes tell a reader nothing."""
     if names:
         return _short(", ".join(names))
     return _short(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
