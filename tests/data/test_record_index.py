@@ -96,8 +96,7 @@ def test_an_index_of_another_version_is_made_anew(tmp_path, monkeypatch):
     paths = random_files(tmp_path, [[5] * 3])
     walked = count_walks(monkeypatch)
     record_index.load(paths, folder=str(tmp_path))
-    index = index_in(tmp_path)
-    index["format_version"] += 1
+    index = dict(index_in(tmp_path), format_version=-1)
     files.atomic_write_json(str(tmp_path / record_index.INDEX_NAME), index)
     assert record_index.load(paths, folder=str(tmp_path))[0].count == 3
     assert walked == paths * 2
