@@ -163,7 +163,7 @@ def training_batches(
         )
         return batches if padding.mode == "max" else _cut(batches, padding)
     first_step = start_batch // shard.batches_per_step
-    steps = {"batch_size": batch_size, "first_step": first_step, "shard": shard}
+    steps: Dict[str, Any] = {"batch_size": batch_size, "first_step": first_step, "shard": shard}
     return _cut(_buckets(files, spec, padding, **steps, **reading), padding)
 
 

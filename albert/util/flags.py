@@ -124,7 +124,7 @@ def boolean(flag_values: flags.FlagValues, name: str, default: Optional[bool], *
 
 
 def integer(
-    flag_values: flags.FlagValues, name: str, default: Optional[int], *, help: str, **bounds: int
+    flag_values: flags.FlagValues, name: str, default: Optional[int], *, help: str, **bounds: Any
 ):
     """Defines a flag for a whole number from `lower_bound` to `upper_bound`, where given."""
     flags.DEFINE_integer(name, default, help, flag_values=flag_values, **bounds)
@@ -136,7 +136,7 @@ def floating(
     default: Optional[float],
     *,
     help: str,
-    **bounds: float,
+    **bounds: Any,
 ):
     """Defines a flag for a number from `lower_bound` to `upper_bound`, where given."""
     flags.DEFINE_float(name, default, help, flag_values=flag_values, **bounds)
