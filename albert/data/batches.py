@@ -259,7 +259,7 @@ class AtomicRecordWriter:
 
 _LANES = 64
 _RUNS_OF_A_STRETCH = 8
-# Of data of more than a window: pieces of files that are put in a random order, at least.
+# Of data of more than a window: parts of files that are put in a random order, at least.
 _RUNS_OF_AN_EPOCH = 384
 _READ_BUFFER_BYTES = 1 << 20
 _AUTOTUNE = tf.data.experimental.AUTOTUNE
@@ -392,7 +392,7 @@ class _Runs(NamedTuple):
 
 
 def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
-    """Each file is a run; where few files hold more than a window, some pieces of each file are.
+    """Each file is a run; where few files hold more than a window, some parts of each file are.
 
     TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there. So many
     files are not cut, or it would read each as often as it has runs.

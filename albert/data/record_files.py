@@ -136,7 +136,7 @@ def why_stale(path: str, fingerprint: Mapping[str, Any]) -> str:
 
 
 def content_identities(paths: Sequence[str], kept_in: str) -> List[Dict[str, Any]]:
-    """Returns for each record file what tells its content from that of others, as JSON values.
+    """Returns for each record file JSON values that differ if the content does.
 
     Where the metadata fits the file it is what the records were made from, which costs no reading;
     otherwise it is the file's SHA-256, for which `kept_in` is as in `many_files.fingerprints`.
@@ -285,7 +285,7 @@ def _not_records(path: str) -> str:
 
 
 def _is_header(header: bytes) -> bool:
-    """Tells a TFRecord file from one of another kind (text, a checkpoint)."""
+    """Whether a TFRecord file begins so, and not text or a checkpoint."""
     return len(header) == HEADER_BYTES and _checksum(header[:8]) == header[8:]
 
 

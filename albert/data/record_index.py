@@ -5,7 +5,7 @@
     found = record_index.load(paths, folder=output_dir)
     sum(one.count for one in found)
 
-A file's metadata tells it. Files without metadata are walked once, from header to header.
+It is in a file's metadata. Files without metadata are walked once, from header to header.
 """
 
 import json
@@ -44,7 +44,7 @@ def load(
 ) -> List[FileBlocks]:
     """Returns the blocks of record files, in their order.
 
-    A file's metadata tells them. Files without it are walked from record header to record header,
+    They are in a file's metadata. Files without it are walked from record header to record header,
     many at a time, and what was found is kept for the next start. Of more than 256 files each has
     fewer blocks, so that all of them fit into memory; how many follows from the files alone, on
     every host and at every start.
@@ -85,9 +85,9 @@ class _Index:
     def look_up(self, path: str) -> Optional[FileBlocks]:
         """Returns the blocks of a file; None if it has to be walked."""
         sidecar, size = record_files.fitting_sidecar(path)
-        told = sidecar and _from_json(path, size, sidecar._asdict())
-        if told:
-            return self._thinned(told)
+        known = sidecar and _from_json(path, size, sidecar._asdict())
+        if known:
+            return self._thinned(known)
         kept = self._kept.get(path)
         if not isinstance(kept, dict) or kept.get("state") != many_files.state_of(path):
             return None

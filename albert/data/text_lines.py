@@ -42,16 +42,16 @@ def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
     lines: queue.Queue = queue.Queue(_MOST_LINES)  # of lines, then None or an error
     threading.Thread(target=_read, args=(stream, name, lines.put), daemon=True).start()
     while True:
-        group = [lines.get()]
+        items = [lines.get()]
         with contextlib.suppress(queue.Empty):
-            while isinstance(group[-1], Line) and len(group) < _MOST_LINES:
-                group.append(lines.get_nowait())
-        last = None if isinstance(group[-1], Line) else [group.pop()]
+            while isinstance(items[-1], Line) and len(items) < _MOST_LINES:
+                items.append(lines.get_nowait())
+        group = [item for item in items if isinstance(item, Line)]
         if group:
             yield group
-        if last and last[0]:
-            raise last[0]
-        if last:
+        if isinstance(items[-1], Exception):
+            raise items[-1]
+        if items[-1] is None:
             return
 
 

@@ -40,6 +40,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Tuple,
     Type,
 )
 
@@ -190,135 +191,126 @@ def require(flag_values: flags.FlagValues, *names: str):
 # ---------------------------------------------------------------------------------------------
 # Flags that several scripts share. A script names those it has, by giving their defaults.
 
-_SHARED: Dict[str, Callable[..., None]] = {
-    "do_train": functools.partial(boolean, help="Train."),
-    "do_eval": functools.partial(boolean, help="Evaluate every checkpoint in --output_dir."),
-    "do_predict": functools.partial(boolean, help="Predict with the best checkpoint."),
-    "max_seq_length": functools.partial(
+_POSITIVE, _NOT_NEGATIVE, _SHARE = (
+    {"lower_bound": 1},
+    {"lower_bound": 0},
+    {"lower_bound": 0.0, "upper_bound": 1.0},
+)
+# Name -> kind, help, and what else defines it.
+_SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
+    "do_train": (boolean, "Train.", {}),
+    "do_eval": (boolean, "Evaluate every checkpoint in --output_dir.", {}),
+    "do_predict": (boolean, "Predict with the best checkpoint.", {}),
+    "max_seq_length": (
         integer,
-        lower_bound=4,
-        help="Tokens of an input, special tokens included. Longer input is cut, shorter input is "
+        "Tokens of an input, special tokens included. Longer input is cut, shorter input is "
         "padded. Records must have been made with this length.",
+        {"lower_bound": 4},
     ),
-    "train_batch_size": functools.partial(
+    "train_batch_size": (
         integer,
-        lower_bound=1,
-        help="Examples in one update, over all devices, hosts and micro-batches.",
+        "Examples in one update, over all devices, hosts and micro-batches.",
+        _POSITIVE,
     ),
-    "eval_batch_size": functools.partial(
-        integer, lower_bound=1, help="Examples in a batch of evaluation."
-    ),
-    "predict_batch_size": functools.partial(
-        integer, lower_bound=1, help="Examples in a batch of prediction."
-    ),
-    "optimizer": functools.partial(choice, choices=OPTIMIZERS, help="The optimiser."),
-    "learning_rate": functools.partial(
-        floating, lower_bound=0.0, help="The learning rate at the end of warm-up."
-    ),
-    "save_checkpoints_steps": functools.partial(
-        integer, lower_bound=1, help="Steps between checkpoints."
-    ),
-    "save_checkpoints_minutes": functools.partial(
+    "eval_batch_size": (integer, "Examples in a batch of evaluation.", _POSITIVE),
+    "predict_batch_size": (integer, "Examples in a batch of prediction.", _POSITIVE),
+    "optimizer": (choice, "The optimiser.", {"choices": OPTIMIZERS}),
+    "learning_rate": (floating, "The learning rate at the end of warm-up.", _NOT_NEGATIVE),
+    "save_checkpoints_steps": (integer, "Steps between checkpoints.", _POSITIVE),
+    "save_checkpoints_minutes": (
         floating,
-        lower_bound=0.0,
-        help="Minutes between further checkpoints, beside those of --save_checkpoints_steps; 0 is "
-        "off.",
+        "Minutes between further checkpoints, beside those of --save_checkpoints_steps; 0 is off.",
+        _NOT_NEGATIVE,
     ),
-    "keep_checkpoint_max": functools.partial(
+    "keep_checkpoint_max": (
         integer,
-        lower_bound=0,
-        help="Newest checkpoints to keep beside the best one; 0 keeps all. Fine-tuning keeps all "
+        "Newest checkpoints to keep beside the best one; 0 keeps all. Fine-tuning keeps all "
         "until --do_eval has evaluated them.",
+        _NOT_NEGATIVE,
     ),
-    "wait_for_checkpoints_minutes": functools.partial(
+    "wait_for_checkpoints_minutes": (
         floating,
-        lower_bound=0.0,
-        help="With --do_eval while another process trains into the same --output_dir: how long to "
+        "With --do_eval while another process trains into the same --output_dir: how long to "
         "wait for each next checkpoint. 0 evaluates those there are, and ends.",
+        _NOT_NEGATIVE,
     ),
-    "train_step": functools.partial(integer, lower_bound=1, help="Updates to make in all."),
-    "warmup_step": functools.partial(integer, lower_bound=0, help="Updates of the warm-up."),
-    "num_train_epochs": functools.partial(
+    "train_step": (integer, "Updates to make in all.", _POSITIVE),
+    "warmup_step": (integer, "Updates of the warm-up.", _NOT_NEGATIVE),
+    "num_train_epochs": (
         floating,
-        lower_bound=0.0,
-        help="Passes over the training data; above 0 it replaces the number of updates.",
+        "Passes over the training data; above 0 it replaces the number of updates.",
+        _NOT_NEGATIVE,
     ),
-    "warmup_proportion": functools.partial(
+    "warmup_proportion": (
         floating,
-        lower_bound=0.0,
-        upper_bound=1.0,
-        help="Share of the updates that are warm-up, in place of the number.",
+        "Share of the updates that are warm-up, in place of the number.",
+        _SHARE,
     ),
-    "layerwise_lr_decay": functools.partial(
+    "layerwise_lr_decay": (
         floating,
-        lower_bound=0.0,
-        upper_bound=1.0,
-        help="Factor of the learning rate from each group of layers to the one below; the head has "
+        "Factor of the learning rate from each group of layers to the one below; the head has "
         "the full rate. 1 is off.",
+        _SHARE,
     ),
-    "padding": functools.partial(
+    "padding": (
         choice,
-        choices=PADDINGS,
-        help="longest: each batch as long as its longest input, with the same results as max (in "
+        "longest: each batch as long as its longest input, with the same results as max (in "
         "training only without dropout in the encoder, whose masks depend on the shape); bucket: "
         "also, inputs of like length share a batch; max: all as long as --max_seq_length. By "
         "default longest, on a TPU max.",
+        {"choices": PADDINGS},
     ),
-    "cached_dir": functools.partial(
-        path, help="Folder for the features of the data; --output_dir by default."
-    ),
-    "checkpoint": functools.partial(
-        path, help="Checkpoint to evaluate or predict with: a path prefix or a folder."
-    ),
-    "precision": functools.partial(
+    "cached_dir": (path, "Folder for the features of the data; --output_dir by default.", {}),
+    "checkpoint": (path, "Checkpoint to evaluate or predict with: a path prefix or a folder.", {}),
+    "precision": (
         choice,
-        choices=PRECISIONS,
-        help="Type of the products and activations. Weights, optimiser state, statistics of "
+        "Type of the products and activations. Weights, optimiser state, statistics of "
         "LayerNorm and losses are float32 in any case.",
+        {"choices": PRECISIONS},
     ),
-    "recompute": functools.partial(
-        boolean, help="Compute a layer's activations again in the backward pass: less memory."
-    ),
-    "use_xla": functools.partial(
+    "recompute": (
         boolean,
-        help="Compile element-wise parts by XLA. Without effect on a TPU, which compiles all. By "
+        "Compute a layer's activations again in the backward pass: less memory.",
+        {},
+    ),
+    "use_xla": (
+        boolean,
+        "Compile element-wise parts by XLA. Without effect on a TPU, which compiles all. By "
         "default fine-tuning on TensorFlow 1.15 does not where compiling takes longer than it "
         "saves.",
+        {},
     ),
-    "gradient_accumulation_steps": functools.partial(
+    "gradient_accumulation_steps": (
         integer,
-        lower_bound=1,
-        help="Split the batch of one update into this many, one after another: less memory.",
+        "Split the batch of one update into this many, one after another: less memory.",
+        _POSITIVE,
     ),
-    "distribution_strategy": functools.partial(
+    "distribution_strategy": (
         choice,
-        choices=DISTRIBUTION_STRATEGIES,
-        help="none: train on one device, or on a TPU; mirrored: on the GPUs of this host; "
+        "none: train on one device, or on a TPU; mirrored: on the GPUs of this host; "
         "multi_worker: on those of several hosts, a process on each, which TF_CONFIG names. "
         "--train_batch_size is that of all together. Evaluation and prediction run on one device "
         "of the first host.",
+        {"choices": DISTRIBUTION_STRATEGIES},
     ),
-    "num_devices": functools.partial(
+    "num_devices": (
         integer,
-        lower_bound=1,
-        help="Devices that --distribution_strategy=mirrored uses; by default all GPUs. On a CPU: "
+        "Devices that --distribution_strategy=mirrored uses; by default all GPUs. On a CPU: "
         "the number of logical devices.",
+        _POSITIVE,
     ),
-    "worker_patience_seconds": functools.partial(
+    "worker_patience_seconds": (
         floating,
-        lower_bound=1.0,
-        help="With --distribution_strategy=multi_worker: how long a worker may be out of reach "
+        "With --distribution_strategy=multi_worker: how long a worker may be out of reach "
         "before the others end; by default 60.",
+        _POSITIVE,
     ),
-    "seed": functools.partial(
+    "seed": (
         integer,
-        lower_bound=0,
-        upper_bound=2**31 - 1,
-        help="First weights, order and dropout depend on this number and the step alone.",
+        "First weights, order and dropout depend on this number and the step alone.",
+        {"lower_bound": 0, "upper_bound": 2**31 - 1},
     ),
-    "log_steps": functools.partial(
-        integer, lower_bound=1, help="Steps between two lines of the log."
-    ),
+    "log_steps": (integer, "Steps between two lines of the log.", _POSITIVE),
 }
 
 _UPDATE_DEFAULTS = {"precision": "float32", "recompute": False, "gradient_accumulation_steps": 1}
@@ -357,7 +349,8 @@ def _define(flag_values: flags.FlagValues, defaults: Dict[str, Any]):
     if unknown:
         raise ValueError(f"No shared flags of these names: {unknown}. There are {sorted(_SHARED)}.")
     for name, default in defaults.items():
-        _SHARED[name](flag_values, name, default)
+        define, text, options = _SHARED[name]
+        define(flag_values, name, default, help=text, **options)
 
 
 def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool = True):
@@ -527,13 +520,14 @@ def help_text(flag_values: flags.FlagValues, names: Sequence[str]) -> str:
     groups[_OWN] = [name for name in names if name not in grouped]
     lines = []
     for group, members in groups.items():
-        lines += [f"\n{group}:"] * bool(members)
-        for flag in map(flag_values.__getitem__, members):
-            notes = [flag.parser.syntactic_help] * bool(flag.parser.syntactic_help)
-            if flag.default is not None:
-                notes.append(f"default: {flag.default_as_str}")
-            text = f"--{'[no]' * flag.boolean}{flag.name}: {flag.help}"
-            text += f" ({'; '.join(notes)})" * bool(notes)
+        if members:
+            lines.append(f"\n{group}:")
+        for name in members:
+            flag = flag_values[name]
+            start = f"--[no]{name}" if flag.boolean else f"--{name}"
+            default = "" if flag.default is None else f"default: {flag.default_as_str}"
+            notes = "; ".join(filter(None, [flag.parser.syntactic_help, default]))
+            text = f"{start}: {flag.help} ({notes})" if notes else f"{start}: {flag.help}"
             lines.append(flags.text_wrap(text, indent="      ", firstline_indent="  "))
     return "\n".join(lines)
 
