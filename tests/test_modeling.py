@@ -415,7 +415,7 @@ def unused_operations(config, *, training):
 
 
 @pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("layout", modeling.EMBEDDING_LAYOUTS)
+@pytest.mark.parametrize("layout", modeling.VARIANTS["embedding_layout"])
 def test_a_model_makes_no_operation_that_nobody_uses(layout, training):
     config = tiny_config(
         embedding_layout=layout, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1

@@ -127,8 +127,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "LayerNorms swapped",
                 "modeling.py",
-                'norm=self.norm(f"{path}/LayerNorm_1", hidden)',
-                'norm=self.norm(f"{path}/LayerNorm", hidden)',
+                'norm=get_norm(f"{path}/LayerNorm_1", hidden)',
+                'norm=get_norm(f"{path}/LayerNorm", hidden)',
             ),
             Fault(
                 "positions from one on",
