@@ -715,14 +715,11 @@ class _MicroBatchLoop:
 
     def result(self, sums: AccumulatedGradients) -> AccumulatedGradients:
         """Returns the sums after the loop, without gradients of variables that are not used."""
-        is_sparse = [self._is_sparse.get(place) for place in range(len(self._variables))]
-        used = zip(sums.gradients, sums.squared_norms, is_sparse)
-        pairs = [
-            (None if sparse is None else g, norm if sparse else None) for g, norm, sparse in used
-        ]
-        gradients, squared_norms = zip(*pairs)
+        sparse = [self._is_sparse.get(place) for place in range(len(self._variables))]
         return sums._replace(
-            gradients=list(gradients), squared_norms=list(squared_norms), variables=self._variables
+            gradients=[None if kind is None else g for g, kind in zip(sums.gradients, sparse)],
+            variables=self._variables,
+            squared_norms=[n if kind else None for n, kind in zip(sums.squared_norms, sparse)],
         )
 
 
