@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
+from albert import configs, modeling
 from tests.support.shared import needs_shared, shared_path
 
 CASES = ("base", "groups3", "inner2", "groups2_inner2", "equal", "relu", "tanh", "dropout")
-SIZES = ("base", "large", "xlarge", "xxlarge")
+SIZES = ("variables_base", "variables_large", "variables_xlarge", "variables_xxlarge")
 
 pytestmark = needs_shared
 
@@ -92,27 +92,21 @@ def test_all_zero_mask_equals_the_reference():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_tiny_variables_are_created_in_the_reference_order(case):
-    folder = shared_path(f"golden/model_tiny/{case}")
-    config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
-    arrays = dict(np.load(str(folder / "io.npz")))
-    with tf.Graph().as_default():
-        _build(config, arrays)
-        assert _variables() == (folder / "variables.txt").read_text().splitlines()
-
-
-@pytest.mark.parametrize("version", ["v1", "v2"])
-@pytest.mark.parametrize("size", SIZES)
-def test_published_variables_equal_the_reference(size, version):
-    from albert import configs
-
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path(f"albert_{size}_{version}"))
-    arrays = dict(np.load(str(shared_path("golden/model_tiny/base/io.npz"))))
-    expected = shared_path(f"golden/model_tiny/variables_{size}.txt").read_text().splitlines()
-    with tf.Graph().as_default():
-        _build(config, arrays)
-        assert _variables() == expected
+@pytest.mark.parametrize("case", CASES + SIZES)
+def test_variables_are_created_in_the_reference_order(case):
+    folder = shared_path("golden/model_tiny")
+    if case in CASES:
+        files = [folder / case / "albert_config.json"]
+        expected = folder / case / "variables.txt"
+    else:
+        preset = case.replace("variables", "albert")
+        files = [configs.preset_path(f"{preset}_{version}") for version in ("v1", "v2")]
+        expected = folder / f"{case}.txt"
+    for file in files:
+        config = modeling.AlbertConfig.from_json_file(str(file))
+        with tf.Graph().as_default():
+            _build(config, dict(np.load(str(folder / "base/io.npz"))))
+            assert _variables() == expected.read_text().splitlines()
 
 
 def _variables():

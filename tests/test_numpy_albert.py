@@ -264,26 +264,23 @@ def assert_near(actual, expected, tolerance):
         assert difference <= bound, f"{name}: {difference} where {bound} is allowed"
 
 
-@pytest.mark.parametrize("ops", sorted(OPS))
-def test_outputs_and_gradients_are_those_of_numpy(ops):
+@pytest.mark.parametrize(
+    "options, tolerances",
+    [
+        ({"training": True}, (1e-4, 1e-4)),
+        ({"training": True, "use_xla": True}, (1e-4, 1e-4)),
+        ({"training": False, "config": DROPOUT}, (1e-4, 1e-4)),
+        ({"training": True, "compute_dtype": tf.bfloat16}, (5e-2, 0.3)),
+        ({"training": True, "compute_dtype": tf.bfloat16, "use_xla": True}, (5e-2, 0.3)),
+    ],
+    ids=["plain", "fused", "no training", "bfloat16", "bfloat16 fused"],
+)
+def test_outputs_and_gradients_are_those_of_numpy(options, tolerances):
     expected = numpy_albert.run(CONFIG, weights(), batch())
-    outputs, gradients, _ = outputs_and_gradients(training=True, use_xla=ops == "fused")
-    assert_near(outputs, expected.outputs, 1e-4)
-    assert_near(gradients, expected.gradients, 1e-4)
-
-
-def test_outputs_without_training_are_those_of_numpy_whatever_the_dropout():
-    expected = numpy_albert.run(CONFIG, weights(), batch())
-    outputs, gradients, _ = outputs_and_gradients(training=False, config=DROPOUT)
-    assert_near(outputs, expected.outputs, 1e-4)
-    assert_near(gradients, expected.gradients, 1e-4)
-
-
-def test_bfloat16_is_near_numpy():
-    expected = numpy_albert.run(CONFIG, weights(), batch())
-    outputs, gradients, _ = outputs_and_gradients(training=True, compute_dtype=tf.bfloat16)
-    assert_near(outputs, expected.outputs, 5e-2)
-    assert_near(gradients, expected.gradients, 0.3)
+    outputs, gradients, _ = outputs_and_gradients(**options)
+    assert {value.dtype for value in outputs.values()} == {np.dtype("float32")}
+    assert_near(outputs, expected.outputs, tolerances[0])
+    assert_near(gradients, expected.gradients, tolerances[1])
 
 
 def recorded_masks(monkeypatch, ops):
