@@ -7,6 +7,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import configs, modeling
+from tests.support import model_outputs
 from tests.support.shared import needs_shared, shared_path
 
 CASES = ("base", "groups3", "inner2", "groups2_inner2", "equal", "relu", "tanh", "dropout")
@@ -15,46 +16,11 @@ SIZES = ("variables_base", "variables_large", "variables_xlarge", "variables_xxl
 pytestmark = needs_shared
 
 
-def _build(config, arrays, **model_options):
-    """The reference's outputs by name, as tensors of a graph over constant inputs."""
-    inputs = {name: tf.constant(arrays[name]) for name in ("input_ids", "input_mask")}
-    model = modeling.AlbertModel(
-        config=config,
-        is_training=False,
-        token_type_ids=tf.constant(arrays["token_type_ids"]),
-        **inputs,
-        **model_options,
-    )
-    outputs = {
-        "word_embedding_output": model.get_word_embedding_output(),
-        "embedding_output": model.get_embedding_output(),
-        "sequence_output": model.get_sequence_output(),
-        "pooled_output": model.get_pooled_output(),
-    }
-    for index, layer in enumerate(model.get_all_encoder_layers()):
-        outputs[f"encoder_layer_{index}"] = layer
-    mlm = modeling.get_masked_lm_output(
-        config,
-        model.get_sequence_output(),
-        model.get_embedding_table(),
-        tf.constant(arrays["masked_lm_positions"]),
-        tf.constant(arrays["masked_lm_ids"]),
-        tf.constant(arrays["masked_lm_weights"]),
-    )
-    sop = modeling.get_sentence_order_output(
-        config, model.get_pooled_output(), tf.constant(arrays["next_sentence_labels"])
-    )
-    for name, head in (("mlm", mlm), ("sop", sop)):
-        for field, tensor in head._asdict().items():
-            outputs[f"{name}_{field}"] = tensor
-    return outputs
-
-
 def _compute(case, arrays, **model_options):
     folder = shared_path(f"golden/model_tiny/{case}")
     config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
     with tf.Graph().as_default():
-        outputs = _build(config, arrays, **model_options)
+        outputs = model_outputs.build(config, arrays, **model_options)
         saver = tf.train.Saver(tf.trainable_variables())
         with tf.Session() as session:
             saver.restore(session, str(folder / "model.ckpt"))
@@ -105,7 +71,7 @@ def test_variables_are_created_in_the_reference_order(case):
     for file in files:
         config = modeling.AlbertConfig.from_json_file(str(file))
         with tf.Graph().as_default():
-            _build(config, dict(np.load(str(folder / "base/io.npz"))))
+            model_outputs.build(config, dict(np.load(str(folder / "base/io.npz"))))
             assert _variables() == expected.read_text().splitlines()
 
 

@@ -70,15 +70,3 @@ def test_a_published_name_takes_the_published_arguments(module, name):
     assert hasattr(found, name), f"albert.{module}.{name} is missing"
     wrong = check(getattr(found, name), NAMES[module][name])
     assert not wrong, f"albert.{module}.{name}: {wrong}"
-
-
-def test_the_walk_finds_what_it_looks_for():
-    def function(first, second=2, *, third=None):
-        del first, second, third
-
-    assert differences(function, [["first", None], ["second", "2"]]) == []
-    assert differences(function, [["first", None]]) == []
-    assert len(differences(function, [["second", None]])) == 1
-    assert len(differences(function, [["first", None], ["second", "3"]])) == 1
-    assert len(differences(function, [["first", None], ["second", "2"], ["third", "None"]])) == 1
-    assert len(differences(function, [])) == 1
