@@ -9,7 +9,7 @@ batch of one update, b micro-batch, n micro-batches (B = n * b).
 
 import difflib
 import re
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import tensorflow.compat.v1 as tf
 
@@ -613,10 +613,8 @@ def _local_copies(strategy: tf.distribute.Strategy, value: Any) -> List[Any]:
 
 def accumulate_gradients(
     loss_fn: Callable[[Dict[str, tf.Tensor], tf.Tensor], Any],
-    batch: Dict[str, tf.Tensor],
+    batch: Mapping[str, tf.Tensor],
     steps: int,
-    *,
-    variables: Optional[Sequence[tf.Variable]] = None,
 ) -> AccumulatedGradients:
     """Sums losses and gradients over micro-batches that run one after another in one step.
 
@@ -631,7 +629,6 @@ def accumulate_gradients(
         static shapes.
       batch: tensors with leading dimension B = n * b.
       steps: n, the number of micro-batches.
-      variables: those to take gradients of; tf.trainable_variables() by default.
 
     Returns:
       The sums; gradients of looked-up tables are dense, unless steps is 1.
@@ -644,7 +641,7 @@ def accumulate_gradients(
     scope = tf.get_variable_scope()
     with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
         loss, metrics = loss_fn(micro_batch(tf.constant(0)), tf.constant(0))
-    variables = list(tf.trainable_variables() if variables is None else variables)
+    variables = list(tf.trainable_variables())
     if steps == 1:
         gradients = tf.gradients(loss, variables)
         return AccumulatedGradients(loss, gradients, variables, metrics, [None] * len(variables))
@@ -724,7 +721,7 @@ class _MicroBatchLoop:
 
 
 def _micro_batches(
-    batch: Dict[str, tf.Tensor], steps: int
+    batch: Mapping[str, tf.Tensor], steps: int
 ) -> Callable[[tf.Tensor], Dict[str, tf.Tensor]]:
     """Returns a function from an index to the micro-batch of that index."""
     if steps < 1:
