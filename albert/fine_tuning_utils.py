@@ -277,13 +277,8 @@ def create_vocab(
     vocab_file, do_lower_case, spm_model_file, hub_module
 ) -> tokenization.FullTokenizer:
     """Returns the tokenizer of a hub module, whatever the files, or else of the files."""
-    settings = EncoderSettings(
-        albert_config_file=None,
-        init_checkpoint=None,
-        albert_hub_module_handle=hub_module,
-        vocab_file=None if hub_module else vocab_file,
-        spm_model_file=None if hub_module else spm_model_file,
-        do_lower_case=do_lower_case,
-        max_seq_length=0,
-    )
-    return load_vocabulary(settings, None).tokenizer
+    if hub_module:
+        info = tokenization.hub_vocabulary(hub_module)
+        vocab_file, do_lower_case = info.vocab_file, info.do_lower_case
+        spm_model_file = info.vocab_file if info.is_sentencepiece else None
+    return tokenization.FullTokenizer(vocab_file, do_lower_case, spm_model_file)

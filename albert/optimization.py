@@ -564,7 +564,8 @@ def _update_on_replicas(
     variables = [pair.variable for pair in pairs]
     step_before = tf.identity(global_step)
 
-    def average_and_update(strategy, gradients, squared_norm_of_rows, learning_rate):
+    def average_and_update(strategy, gradients, others):
+        squared_norm_of_rows, learning_rate = others
         # Sums; the division is part of the scale.
         share = 1.0 / strategy.num_replicas_in_sync
         summed = _summed(strategy, gradients, variables)
@@ -587,14 +588,12 @@ def _update_on_replicas(
         return train_op, norm
 
     looked_up = [pair.squared_norm for pair in pairs if pair.squared_norm is not None]
-    replica = (
-        # Rows of a table cannot be gathered from workers whose batches differ in length.
-        [_dense(pair.gradient, pair.variable) for pair in pairs],
-        tf.add_n(looked_up) if looked_up else tf.zeros([]),
-        rule.learning_rate,
+    squared_norm_of_rows = tf.add_n(looked_up) if looked_up else tf.zeros([])
+    # Rows of a table cannot be gathered from workers whose batches differ in length.
+    gradients = [_dense(pair.gradient, pair.variable) for pair in pairs]
+    train_op, norm = tf.distribute.get_replica_context().merge_call(
+        average_and_update, args=(gradients, (squared_norm_of_rows, rule.learning_rate))
     )
-    context = tf.distribute.get_replica_context()
-    train_op, norm = context.merge_call(average_and_update, args=replica)
     return TrainStep(train_op, rule.learning_rate, norm)
 
 

@@ -20,13 +20,13 @@ REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def differences(function, published):
-    """What a call written for the published arguments would stumble over, in words."""
+    """What is wrong for a call with the published arguments, in words."""
     found = list(inspect.signature(function).parameters.values())
     if len(found) < len(published):
         return [f"takes {len(found)} arguments of {len(published)}"]
     wrong = []
     for parameter, (name, default) in zip(found, published):
-        # A name like "_" is nobody's keyword.
+        # A name like "_" is not given as a keyword.
         if parameter.kind != POSITIONAL or (not name.startswith("_") and parameter.name != name):
             wrong.append(f"{parameter} stands where {name} is expected")
         if default is not None and repr(parameter.default) != default:
