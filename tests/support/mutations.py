@@ -127,8 +127,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "LayerNorms swapped",
                 "modeling.py",
-                'norm=self.norm(f"{path}/LayerNorm_1", hidden)',
-                'norm=self.norm(f"{path}/LayerNorm", hidden)',
+                'norm=get_norm(f"{path}/LayerNorm_1", hidden)',
+                'norm=get_norm(f"{path}/LayerNorm", hidden)',
             ),
             Fault(
                 "positions from one on",
@@ -305,8 +305,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "decay in the gradient",
                 "optimization.py",
-                "adam._replace(direction=adam.direction + self.weight_decay_rate * weight)",
-                "adam._replace(direction=adam.direction - self.weight_decay_rate * weight)",
+                "return m, v, direction + self.weight_decay_rate * tensors[-1]",
+                "return m, v, direction - self.weight_decay_rate * tensors[-1]",
             ),
             Fault(
                 "second moment of the gradient itself",
@@ -347,8 +347,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "repeated ids summed before the norm",
                 "optimization.py",
-                "pair = pair._replace(squared_norm=_sum_of_squares(pair.gradient.values))",
-                "pair = pair._replace(gradient=_dense(pair.gradient, pair.variable))",
+                "            squared_norm = _sum_of_squares(gradient.values)",
+                "            gradient = _dense(gradient, variable)",
             ),
             Fault(
                 "half the norm",
