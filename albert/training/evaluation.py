@@ -7,14 +7,11 @@ The folder gets
   eval_results.txt    the same results as `key = value` lines, sorted, one block a checkpoint
   best_trial.txt      "last_step:best_step:best_value", if asked for
   model.ckpt-best.*   a copy of the best checkpoint
-The work ends when the checkpoints that are there have been evaluated. Doing it again evaluates
-what is new, and otherwise changes nothing. model.ckpt-0, from before the first step, is measured
-only where it is asked for or alone; a damaged checkpoint is passed over. One that training has
-deleted meanwhile keeps its line; results measured on other data or settings, or of a checkpoint
-that has been replaced by another of the same step, are measured again.
 
-A model.ckpt-best that was not made here is never overwritten: it stops the evaluation before it
-starts. The file `checkpoint`, from which training resumes, is never touched.
+A second evaluation measures what is new and otherwise changes nothing. A deleted checkpoint keeps
+its results; results on other data or settings, or of a checkpoint that has been replaced by another
+of the same step, are measured again. A model.ckpt-best that was not made here is never overwritten.
+The file `checkpoint`, from which training resumes, is never touched.
 """
 
 import contextlib
@@ -41,6 +38,8 @@ _POLL_SECONDS = 10.0
 
 _LOGGER = logging.getLogger("albert")
 
+EvaluateFn = Callable[[str], Mapping[str, float]]  # checkpoint path -> {metric: number}
+
 
 class Evaluation(NamedTuple):
     """What was measured on the checkpoint of one step."""
@@ -58,7 +57,8 @@ class EvaluationSummary(NamedTuple):
     evaluated_steps: List[int]
 
 
-# ------------------------------------------------------------------------------ checkpoints on disk
+# ---------------------------------------------------------------------------------------------
+# Checkpoints on disk.
 
 
 def _suffixes(path: str) -> List[str]:
@@ -77,16 +77,15 @@ def _identity(path: str) -> Optional[Dict[str, Any]]:
 
     None if there is no whole checkpoint; another process may delete one at any moment.
     """
-    sizes = dict.fromkeys(_suffixes(path), 0)
-    if not sizes:
+    suffixes = _suffixes(path)
+    if not suffixes:
         return None
     try:
-        for suffix in sizes:
-            sizes[suffix] = tf.io.gfile.stat(path + suffix).length
+        data = [suffix for suffix in suffixes if suffix.startswith(".data-")]
+        data_bytes = sum(tf.io.gfile.stat(path + suffix).length for suffix in data)
         index = files.file_fingerprint(path + ".index")
     except tf.errors.NotFoundError:
         return None
-    data_bytes = sum(size for suffix, size in sizes.items() if suffix.startswith(".data-"))
     return {"index_sha256": index["sha256"], "data_bytes": data_bytes}
 
 
@@ -111,7 +110,8 @@ def _copy_checkpoint(source: str, target: str) -> None:
                 tf.io.gfile.remove(os.path.join(folder, name))
 
 
-# ----------------------------------------------------------------------------------------- ledger
+# ---------------------------------------------------------------------------------------------
+# The ledger.
 
 
 class _Ledger:
@@ -162,7 +162,7 @@ class _Ledger:
         return [Evaluation(step, self.metrics[step]) for step in sorted(self.metrics)]
 
     def forget(self, steps: Iterable[int]) -> None:
-        """Removes the results of these steps; which weights they were of stays known."""
+        """Removes the results of these steps, but not the identities of their checkpoints."""
         for step in steps:
             self.metrics.pop(step, None)
 
@@ -184,13 +184,14 @@ class _Ledger:
 
 
 def _write(path: str, text: str) -> None:
-    """An equal file stays untouched."""
+    """Leaves an equal file untouched."""
     is_there = tf.io.gfile.exists(path)
     if not is_there or files.read_bytes(path) != text.encode("utf-8"):
         files.atomic_write_text(path, text)
 
 
-# -------------------------------------------------------------------------------------- evaluation
+# ---------------------------------------------------------------------------------------------
+# Evaluation of all checkpoints.
 
 
 def read_results(output_dir: str) -> List[Evaluation]:
@@ -204,7 +205,7 @@ def read_results(output_dir: str) -> List[Evaluation]:
 
 def evaluate_checkpoints(
     output_dir: str,
-    evaluate_fn: Callable[[str], Mapping[str, float]],
+    evaluate_fn: EvaluateFn,
     *,
     best_metric: str,
     higher_is_better: bool = True,
@@ -222,10 +223,6 @@ def evaluate_checkpoints(
     are there and the copy kept so far. Before a trained one, model.ckpt-0 is never the best.
 
     Args:
-      output_dir: folder of the checkpoints and the results.
-      evaluate_fn: checkpoint path -> {metric: number}.
-      best_metric: name of the metric that decides.
-      higher_is_better: its direction.
       fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
         differs from the recorded one, everything is evaluated again.
       untrained_too: also measures model.ckpt-0 where it is not the only one.
@@ -277,7 +274,7 @@ class _Evaluator:
     def __init__(
         self,
         output_dir: str,
-        evaluate_fn: Callable[[str], Mapping[str, float]],
+        evaluate_fn: EvaluateFn,
         *,
         best_metric: str,
         higher_is_better: bool,
@@ -300,7 +297,7 @@ class _Evaluator:
             self._ledger = _Ledger(output_dir)
 
     def compare_fingerprint(self, fingerprint: Dict[str, Any]) -> None:
-        """Results of other data or settings cannot be compared with new ones."""
+        """Forgets results of other data or settings: they cannot be compared with new ones."""
         ledger = self._ledger
         difference = files.fingerprint_difference(ledger.fingerprint, fingerprint)
         if difference and ledger.metrics:
@@ -309,8 +306,7 @@ class _Evaluator:
             tf.io.gfile.copy(ledger.path, kept)
             _LOGGER.info(
                 "Every checkpoint is evaluated again: %s. The old results are kept as %s.",
-                difference,
-                kept,
+                *(difference, kept),
             )
             self._ledger.forget(list(self._ledger.metrics))
         ledger.fingerprint = fingerprint
@@ -402,7 +398,8 @@ class _Evaluator:
         present = {step: c for step, c in present.items() if c.path not in damaged}
         copy = self._copied_checkpoint()
         if replaced:
-            # Somebody trained anew: what is known of checkpoints that are gone is of old weights.
+            # After a training from the start, results of checkpoints that are gone are of old
+            # weights.
             _LOGGER.info("Evaluated again, since its weights are new: step %s.", sorted(replaced))
             self._ledger.forget(set(replaced) | set(self._ledger.metrics) - set(present))
         elif copy:
@@ -460,8 +457,7 @@ class _Evaluator:
                 f"The best checkpoint is chosen by '{self._best_metric}', which is not measured; "
                 f"measured are {sorted(metrics)}."
             )
-        shown = [line for line in _lines(metrics) if not line.startswith("global_step")]
-        _LOGGER.info("Step %d: %s", checkpoint.step, ", ".join(shown))
+        _LOGGER.info("Step %d: %s", checkpoint.step, ", ".join(_lines(metrics)))
         self._ledger.metrics[checkpoint.step] = metrics
         self._ledger.identities[checkpoint.step] = identity
         return True
@@ -480,7 +476,7 @@ class _Evaluator:
                 losses = [metrics[name] for name in _LOSSES if name in metrics]
                 gains = [-loss if math.isfinite(loss) else -math.inf for loss in losses]
                 candidates.append((value, gains, step))
-        return max(candidates, default=(None,))[-1]
+        return max(candidates)[-1] if candidates else None
 
     def _keep_best(self, present: Mapping[int, Checkpoint]) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already.
@@ -515,7 +511,7 @@ class _Evaluator:
         _LOGGER.info("Best so far: step %d with %s = %s", step, self._best_metric, value)
 
     def _save(self) -> None:
-        """Writes the ledger and the text files that tell its results."""
+        """Writes the ledger and the text files with its results."""
         self._ledger.save()
         results, best = self._ledger.results(), self._ledger.best_step
         lines = [line for _, metrics in results for line in _lines(metrics)]
@@ -526,7 +522,7 @@ class _Evaluator:
             _write(os.path.join(self._output_dir, BEST_TRIAL_NAME), text)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
-        """What the caller gets."""
+        """Returns what was found, and logs the best."""
         results, step = self._ledger.results(), self._ledger.best_step
         damaged = self._damaged()
         if damaged and (step is None or not results):
@@ -544,6 +540,10 @@ class _Evaluator:
             _LOGGER.warning("No checkpoint has a finite %s: none is best.", self._best_metric)
             return EvaluationSummary(results, None, None, evaluated_steps)
         best = Evaluation(step, self._ledger.metrics[step])
+        _LOGGER.info(
+            "Best of %d evaluated checkpoints: step %d, %s; kept as %s.",
+            *(len(results), step, ", ".join(_lines(best.metrics)), self._best_path),
+        )
         return EvaluationSummary(results, best, self._best_path, evaluated_steps)
 
 
@@ -555,20 +555,17 @@ def _number(value: Any) -> float:
     return float(str(value)) if isinstance(value, np.float32) else float(value)
 
 
-def _lines(metrics: Mapping[str, float]) -> List[str]:
+def _lines(metrics: Mapping[str, Any]) -> List[str]:
     """`key = value`, sorted by key."""
     return [f"{name} = {metrics[name]}" for name in sorted(metrics)]
 
 
 # ---------------------------------------------------------------------------------------------
-# One checkpoint; what is known of one; those that nobody needs any more.
+# One checkpoint, and the old ones.
 
 
 def read_document(path: str) -> Optional[Dict[str, Any]]:
-    """Returns the object in a JSON file of ours; None if there is none that can be read.
-
-    What cannot be read will be written anew, which one line of the log says.
-    """
+    """Returns the object in a JSON file of ours; None, with a warning, if it cannot be read."""
     if not tf.io.gfile.exists(path):
         return None
     try:
@@ -578,25 +575,18 @@ def read_document(path: str) -> Optional[Dict[str, Any]]:
         return None
 
 
-def evaluate_one(
-    output_dir: str, measure: Callable[[str], Mapping[str, float]], checkpoint: str
-) -> Dict[str, Any]:
+def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[str, Any]:
     """Evaluates one checkpoint, and writes eval_results.<its name>.txt and .json.
-
-    Args:
-      output_dir: where to write.
-      measure: checkpoint path -> {metric: number}.
-      checkpoint: path prefix.
 
     Returns:
       The results and, where the checkpoint has one, its global_step.
     """
-    results = dict(measure(checkpoint))
+    results: Dict[str, Any] = dict(measure(checkpoint))
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
         if reader.has_tensor("global_step"):
             results["global_step"] = int(reader.get_tensor("global_step"))
-    lines = [f"{name} = {value}" for name, value in sorted(results.items())]
+    lines = _lines(results)
     _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
     stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
     files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
@@ -605,7 +595,7 @@ def evaluate_one(
 
 
 def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
-    """Returns what evaluation, whenever it was, has found for a checkpoint; {} if nothing.
+    """Returns what an earlier evaluation has found for a checkpoint; {} if nothing.
 
     Args:
       checkpoint: path prefix; results are looked for beside it.
@@ -617,9 +607,10 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
         if found and found.get("checkpoint") == checkpoint:
             return found
     ledger = read_document(os.path.join(folder, LEDGER_NAME)) or {}
-    step = ledger.get("best_step")
-    if name != BEST_CHECKPOINT:
-        step = int(name.rpartition("-")[2]) if name.rpartition("-")[2].isdigit() else None
+    number = name.rpartition("-")[2]
+    step = int(number) if number.isdigit() else None
+    if name == BEST_CHECKPOINT:
+        step = ledger.get("best_step")
     for result in ledger.get("results", []):
         if step is not None and result.get("step") == step:
             return dict(result["metrics"])
@@ -627,12 +618,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
 
 
 def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
-    """Deletes evaluated checkpoints beyond the newest ones; model.ckpt-best is not among them.
-
-    Args:
-      output_dir: where this process trained.
-      keep: how many of the newest stay; 0 keeps all.
-      evaluated: the steps whose results are recorded.
+    """Deletes evaluated checkpoints beyond the newest `keep` (0 keeps all); never the best one.
 
     Returns:
       The steps that were deleted.
