@@ -26,13 +26,13 @@ from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretraining import model as pretraining_utils
 from albert.pretraining import words
-from albert.training import distribution
+from albert.training import distribution, model_fn
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
-from albert.util import many_files, runtime
+from albert.util import many_files
 
 _LOGGER = logging.getLogger("albert")
 
@@ -66,6 +66,21 @@ class PretrainingSettings(TrainingSettings):
     init_from_group0: bool
 
 
+_INTEGERS = (
+    (
+        "max_predictions_per_seq",
+        20,
+        1,
+        "Slots for masked tokens in a record; twice that of the data creation when the records "
+        "were made with --do_permutation.",
+    ),
+    ("num_train_steps", 125000, 1, "Updates to make in all."),
+    ("num_warmup_steps", 3125, 0, "Updates of the warm-up."),
+    ("start_warmup_step", 0, 0, "Step at which warm-up begins."),
+    ("max_eval_steps", 100, 1, "Batches to evaluate at most."),
+)  # name, default, lower bound, help
+
+
 def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
     """Defines the script's flags; returns the class of its settings."""
     flags_lib.define_model_flags(flag_values)
@@ -94,19 +109,12 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
         keep_checkpoint_max=5,
         wait_for_checkpoints_minutes=0.0,
     )
-    flags_lib.integer(
-        flag_values,
-        "max_predictions_per_seq",
-        20,
-        lower_bound=1,
-        help="Slots for masked tokens in a record; twice that of the data creation when the "
-        "records were made with --do_permutation.",
+    for name, default, lower_bound, text in _INTEGERS:
+        flags_lib.integer(flag_values, name, default, lower_bound=lower_bound, help=text)
+    flags_lib.floating(
+        flag_values, "poly_power", 1.0, lower_bound=0.0, help="Power of the learning rate's decay."
     )
     _define_masking_flags(flag_values)
-    _define_schedule_flags(flag_values)
-    flags_lib.integer(
-        flag_values, "max_eval_steps", 100, lower_bound=1, help="Batches to evaluate at most."
-    )
     flags_lib.boolean(
         flag_values,
         "eval_untrained",
@@ -147,22 +155,6 @@ def _define_masking_flags(flag_values: flags.FlagValues):
     )
 
 
-def _define_schedule_flags(flag_values: flags.FlagValues):
-    """Length of the training and course of the learning rate."""
-    flags_lib.floating(
-        flag_values, "poly_power", 1.0, lower_bound=0.0, help="Power of the learning rate's decay."
-    )
-    flags_lib.integer(
-        flag_values, "num_train_steps", 125000, lower_bound=1, help="Updates to make in all."
-    )
-    flags_lib.integer(
-        flag_values, "num_warmup_steps", 3125, lower_bound=0, help="Updates of the warm-up."
-    )
-    flags_lib.integer(
-        flag_values, "start_warmup_step", 0, lower_bound=0, help="Step at which warm-up begins."
-    )
-
-
 # ---------------------------------------------------------------------------------------------
 # Functions that existing programs call by these names and arguments.
 
@@ -180,10 +172,7 @@ def model_fn_builder(
     start_warmup_step=0,
     **settings,
 ):
-    """Returns `model_fn` for a TPUEstimator.
-
-    The arguments, and any keyword besides, are the fields of pretraining.model.ModelSettings.
-    """
+    """Returns `model_fn` for a TPUEstimator; more keywords: pretraining.model.ModelSettings."""
     return pretraining_utils.build_model_fn(
         pretraining_utils.ModelSettings(
             config=albert_config,
@@ -204,9 +193,8 @@ def model_fn_builder(
 def input_fn_builder(
     input_files, max_seq_length, max_predictions_per_seq, is_training, num_cpu_threads=4, **settings
 ):
-    """Returns `input_fn` for a TPUEstimator.
+    """Returns `input_fn` for a TPUEstimator; more keywords: pretraining.model.InputSettings.
 
-    The arguments, and any keyword besides, are the fields of pretraining.model.InputSettings;
     num_cpu_threads is taken for existing callers: tf.data finds the number itself.
     """
     del num_cpu_threads
@@ -279,8 +267,7 @@ def find_data(settings: PretrainingSettings, config: modeling.AlbertConfig) -> D
     """Finds the record files that are needed, and looks into them.
 
     Raises:
-      ValueError: a pattern matches nothing, sequences are too long for the model, or records do
-        not fit the model or the flags.
+      ValueError: there are none, or they do not fit the model or the flags.
     """
     if settings.max_seq_length > config.max_position_embeddings:
         raise ValueError(
@@ -328,24 +315,17 @@ def build_model_fn(
     init_checkpoint: Optional[str] = None,
 ) -> Callable:
     """Returns the model function; it starts from `init_checkpoint` if there is no other."""
-    return model_fn_builder(
-        config,
-        init_checkpoint,
-        settings.learning_rate,
-        settings.num_train_steps,
-        settings.num_warmup_steps,
-        settings.use_tpu,
-        settings.use_tpu,  # on a TPU looking up rows is slower than a product
-        settings.optimizer,
-        settings.poly_power,
-        settings.start_warmup_step,
-        compute_dtype=runtime.compute_dtype(settings.precision),
-        recompute=settings.recompute,
-        use_xla=settings.use_xla and not settings.use_tpu,
-        gradient_accumulation_steps=settings.gradient_accumulation_steps,
-        seed=settings.seed,
+    model = pretraining_utils.ModelSettings(
+        config=config,
+        init_checkpoint=init_checkpoint,
+        num_train_steps=settings.num_train_steps,
+        num_warmup_steps=settings.num_warmup_steps,
+        poly_power=settings.poly_power,
+        start_warmup_step=settings.start_warmup_step,
         init_from_group0=settings.init_from_group0,
+        **model_fn.of_flags(settings),
     )
+    return pretraining_utils.build_model_fn(model)
 
 
 def train(

@@ -61,40 +61,38 @@ class EvaluationSummary(NamedTuple):
 # Checkpoints on disk.
 
 
-def _suffixes(path: str) -> List[str]:
-    """Of the files of a checkpoint, the index first; [] if it is not there or not whole."""
+def _stats(path: str) -> Dict[str, Any]:
+    """Suffix -> stat of the files of a checkpoint, the index first; {} if it is not whole.
+
+    Another process may delete one at any moment.
+    """
     folder, prefix = os.path.split(path)
     if not tf.io.gfile.exists(path + ".index"):
-        return []
+        return {}
     names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder or ".")}
     data = checkpoint_files.data_files(prefix, names)
     wanted = [prefix + ".index", prefix + ".meta", *data] if data else []
-    return [name[len(prefix) :] for name in wanted if name in names]
+    suffixes = [name[len(prefix) :] for name in wanted if name in names]
+    try:
+        return {suffix: tf.io.gfile.stat(path + suffix) for suffix in suffixes}
+    except tf.errors.NotFoundError:
+        return {}
 
 
 def _identity(path: str) -> Optional[Dict[str, Any]]:
-    """Tells checkpoints apart cheaply: the index holds a checksum of every tensor in the data.
-
-    None if there is no whole checkpoint; another process may delete one at any moment.
-    """
-    suffixes = _suffixes(path)
-    if not suffixes:
-        return None
+    """Tells checkpoints apart cheaply: the index holds a checksum of every tensor in the data."""
+    stats = _stats(path)
     try:
-        data = [suffix for suffix in suffixes if suffix.startswith(".data-")]
-        data_bytes = sum(tf.io.gfile.stat(path + suffix).length for suffix in data)
-        index = files.file_fingerprint(path + ".index")
+        index = files.file_fingerprint(path + ".index") if stats else None
     except tf.errors.NotFoundError:
         return None
-    return {"index_sha256": index["sha256"], "data_bytes": data_bytes}
+    data = [stat.length for suffix, stat in stats.items() if suffix.startswith(".data-")]
+    return index and {"index_sha256": index["sha256"], "data_bytes": sum(data)}
 
 
 def _written(path: str) -> List[int]:
     """When the files of a checkpoint were written; a repaired one may be equal in all else."""
-    try:
-        return [tf.io.gfile.stat(path + suffix).mtime_nsec for suffix in _suffixes(path)]
-    except tf.errors.NotFoundError:
-        return []
+    return [stat.mtime_nsec for stat in _stats(path).values()]
 
 
 def _copy_checkpoint(source: str, target: str) -> None:
@@ -102,7 +100,7 @@ def _copy_checkpoint(source: str, target: str) -> None:
     folder, prefix = os.path.split(target)
     with contextlib.ExitStack() as stack:
         # The renames happen in reverse order: the index, which makes a checkpoint, comes last.
-        for suffix in _suffixes(source):
+        for suffix in _stats(source):
             temporary = stack.enter_context(files.atomic_path(target + suffix))
             tf.io.gfile.copy(source + suffix, temporary, overwrite=True)
         for name in tf.io.gfile.listdir(folder):
@@ -471,7 +469,7 @@ class _Evaluator:
         for step, metrics in self._ledger.results():
             value = sign * metrics.get(self._best_metric, math.nan)
             path = present[step].path if step in present else ""
-            is_there = path and path not in damaged and _suffixes(path)
+            is_there = path and path not in damaged and _stats(path)
             if is_there and math.isfinite(value) and (step or not is_trained):
                 losses = [metrics[name] for name in _LOSSES if name in metrics]
                 gains = [-loss if math.isfinite(loss) else -math.inf for loss in losses]
@@ -501,7 +499,7 @@ class _Evaluator:
         try:
             _copy_checkpoint(source, self._best_path)
         except tf.errors.NotFoundError:
-            if _suffixes(source):
+            if _stats(source):
                 raise
             _LOGGER.warning("%s was deleted before it was copied.", source)
             self._keep_best(present)

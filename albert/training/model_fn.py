@@ -21,7 +21,7 @@ from albert.fine_tuning_utils import Encoder, Features, Head, check_module
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution
 from albert.training import hooks as training_hooks
-from albert.training.settings import FineTuningSettings
+from albert.training.settings import FineTuningSettings, TrainingSettings
 from albert.util import runtime
 
 _LOGGER = logging.getLogger("albert")
@@ -53,6 +53,22 @@ class ModelSettings:
     gradient_accumulation_steps: int = 1
     seed: Optional[int] = None  # of dropout; None: the graph's
     init_from_group0: bool = False
+
+
+def of_flags(settings: TrainingSettings) -> Dict[str, Any]:
+    """Returns the fields of ModelSettings that are flags of every training."""
+    return {
+        "learning_rate": settings.learning_rate,
+        "use_tpu": settings.use_tpu,
+        # On a TPU looking up rows is slower than a product.
+        "use_one_hot_embeddings": settings.use_tpu,
+        "optimizer": settings.optimizer,
+        "compute_dtype": runtime.compute_dtype(settings.precision),
+        "recompute": settings.recompute,
+        "use_xla": settings.use_xla and not settings.use_tpu,
+        "gradient_accumulation_steps": settings.gradient_accumulation_steps,
+        "seed": settings.seed,
+    }
 
 
 def dropout_seed(settings: ModelSettings, batch: Tensors, micro_batch: Any) -> tf.Tensor:
@@ -451,21 +467,14 @@ def model_settings(
     init_checkpoint: Optional[str] = None,
 ) -> FineTuningModel:
     """Returns what build_model_fn takes beside a head; `config` is None with a hub module."""
-    return FineTuningModel(
+    fields = dict(
+        of_flags(settings),
         config=config,
         init_checkpoint=init_checkpoint,
-        learning_rate=settings.learning_rate,
         num_train_steps=length.num_train_steps,
         num_warmup_steps=length.num_warmup_steps,
-        use_tpu=settings.use_tpu,
-        # On a TPU looking up rows is slower than a product.
-        use_one_hot_embeddings=settings.use_tpu,
         hub_module=settings.albert_hub_module_handle,
-        optimizer=settings.optimizer,
-        compute_dtype=runtime.compute_dtype(settings.precision),
-        recompute=settings.recompute,
         use_xla=compiles(settings, config, length),
-        gradient_accumulation_steps=settings.gradient_accumulation_steps,
-        seed=settings.seed,
         layerwise_lr_decay=settings.layerwise_lr_decay,
     )
+    return FineTuningModel(**fields)

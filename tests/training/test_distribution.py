@@ -256,20 +256,15 @@ NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
 def test_first_weights_come_from_a_checkpoint_on_every_device(tmp_path):
-    def weight():
-        return tf.get_variable("bert/weight", [2], initializer=tf.zeros_initializer())
-
-    with tf.Graph().as_default(), tf.Session() as session:
-        session.run(weight().assign([3.0, 4.0]))
-        checkpoint = tf.train.Saver().save(session, str(tmp_path / "model.ckpt"))
+    one_weight.save(tmp_path, 0, weight=3.0)
 
     def read():
-        variable = weight()
-        settings = training_graph.ModelSettings(None, checkpoint, 0.1, 10, 0)
-        training_graph.warm_start(settings)
+        variable = tf.get_variable("weight", [3], initializer=tf.zeros_initializer())
+        checkpoint = str(tmp_path / "model.ckpt-0")
+        training_graph.warm_start(training_graph.ModelSettings(None, checkpoint, 0.1, 10, 0))
         return tf.identity(variable)
 
-    assert np.array(on_two_replicas(read)).tolist() == [[3.0, 4.0], [3.0, 4.0]]
+    assert np.array(on_two_replicas(read)).tolist() == [[3.0] * 3] * 2
 
 
 @pytest.mark.slow

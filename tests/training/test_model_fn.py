@@ -68,15 +68,14 @@ def train(batch, steps=3, function=head, **settings):
 
 
 @pytest.mark.slow
-def test_losses_are_a_function_of_seed_and_step_with_and_without_recomputation():
-    first, second, other = (train(batch_of(), seed=seed) for seed in (1, 1, 2))
+def test_losses_are_a_function_of_seed_and_step():
+    # train() gives the graph the seed 1.
+    first, second, other = (train(batch_of(), seed=seed) for seed in (1, None, 2))
     losses, scalars, _ = first
     assert losses == second[0] and losses[0] != other[0][0]
     assert scalars[0]["loss"] == losses[0]
     assert set(scalars[0]) == {"loss", "distance", "learning_rate", "gradient_norm"}
     assert 0 < scalars[0]["distance"] <= np.sqrt(losses[0]) + 1e-6
-    again = train(batch_of(), seed=1, recompute=True)[0]
-    np.testing.assert_allclose(losses, again, atol=1e-5)
 
 
 @pytest.mark.slow
