@@ -47,6 +47,8 @@ from albert.util import many_files
 
 _LOGGER = logging.getLogger("albert")
 
+Tensors = training_graph.Tensors
+
 # So many records show which token is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
 _RECORDS_TO_CHECK = 10  # of each file
@@ -102,7 +104,6 @@ def check_records(
     max_predictions_per_seq: int,
     config: modeling.AlbertConfig,
     masks_on_the_fly: bool = False,
-    records_per_file: int = _RECORDS_TO_CHECK,
 ) -> List[RecordsVocabulary]:
     """Looks at the first records of each file, so that a mistake shows before training starts.
 
@@ -123,7 +124,7 @@ def check_records(
     }
 
     def look_at(file: str) -> Optional[RecordsVocabulary]:
-        examples = list(_examples(file, records_per_file))
+        examples = list(_examples(file, _RECORDS_TO_CHECK))
         if not examples:
             raise ValueError(f"{file} holds no records. Create the pretraining data again.")
         for example in examples:
@@ -140,9 +141,8 @@ def check_records(
     different = [one for one in told if one.pieces not in (None, config.vocab_size)]
     if different:
         _LOGGER.warning(
-            "vocab_size is %d in the model's configuration; the vocabulary that %s was made with "
-            "has %d tokens. The rest of the embeddings will never be used; or is this the "
-            "configuration of another vocabulary?",
+            "vocab_size is %d in the model's configuration; the vocabulary of %s has %d tokens. Is "
+            "this the configuration of another vocabulary?",
             *(config.vocab_size, different[0].file, different[0].pieces),
         )
     return told
@@ -207,31 +207,24 @@ def vocabulary_of_records(
       named: the one that the flags name.
     """
     known = {(one.sha256, one.do_lower_case): one for one in told if one.sha256}
-    if len(known) > 1:
-        casings = {True: ", lower case", False: ", cased", None: ""}
-        names = {f"{one.name} ({one.file}{casings[one.do_lower_case]})" for one in known.values()}
-        _LOGGER.warning(
-            "The records are of several vocabularies or casings: %s. None is kept with the model.",
-            "; ".join(sorted(names)),
-        )
-        return None
-    if not known:
-        if named is None:
-            _LOGGER.info("The records do not tell their vocabulary. %s", _NOT_KEPT)
-            return None
+    if not known and named:
         return named, os.path.basename(named.path)
+    if len(known) != 1:
+        files = sorted(one.file for one in known.values())
+        reason = f"Several vocabularies or casings, of {files}" if files else "Not recorded"
+        _LOGGER.warning("The vocabulary of the records: %s. %s", reason, _NOT_KEPT)
+        return None
     (record,) = known.values()
+    folders = sorted({os.path.dirname(one.file) for one in told})
+    found = [model_vocabulary.find_beside_records(folder, record.sha256) for folder in folders]
     if named and model_vocabulary.sha256_of(named.path) == record.sha256:
-        return named._replace(do_lower_case=record.do_lower_case), record.name
-    for folder in sorted({os.path.dirname(one.file) for one in told}):
-        found = model_vocabulary.find_beside_records(folder, record.sha256)
-        if found:
-            return found._replace(do_lower_case=record.do_lower_case), record.name
+        found.insert(0, named)
+    for vocabulary in filter(None, found):
+        return vocabulary._replace(do_lower_case=record.do_lower_case), record.name
     _LOGGER.warning(
-        "The records were made with %s, and no copy of it lies beside them (or %s). %s",
-        record.name,
-        "the file that is named is another one" if named else "it has changed",
-        _NOT_KEPT,
+        "The records were made with %s; no copy of it lies beside them, and the flags name none. "
+        "%s",
+        *(record.name, _NOT_KEPT),
     )
     return None
 
@@ -308,19 +301,21 @@ def build_input_fn(settings: InputSettings) -> Callable:
 
 def _masking(settings: InputSettings) -> Callable:
     made_with = _made_with(settings.files)
-    masks = _mask_settings(settings, made_with.get("settings", {}))
+    budget = settings.masked_lm_budget
+    masks = DataSettings(
+        max_seq_length=settings.max_seq_length,
+        max_predictions_per_seq=settings.max_predictions_per_seq,
+        masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
+        **made_with.get("settings", {}),  # the kind of masks; by default the paper's
+    )
     if masks.do_whole_word_mask:
         check = _check_boundaries
         collections.deque(many_files.each(check, settings.files, "Looking for words"), maxlen=0)
     vocabulary = _vocabulary(settings, made_with)
+    unit = "whole words" if masks.do_whole_word_mask else "tokens"
     _LOGGER.info(
-        "Masks are drawn on the fly%s: %.1f%% of the tokens and at most %d, in n-grams of up to %d "
-        "%s.",
-        "" if settings.is_training else ", the same in each evaluation",
-        100.0 * masks.masked_lm_prob,
-        masks.max_predictions_per_seq,
-        masks.ngram,
-        "whole words" if masks.do_whole_word_mask else "pieces",
+        "Masks are drawn on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",
+        *(100.0 * masks.masked_lm_prob, masks.max_predictions_per_seq, masks.ngram, unit),
     )
     seed = settings.seed if settings.is_training else _EVALUATION_SEED
     return ngram_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
@@ -427,17 +422,6 @@ def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.
     return vocabulary
 
 
-def _mask_settings(settings: InputSettings, made_with: Mapping[str, Any]) -> DataSettings:
-    """The kind of masks is that of data creation; by default the paper's."""
-    budget = settings.masked_lm_budget
-    return DataSettings(
-        max_seq_length=settings.max_seq_length,
-        max_predictions_per_seq=settings.max_predictions_per_seq,
-        masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
-        **made_with,
-    )
-
-
 def holds_masks(examples: Iterable[tf.train.Example]) -> bool:
     """Returns whether any token of the records is masked."""
     return any(
@@ -462,7 +446,7 @@ def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:
         return None
     draw = _masking(settings)
 
-    def transform(features: Mapping[str, tf.Tensor], numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
+    def transform(features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
         drawn = draw(features, numbers)
         has_own = tf.reduce_any(features["masked_lm_weights"] > 0, axis=1)  # [B]
         return {name: tf.where(has_own, features[name], drawn[name]) for name in features}
@@ -544,15 +528,15 @@ def build_model_fn(settings: ModelSettings) -> Callable:
     optionally is_real_example [B], 0 for records that only fill up a batch.
     """
 
-    def train(features: Mapping[str, tf.Tensor], model_dir: Optional[str]) -> Any:
-        def loss_of(micro_batch: Mapping[str, tf.Tensor], dropout_seed: tf.Tensor) -> Tuple:
+    def train(features: Tensors, model_dir: Optional[str]) -> Any:
+        def loss_of(micro_batch: Tensors, dropout_seed: tf.Tensor) -> Tuple:
             heads = _heads(settings, micro_batch, is_training=True, dropout_seed=dropout_seed)
             return _training_loss(heads, micro_batch)
 
         batch = _shares(features, use_tpu=settings.use_tpu)
         return training_graph.training_spec(settings, loss_of, batch, model_dir=model_dir)
 
-    def evaluate(features: Mapping[str, tf.Tensor]) -> Tuple[tf.Tensor, Callable, Dict]:
+    def evaluate(features: Tensors) -> Tuple[tf.Tensor, Callable, Dict]:
         heads = _heads(settings, features, is_training=False)
         loss = heads.masked_lm.loss + heads.sentence_order.loss
         return loss, evaluation_metrics, _evaluation_tensors(heads, features)
@@ -562,7 +546,7 @@ def build_model_fn(settings: ModelSettings) -> Callable:
 
 def _heads(
     settings: ModelSettings,
-    features: Mapping[str, tf.Tensor],
+    features: Tensors,
     *,
     is_training: bool,
     dropout_seed: Optional[tf.Tensor] = None,
@@ -599,7 +583,7 @@ def _heads(
 # Training.
 
 
-def _shares(features: Mapping[str, tf.Tensor], *, use_tpu: bool = False) -> Dict[str, tf.Tensor]:
+def _shares(features: Tensors, *, use_tpu: bool = False) -> Dict[str, tf.Tensor]:
     """Adds to a batch what each prediction contributes to the means over the whole batch.
 
     The sum of the micro-batches' losses is then the loss of the batch, however it is split. Where
@@ -627,7 +611,7 @@ def _hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
     return tf.cast(tf.equal(predictions, tf.reshape(labels, [-1])), tf.float32)
 
 
-def _training_loss(heads: _Heads, batch: Mapping[str, tf.Tensor]) -> Tuple[tf.Tensor, Dict]:
+def _training_loss(heads: _Heads, batch: Tensors) -> Tuple[tf.Tensor, Dict]:
     """Returns a (micro-)batch's part of the loss and of each metric."""
     metrics = {}
     for name, head, labels in (
@@ -644,7 +628,7 @@ def _training_loss(heads: _Heads, batch: Mapping[str, tf.Tensor]) -> Tuple[tf.Te
 # Evaluation.
 
 
-def _evaluation_tensors(heads: _Heads, features: Mapping[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+def _evaluation_tensors(heads: _Heads, features: Tensors) -> Dict[str, tf.Tensor]:
     """The arguments of `evaluation_metrics`."""
     labels = tf.reshape(features["next_sentence_labels"], [-1])  # [B]
     real = features.get("is_real_example")

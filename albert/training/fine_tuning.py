@@ -242,8 +242,9 @@ class FineTuning:
         settings, task = self.settings, self.task
         export_dir = getattr(settings, "export_dir", None)
         self.check_output_dir()
-        if task.predicts or export_dir:
-            check_checkpoint(settings)
+        may_come = settings.do_train or settings.wait_for_checkpoints_minutes
+        if (task.predicts or export_dir) and (settings.checkpoint or not may_come):
+            chosen_checkpoint(settings)
         task.check_data()
         about = {"task": task.name, "metric": task.best_metric, "seed": settings.seed}
         self._times = RunSummary(
@@ -446,6 +447,8 @@ class FineTuning:
         settings = self.settings
         checkpoint = chosen_checkpoint(settings)
         _LOGGER.info("Predicting with %s.", checkpoint)
+        if os.path.basename(checkpoint) == "model.ckpt-0":
+            _LOGGER.warning("%s is untrained: it holds the first weights.", checkpoint)
         self._times.start_part()
 
         def outputs_of(features: Any) -> Dict[str, np.ndarray]:
@@ -575,11 +578,7 @@ def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
                 "--output_dir with more room."
             )
     if needed > _WORTH_A_LINE_BYTES:
-        _LOGGER.info(
-            "Training will write %s; all are kept until they are evaluated. A higher "
-            "--save_checkpoints_steps makes fewer.",
-            described,
-        )
+        _LOGGER.info("Training will write %s; see --save_checkpoints_steps.", described)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -651,33 +650,17 @@ def chosen_checkpoint(settings: FineTuningSettings) -> str:
     """
     if settings.checkpoint:
         return checkpoint_init.resolve_checkpoint(settings.checkpoint)
-    path = _folders_checkpoint(settings.output_dir)
-    if os.path.basename(path) != checkpoint_evaluator.BEST_CHECKPOINT:
-        _LOGGER.info("No checkpoint was chosen by evaluation; predicting with the newest.")
-    if os.path.basename(path) == "model.ckpt-0":
-        _LOGGER.warning("%s is untrained: it holds the first weights.", path)
-    return path
-
-
-def check_checkpoint(settings: FineTuningSettings) -> None:
-    """Checks that there is a checkpoint to predict with, or that one may come."""
-    if settings.checkpoint:
-        checkpoint_init.resolve_checkpoint(settings.checkpoint)
-    elif not settings.do_train and not settings.wait_for_checkpoints_minutes:
-        _folders_checkpoint(settings.output_dir)
-
-
-def _holds_checkpoint(folder: str) -> bool:
-    return tf.io.gfile.isdir(folder) and bool(tf.io.gfile.glob(os.path.join(folder, "*.index")))
-
-
-def _folders_checkpoint(folder: str) -> str:
+    folder = settings.output_dir
     if not _holds_checkpoint(folder):
         raise ValueError(
             f"--output_dir={folder} holds no checkpoint to predict with. Train first (--do_train), "
             "or name one by --checkpoint=..."
         )
     return checkpoint_init.resolve_checkpoint(folder)
+
+
+def _holds_checkpoint(folder: str) -> bool:
+    return tf.io.gfile.isdir(folder) and bool(tf.io.gfile.glob(os.path.join(folder, "*.index")))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -691,20 +674,10 @@ class RunSummary:
     nor a process that evaluates beside the one that trains is lost.
     """
 
-    KEYS = (
-        "task",
-        "seed",
-        "best_step",
-        "metric",
-        "value",
-        "metrics",
-        "num_train_steps",
-        "train_examples",
-        "train_examples_per_second",
-        "train_seconds",
-        "eval_seconds",
-        "predict_seconds",
-        "wall_seconds",
+    _RESULTS = ("task", "seed", "best_step", "metric", "value", "metrics", "num_train_steps")
+    _AMOUNTS = (
+        *("train_examples", "train_examples_per_second", "train_seconds"),
+        *("eval_seconds", "predict_seconds", "wall_seconds"),
     )
 
     def __init__(self, output_dir: str, about: Mapping[str, Any], *, batch_size: int, began: float):
@@ -753,11 +726,7 @@ class RunSummary:
         return self._part_began - last
 
     def add_evaluation(self, **results: Any) -> None:
-        """Records time of evaluation and, once they are known, its results.
-
-        Args:
-          **results: best_step, value, metrics and num_train_steps.
-        """
+        """Records time of evaluation and, once they are known, its results."""
         content = self._content()
         self._add(content, "eval_seconds", self._lap())
         content.update(results)
@@ -780,7 +749,8 @@ class RunSummary:
 
     def _content(self) -> Dict[str, Any]:
         """What is recorded: another process may have written in the meantime."""
-        content: Dict[str, Any] = dict(dict.fromkeys(self.KEYS), metrics={})
+        content: Dict[str, Any] = dict.fromkeys(self._RESULTS + self._AMOUNTS)
+        content["metrics"] = {}
         content.update(checkpoint_evaluator.read_document(self._path) or {})
         content.update(self._about)
         return content

@@ -441,21 +441,17 @@ def announce_compilation(
     settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
 ) -> None:
     """Logs what `compiles` says of a training."""
-    if settings.albert_hub_module_handle:
-        return  # a module is run as it is
+    if settings.albert_hub_module_handle or not settings.use_xla or settings.use_tpu:
+        return
     if compiles(settings, config, length):
-        lengths = 1
-        if settings.padding != "max":
-            lengths = -(-settings.max_seq_length // padded_batches.LENGTH_MULTIPLE)
         _LOGGER.info(
             "Element-wise parts are compiled (--use_xla): a step takes some seconds longer where a "
-            "batch is the first of its length, of which there may be %d.",
-            lengths,
+            "batch is the first of its length."
         )
-    elif settings.use_xla and not settings.use_tpu:
+    else:
         _LOGGER.info(
-            "Element-wise parts are not compiled: so short a training gains less than each length "
-            "of a batch takes to compile. --use_xla compiles them all the same."
+            "Element-wise parts are not compiled: so short a training gains less than that takes. "
+            "--use_xla compiles them all the same."
         )
 
 

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes and devices that train together: what each reads and writes, means over all."""
 
-import concurrent.futures
 import contextlib
 import json
 import logging
 import pathlib
-import socket
-import threading
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +14,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, run_pretraining, run_race
 from albert.pretraining import model as pretraining_utils
-from albert.training import distribution, peer_watch
+from albert.training import distribution
 from albert.training import estimators as estimator_utils
 from albert.training import model_fn as training_graph
 from albert.util import flags as flags_lib
@@ -247,9 +244,7 @@ def weights_of(folder, step):
 
 
 def losses_of(folder):
-    lines = (folder / "training_curve.csv").read_text(encoding="utf-8").splitlines()
-    column = lines[0].split(",").index("loss")
-    return [float(line.split(",")[column]) for line in lines[1:]]
+    return [float(row["loss"]) for row in one_weight.curve_of(folder)]
 
 
 NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
@@ -352,113 +347,3 @@ def test_workers_take_the_checkpoint_that_the_chief_takes(tmp_path):
     estimator_utils.copy_resume_point(str(folders[0]), str(folders[2]))
     found += [estimator_utils.resume_point(str(folder)) for folder in folders[1:]]
     assert [checkpoint.step for checkpoint in found] == [6, 6, 6]
-
-
-def free_addresses(count):
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for item in sockets:
-            item.bind(("localhost", 0))
-        return [f"localhost:{item.getsockname()[1]}" for item in sockets]
-
-
-def others_call(addresses, numbers):
-    """The other processes' part of a roll-call, in threads that end with the tests."""
-    calls = []
-    for index, number in numbers.items():
-        call = concurrent.futures.Future()
-
-        def take_part(call=call, index=index, number=number):
-            call.set_result(peer_watch.roll_call(addresses, index, number))
-
-        threading.Thread(target=take_part, daemon=True).start()
-        calls.append(call)
-    return calls
-
-
-def test_every_process_learns_what_all_have_to_say():
-    addresses = free_addresses(3)
-    host, port = addresses[0].split(":")
-    chief = others_call(addresses, {0: 7})
-    for noise in (b"", b"PRI * HTTP/2.0\r\n\r\n", b"[1, 2]\n", b'{"index": 9}\n'):
-        while not peer_watch.is_reachable(addresses[0]):
-            assert not chief[0].done()
-        with socket.create_connection((host, int(port))) as stranger:
-            stranger.sendall(noise)
-    with socket.create_connection((host, int(port))) as killed:
-        killed.sendall(b'{"index": 2, "number": 1}\n')
-    workers = others_call(addresses, {2: 9, 1: 8})
-    assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
-
-
-def has_ipv6():
-    try:
-        with socket.socket(socket.AF_INET6) as probe:
-            probe.bind(("::1", 0))
-        return True
-    except OSError:
-        return False
-
-
-@pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
-def test_processes_meet_at_a_name_that_stands_for_ipv6(monkeypatch):
-    monkeypatch.setattr(
-        socket,
-        "getaddrinfo",
-        lambda host, port, *_, **__: [
-            (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0))
-        ],
-    )
-    calls = others_call(free_addresses(2), {0: 7, 1: 8})
-    assert [call.result(10) for call in calls] == [[7, 8]] * 2
-
-
-@pytest.mark.parametrize("index, other", [(0, 1), (1, 0)])
-def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index, other):
-    """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
-    addresses = free_addresses(2)
-    set_cluster(monkeypatch, {"worker": addresses}, {"type": "worker", "index": index})
-    one_weight.save(tmp_path, 300)
-    calls = others_call(addresses, {other: 0})
-    with pytest.raises(ValueError, match="--output_dir") as error:
-        one_weight.train(tmp_path, MULTI_WORKER, max_steps=300)
-    assert "300" in str(error.value) and all(name in str(error.value) for name in addresses)
-    assert sorted(calls[0].result(60)) == [0, 300]
-    others_call(addresses, {other: 300})
-    assert one_weight.train(tmp_path, MULTI_WORKER, max_steps=300) is None
-
-
-def test_a_port_that_is_taken_is_named(tmp_path):
-    with socket.socket() as server:
-        server.bind(("localhost", 0))
-        server.listen(1)
-        address = f"localhost:{server.getsockname()[1]}"
-        with pytest.raises(ValueError, match=address):
-            peer_watch.roll_call([address, "localhost:1"], 0, 3)
-
-
-def test_a_worker_that_was_there_and_is_gone_is_noticed():
-    never = "localhost:1"
-    with socket.socket() as server:
-        server.bind(("localhost", 0))
-        server.listen(1)
-        there = f"localhost:{server.getsockname()[1]}"
-        watches = [
-            peer_watch.PeerWatch(
-                [never, there], is_over=lambda: False, patience_seconds=seconds, leftovers=[]
-            )
-            for seconds in (0.0, 1e9)
-        ]
-        assert [watch.look() for watch in watches] == ["", ""]
-    hasty, patient = watches
-    assert [hasty.look() for _ in range(3)] == ["", "", there], "one miss proves nothing"
-    assert [patient.look() for _ in range(3)] == ["", "", ""]
-
-
-def test_the_log_says_which_workers_are_waited_for(monkeypatch, caplog):
-    monkeypatch.setattr(peer_watch, "_SECONDS_BETWEEN_REMINDERS", -1.0)
-    watch = peer_watch.PeerWatch(
-        ["localhost:1"], is_over=lambda: False, patience_seconds=60.0, leftovers=[]
-    )
-    assert watch.look() == ""
-    assert "Waiting for the workers at localhost:1." in caplog.text
