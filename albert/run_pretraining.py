@@ -264,11 +264,7 @@ def check_flags(settings: PretrainingSettings) -> None:
 
 
 def find_data(settings: PretrainingSettings, config: modeling.AlbertConfig) -> Data:
-    """Finds the record files that are needed, and looks into them.
-
-    Raises:
-      ValueError: there are none, or they do not fit the model or the flags.
-    """
+    """Finds the record files and looks into them; raises ValueError if they do not fit."""
     if settings.max_seq_length > config.max_position_embeddings:
         raise ValueError(
             f"--max_seq_length={settings.max_seq_length} is longer than the model's "
@@ -293,11 +289,7 @@ def find_data(settings: PretrainingSettings, config: modeling.AlbertConfig) -> D
 def keep_vocabulary(
     settings: PretrainingSettings, told: List[pretraining_utils.RecordsVocabulary]
 ) -> None:
-    """Puts the records' vocabulary into --output_dir, so that the model can be used from there.
-
-    Raises:
-      ValueError: the model in the folder has another vocabulary.
-    """
+    """Puts the records' vocabulary into --output_dir; raises ValueError if another is there."""
     named = None
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):

@@ -107,11 +107,8 @@ def check_records(
 ) -> List[RecordsVocabulary]:
     """Looks at the first records of each file, so that a mistake shows before training starts.
 
-    Returns:
-      What the metadata of the files tells of their vocabulary, for those of which it does.
-
-    Raises:
-      ValueError: a file that is empty, or does not fit the flags or the model.
+    Returns what the metadata tells of vocabularies. Raises ValueError where a file is empty, or
+    does not fit the flags or the model.
     """
     lengths = {
         "input_ids": ("max_seq_length", max_seq_length),
@@ -197,10 +194,7 @@ def _compare_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[Re
 def vocabulary_of_records(
     told: Sequence[RecordsVocabulary], named: Optional[model_vocabulary.Vocabulary] = None
 ) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
-    """Returns the vocabulary that records were made with, and the name of its file.
-
-    None, with a line of the log, where it is not known or its file is not there: training does not
-    need it.
+    """Returns the vocabulary of records, and the name of its file; None where that is unknown.
 
     Args:
       told: what `check_records` returned for the records.
@@ -646,12 +640,7 @@ def _evaluation_tensors(heads: _Heads, features: Tensors) -> Dict[str, tf.Tensor
 
 
 def evaluation_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
-    """Returns tf.metrics over all batches: exact means over all weights.
-
-    Args:
-      **tensors: float32: masked_lm_loss, masked_lm_hits (1 where the most likely token is the right
-        one) and masked_lm_weights [B * P], and the same of sentence_order [B].
-    """
+    """Returns tf.metrics over all batches, exact means; `tensors` are of _evaluation_tensors."""
     return {
         f"{head}_{name}": tf.metrics.mean(tensors[f"{head}_{values}"], tensors[f"{head}_weights"])
         for head in ("masked_lm", "sentence_order")
@@ -660,9 +649,6 @@ def evaluation_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
 
 
 def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:
-    """Returns the metrics of an estimator's evaluation, with the exact loss.
-
-    The loss is the sum of the two exact means; the estimator's own is a mean of batch means.
-    """
+    """Returns an estimator's results with the exact loss; its own is a mean of batch means."""
     loss = results["masked_lm_loss"] + results["sentence_order_loss"]
     return dict(results, loss=loss, global_step=int(results["global_step"]))

@@ -44,12 +44,7 @@ _NOT_JSON = (json.JSONDecodeError, RecursionError)
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """The processes that train together.
-
-    Attributes:
-      addresses: "host:port" of each, the chief first.
-      index: which of them this one is.
-    """
+    """The processes that train together: "host:port" of each, the chief first; which is ours."""
 
     addresses: Tuple[str, ...]
     index: int
@@ -66,12 +61,7 @@ class Cluster:
 
 
 def read_cluster() -> Cluster:
-    """Returns what TF_CONFIG says.
-
-    Raises:
-      ValueError: it is not set, or is not what TensorFlow can use for workers without servers of
-        parameters.
-    """
+    """Returns what TF_CONFIG says; raises ValueError if TensorFlow's workers cannot use it."""
     text = os.environ.get(_VARIABLE, "")
     try:
         if not text.strip():
@@ -122,11 +112,7 @@ def _task(task: Any, counts: Mapping[str, int]) -> Tuple[str, int]:
 
 
 def check_unused_cluster(settings: TrainingSettings) -> None:
-    """Checks that several processes do not each train alone into one folder.
-
-    Raises:
-      ValueError: TF_CONFIG names several processes, and the flags do not make them one training.
-    """
+    """Raises ValueError if several processes would each train alone into one folder."""
     if settings.distribution_strategy == MULTI_WORKER or not settings.do_train:
         return
     try:
@@ -170,11 +156,7 @@ def server_of_this_process() -> Iterator[None]:
 
 
 def local_devices(settings: TrainingSettings) -> List[str]:
-    """Returns the devices of this process that train: its GPUs, or else its CPU or parts of it.
-
-    Raises:
-      ValueError: there are fewer than are asked for, or they cannot be chosen.
-    """
+    """Returns this process's GPUs, or else its CPU or parts of it; raises ValueError."""
     strategy, wanted = settings.distribution_strategy, settings.num_devices
     if wanted is not None and strategy != MIRRORED:
         raise ValueError(

@@ -47,11 +47,7 @@ InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has
 
 
 def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
-    """Checks that `output_dir` is new, or was made for a model of this configuration.
-
-    Raises:
-      ValueError: the folder belongs to a model of another configuration.
-    """
+    """Raises ValueError if the folder belongs to a model of another configuration."""
     path = os.path.join(output_dir, CONFIG_NAME)
     if not tf.io.gfile.exists(path):
         return
@@ -138,8 +134,7 @@ def agreed_resume_point(settings: TrainingSettings) -> Optional[checkpoint_files
     """Returns what `resume_point` finds, where several workers train once all are there.
 
     Raises:
-      ValueError: workers begin at different steps, for which they would wait for ever; and what
-        `resume_point` raises.
+      ValueError: workers begin at different steps, for which they would wait for ever.
     """
     resumed = resume_point(settings.output_dir)
     if settings.distribution_strategy != distribution.MULTI_WORKER:
@@ -270,12 +265,7 @@ def _training_estimator(
 
 
 def check_batch_sizes(settings: TrainingSettings) -> None:
-    """Checks that batches can be split as asked, and says where bfloat16 is not faster.
-
-    Raises:
-      ValueError: a batch size that is not a multiple of the parts it is split into, or devices that
-        are not there or exclude each other.
-    """
+    """Raises ValueError where batches cannot be split as asked, or devices exclude each other."""
     _check_strategy(settings)
     cores = settings.num_tpu_cores if settings.use_tpu else 1
     parts = cores if settings.use_tpu else distribution.num_replicas(settings)
@@ -534,13 +524,8 @@ class OutputCollector:
     ):
         """Remembers what to run; nothing is built before the first checkpoint.
 
-        Args:
-          settings: the TPU flags, output_dir and seed.
-          model_fn: its predictions have example_index and is_real_example.
-          input_fn: serves each example once.
-          batch_size: B.
-          examples: N.
-          name: of the data, for progress.
+        The predictions of model_fn have example_index and is_real_example; input_fn serves each of
+        the N examples once, in batches of B; `name` is shown as progress.
         """
         self._settings = settings
         self._model_fn = model_fn
@@ -559,11 +544,7 @@ class OutputCollector:
             self._session.close()
 
     def run(self, checkpoint: str) -> Dict[str, np.ndarray]:
-        """Returns the model's predictions for all examples, in their order.
-
-        Raises:
-          ValueError: the checkpoint does not fit the model.
-        """
+        """Returns a checkpoint's predictions for all examples, in their order."""
         batches = self._tpu_batches if self._settings.use_tpu else self._batches
         parts: Dict[str, List[np.ndarray]] = {}
         bar = progress.Progress(self._name, self._examples, unit="examples")

@@ -115,12 +115,8 @@ def _copy_checkpoint(source: str, target: str) -> None:
 class _Ledger:
     """eval_results.json: what was measured so far, and which copies of checkpoints were made here.
 
-    Attributes:
-      fingerprint: what the results were measured on.
-      best_step: the step of the best checkpoint.
-      metrics: results by step.
-      identities: by step, of the checkpoint that was measured.
-      copies: identities and steps of what lies, or may lie, as the best.
+    By step: `metrics`, and `identities` of the checkpoints that were measured. `copies` are the
+    identities and steps of what lies, or may lie, as the best.
     """
 
     def __init__(self, output_dir: str):
@@ -193,11 +189,7 @@ def _write(path: str, text: str) -> None:
 
 
 def read_results(output_dir: str) -> List[Evaluation]:
-    """Returns the recorded results of a folder in step order; [] if there are none.
-
-    Raises:
-      ValueError: eval_results.json was not written by this module.
-    """
+    """Returns a folder's results in step order; raises ValueError if the file is another's."""
     return _Ledger(str(output_dir)).results()
 
 
@@ -241,7 +233,7 @@ def evaluate_checkpoints(
         evaluator = _Evaluator(
             output_dir,
             evaluate_fn,
-            best_metric=best_metric,
+            best_metric,
             higher_is_better=higher_is_better,
             write_best_trial=write_best_trial,
         )
@@ -273,8 +265,8 @@ class _Evaluator:
         self,
         output_dir: str,
         evaluate_fn: EvaluateFn,
-        *,
         best_metric: str,
+        *,
         higher_is_better: bool,
         write_best_trial: bool,
     ):
@@ -574,11 +566,7 @@ def read_document(path: str) -> Optional[Dict[str, Any]]:
 
 
 def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[str, Any]:
-    """Evaluates one checkpoint, and writes eval_results.<its name>.txt and .json.
-
-    Returns:
-      The results and, where the checkpoint has one, its global_step.
-    """
+    """Evaluates one checkpoint into eval_results.<its name>.txt and .json; adds global_step."""
     results: Dict[str, Any] = dict(measure(checkpoint))
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
@@ -593,12 +581,7 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
 
 
 def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
-    """Returns what an earlier evaluation has found for a checkpoint; {} if nothing.
-
-    Args:
-      checkpoint: path prefix; results are looked for beside it.
-      output_dir: where `evaluate_one` may have left them.
-    """
+    """Returns what is recorded beside a checkpoint, or by `evaluate_one`; {} if nothing."""
     folder, name = os.path.split(checkpoint)
     for place in (output_dir, folder):
         found = read_document(os.path.join(place, f"eval_results.{name}.json"))
@@ -616,11 +599,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
 
 
 def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
-    """Deletes evaluated checkpoints beyond the newest `keep` (0 keeps all); never the best one.
-
-    Returns:
-      The steps that were deleted.
-    """
+    """Deletes evaluated checkpoints beyond the newest `keep` (0 keeps all); returns their steps."""
     if not keep:
         return []
     found = list_checkpoints(output_dir)

@@ -322,11 +322,7 @@ class FineTuning:
     # ---- the parts ----
 
     def train(self) -> Optional[training_hooks.TrainingSummary]:
-        """Trains to the last step; all checkpoints are kept until they are evaluated.
-
-        Returns:
-          What was done; None if that had been done before.
-        """
+        """Trains to the last step; all checkpoints are kept until they are evaluated."""
         settings = self.settings
         features = self.task.features("train")
         self.length = length = model_fn.training_length(settings, self.task.count(features))
@@ -364,9 +360,7 @@ class FineTuning:
     ) -> Tuple[Optional[checkpoint_evaluator.EvaluationSummary], Dict[str, Any]]:
         """Evaluates --checkpoint, or each checkpoint of the output folder, of which the best stays.
 
-        Returns:
-          The summary, None where there is one checkpoint alone, whose results are in a file of
-          their own; and the metrics of the best, or of that one.
+        Returns the summary, None where there is one checkpoint alone, and the metrics of the best.
         """
         splits = self.task.eval_splits()
         if not splits:
@@ -477,14 +471,11 @@ def check_description(
     earlier: Mapping[str, Any],
     may_differ: Sequence[str] = (),
 ) -> None:
-    """Checks that a folder's description, if there is one, is that of this run.
+    """Raises ValueError if a folder's description is there and not that of this run.
 
     Args:
       earlier: values that earlier versions did not record.
       may_differ: keys whose change is worth a warning only.
-
-    Raises:
-      ValueError: the folder belongs to something else.
     """
     if not tf.io.gfile.exists(path):
         return
@@ -554,15 +545,7 @@ class _RoomHook(tf.train.SessionRunHook):
 
 
 def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
-    """Logs how much room checkpoints take, if it is much.
-
-    Args:
-      count: of the checkpoints, which are all kept until they are evaluated.
-      size: bytes of one.
-
-    Raises:
-      ValueError: a local disk has less room.
-    """
+    """Logs what room checkpoints of `size` bytes take; raises ValueError if a disk has less."""
     folder, needed = settings.output_dir, count * size
     described = f"{count} checkpoints of {size / 1e9:.3g} GB, {needed / 1e9:.3g} GB in all"
     if "://" not in folder:
@@ -586,10 +569,7 @@ def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
 
 
 def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
-    """Returns the mean loss of the last 100 steps of a training, or of an epoch if it is less.
-
-    None where there is no curve of the training that can be read.
-    """
+    """Returns the mean loss of the last 100 steps, or of an epoch if it is less, if known."""
     path = os.path.join(output_dir, training_hooks.CURVE_NAME)
     if not tf.io.gfile.exists(path):
         return None
@@ -610,12 +590,7 @@ def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
 
 
 def warn_of_collapse(loss: float, constant_loss: float) -> bool:
-    """Warns if training ended with the loss of a constant prediction; returns whether it did.
-
-    Args:
-      loss: mean over the end of training; see recent_loss.
-      constant_loss: the lowest a constant prediction has; see metrics.constant_loss.
-    """
+    """Warns if training ended with the loss of a constant prediction; returns whether it did."""
     if not constant_loss or loss < _COLLAPSED_SHARE * constant_loss:
         return False
     _LOGGER.warning(
@@ -643,11 +618,7 @@ def warn_of_constant_predictions(confusion: np.ndarray, labels: Sequence[str]) -
 
 
 def chosen_checkpoint(settings: FineTuningSettings) -> str:
-    """Returns the checkpoint to predict with: --checkpoint, the best one, or else the newest.
-
-    Raises:
-      ValueError: there is none.
-    """
+    """Returns --checkpoint, the best one, or the newest; raises ValueError if there is none."""
     if settings.checkpoint:
         return checkpoint_init.resolve_checkpoint(settings.checkpoint)
     folder = settings.output_dir
@@ -681,13 +652,7 @@ class RunSummary:
     )
 
     def __init__(self, output_dir: str, about: Mapping[str, Any], *, batch_size: int, began: float):
-        """Notes where the summary is; an earlier one is added to.
-
-        Args:
-          about: task, seed and metric.
-          batch_size: examples in one update.
-          began: time of this start, in seconds since 1970.
-        """
+        """Takes task, seed and metric, the examples of an update, and the time of this start."""
         self._path = os.path.join(output_dir, SUMMARY_NAME)
         self._about = dict(about)
         self._batch_size = batch_size

@@ -102,10 +102,7 @@ def tpu_host_call(
 def read_curve(path: str) -> List[Dict[str, str]]:
     """Returns the rows of a training curve as text: numbers, or "" where there is none.
 
-    A last line that was not written to its end is left out.
-
-    Raises:
-      ValueError: the file is damaged, or something else.
+    A last line that is unfinished is left out. Raises ValueError if the file is damaged.
     """
     try:
         text = files.read_text(path)
@@ -524,11 +521,9 @@ def around(
     documents: Mapping[str, Any],
     resumed: Optional[checkpoint_files.Checkpoint],
 ) -> List[tf.train.SessionRunHook]:
-    """Returns the hooks of a training, `reporter` among them, in the order of their calls.
+    """Returns the hooks of a training in the order of their calls.
 
-    Args:
-      documents: JSON values by file name, written into `folder` before the first step.
-      resumed: the checkpoint to go on from, if there is one.
+    `documents`, JSON values by file name, are written into `folder` before the first step.
     """
     is_chief = distribution.is_chief(settings)
     is_copy = not is_chief and os.path.basename(folder).startswith(distribution.WORKERS_FOLDER)
@@ -545,14 +540,7 @@ def check_restorable(
     variables: List[tf.Variable],
     purpose: str = "Training cannot go on from",
 ):
-    """Checks that a checkpoint holds each of `variables` in its shape.
-
-    Args:
-      purpose: what cannot be done if they do not fit.
-
-    Raises:
-      ValueError: it was written by another model or another optimiser.
-    """
+    """Raises ValueError if a checkpoint does not hold each of `variables` in its shape."""
     stored = tf.train.load_checkpoint(checkpoint_path).get_variable_to_shape_map()
     problems = []
     for variable in variables:

@@ -92,13 +92,9 @@ def dropout_seed(settings: ModelSettings, batch: Tensors, micro_batch: Any) -> t
 
 
 def warm_start(settings: ModelSettings) -> Optional[Callable]:
-    """Takes the first weights from the checkpoint, if one is named, and logs a report.
+    """Takes the first weights from the checkpoint, if one is named; returns a scaffold_fn.
 
-    Returns:
-      The TPUEstimatorSpec's scaffold_fn.
-
-    Raises:
-      ValueError: the checkpoint does not fit the graph's trainable variables.
+    Raises ValueError if it does not fit the graph's trainable variables.
     """
     if not settings.init_checkpoint:
         return None
@@ -125,10 +121,6 @@ def by_mode(
       train: features, model_dir -> what `training_spec` returns.
       evaluate: features -> the loss, a function that makes tf.metrics by name, and its arguments.
       predict: features -> predictions; None if there are none.
-
-    Raises (when the model function is called):
-      ValueError: the mode is prediction and there is none, or the checkpoint to start from does not
-        fit.
     """
 
     def model_fn(
@@ -386,12 +378,9 @@ class TrainingLength(NamedTuple):
 
 
 def training_length(settings: FineTuningSettings, examples: int) -> TrainingLength:
-    """Returns the steps of training and of its warm-up.
+    """Returns the steps of training and of its warm-up; raises ValueError if there are none.
 
     num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
-
-    Raises:
-      ValueError: the epochs make no whole step.
     """
     if not settings.num_train_epochs:
         steps = settings.train_step

@@ -43,13 +43,7 @@ class _Reminder:
 
 
 class PeerWatch:
-    """Ends this process when one of its peers has gone; says which it waits for at the start.
-
-    with PeerWatch(
-        ["host2:2222"], is_over=lambda: step >= last_step, patience_seconds=60.0, leftovers=[]
-    ):
-        train()
-    """
+    """Context that ends this process when a peer has gone, and logs which it waits for."""
 
     def __init__(
         self,
@@ -149,14 +143,8 @@ def _host_and_port(address: str) -> Tuple[str, int]:
 def roll_call(addresses: Sequence[str], index: int, number: int) -> List[int]:
     """Returns the number of each process, once all of them are there; waits for them.
 
-    They meet at the address of the first one, whose server of TensorFlow must not have begun.
-
-    Args:
-      index: which of the addresses is this process's.
-      number: this process's.
-
-    Raises:
-      ValueError: the first one's port is not free.
+    They meet at the address of the first one, whose server of TensorFlow must not have begun;
+    raises ValueError if its port is taken. `index` is which of the addresses is ours.
     """
     if index == 0:
         return _ask(addresses, number)
