@@ -368,16 +368,13 @@ def train(
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to step `max_steps` in --output_dir, from its newest checkpoint or the first weights.
 
-    A run that was stopped goes on as if it had not been.
-
     Args:
       model_fn: checkpoint of the first weights, or None -> model function.
       input_fn: number of steps done before -> input function that begins with the next batch.
       model_config, documents: written beside the checkpoints, for later steps to use: the
         configuration unless it is None, and JSON values by file name.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      hooks: further ones, which begin before any writing.
-      on_progress: called with what was done so far, for each row of the curve.
+      hooks, on_progress: further hooks, and what is called for each row of the curve.
 
     Returns:
       What was done; None if that had been done before.
@@ -395,11 +392,8 @@ def train(
             *(resumed.path, resumed.step, max_steps),
         )
         return None
-    estimator = _training_estimator(
-        settings,
-        model_fn(first_weights(settings, resumed)),
-        keep_checkpoint_max=keep_checkpoint_max,
-    )
+    function = model_fn(first_weights(settings, resumed))
+    estimator = _training_estimator(settings, function, keep_checkpoint_max=keep_checkpoint_max)
     folder = settings.output_dir
     reporter = training_hooks.ProgressHook(
         folder,
@@ -415,11 +409,23 @@ def train(
         reporter, settings, folder=folder, documents=documents, resumed=resumed
     )
     options = {"max_steps": max_steps, "hooks": [*hooks, *ours]}
+    start = resumed.step if resumed else 0
+    return _train(estimator, input_fn(start), settings, reporter=reporter, options=options)
+
+
+def _train(
+    estimator: "tf.estimator.Estimator",
+    input_fn: InputFn,
+    settings: TrainingSettings,
+    *,
+    reporter: training_hooks.ProgressHook,
+    options: Mapping[str, Any],
+) -> training_hooks.TrainingSummary:
+    """Trains under the folder's lock and logs a summary."""
+    folder = settings.output_dir
     try:
         with folder_lock.held(folder), _explained(reporter, folder):
-            _run_estimator(
-                estimator, input_fn(resumed.step if resumed else 0), settings, options, reporter
-            )
+            _run_estimator(estimator, input_fn, settings, reporter=reporter, options=options)
     finally:
         reporter.close()
         stop_signals.resume()
@@ -434,12 +440,20 @@ def train(
         summary.peak_memory_bytes / 1e9,
     )
     stop_signals.resume(
-        f"Step {summary.last_step} of {max_steps} is saved; the same command goes on from there."
+        f"Step {summary.last_step} of {options['max_steps']} is saved; the same command goes on "
+        "from there."
     )
     return summary
 
 
-def _run_estimator(estimator, input_fn, settings, options, reporter) -> None:
+def _run_estimator(
+    estimator: "tf.estimator.Estimator",
+    input_fn: InputFn,
+    settings: TrainingSettings,
+    *,
+    reporter: training_hooks.ProgressHook,
+    options: Mapping[str, Any],
+) -> None:
     """Trains by the call that TensorFlow wants for the strategy."""
     if settings.distribution_strategy == distribution.NONE:
         estimator.train(input_fn, **options)

@@ -156,9 +156,7 @@ def training_spec(
     Args:
       loss_function: (micro-batch, dropout seed int32 [2]) -> (its part of the loss, its part of
         each metric); it makes the same variables each time.
-      batch: tensors with the leading dimension B.
       model_dir: where a TPU's host writes for TensorBoard.
-      rate_factor: see optimization.build_train_step.
     """
 
     def loss_of(micro_batch: Tensors, index: Any) -> Tuple[tf.Tensor, Dict]:
