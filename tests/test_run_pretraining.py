@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, run_pretraining
+from albert import run_pretraining
 from albert.data import batches as input_pipeline
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks as training_hooks
@@ -140,20 +140,6 @@ def test_one_command_trains_and_evaluates(data, trained):
     assert (file["name"], file["size"], content["batches"]) == ("eval.tf_record", size, 3)
     accuracy = float(results["sentence_order_accuracy"])
     assert accuracy * 10 == pytest.approx(round(accuracy * 10), abs=1e-4)
-
-
-def test_an_evaluation_looks_at_the_files_it_reads_alone(data, tmp_path, monkeypatch):
-    paths = [records.write_records(tmp_path / f"{number}.tf_record", 5) for number in range(40)]
-    seen = {}
-    monkeypatch.setattr(
-        checkpoint_evaluator, "evaluate_checkpoints", lambda *_, **given: seen.update(given)
-    )
-    settings = settings_for(data, tmp_path, "--max_eval_steps=3")
-    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
-    run_pretraining.evaluate(settings, config, paths)
-    files = [one["name"] for one in seen["fingerprint"]["files"]]
-    assert files == [f"{number}.tf_record" for number in range(3)]
-    assert seen["fingerprint"]["batches"] == 3
 
 
 @pytest.mark.slow

@@ -440,6 +440,10 @@ class FineTuning:
         """Predicts with the chosen checkpoint; returns the files written."""
         settings = self.settings
         checkpoint = chosen_checkpoint(settings)
+        if not settings.checkpoint and not checkpoint.endswith(
+            checkpoint_evaluator.BEST_CHECKPOINT
+        ):
+            _LOGGER.info("No checkpoint was chosen by evaluation; predicting with the newest.")
         _LOGGER.info("Predicting with %s.", checkpoint)
         if os.path.basename(checkpoint) == "model.ckpt-0":
             _LOGGER.warning("%s is untrained: it holds the first weights.", checkpoint)

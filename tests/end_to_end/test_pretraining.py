@@ -141,13 +141,3 @@ def test_a_run_that_is_stopped_again_and_again_ends_in_the_same_bytes(data, tmp_
     assert sorted(actual) == sorted(expected)
     assert [name for name in expected if actual[name] != expected[name]] == []
     assert curve_without_speed(stopped) == curve_without_speed(tmp_path / "whole")
-
-
-@pytest.mark.slow
-def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
-    process = start(data, tmp_path, "--max_seq_length=24")
-    said = processes.finish(process)
-    assert process.returncode == 1
-    assert said.splitlines()[-1].startswith("ERROR: ") and "--max_seq_length=16" in said
-    assert "Traceback" not in said
-    assert list(tmp_path.iterdir()) == []

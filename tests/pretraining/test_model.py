@@ -228,15 +228,6 @@ def test_records_of_all_files_together_show_the_vocabulary(tmp_path, read_record
     assert sorted(read_records) == sorted(files)
 
 
-def test_the_first_file_in_order_that_does_not_fit_is_named(tmp_path):
-    files = [records.write_records(tmp_path / f"{n:02d}.tf_record", 40) for n in range(40)]
-    for number in (39, 21, 12):
-        with open(files[number], "wb"):
-            pass
-    with pytest.raises(ValueError, match="12.tf_record holds no records"):
-        check(files)
-
-
 def evaluation_of(file):
     return pretraining_utils.InputSettings(
         files=[file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
