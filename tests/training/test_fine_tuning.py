@@ -73,27 +73,6 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
 # The model and its training.
 
 
-def test_settings_of_the_model_are_those_of_the_flags():
-    flags = {
-        "learning_rate": 0.5,
-        "albert_hub_module_handle": None,
-        "optimizer": "lamb",
-        "precision": "bfloat16",
-        "recompute": True,
-        "use_xla": True,
-        "gradient_accumulation_steps": 2,
-        "layerwise_lr_decay": 0.75,
-    }
-    length = training_graph.TrainingLength(10, 3)
-    found = training_graph.model_settings(settings(**flags), None, length, init_checkpoint="c")
-    assert (found.num_train_steps, found.num_warmup_steps, found.init_checkpoint) == (10, 3, "c")
-    assert found.compute_dtype == precision.compute_dtype("bfloat16")
-    assert found.use_xla and found.recompute and not found.use_one_hot_embeddings
-    assert (found.optimizer, found.seed, found.layerwise_lr_decay) == ("lamb", 1, 0.75)
-    on_tpu = training_graph.model_settings(settings(**flags, use_tpu=True), None, length)
-    assert on_tpu.use_one_hot_embeddings and not on_tpu.use_xla
-
-
 @pytest.mark.parametrize("is_tf2", [False, True])
 def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkeypatch, is_tf2):
     monkeypatch.setattr(precision, "is_tf2", lambda: is_tf2)
