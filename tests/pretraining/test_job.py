@@ -15,6 +15,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
+from albert.data import batches as input_pipeline
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
@@ -367,15 +368,15 @@ def test_a_job_stopped_while_writing_keeps_the_finished_files(
 ):
     create(text_file, outputs_in(tmp_path / "whole"), vocab_file)
     outputs = outputs_in(tmp_path / "stopped")
-    original = pretraining_data._Outputs._write_file
+    original = input_pipeline.AtomicRecordWriter
 
-    def stop_at_the_second(self, number, records):
-        if number == 1:
+    def stop_at_the_second(path, made_from):
+        if path == outputs[1]:
             raise StoppedError
-        original(self, number, records)
+        return original(path, made_from)
 
     with monkeypatch.context() as patched, pytest.raises(StoppedError):
-        patched.setattr(pretraining_data._Outputs, "_write_file", stop_at_the_second)
+        patched.setattr(input_pipeline, "AtomicRecordWriter", stop_at_the_second)
         create(text_file, outputs, vocab_file)
     first = os.stat(outputs[0]).st_mtime_ns
     # Killed between the file and its sidecar: it is ours all the same.

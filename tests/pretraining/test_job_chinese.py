@@ -77,9 +77,9 @@ def statistics(features):
 @pytest.mark.slow
 def test_ids_are_those_of_the_plain_pieces_and_words_those_of_jieba():
     instance_maker = maker()
-    block = instance_maker.tokenize(block_of(instance_maker)).block
+    block, _ = instance_maker.tokenize(block_of(instance_maker))
     plain_maker = maker(language="any")
-    plain = plain_maker.tokenize(block_of(plain_maker)).block
+    plain, _ = plain_maker.tokenize(block_of(plain_maker))
     np.testing.assert_array_equal(block.ids, plain.ids)
     np.testing.assert_array_equal(block.borders, plain.borders)
     # No character of the vocabulary is a continuation, and many here are.
@@ -155,7 +155,7 @@ def test_words_work_with_sentencepiece_too():
     tokenizer = tokenization.FullTokenizer(None, True, str(FIXTURES / "tiny.model"))
     instance_maker = pretraining_instances.InstanceMaker(tokenizer, SETTINGS)
     raw = text_documents.RawDocument(0, 0, 0, "", 1, text.encode("utf-8"))
-    block = instance_maker.tokenize(text_documents.TextBlock(0, 0, 0, (raw,))).block
+    block, _ = instance_maker.tokenize(text_documents.TextBlock(0, 0, 0, (raw,)))
     encoding = tokenizer.encode_with_offsets(text)
     starts = {encoding.starts[place] for place in np.flatnonzero(block.word_starts)}
     assert starts == {text.index(word) for word in ("The", "model", "模型", "is", "here", ".")}

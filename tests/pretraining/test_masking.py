@@ -86,8 +86,8 @@ def test_one_sequence_is_masked_as_it_is_among_many(table, changes):
             table=table,
             settings=settings,
         )
-        assert found.ids.tolist() == features["input_ids"][row].tolist()
-        assert found.positions.tolist() == predictions(features, row)
+        assert found[0].tolist() == features["input_ids"][row].tolist()
+        assert found[1].tolist() == predictions(features, row)
 
 
 # ---- layout -------------------------------------------------------------------------------------
