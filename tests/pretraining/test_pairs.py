@@ -137,16 +137,15 @@ def test_tokens_are_cut_at_the_front_as_often_as_a_coin_shows_heads(flips):
 
 def test_short_targets_are_drawn_once_a_pass_with_the_given_probability():
     # With sentences of one token, all chunks of a pass except the last have the target's length.
-    changes = {"short_seq_prob": 0.1, "dupe_factor": 2000, "max_seq_length": 103}
-    pairs = make(make_block([[1] * 2000]), **changes).pairs
+    pairs = make(make_block([[1] * 400]), short_seq_prob=0.1, dupe_factor=2000).pairs
     first = np.minimum(pairs.start_a, pairs.start_b) == 0
     targets = (pairs.length_a + pairs.length_b)[first]
-    short = targets[targets < 100]
+    short = targets[targets < 20]
     assert len(targets) == 2000
-    assert abs(len(short) / 2000 - 0.1 * 98 / 99) < 0.03
+    assert abs(len(short) / 2000 - 0.1 * 18 / 19) < 0.03
     assert short.min() == 2
     lengths = collections.Counter((pairs.length_a + pairs.length_b).tolist())
-    assert lengths[100] == 20 * (2000 - len(short))
+    assert lengths[20] == 20 * (2000 - len(short))
 
 
 def test_pairs_of_a_document_do_not_depend_on_the_block_it_is_in():
