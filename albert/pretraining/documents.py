@@ -218,7 +218,7 @@ def _without_compression(path: str) -> str:
 
 
 def _text_lines(lines: Iterable[Line]) -> Iterator[Tuple[int, Optional[bytes]]]:
-    """The lines of plain text with their numbers; None ends a document."""
+    """The lines of plain text; None ends a document."""
     number = 0
     for number, line in lines:
         yield number, None if _is_blank(line) else line
@@ -347,11 +347,18 @@ def read_blocks(
     Raises:
       ValueError: as read_file; no text at all; with_neighbours and a single document.
     """
-    number, done = 0, 0
-    finder = _NeighbourFinder(paths, reading) if with_neighbours else None
+    number = done = 0
+    last: Optional[RawDocument] = None
+    other: Optional[RawDocument] = None  # the last one of another source than `last`
     for number, documents in enumerate(grouped(read_documents(paths, **reading)), start=1):
+        neighbour = None
+        if with_neighbours:
+            for document in documents:
+                other = last if last is not None and last.source != document.source else other
+                last = document
+            if documents[0].source == last.source:
+                neighbour = other or _next_document(paths, last.source, reading)
         size = sum(len(document.text) for document in documents)
-        neighbour = finder.neighbour(documents) if finder else None
         yield TextBlock(number - 1, done // window_bytes, size, tuple(documents), neighbour)
         done += size
     if not number:
@@ -376,34 +383,15 @@ def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
         yield group
 
 
-class _NeighbourFinder:
-    """Finds the document before a block of one document; for the first, the one after it."""
-
-    def __init__(self, paths: Sequence[str], reading: Mapping[str, Any]):
-        self._paths = paths
-        # The block reader reports bad lines.
-        self._reading = dict(reading, on_bad_line=lambda bad: None)
-        self._last: Optional[RawDocument] = None  # the one read last
-        self._other: Optional[RawDocument] = None  # the last one of another source than `_last`
-
-    def neighbour(self, documents: Sequence[RawDocument]) -> Optional[RawDocument]:
-        """Returns the neighbour of the block of `documents`; None if it needs none."""
-        for document in documents:
-            if self._last is not None and self._last.source != document.source:
-                self._other = self._last
-            self._last = document
-        source = documents[0].source
-        if source != documents[-1].source:
-            return None
-        if self._other is not None:
-            return self._other
-        for document in read_documents(self._paths, **self._reading):
-            if document.source != source:
-                return document
-        raise ValueError(
-            "--random_next_sentence takes text from another document, and the input holds one only "
-            "(a blank line separates documents). Use --norandom_next_sentence."
-        )
+def _next_document(paths: Sequence[str], source: int, reading: Mapping[str, Any]) -> RawDocument:
+    """The first document of another source; bad lines are reported where blocks are read."""
+    for document in read_documents(paths, **dict(reading, on_bad_line=lambda bad: None)):
+        if document.source != source:
+            return document
+    raise ValueError(
+        "--random_next_sentence takes text from another document, and the input holds one only "
+        "(a blank line separates documents). Use --norandom_next_sentence."
+    )
 
 
 def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:

@@ -16,12 +16,12 @@ cut into the output files.
   follow one another in the order of the text. The output files get consecutive stretches of
   the shuffled sequence, as many instances each as if they were dealt in turn.
 
-Legend: N records of a part, R key ranges of a window.
+Legend: N records of a part.
 """
 
 import collections
 import contextlib
-import functools
+import fcntl
 import hashlib
 import itertools
 import json
@@ -35,7 +35,6 @@ import time
 import zlib
 from typing import (
     Any,
-    Callable,
     Dict,
     Iterable,
     Iterator,
@@ -64,11 +63,6 @@ from albert.pretraining.instances import (
     check_settings,
 )
 from albert.util import files, many_files, parallel, progress
-
-try:
-    import fcntl
-except ImportError:  # not a POSIX system: two jobs on one output are then not told apart
-    fcntl = None
 
 _LOGGER = logging.getLogger("albert")
 
@@ -317,45 +311,13 @@ def _read_rows(part: Part, first: int, last: int) -> Tuple[np.ndarray, List[byte
     return keys, [data[a - start : b - start] for a, b in zip(borders, borders[1:])]
 
 
-class Shuffled:
-    """The records of parts, each window in order of key, to be read once from front to back."""
+def shuffled(
+    parts: Sequence[Part], start: int = 0, *, range_bytes: int = _RANGE_BYTES
+) -> Iterator[bytes]:
+    """Yields the records of parts, each window in order of key, without the first `start`.
 
-    def __init__(self, parts: Sequence[Part], *, range_bytes: int = _RANGE_BYTES):
-        """`range_bytes`: about how many bytes of records are in memory at a time."""
-        self._ranges = _key_ranges(parts, range_bytes)
-        self._left = 0  # records of the current range still to come
-        self._read: Callable[[], List[bytes]] = list
-        self._records: Optional[List[bytes]] = None
-
-    def skip(self, count: int) -> None:
-        """Passes over the next `count` records; whole ranges are not read for that."""
-        while count:
-            count -= self._take(count)
-
-    def records(self, count: int) -> Iterator[bytes]:
-        """Yields the next `count` records; OSError if a part has gone."""
-        while count:
-            taken = self._take(count)
-            count -= taken
-            if self._records is None:
-                self._records = self._read()
-            end = len(self._records) - self._left
-            yield from self._records[end - taken : end]
-
-    def _take(self, count: int) -> int:
-        """Goes on by so many records, or to the end of the current range; returns how many."""
-        while not self._left:
-            self._records = None  # not two ranges in memory
-            self._left, self._read = next(self._ranges)
-        taken = min(count, self._left)
-        self._left -= taken
-        return taken
-
-
-def _key_ranges(
-    parts: Sequence[Part], range_bytes: int
-) -> Iterator[Tuple[int, Callable[[], List[bytes]]]]:
-    """For each range of keys of each window: how many records it has, and what reads them."""
+    About `range_bytes` of records are in memory at a time; ranges before `start` are not read.
+    """
     for _, group in itertools.groupby(parts, key=lambda part: part.note["window"]):
         window = list(group)
         ranges = max(1, -(-sum(part.bytes for part in window) // range_bytes))
@@ -367,10 +329,12 @@ def _key_ranges(
                 stream.seek(part.bytes)
                 keys = np.fromfile(stream, "<u8", part.count)
             borders[row] = np.append(np.searchsorted(keys, edges), part.count)
-        for number in range(ranges):
-            stretches = borders[:, number : number + 2]
-            count = int((stretches[:, 1] - stretches[:, 0]).sum())
-            yield count, functools.partial(_read_range, window, stretches.tolist())
+        counts = np.diff(borders, axis=1).sum(axis=0).tolist()
+        for number, count in enumerate(counts):
+            if start < count:
+                stretches = borders[:, number : number + 2].tolist()
+                yield from itertools.islice(_read_range(window, stretches), start, None)
+            start = max(0, start - count)
 
 
 def _read_range(parts: Sequence[Part], stretches: Sequence[Sequence[int]]) -> List[bytes]:
@@ -463,9 +427,8 @@ def _work_folder(path: str, key: str) -> Iterator[_Work]:
 def _locked(path: str) -> Iterator[None]:
     with open(path, "a") as stream:
         try:
-            if fcntl is not None:
-                # This kind of lock is not inherited by workers and ends with this process.
-                fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # This kind of lock is not inherited by workers and ends with this process.
+            fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise ValueError(
                 f"Another process is making the same output now ('{path}' is locked). Wait for it, "
@@ -567,10 +530,7 @@ class _Outputs:
         self._vocabulary = vocabulary
 
     def key(self) -> str:
-        """Returns a hash of what the records are made from and of where they go.
-
-        Unfinished work may replace what it left at its own outputs, and at no others.
-        """
+        """Returns a hash of origin and paths: unfinished work replaces its own output only."""
         text = json.dumps([self._fingerprint, self._paths], sort_keys=True)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
@@ -612,16 +572,18 @@ class _Outputs:
             _LOGGER.warning(
                 "There are %d instances for %d output files: some will be empty.", instances, count
             )
-        shuffled = Shuffled(parts)
+        shares = [(instances - n - 1) // count + 1 for n in range(count)]  # as if dealt in turn
+        stale = [bool(reason) for reason in self.why_stale()]
+        first = stale.index(True)
+        records = shuffled(parts, sum(shares[:first]))
         with progress.Progress("Writing", instances, unit="instances") as bar:
-            for number in range(count):
-                # As many as if they were dealt in turn.
-                share = (instances - number - 1) // count + 1
-                if self._why_one_is(number):
-                    self._write_file(number, bar.counting(shuffled.records(share)))
+            bar.skip(sum(shares[:first]))
+            for number in range(first, count):
+                share = bar.counting(itertools.islice(records, shares[number]))
+                if stale[number]:
+                    self._write_file(number, share)
                 else:
-                    shuffled.skip(share)
-                    bar.skip(share)
+                    collections.deque(share, maxlen=0)
                 memory.sample()
         memory.sample(now=True)
 

@@ -388,10 +388,9 @@ def masking(
     masked_lm_weights [B, P]. `settings` are those of data creation, without do_permutation.
     """
 
-    def transform(features: Features, positions: tf.Tensor) -> Dict[str, tf.Tensor]:
-        return masked(features, keys_of(seed, positions), settings, vocabulary=vocabulary)
-
-    return transform
+    return lambda features, positions: masked(
+        features, keys_of(seed, positions), settings, vocabulary=vocabulary
+    )
 
 
 def keys_of(seed: int, positions: tf.Tensor) -> tf.Tensor:
