@@ -44,6 +44,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
 )
 
@@ -154,7 +155,7 @@ def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
     Raises:
       ValueError: a pattern that matches nothing.
     """
-    found = set()
+    found: Set[str] = set()
     for pattern in filter(None, map(str.strip, patterns.split(","))):
         if "://" in pattern:
             paths = list(_find(pattern))
@@ -573,7 +574,7 @@ def parse_options(
     """
     parser = _Parser(allow_abbrev=False, add_help=False)
     for kind in pipeline_options.PipelineOptions.__subclasses__():
-        kind._add_argparse_args(parser)  # Beam's own way, also for options that users define
+        kind._add_argparse_args(parser)  # type: ignore[arg-type]  # as Beam does it
     known, unknown = parser.parse_known_args(list(arguments))
     if unknown and str(known.runner).lower() in _WITH_JOB_SERVER:
         _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))

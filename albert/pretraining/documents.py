@@ -64,7 +64,7 @@ Line = Tuple[int, bytes]
 class RawDocument(NamedTuple):
     """A document, or a part of a long one, as bytes."""
 
-    index: int  # its number in the file or corpus; parts count one by one
+    index: int  # type: ignore[assignment]  # in the file or corpus; parts count one by one
     source: int  # the same for all parts of a long document
     part: int  # 0, or which later part of a long document it is
     path: str

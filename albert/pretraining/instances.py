@@ -252,8 +252,8 @@ class InstanceMaker:
             return ids, words.word_starts(self._tokenizer, self._table, lines=lines, ids=ids)
         encodings = [self._tokenizer.encode_with_offsets(line) for line in lines]
         ids = [encoding.ids for encoding in encodings]
-        starts = itertools.chain.from_iterable(map(self._segmenter.word_starts, lines, encodings))
-        starts = np.fromiter(starts, bool)
+        begins = map(self._segmenter.word_starts, lines, encodings)
+        starts = np.fromiter(itertools.chain.from_iterable(begins), bool)
         if self._tokenizer.sp_model is None:
             # A word of letters that the vocabulary cuts is one even where jieba would cut it too.
             flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)

@@ -440,7 +440,7 @@ def _locked(path: str) -> Iterator[None]:
 def make_part(maker: InstanceMaker, block: text_documents.TextBlock, path: str) -> Part:
     """Writes the records of `block` as a part and returns it."""
     features, keys, counts = maker.instances(block)
-    note = {"number": block.number, "window": block.window, "bytes": block.bytes}
+    note: Dict[str, Any] = {"number": block.number, "window": block.window, "bytes": block.bytes}
 
     def encoded() -> Iterator[example_batches.EncodedExamples]:
         predictions = 0

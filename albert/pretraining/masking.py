@@ -66,7 +66,7 @@ class _Words(NamedTuple):
     """The words of N sequences."""
 
     of_piece: np.ndarray  # int [N, M]: the word a token belongs to
-    count: np.ndarray  # int [N]
+    count: np.ndarray  # type: ignore[assignment]  # int [N]
     start: np.ndarray  # int [N, W + ngram]: first token; from `count` on, the sequence's length
 
 

@@ -62,7 +62,7 @@ class DataSettings(NamedTuple):
 class Document(NamedTuple):
     """Where a document lies in a TokenizedBlock."""
 
-    index: int  # its number in the corpus: the key of its random numbers
+    index: int  # type: ignore[assignment]  # in the corpus: the key of its random numbers
     source: int  # equal for the parts of one long document
     first: int  # its first sentence
     last: int  # one past its last sentence
