@@ -14,7 +14,6 @@ from albert import create_pretraining_data
 from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import script_process
-from tests.support.shared import needs_shared, shared_path
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures"
@@ -137,16 +136,6 @@ def test_mistakes_are_named_with_their_flag(arguments, message, tmp_path, monkey
 # ---- real processes ------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_a_mistake_is_one_line_and_exit_code_one(tmp_path):
-    failed = run_process(f"--input_file={tmp_path}/none.txt", f"--output_file={tmp_path}/a")
-    assert failed.returncode == 1
-    errors = [line for line in failed.stderr.decode().splitlines() if "ERROR" in line]
-    assert len(errors) == 1
-    assert errors[0].startswith("ERROR: --input_file: no file matches")
-    assert "Traceback" not in failed.stderr.decode()
-
-
 # A worker kills its parent when it begins the part with the number 3; with the small blocks the
 # text has about ten.
 SMALL_BLOCKS = "from albert.pretraining import documents; documents.BLOCK_BYTES = 1500\n"
@@ -191,25 +180,3 @@ def test_a_killed_process_goes_on_reports_what_it_made_and_ends_in_the_same_byte
     for name in ("a", "b"):
         assert content(tmp_path / "killed" / name) == content(tmp_path / "whole" / name)
     assert not work.exists()
-
-
-# ---- real text -----------------------------------------------------------------------------------
-
-
-@needs_shared
-def test_chinese_text_with_a_wordpiece_vocabulary(tmp_path):
-    with open(str(shared_path("data/text/zh.txt")), encoding="utf-8") as stream:
-        text = "".join(stream.readline() for _ in range(600))
-    (tmp_path / "zh.txt").write_text(text, encoding="utf-8")
-    run_here(
-        f"--input_file={tmp_path}/zh.txt",
-        f"--output_file={tmp_path}/zh.tf_record",
-        f"--vocab_file={shared_path('data/wordpiece/zh_vocab.txt')}",
-        "--language=zh",
-        "--max_seq_length=128",
-        "--dupe_factor=2",
-    )
-    sidecar = files.read_sidecar(str(tmp_path / "zh.tf_record"))
-    assert sidecar.count > 200
-    assert sidecar.fingerprint["settings"]["dupe_factor"] == 2
-    assert json.dumps(sidecar.fingerprint["tokenizer"]).count("zh_vocab.txt") == 1
