@@ -22,6 +22,7 @@ tokens; the end of a file ends a document. `pairs` and `masking` say more.
 """
 
 import contextlib
+import dataclasses
 import functools
 import logging
 import random
@@ -97,6 +98,16 @@ _DATA_FLAGS = (
     ),
     (flags_lib.integer, "random_seed", "The seed of all random numbers."),
 )
+_JOB_FLAGS: Tuple[Tuple[Callable, str, Any, str], ...] = (
+    (flags_lib.integer, "num_processes", None, "Worker processes; by default one a processor."),
+    (flags_lib.boolean, "overwrite", False, "Replace output files that this program did not make."),
+    (
+        flags_lib.integer,
+        "shuffle_window_mb",
+        _DEFAULTS.shuffle_window_mb,
+        "Instances are shuffled over this many megabytes of text. It costs no memory.",
+    ),
+)
 
 
 def define_data_flags(flag_values: flags.FlagValues, *, mode_help: str):
@@ -139,24 +150,8 @@ def define_flags(flag_values: flags.FlagValues):
         required=True,
         help="Record files to write, with commas between them; each gets the same share.",
     )
-    flags_lib.integer(
-        flag_values,
-        "num_processes",
-        None,
-        help="Processes to work with; by default one for each processor.",
-    )
-    flags_lib.boolean(
-        flag_values,
-        "overwrite",
-        False,
-        help="Replace output files that this program did not make.",
-    )
-    flags_lib.integer(
-        flag_values,
-        "shuffle_window_mb",
-        _DEFAULTS.shuffle_window_mb,
-        help="Instances are shuffled over this many megabytes of text. It costs no memory.",
-    )
+    for define, name, default, text in _JOB_FLAGS:
+        define(flag_values, name, default, help=text)
     flags_lib.path(
         flag_values,
         "work_dir",
@@ -174,33 +169,16 @@ _SPECIAL = ("[CLS]", "[SEP]")
 _OTHER_DOCUMENTS = 8  # from which random_next_sentence takes text, in a call for one document
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class TrainingInstance:
-    """A pair of segments, masked.
+    """A pair of segments, masked."""
 
-    Attributes:
-      tokens: the tokens, with [CLS] and [SEP].
-      segment_ids: 0 or 1 for each of them.
-      masked_lm_positions, masked_lm_labels: positions to predict, ascending, and their tokens.
-      is_random_next: the label: whether the segments are swapped, or with --random_next_sentence
-        whether the second is from another document.
-      token_boundary: 1 for a token that starts a word, and for [CLS] and [SEP].
-    """
-
-    def __init__(
-        self,
-        tokens,
-        segment_ids,
-        masked_lm_positions,
-        masked_lm_labels,
-        is_random_next,
-        token_boundary,
-    ):
-        self.tokens = tokens
-        self.segment_ids = segment_ids
-        self.masked_lm_positions = masked_lm_positions
-        self.masked_lm_labels = masked_lm_labels
-        self.is_random_next = is_random_next
-        self.token_boundary = token_boundary
+    tokens: List[str]  # with [CLS] and [SEP]
+    segment_ids: List[int]  # 0 or 1 for each token
+    masked_lm_positions: List[int]  # ascending
+    masked_lm_labels: List[str]  # the tokens that stood there
+    is_random_next: bool  # swapped, or with --random_next_sentence: B is from another document
+    token_boundary: List[int]  # 1 for a token that starts a word, and for [CLS] and [SEP]
 
     def __repr__(self) -> str:
         lines = []
@@ -461,7 +439,7 @@ def _record(
 ) -> Dict[str, List[Any]]:
     """The features, padded to the lengths that records have."""
     labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
-    record = {
+    record: Dict[str, List[Any]] = {
         "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
         "input_mask": [1] * len(instance.tokens),
         "segment_ids": list(instance.segment_ids),
