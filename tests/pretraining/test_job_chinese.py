@@ -16,7 +16,6 @@ from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_data
 from albert.pretraining import words
 from albert.util import files
-from tests.support import pretraining_statistics
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 VOCAB = str(FIXTURES / "chinese_vocab.txt")
@@ -53,25 +52,6 @@ def block():
     return block
 
 
-@pytest.fixture(scope="module")
-def features_of(block):
-    def features_of(**changes):
-        changes = dict({"max_seq_length": 128, "max_predictions_per_seq": 20}, **changes)
-        instances = maker(dupe_factor=200, short_seq_prob=0.2, **changes).instances(block)
-        return pretraining_statistics.joined(list(instances.features))
-
-    return features_of
-
-
-@pytest.fixture(scope="module")
-def whole_words(features_of):
-    return features_of()
-
-
-def statistics(features):
-    return pretraining_statistics.statistics(features, tokenization.load_vocab(VOCAB)["[MASK]"])
-
-
 # ---- tokens and words ----------------------------------------------------------------------------
 
 
@@ -101,51 +81,6 @@ def test_words_work_with_sentencepiece_too():
     encoding = tokenizer.encode_with_offsets(text)
     starts = {encoding.starts[place] for place in np.flatnonzero(found.word_starts)}
     assert starts == {text.index(word) for word in ("The", "model", "模型", "is", "here", ".")}
-
-
-# ---- statistics ----------------------------------------------------------------------------------
-
-
-def test_words_are_masked_whole_and_as_often_as_asked_for(whole_words):
-    found = statistics(whole_words)
-    assert found["num_instances"] > 2000
-    assert found["frac_masked_words_partial"] == 0
-    assert found["masked_special_tokens"] == 0
-    # A word that does not fit any more is passed over, so some sequences stay a piece below.
-    assert found["frac_at_target"] > 0.95
-    assert found["frac_mask"] == pytest.approx(0.8, abs=0.01)
-    assert found["frac_kept"] == pytest.approx(0.1, abs=0.01)
-    assert found["frac_random"] == pytest.approx(0.1, abs=0.01)
-    assert found["frac_label_1"] == pytest.approx(0.5, abs=0.03)
-    assert found["frac_a_of_ab"] == pytest.approx(0.5, abs=0.05)
-
-
-def test_ngrams_are_of_words_and_shorter_ones_more_frequent(whole_words, features_of):
-    found = statistics(whole_words)
-    # 6/11, 3/11 and 2/11 except for neighbours that join and for what does not fit.
-    assert found["frac_run_words_1"] == pytest.approx(0.55, abs=0.06)
-    assert found["frac_run_words_2"] == pytest.approx(0.27, abs=0.06)
-    assert found["frac_run_words_3"] == pytest.approx(0.14, abs=0.06)
-    longer = statistics(features_of(favor_shorter_ngram=False))
-    assert longer["frac_run_words_3"] > found["frac_run_words_3"] + 0.1
-
-
-def test_without_whole_words_characters_are_masked_and_records_still_know_the_words(
-    whole_words, features_of
-):
-    found = statistics(features_of(do_whole_word_mask=False))
-    assert found["frac_masked_words_partial"] > 0.2
-    assert found["frac_at_target"] == 1
-    of_words = statistics(whole_words)
-    assert found["frac_token_boundary"] == pytest.approx(of_words["frac_token_boundary"], abs=0.01)
-    assert of_words["frac_token_boundary"] == pytest.approx(0.62, abs=0.02)
-
-
-def test_no_masks_leave_the_text_and_its_words(whole_words, features_of):
-    features = features_of(masked_lm_prob=0.0)
-    assert "masked_lm_positions" not in features
-    assert (features["input_ids"] != tokenization.load_vocab(VOCAB)["[MASK]"]).all()
-    np.testing.assert_array_equal(features["token_boundary"], whole_words["token_boundary"])
 
 
 # ---- bytes ---------------------------------------------------------------------------------------
