@@ -351,7 +351,7 @@ def _settings(rng: random.Random, **arguments: Any) -> DataSettings:
 
 
 def _starts_word(pieces: Sequence[str]) -> np.ndarray:
-    """bool [number of pieces]; [CLS] and [SEP] start none."""
+    """bool [number of tokens]; [CLS] and [SEP] start none."""
     settings = _flags()
     rule = words.word_start_rule(bool(settings.spm_model_file), settings.word_start)
     return np.array([piece not in _SPECIAL and rule(piece) for piece in pieces], bool)
@@ -389,7 +389,7 @@ class _Pieces:
         return list(self._numbers)
 
     def table(self) -> words.PieceTable:
-        """What masking needs to know, but for where words start."""
+        """What masking needs to know, except for where words start."""
         special = [self._number(piece) for piece in (*_SPECIAL, "[MASK]")]
         return words.PieceTable(np.zeros([0], bool), None, -1, self._ordinary, *special)
 
