@@ -134,10 +134,7 @@ def create_pretraining_data(
             processes=num_processes or parallel.default_processes(),
             memory=memory,
         )
-        sizes = many_files.each(_size, input_files)
-        for path, size, before in zip(input_files, sizes, fingerprint["text"]):
-            if size != before["size"]:
-                raise ValueError(f"--input_file: '{path}' was changed while it was read.")
+        _check_unchanged(input_files, fingerprint["text"])
         check_counts(counts)
         outputs.put_vocabulary()
         outputs.write(parts, counts.instances, memory)
@@ -166,6 +163,13 @@ def read_blocks(
         text_field=settings.text_field,
         on_bad_line=on_bad_line,
     )
+
+
+def _check_unchanged(input_files: Sequence[str], text: Sequence[Mapping[str, Any]]) -> None:
+    sizes = many_files.each(_size, input_files)
+    for path, size, before in zip(input_files, sizes, text):
+        if size != before["size"]:
+            raise ValueError(f"--input_file: '{path}' was changed while it was read. Start again.")
 
 
 def _fingerprint(
