@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from albert import classifier_utils
 from albert.classification import examples as labelled_examples
 from albert.classification import tasks as classifier_tasks
 from albert.classification.task_table import mark_spans, pair_choices
@@ -409,30 +408,6 @@ def test_a_test_file_that_is_taken_to_have_no_header_is_noted(tmp_path):
     assert read("text\nA vote.\n") == (["A vote."], [])
     texts, (note,) = read("Inhalt\nA vote.\n")
     assert texts == ["Inhalt", "A vote."] and "Inhalt" in note
-
-
-# -------------------------------------------------------------------------------- published classes
-
-
-def test_the_published_processors_prepare_texts_and_fill_unknown_labels(tmp_path):
-    _write(tmp_path / "SST-2" / "test.tsv", "index\tsentence\n0\tA  Café \n")
-    _write(tmp_path / "STS-B" / "test.tsv", GLUE_TEST_FILES["sts-b"])
-    processor = classifier_utils.Sst2Processor(use_spm=True, do_lower_case=True)
-    (example,) = processor.get_test_examples(str(tmp_path))
-    assert (example.text_a, example.text_b, example.label) == ("a cafe", None, "0")
-    (raw,) = classifier_utils.Sst2Processor(False, True).get_test_examples(str(tmp_path))
-    assert raw.text_a == "A  Café "
-    (pair,) = classifier_utils.StsbProcessor(True, True).get_test_examples(str(tmp_path))
-    assert (pair.text_b, pair.label) == ("b two.", 0.0)
-
-
-def test_every_task_has_its_published_processor():
-    assert set(classifier_utils.PROCESSORS) == set(classifier_tasks.TASKS)
-    names = "Cola Mrpc Sst2 Stsb Qqp Mnli MisMnli Qnli Rte Wnli AX Xnli Lcqmc"
-    for name in names.split():
-        processor = getattr(classifier_utils, f"{name}Processor")(True, True)
-        task = classifier_tasks.get_task(processor.task_name)
-        assert processor.get_labels() == task.label_list
 
 
 # ---------------------------------------------------------------------------------------- real data
