@@ -385,7 +385,7 @@ def _read_rows(
         notes[f"first row taken as an example, not as a header: {str(first)[:80]}"] += 1
     if has_header:
         _note_long(table, notes)
-    needed = columns_needed(by_number)
+    needed = _columns_needed(by_number)
     short: List[Row] = []
     for row in table.rows[int(has_header) :]:
         cells, where = row.values, table.where(row)
@@ -433,8 +433,8 @@ def _numbered(columns: Columns, header: List[str]) -> Columns:
     )
 
 
-def columns_needed(columns: Columns) -> int:
-    """Returns how many cells a row must have; one counted from the end comes after the others."""
+def _columns_needed(columns: Columns) -> int:
+    """How many cells a row must have; one counted from the end comes after the others."""
     places = _columns_of(columns)
     first = 1 + max([place for place in places if place >= 0], default=-1)
     return first + max([-place for place in places if place < 0], default=0)

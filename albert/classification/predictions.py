@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -171,7 +171,7 @@ _PAIR_NAMES = (
     ("text1", "text2"),
     ("#1 String", "#2 String"),
 )
-_SINGLE_NAMES = ("text_a", "sentence", "text", "review", "content")
+_SINGLE_NAMES = (("text_a",), ("sentence",), ("text",), ("review",), ("content",))
 _GUID_NAMES = ("index", "id", "guid", "idx")
 
 
@@ -179,8 +179,7 @@ def read_predict_file(task: Task, path: str) -> TaskData:
     """Reads texts to predict from a TSV or JSON-lines file; labels in it are ignored.
 
     The texts are in columns or fields named as the task's, or as usual (text_a and text_b,
-    sentence1 and sentence2, ...); or are the only columns; or the file is laid out as the task's
-    own ones with labels. One log line says what was taken.
+    sentence1 and sentence2, ...), or are the only columns. One log line says what was taken.
 
     Returns:
       Examples without labels. A column or field "id", "index", "guid" or "idx" names them,
@@ -218,54 +217,30 @@ def read_predict_file(task: Task, path: str) -> TaskData:
 
 def _find_reading(task: Task, table: Table) -> Reading:
     """How to read a file whose layout is not declared; ValueError if the texts are not found."""
-    first = table.rows[0].values
-    # Test files first: they are read without labels.
-    splits = sorted(task.splits, key=lambda split: split.needs_labels)
-    own = [source.reading for split in splits for source in split.sources]
-    for reading in own:
-        if isinstance(reading, Columns) or not reading.render or not isinstance(first, dict):
-            continue
-        if reading.text_a in first:
-            return reading._replace(label=None, render=_without_label(reading.render))
-    usual = _PAIR_NAMES if task.is_pair else [(name, None) for name in _SINGLE_NAMES]
-    plain = [reading[:2] for reading in own if not getattr(reading, "render", None)]
-    for text_a, text_b in [*plain, *usual]:
-        wanted = [name for name in (text_a, text_b) if name is not None]
-        if all(isinstance(name, str) and name in first for name in wanted):
+    first, width = table.rows[0].values, 1 + task.is_pair
+    own = [source.reading for split in task.splits for source in split.sources]
+    rendered = [reading for reading in own if isinstance(reading, Fields) and reading.render]
+    if rendered and isinstance(first, dict) and rendered[0].text_a in first:
+        return rendered[0]._replace(label=None, render=_without_label(rendered[0].render))
+    plain = [reading[:width] for reading in own if reading not in rendered]
+    for texts in [*plain, *(_PAIR_NAMES if task.is_pair else _SINGLE_NAMES)]:
+        if all(isinstance(name, str) and name in first for name in texts):
             guids = [reading.guid for reading in own] + list(_GUID_NAMES)
             guid = next((name for name in guids if isinstance(name, str) and name in first), None)
             kind = Fields if isinstance(first, dict) else Columns
-            return kind(text_a, text_b, label=None, guid=guid)
-    numbered = None if isinstance(first, dict) else _by_number(task, own, table)
-    if numbered:
-        return numbered
+            return kind(*texts)._replace(label=None, guid=guid)
+    last = table.rows[-1].values
+    if isinstance(first, list) and len(first) == len(last) == width:
+        labels = Labels(task.labels, task.label_aliases)
+        # Two columns may be a text and its label.
+        if not task.is_pair or labelled_examples.parse_label(last[1].strip(), labels) is None:
+            return Columns(*range(width))
     names = "text_a, text_b or sentence1, sentence2" if task.is_pair else "text_a or sentence"
     raise ValueError(
         f"'{table.path}': {'a pair of texts' if task.is_pair else 'a text'} was not found in "
         f"{str(list(first))[:200]}. Give the file a header row with {names}, or make it JSON lines "
         "with these names, or tab-separated texts and nothing else."
     )
-
-
-def _by_number(task: Task, own: Sequence[Reading], table: Table) -> Optional[Columns]:
-    """Texts alone, or one of the task's layouts whose labels are where it says."""
-    labels = Labels(task.labels, task.label_aliases)
-    cells = table.rows[-1].values
-
-    def holds_label(place: Optional[int]) -> bool:
-        text = "" if place is None else cells[place].strip()
-        return labelled_examples.parse_label(text, labels) is not None
-
-    is_plain = len(cells) == len(table.rows[0].values) == 1 + task.is_pair
-    if is_plain and not (task.is_pair and holds_label(1)):
-        return Columns(0, 1 if task.is_pair else None)
-    for reading in own:
-        if not isinstance(reading, Columns) or not isinstance(reading.text_a, int):
-            continue
-        is_wide_enough = len(cells) >= labelled_examples.columns_needed(reading)
-        if is_wide_enough and holds_label(reading.label):
-            return reading._replace(label=None, guid=None, header=None)
-    return None
 
 
 def _without_label(render: Callable) -> Callable:

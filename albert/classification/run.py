@@ -30,33 +30,12 @@ _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
-# The flags that describe a custom task; custom_task has the same names without "_column".
-_CUSTOM_FLAGS = (
-    "task_file",
-    "text_a_column",
-    "text_b_column",
-    "label_column",
-    "guid_column",
-    "header",
-    "labels",
-    "metric",
-    "metrics",
-    "train_file",
-    "dev_file",
-    "test_file",
-)
 
 
 @dataclasses.dataclass(frozen=True)
-class ClassifierSettings(TaskSettings):
-    """The flags of run_classifier."""
+class CustomTaskFlags:
+    """The flags that describe a custom task; custom_task has the same names without "_column"."""
 
-    data_dir: Optional[str]
-    task_name: str
-    keep_checkpoint_max: int
-    predict_file: Optional[str]
-    export_dir: Optional[str]
-    threshold_to_export: float
     task_file: Optional[str]
     text_a_column: Optional[str]
     text_b_column: Optional[str]
@@ -71,13 +50,26 @@ class ClassifierSettings(TaskSettings):
     test_file: Optional[str]
 
 
+@dataclasses.dataclass(frozen=True)
+class ClassifierSettings(TaskSettings, CustomTaskFlags):
+    """The flags of run_classifier."""
+
+    data_dir: Optional[str]
+    task_name: str
+    keep_checkpoint_max: int
+    predict_file: Optional[str]
+    export_dir: Optional[str]
+    threshold_to_export: float
+
+
 def find_task(settings: ClassifierSettings) -> classifier_tasks.Task:
     """Returns the task that the flags name or describe.
 
     Raises:
       ValueError: an unknown task, or settings of a custom task for one that is not.
     """
-    given = {flag: getattr(settings, flag) for flag in _CUSTOM_FLAGS}
+    flags = [field.name for field in dataclasses.fields(CustomTaskFlags)]
+    given = {flag: getattr(settings, flag) for flag in flags}
     if settings.task_name.strip().lower() == classifier_tasks.CUSTOM:
         described = {flag.replace("_column", ""): value for flag, value in given.items()}
         return classifier_tasks.custom_task(described.pop("task_file") or "", **described)
@@ -275,8 +267,8 @@ class ClassifierTask(fine_tuning.Task):
             )
 
         if settings.predict_file:
-            stem = os.path.splitext(os.path.basename(settings.predict_file))[0]
             found = predictions(self._own_texts())
+            stem = os.path.splitext(os.path.basename(settings.predict_file))[0]
             return classifier_predictions.write_results(
                 settings.output_dir, task, found, suffix=f"_{stem}"
             )

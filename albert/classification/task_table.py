@@ -44,11 +44,11 @@ class Task(NamedTuple):
     splits: Tuple[Split, ...]
     labels: Tuple[str, ...]  # in the order of their ids; () is regression
     recipe: Recipe
+    glue_name: str = ""  # of its files in GLUE's zip
     # Measured beside eval_loss; the first chooses the checkpoint, on the first dev split.
     metrics: Tuple[str, ...] = ("eval_accuracy",)
     label_aliases: Mapping[str, str] = {}
     dropped_labels: Tuple[str, ...] = ()
-    submissions: Mapping[str, str] = {}  # test split -> file name in GLUE's zip
     examples_per_row: int = 1  # in the data file; of several, the most probable one is the answer
 
     @property
@@ -97,6 +97,13 @@ class Task(NamedTuple):
     def test_splits(self) -> Tuple[str, ...]:
         """Returns the names of the splits to predict."""
         return tuple(split.name for split in self.splits if split.role == "test")
+
+    @property
+    def submissions(self) -> Dict[str, str]:
+        """Returns the file name in GLUE's zip for each test split."""
+        parts = {"test": "", "test_matched": "-m", "test_mismatched": "-mm"}
+        names = self.test_splits if self.glue_name else ()
+        return {split: f"{self.glue_name}{parts[split]}.tsv" for split in names}
 
     def split(self, name: str) -> Split:
         """Returns a split, "dev" and "test" being the first of each; ValueError if it has none."""
@@ -217,8 +224,18 @@ def _epochs(length: int, batch: int, rate: float, *, epochs: float) -> Recipe:
 
 
 _GLUE_PAIR = _tsv_splits(Columns(1, 2, -1, guid=0, header=True))
+_COLA = _tsv_splits(Columns(3, None, 1, header=False), Columns(1, guid=0, header=True))
+_SST2 = _tsv_splits(Columns(0, None, 1, header=True), Columns(1, guid=0, header=True))
+_MRPC = _tsv_splits(Columns(3, 4, 0, header=True), Columns(3, 4, guid=0, header=True))
+_STSB = _tsv_splits(Columns(7, 8, -1, guid=0, header=True))
+_QQP = _tsv_splits(  # some rows of the distributed train file are cut short
+    Columns(3, 4, 5, guid=0, header=True, short_rows_are_skipped=True),
+    Columns(1, 2, guid=0, header=True),
+)
 _MNLI_COLUMNS = Columns(8, 9, -1, guid=0, header=True)
 _MNLI_NAMES = ("train", "dev_matched", "dev_mismatched", "test_matched", "test_mismatched")
+_MISMNLI = _tsv_splits(_MNLI_COLUMNS, names=("train", "dev_mismatched", "test_mismatched"))
+_AX = (Split("test", (Source("diagnostic.tsv", Columns(1, 2, guid=0, header=True)),)),)
 
 _MNLI = Task(
     "mnli",
@@ -226,97 +243,62 @@ _MNLI = Task(
     _tsv_splits(_MNLI_COLUMNS, names=_MNLI_NAMES),
     _NLI,
     Recipe(512, 128, 3e-5, 10000, 1000, 100),
+    "MNLI",
     dropped_labels=("-",),
-    submissions={"test_matched": "MNLI-m.tsv", "test_mismatched": "MNLI-mm.tsv"},
 )
 
 GLUE = (
     Task(
         "cola",
         ("CoLA",),
-        _tsv_splits(Columns(3, None, 1, header=False), Columns(1, guid=0, header=True)),
+        _COLA,
         _BINARY,
         Recipe(512, 16, 1e-5, 5336, 320, 100),
+        "CoLA",
         metrics=("matthew_corr", "eval_accuracy"),
-        submissions={"test": "CoLA.tsv"},
     ),
     Task(
         "sst-2",
         ("SST-2", "SST2", "SST"),
-        _tsv_splits(Columns(0, None, 1, header=True), Columns(1, guid=0, header=True)),
+        _SST2,
         _BINARY,
         Recipe(512, 32, 1e-5, 20935, 1256, 100),
-        submissions={"test": "SST-2.tsv"},
+        "SST-2",
     ),
     Task(
         "mrpc",
         ("MRPC",),
-        _tsv_splits(Columns(3, 4, 0, header=True), Columns(3, 4, guid=0, header=True)),
+        _MRPC,
         _BINARY,
         Recipe(512, 32, 2e-5, 800, 200, 100),
+        "MRPC",
         metrics=("eval_accuracy", "f1"),
-        submissions={"test": "MRPC.tsv"},
     ),
     Task(
         "sts-b",
         ("STS-B", "STSB", "STS"),
-        _tsv_splits(Columns(7, 8, -1, guid=0, header=True)),
+        _STSB,
         (),
         Recipe(512, 16, 2e-5, 3598, 214, 100),
+        "STS-B",
         metrics=("pearson", "spearman", "MSE"),
-        submissions={"test": "STS-B.tsv"},
     ),
     Task(
         "qqp",
         ("QQP",),
-        # Some rows of the distributed train file are cut short.
-        _tsv_splits(
-            Columns(3, 4, 5, guid=0, header=True, short_rows_are_skipped=True),
-            Columns(1, 2, guid=0, header=True),
-        ),
+        _QQP,
         _BINARY,
         Recipe(512, 128, 5e-5, 14000, 1000, 100),
+        "QQP",
         metrics=("eval_accuracy", "f1"),
-        submissions={"test": "QQP.tsv"},
     ),
     _MNLI,
-    _MNLI._replace(
-        name="mismnli",
-        splits=_tsv_splits(_MNLI_COLUMNS, names=("train", "dev_mismatched", "test_mismatched")),
-        submissions={"test_mismatched": "MNLI-mm.tsv"},
-    ),
-    Task(
-        "qnli",
-        ("QNLI",),
-        _GLUE_PAIR,
-        _RTE,
-        Recipe(512, 32, 1e-5, 33112, 1986, 200),
-        submissions={"test": "QNLI.tsv"},
-    ),
-    Task(
-        "rte",
-        ("RTE",),
-        _GLUE_PAIR,
-        _RTE,
-        Recipe(512, 32, 3e-5, 800, 200, 100),
-        submissions={"test": "RTE.tsv"},
-    ),
-    Task(
-        "wnli",
-        ("WNLI",),
-        _GLUE_PAIR,
-        _BINARY,
-        Recipe(512, 16, 2e-5, 2000, 250, 100),
-        submissions={"test": "WNLI.tsv"},
-    ),
-    Task(
-        "ax",  # GLUE's diagnostic data, predicted by a model that was trained on MNLI
-        ("diagnostic", "AX"),
-        (Split("test", (Source("diagnostic.tsv", Columns(1, 2, guid=0, header=True)),)),),
-        _NLI,
-        _MNLI.recipe,
-        submissions={"test": "AX.tsv"},
-    ),
+    _MNLI._replace(name="mismnli", splits=_MISMNLI),
+    Task("qnli", ("QNLI",), _GLUE_PAIR, _RTE, Recipe(512, 32, 1e-5, 33112, 1986, 200), "QNLI"),
+    Task("rte", ("RTE",), _GLUE_PAIR, _RTE, Recipe(512, 32, 3e-5, 800, 200, 100), "RTE"),
+    Task("wnli", ("WNLI",), _GLUE_PAIR, _BINARY, Recipe(512, 16, 2e-5, 2000, 250, 100), "WNLI"),
+    # GLUE's diagnostic data, predicted by a model that was trained on MNLI.
+    Task("ax", ("diagnostic", "AX"), _AX, _NLI, _MNLI.recipe, "AX"),
 )
 
 # Chinese files: JSON lines as in CLUE, or TSV with or without names, as people share them.
@@ -339,6 +321,7 @@ _LABEL_FIRST_PAIR = (
     Columns("sentence1", "sentence2", "label"),
     Columns(1, 2, 0),
 )
+_SENTENCE_PAIR = _splits_of({".tsv": _LABEL_FIRST_PAIR})
 _XNLI_COLUMNS = (
     # XNLI 1.0 holds fifteen languages; its machine-translated train file is Chinese throughout.
     Columns("sentence1", "sentence2", "gold_label", only=("language", "zh")),
@@ -352,6 +335,13 @@ _XNLI_FILES = {
     "test": ("xnli.test.tsv",),
 }
 
+_TNEWS_LABELS = tuple(str(number) for number in range(100, 117) if number not in (105, 111))
+_CSL = _splits_of({".json": (Fields("keyword", "abst"),)})
+_WSC = _splits_of({".json": (Fields("text", render=mark_spans),)})
+_WSC_FOLDERS = ("cluewsc", "wsc", "cluewsc2020", "cluewsc2020_public")
+_COPA = _splits_of({".json": (Fields("premise", "choices", render=pair_choices),)})
+_CHNSENTICORP = _splits_of({".tsv": _LABEL_FIRST, ".txt": _LABEL_FIRST})
+
 _LCQMC = Task("lcqmc", ("LCQMC",), _PAIRS, _BINARY, _epochs(128, 64, 2e-5, epochs=3))
 _XNLI = Task(
     "xnli",
@@ -363,66 +353,28 @@ _XNLI = Task(
     dropped_labels=("-",),
 )
 
+
+def _clue(name: str, splits: Tuple[Split, ...], labels: Sequence[str], recipe: Recipe) -> Task:
+    """A task that CLUE distributes in a folder of its name."""
+    return Task(name, (name, f"{name}_public"), splits, tuple(labels), recipe)
+
+
 # Their predictions go to <name>_predict.json, as CLUE wants them.
 CHINESE = (
     _LCQMC,
     _LCQMC._replace(name="lcqmc_pair", folders=("LCQMC", "lcqmc_pair")),
-    _LCQMC._replace(
-        name="sentence_pair",
-        folders=("sentence_pair",),
-        splits=_splits_of({".tsv": _LABEL_FIRST_PAIR}),
-    ),
+    _LCQMC._replace(name="sentence_pair", folders=("sentence_pair",), splits=_SENTENCE_PAIR),
     _XNLI,
-    Task(
-        "tnews",
-        ("tnews", "tnews_public"),
-        _SENTENCES,
-        tuple(str(number) for number in range(100, 117) if number not in (105, 111)),
-        _epochs(128, 16, 2e-5, epochs=3),
-    ),
-    Task(
-        "iflytek",
-        ("iflytek", "iflytek_public"),
-        _SENTENCES,
-        tuple(str(number) for number in range(119)),
-        _epochs(128, 32, 2e-5, epochs=3),
-    ),
-    Task(
-        "afqmc",
-        ("afqmc", "afqmc_public"),
-        _CLUE_PAIRS,
-        _BINARY,
-        _epochs(128, 16, 2e-5, epochs=3),
-    ),
+    _clue("tnews", _SENTENCES, _TNEWS_LABELS, _epochs(128, 16, 2e-5, epochs=3)),
+    _clue("iflytek", _SENTENCES, list(map(str, range(119))), _epochs(128, 32, 2e-5, epochs=3)),
+    _clue("afqmc", _CLUE_PAIRS, _BINARY, _epochs(128, 16, 2e-5, epochs=3)),
     _XNLI._replace(name="cmnli", folders=("cmnli", "cmnli_public"), splits=_CLUE_PAIRS),
     _XNLI._replace(name="ocnli", folders=("ocnli", "ocnli_public"), splits=_CLUE_PAIRS),
+    _clue("csl", _CSL, _BINARY, _epochs(128, 16, 1e-5, epochs=5)),
+    Task("wsc", _WSC_FOLDERS, _WSC, ("true", "false"), _epochs(128, 16, 1e-5, epochs=10)),
+    # A choice is an example: accuracy is of choices, not of questions.
+    _clue("copa", _COPA, _BINARY, _epochs(128, 16, 1e-5, epochs=10))._replace(examples_per_row=2),
     Task(
-        "csl",
-        ("csl", "csl_public"),
-        _splits_of({".json": (Fields("keyword", "abst"),)}),
-        _BINARY,
-        _epochs(128, 16, 1e-5, epochs=5),
-    ),
-    Task(
-        "wsc",
-        ("cluewsc", "wsc", "cluewsc2020", "cluewsc2020_public"),
-        _splits_of({".json": (Fields("text", render=mark_spans),)}),
-        ("true", "false"),
-        _epochs(128, 16, 1e-5, epochs=10),
-    ),
-    Task(
-        "copa",  # a choice is an example: accuracy is of choices, not of questions
-        ("copa", "copa_public"),
-        _splits_of({".json": (Fields("premise", "choices", render=pair_choices),)}),
-        _BINARY,
-        _epochs(128, 16, 1e-5, epochs=10),
-        examples_per_row=2,
-    ),
-    Task(
-        "chnsenticorp",
-        ("chnsenticorp",),
-        _splits_of({".tsv": _LABEL_FIRST, ".txt": _LABEL_FIRST}),
-        _BINARY,
-        _epochs(256, 32, 2e-5, epochs=3),
+        "chnsenticorp", ("chnsenticorp",), _CHNSENTICORP, _BINARY, _epochs(256, 32, 2e-5, epochs=3)
     ),
 )

@@ -6,9 +6,7 @@ import json
 
 import pytest
 
-from albert.classification import examples as labelled_examples
 from albert.classification import tasks as classifier_tasks
-from albert.classification.task_table import mark_spans, pair_choices
 from tests.support import classification_data
 from tests.support.shared import needs_shared, shared_path
 
@@ -168,7 +166,23 @@ def test_a_data_dir_that_is_no_folder_is_refused(data_dir):
 
 PAIR = [("甲", "乙", "1")]
 GOOD = [("好", None, "1")]
-CONTRADICTION = [("甲", "乙", "contradiction")]
+NLI = [("甲", "乙", "contradiction")]
+# Of the official file of fifteen languages only the Chinese rows are taken.
+XNLI = "language\tgold_label\tsentence1\tsentence2\nfr\tneutral\ta\tb\nzh\tcontradiction\t甲\t乙\n"
+CHOICE = {"premise": "前", "choices": ["甲", "乙"], "question": "cause", "label": 0}
+SPLIT_CHOICE = {
+    "premise": "前",
+    "choice0": "甲",
+    "choice1": "乙",
+    "question": "effect",
+    "label": "1",
+}
+WSC = {"text": "小明说了他来", "label": "true"}
+
+
+def spans(first, first_index, second, second_index):
+    keys = ("span1_text", "span1_index", "span2_text", "span2_index")
+    return dict(WSC, target=dict(zip(keys, (first, first_index, second, second_index))))
 
 
 @pytest.mark.parametrize(
@@ -177,48 +191,35 @@ CONTRADICTION = [("甲", "乙", "contradiction")]
         ("lcqmc lcqmc_pair afqmc", "dev.txt", "甲\t乙\t1\n", PAIR),
         ("lcqmc afqmc", "dev.tsv", "text_a\ttext_b\tlabel\n甲\t乙\t1\n", PAIR),
         ("lcqmc afqmc", "dev.txt", "sentence1\tsentence2\tlabel\r\n甲\t乙\t1\r\n", PAIR),
-        (
-            "lcqmc lcqmc_pair afqmc",
-            "dev.json",
-            '{"sentence1": "甲", "sentence2": "乙", "label": "1"}\n',
-            PAIR,
-        ),
+        ("lcqmc afqmc", "dev.json", {"sentence1": "甲", "sentence2": "乙", "label": "1"}, PAIR),
         ("sentence_pair", "dev.tsv", "1\t甲\t乙\n", PAIR),
         ("sentence_pair", "dev.tsv", "label\ttext_a\ttext_b\n1\t甲\t乙\n", PAIR),
         ("chnsenticorp", "dev.tsv", "label\ttext_a\n1\t好\n", GOOD),
         ("chnsenticorp", "dev.tsv", "1\t好\n", GOOD),
         ("chnsenticorp", "dev.tsv", "qid\tlabel\ttext_a\n0\t1\t好\n", GOOD),
+        ("xnli", "dev.tsv", XNLI, NLI),
+        ("xnli", "xnli.dev.tsv", XNLI, NLI),
         (
             "xnli",
             "multinli/multinli.train.zh.tsv",
             "premise\thypo\tlabel\n甲\t乙\tcontradictory\n",
-            CONTRADICTION,
+            NLI,
         ),
-        ("xnli", "train.tsv", "text_a\ttext_b\tlabel\n甲\t乙\tcontradiction\n", CONTRADICTION),
-        (
-            "xnli",
-            "train.json",
-            '{"premise": "甲", "hypo": "乙", "label": "contradictory"}\n',
-            CONTRADICTION,
-        ),
+        ("xnli", "train.tsv", "text_a\ttext_b\tlabel\n甲\t乙\tcontradiction\n", NLI),
+        ("xnli", "train.json", {"premise": "甲", "hypo": "乙", "label": "contradictory"}, NLI),
+        ("wsc", "dev.json", spans("小明", 0, "他", 4), [("_小明_说了[他]来", None, "true")]),
+        ("wsc", "dev.json", spans("他", 4, "小明", 0), [("[小明]说了_他_来", None, "true")]),
+        ("copa", "dev.json", CHOICE, [("甲", "前", "1"), ("乙", "前", "0")]),
+        ("copa", "dev.json", SPLIT_CHOICE, [("前", "甲", "0"), ("前", "乙", "1")]),
+        ("copa", "test.json", dict(CHOICE, label=""), [("甲", "前", None), ("乙", "前", None)]),
     ],
 )
 def test_chinese_files_are_read_in_every_layout(names, file, text, expected, tmp_path):
-    split = "train" if "train" in file else "dev"
+    split = next(split for split in ("train", "dev", "test") if split in file)
     for name in names.split():
+        text = text if isinstance(text, str) else json.dumps(text)
         _write(tmp_path / name.upper() / file, text)
         assert _read(name, tmp_path / name.upper(), split) == expected
-
-
-@pytest.mark.parametrize("file", ["dev.tsv", "xnli.dev.tsv"])
-def test_of_the_official_xnli_file_only_the_chinese_rows_are_taken(file, tmp_path):
-    header = ["language", "gold_label", "b1", "b2", "p1", "p2", "sentence1", "sentence2", "id"]
-    rows = [
-        ["fr", "neutral"] + [""] * 4 + ["a", "b", "1"],
-        ["zh", "neutral"] + [""] * 4 + list("甲乙2"),
-    ]
-    _write(tmp_path / file, "".join("\t".join(row) + "\n" for row in [header] + rows))
-    assert _read("xnli", tmp_path, "dev") == [("甲", "乙", "neutral")]
 
 
 @pytest.mark.parametrize(
@@ -232,10 +233,9 @@ def test_of_the_official_xnli_file_only_the_chinese_rows_are_taken(file, tmp_pat
 )
 def test_files_of_clue_with_numbers_in_their_names_are_found(name, split, files, tmp_path):
     task = classifier_tasks.get_task(name)
-    target = {"span1_text": "甲", "span1_index": 0, "span2_text": "乙", "span2_index": 1}
-    row = {"sentence1": "甲", "sentence2": "乙", "sentence": "甲", "text": "甲乙", "target": target}
-    row.update(keyword=["甲"], abst="乙", label="neutral")
-    for file in files:  # the later goes before the earlier
+    row = {"sentence1": "甲", "sentence2": "乙", "sentence": "甲", "keyword": ["甲"], "abst": "乙"}
+    row.update(spans("小明", 0, "他", 4), label="neutral")
+    for file in files:  # a later one is preferred
         _write(tmp_path / task.folder / file, json.dumps(row))
         data = classifier_tasks.read_examples(task, str(tmp_path), split)
         assert data.files == [str(tmp_path / task.folder / file)]
@@ -243,43 +243,9 @@ def test_files_of_clue_with_numbers_in_their_names_are_found(name, split, files,
 
 
 @pytest.mark.parametrize(
-    "spans, expected",
-    [
-        (("小明", 0, "他", 4), "_小明_说了[他]来"),
-        (("他", 4, "小明", 0), "[小明]说了_他_来"),
-    ],
-)
-def test_noun_and_pronoun_are_marked_in_either_order(spans, expected):
-    target = dict(zip(("span1_text", "span1_index", "span2_text", "span2_index"), spans))
-    (texts,) = mark_spans({"text": "小明说了他来", "target": target, "label": "true"})
-    assert texts == labelled_examples.Texts(expected, None, "true")
-
-
-@pytest.mark.parametrize("choices", [{"choices": ["甲", "乙"]}, {"choice0": "甲", "choice1": "乙"}])
-def test_a_choice_becomes_two_examples_with_the_cause_first(choices, tmp_path):
-    rows = [
-        {"premise": "前", "question": "cause", "label": 0, **choices},
-        {"premise": "前", "question": "effect", "label": "1", **choices},
-    ]
-    _write(tmp_path / "dev.json", "".join(json.dumps(row) + "\n" for row in rows))
-    assert _read("copa", tmp_path, "dev") == [
-        ("甲", "前", "1"),
-        ("乙", "前", "0"),
-        ("前", "甲", "0"),
-        ("前", "乙", "1"),
-    ]
-    rows[0].pop("label")
-    assert [texts.label for texts in pair_choices(rows[0])] == [None, None]
-
-
-SPANS = {"span1_text": "小明", "span1_index": 1, "span2_text": "他", "span2_index": 4}
-CHOICE = {"premise": "前", "choices": ["甲", "乙"], "question": "cause", "label": 0}
-
-
-@pytest.mark.parametrize(
     "task, row, problem",
     [
-        ("wsc", {"text": "小明说了他来", "target": SPANS, "label": "true"}, "'小明'.* '明说'"),
+        ("wsc", spans("小明", 1, "他", 4), "'小明'.* '明说'"),
         ("copa", dict(CHOICE, label=2), "'2'"),
         ("copa", dict(CHOICE, label=-1), "'-1'"),
         ("copa", dict(CHOICE, label="x"), "'x'"),
