@@ -336,6 +336,7 @@ _XNLI_FILES = {
 }
 
 _TNEWS_LABELS = tuple(str(number) for number in range(100, 117) if number not in (105, 111))
+_IFLYTEK_LABELS = tuple(str(number) for number in range(119))
 _CSL = _splits_of({".json": (Fields("keyword", "abst"),)})
 _WSC = _splits_of({".json": (Fields("text", render=mark_spans),)})
 _WSC_FOLDERS = ("cluewsc", "wsc", "cluewsc2020", "cluewsc2020_public")
@@ -354,7 +355,7 @@ _XNLI = Task(
 )
 
 
-def _clue(name: str, splits: Tuple[Split, ...], labels: Sequence[str], recipe: Recipe) -> Task:
+def _clue(name: str, splits: Tuple[Split, ...], labels: Sequence[str], *, recipe: Recipe) -> Task:
     """A task that CLUE distributes in a folder of its name."""
     return Task(name, (name, f"{name}_public"), splits, tuple(labels), recipe)
 
@@ -365,15 +366,17 @@ CHINESE = (
     _LCQMC._replace(name="lcqmc_pair", folders=("LCQMC", "lcqmc_pair")),
     _LCQMC._replace(name="sentence_pair", folders=("sentence_pair",), splits=_SENTENCE_PAIR),
     _XNLI,
-    _clue("tnews", _SENTENCES, _TNEWS_LABELS, _epochs(128, 16, 2e-5, epochs=3)),
-    _clue("iflytek", _SENTENCES, list(map(str, range(119))), _epochs(128, 32, 2e-5, epochs=3)),
-    _clue("afqmc", _CLUE_PAIRS, _BINARY, _epochs(128, 16, 2e-5, epochs=3)),
+    _clue("tnews", _SENTENCES, _TNEWS_LABELS, recipe=_epochs(128, 16, 2e-5, epochs=3)),
+    _clue("iflytek", _SENTENCES, _IFLYTEK_LABELS, recipe=_epochs(128, 32, 2e-5, epochs=3)),
+    _clue("afqmc", _CLUE_PAIRS, _BINARY, recipe=_epochs(128, 16, 2e-5, epochs=3)),
     _XNLI._replace(name="cmnli", folders=("cmnli", "cmnli_public"), splits=_CLUE_PAIRS),
     _XNLI._replace(name="ocnli", folders=("ocnli", "ocnli_public"), splits=_CLUE_PAIRS),
-    _clue("csl", _CSL, _BINARY, _epochs(128, 16, 1e-5, epochs=5)),
+    _clue("csl", _CSL, _BINARY, recipe=_epochs(128, 16, 1e-5, epochs=5)),
     Task("wsc", _WSC_FOLDERS, _WSC, ("true", "false"), _epochs(128, 16, 1e-5, epochs=10)),
     # A choice is an example: accuracy is of choices, not of questions.
-    _clue("copa", _COPA, _BINARY, _epochs(128, 16, 1e-5, epochs=10))._replace(examples_per_row=2),
+    _clue("copa", _COPA, _BINARY, recipe=_epochs(128, 16, 1e-5, epochs=10))._replace(
+        examples_per_row=2
+    ),
     Task(
         "chnsenticorp", ("chnsenticorp",), _CHNSENTICORP, _BINARY, _epochs(256, 32, 2e-5, epochs=3)
     ),

@@ -234,7 +234,7 @@ def _parse_passage(content: Any, path: str, *, name: str, needs_answers: bool) -
     if answers is None and isinstance(questions, list):
         answers = [None] * len(questions)
     for key, value in (("questions", questions), ("options", options), ("answers", answers)):
-        _check(isinstance(value, list), f"{where}: {key} are", value, "a list")
+        _check(isinstance(value, list), f"{where}: {key} are", value, kind="a list")
     if not len(questions) == len(options) == len(answers):
         raise ValueError(
             f"{where}: there are {len(questions)} questions, {len(options)} lists of options and "
@@ -265,6 +265,6 @@ def _question(text: Any, options: Any, answer: Any, *, where: str, needs_answer:
     return Question(text, tuple(options), LETTERS.index(letter) if letter else None)
 
 
-def _check(is_right: bool, what: str, value: Any, kind: str = "text") -> None:
+def _check(is_right: bool, what: str, value: Any, *, kind: str = "text") -> None:
     if not is_right:
         raise ValueError(f"{what} {str(value)[:60]!r}, which is not {kind}.")
