@@ -66,7 +66,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[classifier_run.Classifie
 
 
 def _define_custom_task_flags(flag_values: flags.FlagValues):
-    """Flags that describe a task of one's own, with --task_name=custom."""
+    """Flags that describe a custom task."""
     flags_lib.path(
         flag_values,
         "task_file",
