@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Classification and regression by the names and arguments that existing programs call.
 
-The work is done in the folder classification; texts are read here with their preparation, as the
-published processors did.
+The work is done in the folder classification.
 
 Dimensions: B batch, S sequence, C labels (1 for regression).
 """
@@ -29,20 +28,17 @@ from albert.training import model_fn
 
 
 class DataProcessor:
-    """Reads a task's examples with their texts prepared, as the published classes did.
-
-    `convert_single_example` expects such examples. `tasks.read_examples` leaves texts as they are.
-    """
+    """Reads a task's examples with their texts prepared, as `convert_single_example` takes them."""
 
     task_name = ""  # of the subclasses
 
     def __init__(self, use_spm: bool, do_lower_case: bool):
-        """`use_spm`: texts are for a SentencePiece model, which wants them prepared."""
+        """`use_spm`: prepare texts for a SentencePiece model."""
         self.use_spm = use_spm
         self.do_lower_case = do_lower_case
 
     def get_train_examples(self, data_dir: str) -> List[InputExample]:
-        """Returns the training examples; raises ValueError as `tasks.read_examples` does."""
+        """Returns the training examples; errors are those of `tasks.read_examples`."""
         return self._examples(data_dir, "train")
 
     def get_dev_examples(self, data_dir: str) -> List[InputExample]:
@@ -50,7 +46,7 @@ class DataProcessor:
         return self._examples(data_dir, "dev")
 
     def get_test_examples(self, data_dir: str) -> List[InputExample]:
-        """Returns the examples of the (first) test split; where labels are unknown, the first."""
+        """Returns the examples of the (first) test split; an unknown label becomes the first."""
         return self._examples(data_dir, "test")
 
     def get_labels(self) -> List[Optional[str]]:
@@ -78,12 +74,7 @@ class DataProcessor:
 
 
 def _processor(class_name: str, task_name: str) -> type:
-    """A subclass of DataProcessor for a task."""
-    attributes = {
-        "task_name": task_name,
-        "__doc__": f"Reads {task_name}.",
-        "__module__": __name__,
-    }
+    attributes = {"task_name": task_name, "__doc__": f"Reads {task_name}.", "__module__": __name__}
     return type(class_name, (DataProcessor,), attributes)
 
 
@@ -142,14 +133,12 @@ def create_model(
       albert_config: AlbertConfig; None with a hub module.
       is_training: whether there is dropout.
       input_ids, input_mask, segment_ids: int32 [B, S].
-      labels: int32 [B], or float32 for regression; None where they are not known.
+      labels: int32 [B], or float32 for regression; None if unknown.
       num_labels: C.
-      use_one_hot_embeddings: see modeling.AlbertModel.
       task_name: says whether it is a regression, unless is_regression does.
       hub_module: handle of a TF-Hub module, or None.
-      is_regression: True or False.
-      dropout_seed: see modeling.AlbertModel.
-      **options: compute_dtype, recompute and use_xla of modeling.AlbertModel.
+      use_one_hot_embeddings, dropout_seed, **options: see modeling.AlbertModel; options are
+        compute_dtype, recompute and use_xla.
 
     Returns:
       (loss [], per_example_loss [B], probabilities [B, C], logits [B, C], predictions [B]); for
@@ -190,8 +179,8 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but for
-    num_labels, and task_name, which says whether it is a regression and what is measured.
+    The arguments, and further keywords, are fields of model_fn.FineTuningModel, except num_labels
+    and task_name, which says whether it is a regression and what is measured.
     """
     task = tasks.TASKS.get(task_name.strip().lower())
     metric_names = (task.metrics if task else ("eval_accuracy",)) + ("eval_loss",)
@@ -236,7 +225,7 @@ def file_based_input_fn_builder(
       input_file: a record file, or several as a list.
       seq_length: S.
       is_training: endless shuffled batches; otherwise each record once, in order.
-      drop_remainder: leave the last batch of an evaluation out if it is not full.
+      drop_remainder: leave out a last batch of an evaluation that is not full.
       task_name: says whether labels are numbers.
       use_tpu: take B from params.
       bsz: B elsewhere.
@@ -258,16 +247,12 @@ def file_based_input_fn_builder(
 
 
 def input_fn_builder(features, seq_length, is_training, drop_remainder):
-    """Returns `input_fn` for a TPUEstimator from features in memory; B is params["batch_size"].
+    """Returns `input_fn` for a TPUEstimator from InputFeatures; B is params["batch_size"].
 
-    Args:
-      features: InputFeatures with sequences of length S.
-      seq_length: S.
-      is_training: endless batches, shuffled anew in each epoch; otherwise each example once.
-      drop_remainder: leave a last batch out that is not full.
+    Training serves endless batches, shuffled anew in each epoch, and evaluation each example once.
 
     Raises:
-      ValueError: a sequence has another length.
+      ValueError: a sequence has another length than seq_length.
     """
     columns = {
         name: [getattr(item, name) for item in features]
@@ -277,7 +262,7 @@ def input_fn_builder(features, seq_length, is_training, drop_remainder):
         lengths = {len(row) for row in rows} - {seq_length}
         if lengths:
             raise ValueError(
-                f"{name} of some features has the length {min(lengths)}, not seq_length "
+                f"{name} of some features has the length {min(lengths)}, not seq_length="
                 f"{seq_length}. Give the length that they were made with."
             )
     arrays = {name: np.array(rows, np.int32) for name, rows in columns.items()}  # [N, S]

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""RACE by the names and arguments that existing programs call; the work is done in the folder race.
+"""RACE by the names and arguments that existing programs call. The work is done in the folder race.
 
 Dimensions: B batch, C options, S sequence, H hidden.
 """
@@ -24,18 +24,13 @@ from albert.training import model_fn
 
 
 class RaceProcessor:
-    """The examples of RACE with prepared texts, as programs of the reference want them."""
+    """Reads the examples of RACE with prepared texts, as `convert_single_example` takes them."""
 
     def __init__(self, use_spm, do_lower_case, high_only, middle_only):
-        """Takes how texts are prepared and which levels are read.
-
-        Args:
-          use_spm: whether the texts are for SentencePiece.
-          do_lower_case: whether they become lower case; for WordPiece the tokenizer does that.
-          high_only, middle_only: read one level only.
+        """`use_spm`: prepare texts for SentencePiece; do_lower_case has an effect only then.
 
         Raises:
-          ValueError: both levels are to be the only one.
+          ValueError: both high_only and middle_only are set.
         """
         self.use_spm = use_spm
         self.do_lower_case = do_lower_case
@@ -78,11 +73,6 @@ class RaceProcessor:
 # Functions that existing programs call by these names and arguments.
 
 
-def _split_choices(tensor: tf.Tensor, num_labels: int, length: int) -> tf.Tensor:
-    """[B, C * S] or [B, C, S] -> [B, C, S]."""
-    return tf.reshape(tensor, [-1, num_labels, length])
-
-
 def create_model(
     albert_config,
     is_training,
@@ -105,14 +95,13 @@ def create_model(
       albert_config: AlbertConfig; None with a hub module.
       is_training: whether there is dropout.
       input_ids, input_mask, segment_ids: int32 [B, C * S] or [B, C, S].
-      labels: int32 [B]; None where they are not known.
+      labels: int32 [B]; None if unknown.
       num_labels: C.
-      use_one_hot_embeddings: see modeling.AlbertModel.
       max_seq_length: S.
-      dropout_prob: of the dropout before the head.
+      dropout_prob: before the head.
       hub_module: handle of a TF-Hub module, or None.
-      dropout_seed: see modeling.AlbertModel.
-      **options: compute_dtype, recompute and use_xla of modeling.AlbertModel.
+      use_one_hot_embeddings, dropout_seed, **options: see modeling.AlbertModel; options are
+        compute_dtype, recompute and use_xla.
 
     Returns:
       (loss [], per_example_loss [B], probabilities [B, C], logits [B, C], predictions [B]). Losses
@@ -127,7 +116,7 @@ def create_model(
         **options,
     )
     features = {
-        name: _split_choices(tensor, num_labels, max_seq_length)
+        name: tf.reshape(tensor, [-1, num_labels, max_seq_length])
         for name, tensor in zip(race_model.SEQUENCES, (input_ids, input_mask, segment_ids))
     }
     found = race_model.choose(encoder, features, num_choices=num_labels, dropout_prob=dropout_prob)
@@ -154,17 +143,18 @@ def model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but
-    for num_labels, C; max_seq_length, S; and dropout_prob, that of the head. Sequences are
-    [B, C * S] or [B, C, S].
+    The arguments, and further keywords, are fields of model_fn.FineTuningModel, except num_labels
+    (C), max_seq_length (S) and dropout_prob, that of the head. Sequences are [B, C * S] or
+    [B, C, S].
     """
     head = race_model.choice_head(dropout_prob, num_labels)
 
     def split_head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
+        shape = [-1, num_labels, max_seq_length]
         flat = [name for name in race_model.SEQUENCES if features[name].shape.ndims == 2]
-        split = {name: _split_choices(features[name], num_labels, max_seq_length) for name in flat}
+        split = {name: tf.reshape(features[name], shape) for name in flat}
         return head(dict(features, **split), encoder)
 
     return model_fn.build_model_fn(

@@ -8,10 +8,10 @@
       --do_train --do_eval --do_predict
 
 Tasks are those of GLUE and the usual Chinese ones; --task_name=custom is one of your own. Training
-goes on from the newest checkpoint in --output_dir. Evaluation measures every checkpoint once and
+resumes from the newest checkpoint in --output_dir. Evaluation measures every checkpoint once and
 keeps the best as model.ckpt-best, which prediction and export use. The folder gets
 eval_results.txt, best_trial.txt, confusion_matrix.json, test_results.tsv, submit_results.tsv,
-run_summary.json, and what GLUE and CLUE want to be sent.
+run_summary.json, and the files to submit to GLUE or CLUE.
 """
 
 from typing import Type
@@ -52,21 +52,21 @@ def define_flags(flag_values: flags.FlagValues) -> Type[classifier_run.Classifie
     flags_lib.path(
         flag_values,
         "predict_file",
-        help="Predict the texts of this TSV or JSON-lines file, in place of the test data.",
+        help="Predict the texts in this TSV or JSON-lines file instead of the test data.",
     )
     flags_lib.path(flag_values, "export_dir", help="Export the best checkpoint into this folder.")
     flags_lib.floating(
         flag_values,
         "threshold_to_export",
         float("nan"),
-        help="Further output of the exported model, unless it is nan.",
+        help="Value of a further output of the exported model; nan: no such output.",
     )
     _define_custom_task_flags(flag_values)
     return classifier_run.ClassifierSettings
 
 
 def _define_custom_task_flags(flag_values: flags.FlagValues):
-    """What a task of one's own looks like; only for --task_name=custom."""
+    """Flags that describe a custom task."""
     flags_lib.path(
         flag_values,
         "task_file",

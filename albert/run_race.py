@@ -8,7 +8,7 @@
       --do_predict
 
 data/RACE/{train,dev,test}/{middle,high} hold a file for each passage, as RACE is distributed, or
-all.txt with a passage a line. Training goes on from the newest checkpoint in --output_dir.
+all.txt with a passage a line. Training resumes from the newest checkpoint in --output_dir.
 Evaluation measures every checkpoint once, on both levels, and keeps the best as model.ckpt-best,
 which prediction uses. The folder gets eval_results.txt, best_trial.txt, run_summary.json, and with
 --do_predict predictions.json, test_results.tsv and predict_results.txt.
@@ -47,13 +47,13 @@ def define_flags(flag_values: flags.FlagValues) -> Type[race_run.RaceSettings]:
 
 
 def _define_race_flags(flag_values: flags.FlagValues):
-    """What only this script has."""
+    """Flags of this script alone."""
     flags_lib.integer(
         flag_values,
         "max_qa_length",
         128,
         lower_bound=1,
-        help="Pieces of a question with an option; of longer ones the last so many are kept.",
+        help="Most tokens of a question with an option; of longer ones the last are kept.",
     )
     flags_lib.floating(
         flag_values,
@@ -74,17 +74,17 @@ def _define_race_flags(flag_values: flags.FlagValues):
         flags_lib.path(
             flag_values,
             f"{use}_file",
-            help=f"Record file for the features of RACE's {split} split, which --do_{use} uses; "
-            "the texts come from --data_dir. Made if it is not there or was made from other data "
-            "or settings. By default it is in --cached_dir.",
+            help=f"Record file for the features of RACE's {split} split, for --do_{use}; the texts "
+            "come from --data_dir. Made if it is missing or was made from other data or settings. "
+            "By default it is in --cached_dir.",
         )
     flags_lib.integer(
         flag_values,
         "num_keep_checkpoint",
         5,
         lower_bound=0,
-        help="Newest checkpoints to keep beside the best one; 0 keeps all. Training keeps all, for "
-        "evaluation needs them: the rest goes after --do_train with --do_eval.",
+        help="Newest checkpoints to keep beside the best one; 0 keeps all. Evaluation needs all: "
+        "the rest is removed after --do_train with --do_eval.",
     )
 
 

@@ -2,86 +2,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """The head of multiple choice against the reference's outputs, and the names programs rely on."""
 
-import json
-
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, race_utils, tokenization
-from albert.data import batches as input_pipeline
 from albert.data import padded_batches
 from albert.race import examples as race_examples
 from albert.race import features as race_features
-from tests.support import classification_data, race_data
-from tests.support.shared import needs_shared, shared_path
-
-INPUTS = ("input_ids", "input_mask", "segment_ids", "label_ids")
-TRAIN, EVAL = tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.EVAL
-
-
-def golden():
-    arrays = np.load(str(shared_path("golden/classifier_loss.npz")))
-    return {key.split("/", 1)[1]: arrays[key] for key in arrays if key.startswith("race/")}
-
-
-def golden_config():
-    return modeling.AlbertConfig.from_json_file(str(shared_path("golden/heads/albert_config.json")))
-
-
-def golden_checkpoint():
-    return str(shared_path("golden/heads/race/model.ckpt"))
+from albert.race import model as race_model
+from tests.support import classification_data, golden_heads, race_data
+from tests.support.shared import needs_shared
 
 
 @needs_shared
-def test_the_model_gives_the_references_outputs():
-    expected = golden()
-    with tf.Graph().as_default(), tf.Session() as session:
-        tensors = [tf.constant(expected[key]) for key in INPUTS]
-        outputs = race_utils.create_model(
-            golden_config(), False, *tensors, 4, False, 32, dropout_prob=0.0, hub_module=None
-        )
-        tf.train.Saver(tf.trainable_variables()).restore(session, golden_checkpoint())
-        values = session.run(list(outputs))
-    keys = ("loss", "per_example_loss", "probabilities", "logits", "predictions")
-    for key, value in zip(keys, values):
-        assert value.shape == expected[key].shape and value.dtype == expected[key].dtype
-        np.testing.assert_allclose(value, expected[key], atol=1e-4, err_msg=key)
+def test_the_model_gives_the_references_outputs_by_variables_of_the_published_names():
+    config = golden_heads.config()
+    golden_heads.check_outputs(
+        "race",
+        lambda inputs: race_utils.create_model(
+            config, False, *inputs, 4, False, 32, dropout_prob=0.0, hub_module=None
+        ),
+    )
 
 
 @needs_shared
-@pytest.mark.parametrize("flat", [True, False])
-def test_the_model_function_measures_what_the_references_did(flat):
-    text = shared_path("golden/heads/eval_metrics.json").read_text(encoding="utf-8")
-    expected = json.loads(text)["race"]["metrics"]
-    features = {}
-    with tf.Graph().as_default(), tf.Session() as session:
-        for key in INPUTS + ("is_real_example",):
-            array = golden()[key]
-            is_split = array.ndim == 2 and not flat
-            features[key] = tf.constant(array.reshape([5, 4, 32]) if is_split else array)
-        model_fn = race_utils.model_fn_builder(
-            golden_config(), 4, golden_checkpoint(), 1e-3, 10, 0, False, False, 32, 0.0, None
-        )
-        metric_fn, tensors = model_fn(features, None, EVAL, {}).eval_metrics
-        pairs = metric_fn(**tensors)
-        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-        session.run([update for _, update in pairs.values()])
-        measured = session.run({key: value for key, (value, _) in pairs.items()})
-    assert measured == pytest.approx(expected, abs=1e-4)
-
-
-@needs_shared
-def test_the_heads_variables_have_the_published_names():
-    names = shared_path("golden/heads/race/variables.txt").read_text(encoding="utf-8").split("\n")
-    with tf.Graph().as_default():
-        ids = tf.zeros([1, 4 * 8], tf.int32)
-        race_utils.create_model(golden_config(), False, ids, ids, ids, None, 4, False, 8, 0.1, None)
-        built = {
-            f"{variable.op.name}\t{variable.shape.as_list()}"
-            for variable in tf.trainable_variables()
-        }
-    assert built == {name for name in names if name}
+@pytest.mark.parametrize("shape", [[5, 4 * 32], [5, 4, 32]])
+def test_the_model_function_measures_what_the_references_did(shape):
+    arrays = golden_heads.arrays("race")
+    batch = {key: arrays[key].reshape(shape) for key in race_model.SEQUENCES}
+    batch.update({key: arrays[key] for key in ("label_ids", "is_real_example")})
+    checkpoint = golden_heads.checkpoint("race")
+    model_fn = race_utils.model_fn_builder(
+        golden_heads.config(), 4, checkpoint, 1e-3, 10, 0, False, False, 32, 0.0, None
+    )
+    measured = golden_heads.measured(model_fn, [batch])
+    assert measured == pytest.approx(golden_heads.expected_metrics("race"), abs=1e-4)
 
 
 def test_an_options_number_depends_on_its_own_sequence_only():
@@ -141,16 +97,6 @@ def file(tmp_path_factory):
     ).path
 
 
-def served(file, padding, **options):
-    return padded_batches.input_fn(
-        file,
-        race_features.feature_spec(LENGTH),
-        padding=padded_batches.Padding(padding),
-        seed=5,
-        **options,
-    )
-
-
 def losses_of(file, padding="max", **settings):
     """The losses and lengths of a training without dropout."""
     config = modeling.AlbertConfig.from_dict(
@@ -159,12 +105,19 @@ def losses_of(file, padding="max", **settings):
     model_fn = race_utils.model_fn_builder(
         config, 4, None, 1e-2, 100, 0, False, False, LENGTH, 0.0, seed=5, **settings
     )
-    input_fn = served(file, padding, is_training=True, batch_size=4)
+    input_fn = padded_batches.input_fn(
+        file,
+        race_features.feature_spec(LENGTH),
+        is_training=True,
+        batch_size=4,
+        padding=padded_batches.Padding(padding),
+        seed=5,
+    )
     with tf.Graph().as_default(), tf.Session() as session:
         tf.set_random_seed(5)
         features = tf.data.make_one_shot_iterator(input_fn({})).get_next()
         length = tf.shape(features["input_ids"])[2]
-        spec = model_fn(features, None, TRAIN, {})
+        spec = model_fn(features, None, tf.estimator.ModeKeys.TRAIN, {})
         session.run(tf.global_variables_initializer())
         fetched = [session.run([spec.loss, length, spec.train_op])[:2] for _ in range(4)]
     return [loss for loss, _ in fetched], [length for _, length in fetched]
@@ -179,18 +132,3 @@ def test_padding_micro_batches_and_recomputation_change_no_loss(file):
     split, _ = losses_of(file, gradient_accumulation_steps=2, recompute=True)
     np.testing.assert_allclose(split, full, atol=1e-4)
     assert full[0] == pytest.approx(np.log(4), abs=0.1)
-
-
-@pytest.mark.slow
-def test_evaluation_serves_each_question_once(file):
-    input_fn = served(file, "longest", is_training=False, batch_size=5)
-    with tf.Graph().as_default():
-        batch = tf.data.make_one_shot_iterator(input_fn({})).get_next()
-        numbers = []
-        with tf.Session() as session, pytest.raises(tf.errors.OutOfRangeError):
-            while True:
-                values = session.run(batch)
-                assert values["input_ids"].shape[:2] == (5, 4)
-                numbers += values["example_index"].tolist()
-    questions = input_pipeline.count_records(file)
-    assert sorted(numbers) == [-1] * (-questions % 5) + list(range(questions))

@@ -1,24 +1,17 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From the files of a data set to examples: texts and labels, by a declaration of where they are.
+"""Reads the texts and labels of a data set from where a declaration says they are.
 
-A `Split` ("train", "dev", ...) lists the ways it is distributed, each a file name and a reading:
-`Columns` of a TSV file or `Fields` of JSON lines. The first whose file is there and fits is taken.
-
-    columns = Columns(text_a=3, text_b=4, label=0, header=True)
-    split = Split("train", (Source("train.tsv", columns),))
+    split = Split("train", (Source("train.tsv", Columns(text_a=3, text_b=4, label=0)),))
     data = read_split(split, ["glue/MRPC"], Labels(("0", "1")))
-    data.examples[0].text_a, data.notes
 
-Texts stay as they were written; a tokenizer's own preparation comes later. A TSV cell ends at a tab
-and a line at a line feed, and at nothing else: quotes are text like any other. What is dirty is
-counted, and an error names file and line. TensorFlow is imported only to open a file.
+Texts stay as written. A TSV cell ends at a tab and a line at a line feed; quotes are plain text.
+Repairs are counted, and errors name file and line.
 """
 
 import codecs
 import collections
 import dataclasses
-import json
 import math
 import os
 from typing import (
@@ -36,9 +29,11 @@ from typing import (
     Union,
 )
 
+import tensorflow.compat.v1 as tf
+
 from albert.util import files
 
-Column = Union[int, str]  # a number, from 0 or from the end, or the name in the header row
+Column = Any  # a number, from 0 or from the end, or the name in the header row
 
 # Lines that may be damaged before a file counts as another kind of file.
 _DAMAGED_SHARE = 0.01
@@ -57,15 +52,9 @@ _HEADER_WORDS = frozenset(
 
 @dataclasses.dataclass(eq=False)
 class InputExample:
-    """A text or a pair of texts, with its label if that is known.
+    """A text or a pair of texts; the label is a name, a number (regression) or None (unknown)."""
 
-    Attributes:
-      guid: what the example is called in results.
-      text_a, text_b: the texts; text_b is None where a single text is classified.
-      label: a name, a number (regression), or None where it is not known.
-    """
-
-    guid: str
+    guid: str  # the example's name in results
     text_a: str
     text_b: Optional[str] = None
     label: Union[str, float, None] = None
@@ -75,22 +64,19 @@ class InputExample:
 
 
 class Columns(NamedTuple):
-    """Where a TSV file holds what. `label` may be None: there is none.
-
-    With `header` None the first row is looked at. Columns that are named need a header.
-    """
+    """The columns of a TSV file. Named columns need a header."""
 
     text_a: Column
     text_b: Optional[Column] = None
     label: Optional[Column] = None
     guid: Optional[Column] = None  # None: "<split>-<row>"
-    header: Optional[bool] = None
+    header: Optional[bool] = None  # None: the first row decides
     only: Optional[Tuple[Column, str]] = None  # (column, value): other rows are left out
     short_rows_are_skipped: bool = False
 
 
 class Texts(NamedTuple):
-    """What one line says of one example."""
+    """An example in a line."""
 
     text_a: str
     text_b: Optional[str]
@@ -98,28 +84,31 @@ class Texts(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """Where the objects of a JSON-lines file hold what; a list of strings is joined by spaces.
+    """The fields of the objects in a JSON-lines file; a list of strings is joined by spaces.
 
-    `render` takes over where a field is not the text itself: object -> examples. The names then
-    only say what there is.
+    `render` replaces this where a field is not the text itself: object -> examples. The names then
+    only say which fields there are.
     """
 
     text_a: str
     text_b: Optional[str] = None
     label: Optional[str] = "label"
-    guid: Optional[str] = None  # None: "<split>-<row>"; without effect where there is `render`
+    guid: Optional[str] = None  # None: "<split>-<row>"; without effect if there is `render`
     render: Optional[Callable[[Mapping[str, Any]], List[Texts]]] = None
+
+
+Reading = Union[Columns, Fields]
 
 
 class Source(NamedTuple):
     """One way in which a split is distributed."""
 
     file: str  # below the task's folder
-    reading: Union[Columns, Fields]
+    reading: Reading
 
 
 class Split(NamedTuple):
-    """A part of a data set. Of its sources the first whose file is there and fits is read."""
+    """A part of a data set. Of its sources the first whose file exists and fits is read."""
 
     name: str  # "train", or begins with "dev" or "test"
     sources: Tuple[Source, ...]
@@ -140,25 +129,30 @@ class Labels(NamedTuple):
 
     names: Tuple[str, ...]
     aliases: Mapping[str, str] = {}  # other spellings -> name
-    dropped: Tuple[str, ...] = ()  # examples with these are left out: nobody agreed on them
+    dropped: Tuple[str, ...] = ()  # examples with these, on which annotators disagreed, are dropped
 
 
 class TaskData(NamedTuple):
-    """The examples of a split and where they come from."""
+    """The examples of a split."""
 
     examples: List[InputExample]
     files: List[str]
-    notes: List[str]  # what was dirty, dropped or skipped, in words, with counts
+    notes: List[str]  # what was repaired, dropped or skipped, with counts
+
+    def log_line(self, name: str) -> str:
+        """Returns one line that says what was read."""
+        notes = f" ({'; '.join(self.notes)})" if self.notes else ""
+        return f"{name}: {len(self.examples)} examples from {', '.join(self.files)}{notes}"
 
 
 # ----------------------------------------------------------------------------------------- lines
 
 
 class Row(NamedTuple):
-    """One line."""
+    """One line: the cells of a TSV line, or a JSON object."""
 
     number: int  # from 0, over all lines of the file
-    values: Union[List[str], Dict[str, Any]]  # the cells of a TSV line; a JSON object
+    values: Any
 
 
 class Table(NamedTuple):
@@ -166,57 +160,34 @@ class Table(NamedTuple):
 
     path: str
     rows: List[Row]
-    dirt: Counter[str]  # what was found -> how often
+    dirt: Counter[str]  # what was repaired -> how often
 
     def where(self, row: Row) -> str:
-        """Returns "file:line", the line counted from 1 as editors do."""
+        """Returns "file:line", the line counted from 1."""
         return f"{self.path}:{row.number + 1}"
 
-    def check_damage(self, counts: Mapping[str, int], first: str) -> None:
-        """Makes sure that only a few rows are damaged.
-
-        Args:
-          counts: what is wrong -> number of rows.
-          first: where the first of them is, "file:line".
-
-        Raises:
-          ValueError: more than 1% of the rows (and more than ten) are.
-        """
-        count = sum(counts.values())
-        if count > max(_DAMAGED_AT_LEAST, _DAMAGED_SHARE * len(self.rows)):
-            reasons = ", ".join(f"{number} x {reason}" for reason, number in counts.items())
+    def check_damage(self, what: str, damaged: Sequence[Row]) -> None:
+        """Raises ValueError if more than 1% of the rows, and more than ten, are damaged."""
+        if len(damaged) > max(_DAMAGED_AT_LEAST, _DAMAGED_SHARE * len(self.rows)):
             raise ValueError(
-                f"'{self.path}': {count} of {len(self.rows)} rows cannot be used ({reasons}; the "
-                f"first is {first}), more than {_DAMAGED_SHARE:.0%}. Is this the right file, with "
-                "tabs between its columns?"
+                f"'{self.path}': {len(damaged)} of {len(self.rows)} rows cannot be used ({what}; "
+                f"the first is {self.where(damaged[0])}), more than {_DAMAGED_SHARE:.0%}. Is this "
+                "the right file, with tabs between its columns?"
             )
 
 
 def read_tsv(path: str) -> Table:
-    """Returns the rows of a file of tab-separated values, quotes taken as text.
-
-    Raises:
-      ValueError: the file is missing, or not UTF-8 text.
-    """
+    """Returns the rows of a TSV file; ValueError if it is missing or not UTF-8."""
     return _read_lines(path, lambda line, where: line.split("\t"))
 
 
 def read_json_lines(path: str) -> Table:
-    """Returns the rows of a file with one JSON object a line.
-
-    Raises:
-      ValueError: the file is missing, not UTF-8 text, or a line is no JSON object.
-    """
+    """Returns the rows of a file of JSON objects; ValueError if it is something else."""
     return _read_lines(path, _parse_object)
 
 
 def _parse_object(line: str, where: str) -> Dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(
-            f"{where}: not JSON ({error}). The file must hold one JSON object a line."
-        ) from None
+    value = files.parse_json(line, f"{where}:")
     if not isinstance(value, dict):
         raise ValueError(
             f"{where}: {str(value)[:80]!r} is not a JSON object. Each line must be one, such as "
@@ -226,13 +197,10 @@ def _parse_object(line: str, where: str) -> Dict[str, Any]:
 
 
 def _read_lines(path: str, parse: Callable[[str, str], Any]) -> Table:
-    """Parses the lines of a file, without their ends, that are not blank."""
-    import tensorflow.compat.v1 as tf
-
     path = str(path)
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
         raise ValueError(f"File '{path}' does not exist. Check the path.")
-    dirt = collections.Counter()
+    dirt: Counter[str] = collections.Counter()
     lines = _decode(path, files.read_bytes(path), dirt).split("\n")
     if not lines[-1]:
         lines.pop()
@@ -273,22 +241,20 @@ def _decode(path: str, content: bytes, dirt: Counter[str]) -> str:
 
 
 def read_split(split: Split, folders: Sequence[str], labels: Labels) -> TaskData:
-    """Reads the examples of a split.
-
-    Args:
-      split: the declaration.
-      folders: where the files may lie; the first folder that has one of them is it.
-      labels: the labels there are.
+    """Reads the examples of a split from the first of the folders that has one of its files.
 
     Raises:
-      ValueError: no file is there, none fits the declaration, too many rows are damaged, a row
-        lacks columns or has an unknown label (file and line are named), or there is no example.
+      ValueError: there is no such file, none fits the declaration, too many rows are damaged, a
+        row lacks columns or has an unknown label (file and line are named), or there is no example.
     """
-    source, table = _find_source(split, folders)
+    reading, table = _find_table(split, folders)
     notes = collections.Counter(table.dirt)
-    read = _read_objects if isinstance(source.reading, Fields) else _read_rows
+    if isinstance(reading, Fields):
+        found = _read_objects(reading, table, split.role)
+    else:
+        found = _read_rows(reading, table, notes, split=split, labels=labels)
     examples = []
-    for where, example in read(source.reading, table, notes, split=split, labels=labels):
+    for where, example in found:
         label = _label_text(example.label)
         if label in labels.dropped and split.needs_labels:
             notes[f"example dropped: its label is {label!r}"] += 1
@@ -304,27 +270,19 @@ def read_split(split: Split, folders: Sequence[str], labels: Labels) -> TaskData
     return TaskData(examples, [table.path], counts)
 
 
-def dirt_line(name: str, data: TaskData) -> str:
-    """Returns one line for the log: what was read and what was found on the way."""
-    notes = f" ({'; '.join(data.notes)})" if data.notes else ""
-    return f"{name}: {len(data.examples)} examples from {', '.join(data.files)}{notes}"
-
-
 def find_files(split: Split, folders: Sequence[str]) -> List[str]:
-    """Returns the files that are there for a split, the preferred one first."""
-    import tensorflow.compat.v1 as tf
-
+    """Returns the files that exist for a split, the preferred one first."""
     names = dict.fromkeys(source.file for source in split.sources)
     for folder in folders:
-        paths = [os.path.join(folder, *name.split("/")) for name in names]
+        paths = [os.path.join(folder, name) for name in names]
         found = [path for path in paths if tf.io.gfile.exists(path)]
         if found:
             return found
     return []
 
 
-def _find_source(split: Split, folders: Sequence[str]) -> Tuple[Source, Table]:
-    """The first source whose file is there and has the columns."""
+def _find_table(split: Split, folders: Sequence[str]) -> Tuple[Reading, Table]:
+    """The first source whose file exists and has the columns."""
     found = find_files(split, folders)
     if not found:
         names = ", ".join(dict.fromkeys(source.file for source in split.sources))
@@ -336,57 +294,49 @@ def _find_source(split: Split, folders: Sequence[str]) -> Tuple[Source, Table]:
     problems = []
     for path in found:
         for source in split.sources:
-            if not path.endswith(os.path.join("", *source.file.split("/"))):
+            if not path.endswith(source.file):
                 continue
             is_json = isinstance(source.reading, Fields)
             table = read_json_lines(path) if is_json else read_tsv(path)
             reading = _without_missing_label(source.reading, split, table)
             problem = _mismatch(reading, table)
             if not problem:
-                return Source(source.file, reading), table
+                return reading, table
             problems.append(problem)
     raise ValueError(f"'{found[0]}' cannot be read for {split.name}: {'; '.join(problems)}.")
 
 
-def _without_missing_label(
-    reading: Union[Columns, Fields], split: Split, table: Table
-) -> Union[Columns, Fields]:
-    """Test files come with labels and without: a column for them that is not there is no error."""
+def _without_missing_label(reading: Reading, split: Split, table: Table) -> Reading:
+    """Test files come with and without labels: a missing label column is no error there."""
     if split.needs_labels or isinstance(reading, Fields) or reading.label is None:
         return reading
     cells = table.rows[0].values if table.rows else []
     numbers = range(-len(cells), len(cells))
-    there = reading.label in (cells if isinstance(reading.label, str) else numbers)
-    return reading if there else reading._replace(label=None)
+    exists = reading.label in (cells if isinstance(reading.label, str) else numbers)
+    return reading if exists else reading._replace(label=None)
 
 
-def _mismatch(reading: Union[Columns, Fields], table: Table) -> str:
+def _mismatch(reading: Reading, table: Table) -> str:
     """Says why a table is not what a declaration describes; "" if it may be."""
     if not table.rows:
         return "it is empty"
-    named = [name for name in _named_columns(reading) if name not in table.rows[0].values]
-    return f"its first row has no column {', '.join(map(repr, named))}" if named else ""
-
-
-def _named_columns(reading: Union[Columns, Fields]) -> List[str]:
-    """The columns a header must name."""
-    if isinstance(reading, Fields):
-        return []
-    return [column for column in _columns_of(reading) if isinstance(column, str)]
+    missing = [name for name in _names_of(reading) if name not in table.rows[0].values]
+    return f"its first row has no column {', '.join(map(repr, missing))}" if missing else ""
 
 
 def _columns_of(columns: Columns) -> List[Column]:
-    """The columns that a declaration uses."""
-    used = [columns.text_a, columns.text_b, columns.label, columns.guid]
-    used += [columns.only[0]] if columns.only else []
+    used = [*columns[:4], columns.only and columns.only[0]]
     return [column for column in used if column is not None]
 
 
-def _read_objects(
-    fields: Fields, table: Table, notes: Counter[str], *, split: Split, labels: Labels
-) -> Iterator[Tuple[str, InputExample]]:
-    """The examples of a JSON-lines file, and where each of them is."""
-    del notes, labels
+def _names_of(reading: Reading) -> List[str]:
+    """The columns that a header must name."""
+    columns = [] if isinstance(reading, Fields) else _columns_of(reading)
+    return [column for column in columns if isinstance(column, str)]
+
+
+def _read_objects(fields: Fields, table: Table, role: str) -> Iterator[Tuple[str, InputExample]]:
+    """The place of each example in a JSON-lines file, and the example."""
     render = fields.render or (lambda values: [_plain_texts(fields, values)])
     for row in table.rows:
         where = table.where(row)
@@ -394,20 +344,19 @@ def _read_objects(
             rendered = render(row.values)
         except (KeyError, TypeError, IndexError) as error:
             raise ValueError(
-                f"{where}: the object has not the fields of this task ({error!r}); it has "
+                f"{where}: the object does not have the fields of this task ({error!r}); it has "
                 f"{sorted(row.values)}."
             ) from None
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
         for part, texts in enumerate(rendered):
-            guid = f"{split.role}-{row.number * len(rendered) + part}"
+            guid = f"{role}-{row.number * len(rendered) + part}"
             if fields.guid is not None and not fields.render:
                 guid = str(row.values.get(fields.guid, guid))
             yield where, InputExample(guid, *texts)
 
 
 def _plain_texts(fields: Fields, values: Mapping[str, Any]) -> Texts:
-    """One example whose texts are fields of the object."""
     return Texts(
         text_of(values[fields.text_a]),
         None if fields.text_b is None else text_of(values[fields.text_b]),
@@ -416,11 +365,7 @@ def _plain_texts(fields: Fields, values: Mapping[str, Any]) -> Texts:
 
 
 def text_of(value: Any) -> str:
-    """Returns a JSON value as text: a list of texts joined by spaces.
-
-    Raises:
-      TypeError: it is neither text, a number nor a list of them.
-    """
+    """Returns a JSON text or number, or a list of them joined by spaces; TypeError otherwise."""
     if isinstance(value, list):
         return " ".join(text_of(item) for item in value)
     if isinstance(value, (str, int, float)):
@@ -431,62 +376,65 @@ def text_of(value: Any) -> str:
 def _read_rows(
     columns: Columns, table: Table, notes: Counter[str], *, split: Split, labels: Labels
 ) -> Iterator[Tuple[str, InputExample]]:
-    """The examples of a TSV file, and where each of them is."""
+    """The place of each example in a TSV file, and the example."""
     first = table.rows[0].values
     by_number = _numbered(columns, first)
-    is_named = bool(_named_columns(columns))
+    is_named = bool(_names_of(columns))
     has_header = is_named or _has_header(by_number, first, notes, labels=labels)
     if columns.header is None and not has_header and not split.needs_labels:
         notes[f"first row taken as an example, not as a header: {str(first)[:80]}"] += 1
     if has_header:
         _note_long(table, notes)
-    needed = columns_needed(by_number)
-    short: List[str] = []
+    needed = _columns_needed(by_number)
+    short: List[Row] = []
     for row in table.rows[int(has_header) :]:
         cells, where = row.values, table.where(row)
         if len(cells) < needed:
-            short.append(where)
+            short.append(row)
             if not columns.short_rows_are_skipped:
                 raise ValueError(
                     f"{where}: the row has {len(cells)} columns where at least {needed} are needed "
                     f"for {split.name}. Columns are separated by tabs. The row begins "
                     f"{cells[0][:60]!r}."
                 )
-        elif columns.only and cells[by_number.only[0]] != columns.only[1]:
-            notes[f"row left out: not '{columns.only[1]}'"] += 1
+        elif by_number.only and cells[by_number.only[0]] != by_number.only[1]:
+            notes[f"row left out: not '{by_number.only[1]}'"] += 1
         else:
-            parts = [None if place is None else cells[place] for place in by_number[:4]]
-            yield where, InputExample(parts.pop() or f"{split.role}-{row.number}", *parts)
+            *texts, guid = [None if place is None else cells[place] for place in by_number[:4]]
+            yield where, InputExample(guid or f"{split.role}-{row.number}", *texts)
     if short:
         what = "row with too few columns, skipped"
-        table.check_damage({what: len(short)}, short[0])
+        table.check_damage(what, short)
         notes[what] = len(short)
 
 
 def _note_long(table: Table, notes: Counter[str]) -> None:
-    """Counts the rows with more cells than the header: a tab in a text moves what comes behind."""
+    """Counts rows with more cells than the header: a tab in a text shifts the cells after it."""
     width = len(table.rows[0].values)
     wide = [row for row in table.rows if any(cell.strip() for cell in row.values[width:])]
     if wide:
-        first = table.where(wide[0])
         what = "row with more columns than the header"
-        table.check_damage({what: len(wide)}, first)
-        notes[f"{what}, kept (the first: {first})"] += len(wide)
+        table.check_damage(what, wide)
+        notes[f"{what}, kept (the first: {table.where(wide[0])})"] += len(wide)
 
 
-def _numbered(columns: Columns, header: Sequence[str]) -> Columns:
+def _numbered(columns: Columns, header: List[str]) -> Columns:
     """The declaration with each name replaced by its place in the header."""
 
     def number(column: Optional[Column]) -> Optional[int]:
-        return list(header).index(column) if isinstance(column, str) else column
+        return header.index(column) if isinstance(column, str) else column
 
-    only = columns.only and (number(columns.only[0]), columns.only[1])
-    places = [number(column) for column in columns[:4]]
-    return columns._replace(**dict(zip(columns._fields, places)), only=only)
+    return columns._replace(
+        text_a=number(columns.text_a),
+        text_b=number(columns.text_b),
+        label=number(columns.label),
+        guid=number(columns.guid),
+        only=columns.only and (number(columns.only[0]), columns.only[1]),
+    )
 
 
-def columns_needed(columns: Columns) -> int:
-    """Returns how many cells a row must have; one counted from the end comes after the others."""
+def _columns_needed(columns: Columns) -> int:
+    """How many cells a row must have; one counted from the end comes after the others."""
     places = _columns_of(columns)
     first = 1 + max([place for place in places if place >= 0], default=-1)
     return first + max([-place for place in places if place < 0], default=0)
@@ -495,11 +443,11 @@ def columns_needed(columns: Columns) -> int:
 def _has_header(
     columns: Columns, cells: Sequence[str], notes: Counter[str], *, labels: Labels
 ) -> bool:
-    """Whether the first row names columns; where the file is not as declared, the file is right."""
+    """Whether the first row is a header. The row itself decides, against the declaration."""
 
     def word(place: Optional[int]) -> str:
-        is_there = place is not None and -len(cells) <= place < len(cells)
-        return cells[place].strip() if is_there else ""
+        exists = place is not None and -len(cells) <= place < len(cells)
+        return cells[place].strip() if exists else ""
 
     label = word(columns.label)
     if parse_label(label, labels) is not None:
@@ -534,7 +482,6 @@ def parse_label(label: Optional[str], labels: Labels) -> Union[str, float, None]
 
 
 def _label_problem(label: Optional[str], labels: Labels) -> str:
-    """What to tell the user of a label that is missing or unknown."""
     if label is None:
         return "the example has no label, and training and evaluation need one."
     if not labels.names:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The head of classification and regression, and its metrics inside the graph.
 
-Dimensions: B batch, S sequence, H hidden, C labels (1 for regression).
+Dimensions: B batch, H hidden, C labels (1 for regression).
 """
 
 from typing import Any, Callable, Dict, NamedTuple, Sequence
@@ -16,11 +16,11 @@ HEAD_DROPOUT = 0.1
 
 
 class Logits(NamedTuple):
-    """What the head says about a batch."""
+    """The outputs of the head."""
 
     logits: tf.Tensor  # float32 [B, C]; of a regressor [B]
-    probabilities: tf.Tensor  # float32 [B, C]; of a regressor its score, [B, 1]
-    predictions: tf.Tensor  # int32 [B]; of a regressor its score, float32 [B]
+    probabilities: tf.Tensor  # float32 [B, C]; of a regressor the score, [B, 1]
+    predictions: tf.Tensor  # int32 [B]; of a regressor the score, float32 [B]
 
 
 def logits_of(
@@ -30,7 +30,7 @@ def logits_of(
     num_labels: int,
     is_regression: bool,
 ) -> Logits:
-    """Returns what dropout and one dense layer make of the pooled output."""
+    """Returns the outputs of dropout and one dense layer on the pooled output."""
     encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
     pooled = encoded.pooled_output  # [B, H]
     if encoder.config is not None and encoder.config.ln_type == "preln":
@@ -60,10 +60,7 @@ def losses_of(logits: tf.Tensor, labels: tf.Tensor, is_regression: bool) -> tf.T
 
 
 def classification_head(num_labels: int, is_regression: bool) -> fine_tuning_utils.Head:
-    """Returns the head for model_fn.build_model_fn.
-
-    Its outputs are those of `Logits` and, where features have them, label_ids.
-    """
+    """Returns the head, with the outputs of `Logits` and, if features have them, label_ids."""
 
     def head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
@@ -74,15 +71,15 @@ def classification_head(num_labels: int, is_regression: bool) -> fine_tuning_uti
             return fine_tuning_utils.HeadOutput(None, outputs, {})
         labels = tf.reshape(features["label_ids"], [-1])
         outputs["label_ids"] = labels
-        watched = {} if is_regression else {"accuracy": tf.equal(found.predictions, labels)}
+        logged = {} if is_regression else {"accuracy": tf.equal(found.predictions, labels)}
         losses = losses_of(found.logits, labels, is_regression)
-        return fine_tuning_utils.HeadOutput(losses, outputs, watched)
+        return fine_tuning_utils.HeadOutput(losses, outputs, logged)
 
     return head
 
 
 def tpu_metrics(names: Sequence[str], num_labels: int = 2) -> Callable:
-    """Returns the metric_fn for model_fn.build_model_fn: `names` inside the graph."""
+    """Returns the metric_fn of the metrics `names`; see model_fn.build_model_fn."""
 
     def metric_fn(
         *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor

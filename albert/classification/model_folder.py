@@ -1,14 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A classifier or regressor that run_classifier has trained: found by its folder, asked, exported.
+"""A classifier or regressor that run_classifier has trained: read from its folder, asked, exported.
 
     with Classifier("output/mrpc") as model:
         model.predict([("He left.", "He went away."), ("He left.", "It rains.")])
 
-The folder holds classifier.json (task, labels, length, vocabulary), albert_config.json and
-checkpoints.
-
-Dimensions: B batch, S sequence.
+Dimensions: B batch, S sequence, C outputs (labels; 1 of a regressor).
 """
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -31,57 +28,33 @@ FORMAT_VERSION = inference.FORMAT_VERSION
 
 
 class FineTunedClassifier(NamedTuple):
-    """Everything that is needed to answer with a trained model.
+    """What a model's folder says about it."""
 
-    Attributes:
-      config: the encoder's; None of a TF-Hub module that does not bring it along.
-      checkpoint: path prefix of the weights.
-      task: name of the task.
-      labels: in the order of the outputs; () for a regressor.
-      is_regression: whether the one output is a score.
-      max_seq_length: length the model was trained with, separators included.
-      do_lower_case: of the tokenizer.
-      spm_model_file, vocab_file: the tokenizer's file; the other one is None.
-      hub_module: handle of the TF-Hub module that the encoder came from, or None.
-      is_pair: whether the task has two texts; None where the folder does not say so.
-    """
-
-    config: Optional[modeling.AlbertConfig]
-    checkpoint: str
+    config: Optional[modeling.AlbertConfig]  # None with a TF-Hub module that does not bring one
+    checkpoint: str  # path prefix of the weights
     task: str
-    labels: Tuple[str, ...]
+    labels: Tuple[str, ...]  # in the order of the outputs; () for a regressor
     is_regression: bool
-    max_seq_length: int
+    max_seq_length: int  # of the training, special tokens included
     do_lower_case: bool
-    spm_model_file: Optional[str]
+    spm_model_file: Optional[str]  # the tokenizer's file; the other one is None
     vocab_file: Optional[str]
-    hub_module: Optional[str] = None
-    is_pair: Optional[bool] = None
+    hub_module: Optional[str] = None  # handle of the TF-Hub module of the encoder
+    is_pair: Optional[bool] = None  # whether the task has two texts; None: unknown
+
+    @property
+    def output_count(self) -> int:
+        """Returns C."""
+        return len(self.labels) or 1
 
 
-class Outputs(NamedTuple):
-    """What the model says about each input.
-
-    Attributes:
-      probabilities: float32 [B, labels]; of a regressor the score, [B, 1].
-      predictions: int32 [B], number of the label; of a regressor the score, float32 [B].
-      logits: float32 [B, labels]; of a regressor [B, 1].
-    """
-
-    probabilities: tf.Tensor
-    predictions: tf.Tensor
-    logits: tf.Tensor
-
-
-def _read(model_dir: str, checkpoint: Optional[str]) -> inference.Trained:
-    return inference.read_trained(
-        model_dir, DESCRIPTION_NAME, checkpoint, keys=("labels", "is_regression")
-    )
-
-
-def _described(trained: inference.Trained) -> FineTunedClassifier:
+def _read(
+    model_dir: str, checkpoint: Optional[str]
+) -> Tuple[inference.Trained, FineTunedClassifier]:
+    keys = ("labels", "is_regression")
+    trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, keys=keys)
     description = trained.description
-    return FineTunedClassifier(
+    classifier = FineTunedClassifier(
         config=trained.config,
         checkpoint=trained.checkpoint,
         task=description["task"],
@@ -93,15 +66,12 @@ def _described(trained: inference.Trained) -> FineTunedClassifier:
         is_pair=description.get("is_pair"),
         **trained.vocabulary,
     )
+    return trained, classifier
 
 
 def read_classifier(model_dir: str, checkpoint: Optional[str] = None) -> FineTunedClassifier:
-    """Returns the trained model in a folder; see inference.read_trained.
-
-    Raises:
-      ValueError: the folder holds no such model, or its vocabulary is gone or has changed.
-    """
-    return _described(_read(model_dir, checkpoint))
+    """Returns the trained model in a folder; arguments and errors are inference.read_trained's."""
+    return _read(model_dir, checkpoint)[1]
 
 
 def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
@@ -124,16 +94,12 @@ def build_outputs(
     *,
     compute_dtype: tf.DType = tf.float32,
     use_xla: bool = False,
-) -> Outputs:
-    """Builds the network for prediction.
+) -> classifier_model.Logits:
+    """Builds the network for prediction; the caller restores its variables.
 
-    Args:
-      classifier: whose variables to make; restoring them is the caller's.
-      inputs: B and S may be unknown.
-      compute_dtype: of the products.
-      use_xla: compiled clusters, which must not be exported.
+    B and S may be unknown. A graph with use_xla (compiled clusters) must not be exported. The
+    logits of a regressor are [B, 1] here.
     """
-    output_count = 1 if classifier.is_regression else len(classifier.labels)
     encoder = fine_tuning_utils.Encoder(
         classifier.config,
         False,
@@ -145,13 +111,13 @@ def build_outputs(
     found = classifier_model.logits_of(
         encoder,
         inputs._asdict(),
-        num_labels=output_count,
+        num_labels=classifier.output_count,
         is_regression=classifier.is_regression,
     )
-    return Outputs(
+    return classifier_model.Logits(
         probabilities=tf.identity(found.probabilities, name="probabilities"),
         predictions=tf.identity(found.predictions, name="predictions"),
-        logits=tf.reshape(found.logits, [-1, output_count], name="logits"),
+        logits=tf.reshape(found.logits, [-1, classifier.output_count], name="logits"),
     )
 
 
@@ -166,7 +132,7 @@ def export_classifier(
       threshold: if neither None nor NaN, an output "threshold" with this value.
 
     Returns:
-      The folder. Both signatures give the fields of `Outputs`.
+      The folder. Both signatures give the fields of `model.Logits`.
 
     Raises:
       ValueError: the checkpoint does not fit the model.
@@ -189,17 +155,11 @@ def export_classifier(
 
 
 class Prediction(NamedTuple):
-    """What the model says about a text or a pair of texts.
+    """The prediction for a text or a pair of texts."""
 
-    Attributes:
-      label: the most probable label; None from a regressor.
-      probabilities: by label, in the order of the labels; empty from a regressor.
-      score: the regressor's number; None from a classifier.
-    """
-
-    label: Optional[str]
-    probabilities: Dict[str, float]
-    score: Optional[float]
+    label: Optional[str]  # the most probable label; None from a regressor
+    probabilities: Dict[str, float]  # by label, in the order of the labels; {} from a regressor
+    score: Optional[float]  # the regressor's number; None from a classifier
 
 
 class Classifier(inference.Model):
@@ -229,8 +189,7 @@ class Classifier(inference.Model):
           ValueError: no such model, a vocabulary that is gone or changed, or a precision that is
             unknown or not a hub module's.
         """
-        trained = _read(model_dir, checkpoint)
-        self.classifier = _described(trained)
+        trained, self.classifier = _read(model_dir, checkpoint)
         self._tokenizer = trained.tokenizer()
         self.network = trained.network(
             self._build, precision_name=precision_name, batch_size=batch_size
@@ -242,30 +201,26 @@ class Classifier(inference.Model):
         return {"probabilities": outputs.probabilities}
 
     def predict(self, texts: Sequence[inference.Text]) -> List[Prediction]:
-        """Returns a prediction for each text, in order.
+        """Returns a prediction for each text or pair (text_a, text_b), in order.
 
-        Args:
-          texts: each a text, or a pair (text_a, text_b). Text that is too long is cut as in the
-            training.
+        What is too long is cut as in training.
 
         Raises:
           ValueError: an item is neither a text nor a pair of them, or not what the task takes.
         """
-        return [self._prediction(row) for row in self.predict_array(texts)]
+        if self.classifier.is_regression:
+            return [Prediction(None, {}, float(score)) for (score,) in self.predict_array(texts)]
+        labels = self.classifier.labels
+        return [
+            Prediction(labels[int(np.argmax(row))], dict(zip(labels, map(float, row))), None)
+            for row in self.predict_array(texts)
+        ]
 
     def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
-        """Returns the probabilities, float32 [len(texts), labels]; scores of a regressor [., 1].
-
-        Args:
-          texts: as of `predict`.
-
-        Raises:
-          ValueError: as of `predict`.
-        """
-        parts = inference.checked(texts)
+        """Returns the probabilities, or scores, float32 [len(texts), C]; see `predict`."""
         features = classifier_features.convert_examples(
-            [self._example(number, item) for number, item in enumerate(parts)],
-            list(self.classifier.labels) or [None],
+            [self._example(*item) for item in enumerate(inference.checked(texts), 1)],
+            self.classifier.labels or [None],
             max_seq_length=self.classifier.max_seq_length,
             tokenizer=self._tokenizer,
         )
@@ -276,21 +231,14 @@ class Classifier(inference.Model):
                 {"input_ids": item.input_ids[:used], "segment_ids": item.segment_ids[:used]}
             )
         found = [row["probabilities"] for row in self.network.run(rows)]
-        return np.array(found, np.float32).reshape([len(rows), len(self.classifier.labels) or 1])
+        return np.array(found, np.float32).reshape([len(rows), self.classifier.output_count])
 
     def _example(self, number: int, parts: Tuple[str, ...]) -> labelled_examples.InputExample:
         is_pair = self.classifier.is_pair
         if is_pair is not None and is_pair != (len(parts) == 2):
             wanted = "pairs (text_a, text_b)" if is_pair else "single texts"
             raise ValueError(
-                f"Text number {number + 1} is {str(parts)[:60]!r}, a "
+                f"Text number {number} is {str(parts)[:60]!r}, a "
                 f"{'single text' if is_pair else 'pair'}; the model was trained on {wanted}."
             )
         return labelled_examples.InputExample(str(number), *parts)
-
-    def _prediction(self, row: np.ndarray) -> Prediction:
-        if self.classifier.is_regression:
-            return Prediction(None, {}, float(row[0]))
-        labels = self.classifier.labels
-        probabilities = {label: float(value) for label, value in zip(labels, row)}
-        return Prediction(labels[int(np.argmax(row))], probabilities, None)

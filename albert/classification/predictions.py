@@ -1,21 +1,18 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a classifier predicted, in the files that people and leader boards expect.
+"""Writes predictions in the files that people and leader boards expect, and reads texts to predict.
 
-    test_results.tsv      a line an example: the probability of each label, tabs between
-    submit_results.tsv    header "index, prediction", then name and label of each example
-    MRPC.tsv              the same as GLUE wants it (gluebenchmark.com: "Submission format")
-    tnews_predict.json    CLUE: {"id": row, "label": name} a line
-
-All are written in one step each. `read_predict_file` reads what a user wants predicted; what was
-predicted for texts.tsv is in test_results_texts.tsv and submit_results_texts.tsv.
+test_results.tsv      a line for each example: the probability of each label, tabs between
+submit_results.tsv    header "index, prediction", then name and label of each example
+MRPC.tsv              the same as GLUE wants it (gluebenchmark.com: "Submission format")
+tnews_predict.json    CLUE: {"id": row, "label": name} a line
 """
 
 import json
 import logging
 import os
 import zipfile
-from typing import Callable, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -25,20 +22,17 @@ from albert.classification.examples import (
     Fields,
     InputExample,
     Labels,
+    Reading,
     Source,
     Split,
     Table,
     TaskData,
     Texts,
-    columns_needed,
 )
 from albert.classification.task_table import GLUE, Task
 from albert.util import files as file_utils
 
 _LOGGER = logging.getLogger(__name__)
-
-RESULTS_NAME = "test_results.tsv"
-SUBMIT_NAME = "submit_results.tsv"
 
 # GLUE's site refuses a submission that lacks one of these.
 GLUE_SUBMISSION_FILES = tuple(sorted({file for task in GLUE for file in task.submissions.values()}))
@@ -46,7 +40,7 @@ _HIGHEST_STSB_SCORE = 5.0
 
 
 class Predictions(NamedTuple):
-    """What was predicted for some examples, in their order. N examples, L labels."""
+    """The predictions for N examples, in their order, of L labels."""
 
     examples: Sequence[InputExample]
     probabilities: np.ndarray  # float [N, L]; regression: the number, [N, 1]
@@ -56,125 +50,95 @@ class Predictions(NamedTuple):
 # --------------------------------------------------------------------------------------- writing
 
 
-def answers(task: Task, predictions: Predictions) -> List[str]:
-    """Returns the predicted label's name for each example; regression: the number as text.
+def write_predictions(
+    output_dir: str, task: Task, split: str, *, predictions: Predictions
+) -> List[str]:
+    """Writes all the files of a test split's predictions; returns their paths.
 
-    Raises:
-      ValueError: there are not as many predictions as examples.
+    The first split's files have the published names; another one's carry its own name
+    (test_results_mismatched.tsv).
     """
-    counts = [len(part) for part in predictions]
-    if len(set(counts)) > 1:
-        raise ValueError(
-            f"There are {counts[0]} examples, {counts[1]} rows of probabilities and {counts[2]} "
-            "predictions; they must be equally many."
-        )
+    suffix = task.suffix(split)
+    written = write_results(output_dir, task, predictions, suffix=suffix)
+    name = task.split(split).name
+    if name in task.submissions:
+        answers = _answers(task, predictions)
+        if task.is_regression:
+            scores = np.clip(np.reshape(predictions.predictions, [-1]), 0.0, _HIGHEST_STSB_SCORE)
+            answers = [f"{score:.3f}" for score in scores]
+        path = os.path.join(output_dir, task.submissions[name])
+        written.append(_write(path, _submission(predictions, answers)))
+    if not task.submissions and not suffix:
+        path = os.path.join(output_dir, f"{task.name}_predict.json")
+        written.append(_write(path, _clue_lines(task, predictions)))
+    return written
+
+
+def write_results(
+    output_dir: str, task: Task, predictions: Predictions, *, suffix: str = ""
+) -> List[str]:
+    """Writes test_results.tsv and submit_results.tsv, with `suffix` in the name; returns paths."""
+    answers = _answers(task, predictions)
+    rows = np.asarray(predictions.probabilities, np.float32).reshape([len(answers), -1])
+    contents = {
+        "test_results": ["\t".join(map(str, row)) for row in rows],
+        "submit_results": _submission(predictions, answers),
+    }
+    return [
+        _write(os.path.join(output_dir, f"{name}{suffix}.tsv"), lines)
+        for name, lines in contents.items()
+    ]
+
+
+def _answers(task: Task, predictions: Predictions) -> List[str]:
+    """The predicted label's name for each example; regression: the number."""
     if task.is_regression:
         return [str(np.float32(number)) for number in np.reshape(predictions.predictions, [-1])]
     return [task.labels[int(number)] for number in predictions.predictions]
 
 
-def write_predictions(
-    output_dir: str, task: Task, split: str, *, predictions: Predictions
-) -> List[str]:
-    """Writes all the files that a task's predictions go to; returns their paths.
+def _submission(predictions: Predictions, answers: Sequence[str]) -> List[str]:
+    pairs = zip(predictions.examples, answers)
+    return ["index\tprediction", *(f"{example.guid}\t{answer}" for example, answer in pairs)]
 
-    Args:
-      output_dir: their folder.
-      task: names labels, and the files for GLUE and CLUE.
-      split: of task.test_splits. The first one's files have the published names; those of another
-        one carry its own name (test_results_mismatched.tsv).
-      predictions: for each example of the split.
 
-    Raises:
-      ValueError: there are not as many predictions as examples, or no such split.
+def _clue_lines(task: Task, predictions: Predictions) -> List[str]:
+    """A JSON line for each row of the data file.
+
+    If a row is several examples (COPA's choices), the answer is the number of the one whose last
+    label, "belongs", is the most probable.
     """
-    declared = task.split(split)
-    is_first = declared.name == task.split(declared.role).name
-    suffix = "" if is_first else declared.name[len(declared.role) :]
-    written = write_results(output_dir, task, predictions=predictions, suffix=suffix)
-    if declared.name in task.submissions:
-        names = answers(task, predictions)
-        if task.is_regression:
-            numbers = np.clip(np.reshape(predictions.predictions, [-1]), 0.0, _HIGHEST_STSB_SCORE)
-            names = [f"{number:.3f}" for number in numbers]
-        path = os.path.join(output_dir, task.submissions[declared.name])
-        written.append(_write(path, _submission(predictions, names)))
-    if task.clue_name and is_first:
-        path = os.path.join(output_dir, f"{task.clue_name}_predict.json")
-        written.append(write_clue_file(path, task, predictions))
-    return written
+    answers = _answers(task, predictions)
+    if task.examples_per_row > 1:
+        belongs = np.asarray(predictions.probabilities)[:, -1]
+        choices = np.argmax(belongs.reshape([-1, task.examples_per_row]), axis=1)
+        answers = [str(number) for number in choices]
+    rows = [{"id": row, "label": answer} for row, answer in enumerate(answers)]
+    return [json.dumps(row, ensure_ascii=False) for row in rows]
 
 
 def _write(path: str, lines: Iterable[str]) -> str:
     file_utils.atomic_write_text(path, "".join(line + "\n" for line in lines))
-    return str(path)
-
-
-def _submission(predictions: Predictions, names: Sequence[str]) -> List[str]:
-    """A header, and the name and the answer of each example."""
-    pairs = zip(predictions.examples, names)
-    return ["index\tprediction", *(f"{example.guid}\t{name}" for example, name in pairs)]
-
-
-def write_results(
-    output_dir: str, task: Task, *, predictions: Predictions, suffix: str = ""
-) -> List[str]:
-    """Writes test_results.tsv and submit_results.tsv, with `suffix` before the dot.
-
-    Returns the files' paths; raises ValueError as `answers` does.
-    """
-    names = answers(task, predictions)
-    rows = np.asarray(predictions.probabilities, np.float32).reshape([len(names), -1])
-    results = ["\t".join(map(str, row)) for row in rows]
-    paths = []
-    for file, lines in ((RESULTS_NAME, results), (SUBMIT_NAME, _submission(predictions, names))):
-        stem, extension = os.path.splitext(file)
-        paths.append(_write(os.path.join(str(output_dir), f"{stem}{suffix}{extension}"), lines))
-    return paths
-
-
-def write_file_results(
-    output_dir: str, task: Task, predict_file: str, *, predictions: Predictions
-) -> List[str]:
-    """Writes what was predicted for a file of the user's own, whose name the results then carry."""
-    stem = os.path.splitext(os.path.basename(str(predict_file)))[0]
-    return write_results(output_dir, task, predictions=predictions, suffix=f"_{stem}")
-
-
-def write_clue_file(path: str, task: Task, predictions: Predictions) -> str:
-    """Writes CLUE's predictions, a line for each row of the data file, and returns the path.
-
-    Where a row is several examples (COPA's choices), the answer is the number of the one whose
-    last label, "belongs", is the likeliest.
-    """
-    names = answers(task, predictions)
-    if task.examples_per_row > 1:
-        belongs = np.asarray(predictions.probabilities)[:, -1]
-        choices = np.argmax(belongs.reshape([-1, task.examples_per_row]), axis=1)
-        names = [str(number) for number in choices]
-    rows = [{"id": row, "label": name} for row, name in enumerate(names)]
-    return _write(path, (json.dumps(row, ensure_ascii=False) for row in rows))
+    return path
 
 
 class Submission(NamedTuple):
     """A zip file for gluebenchmark.com."""
 
     path: str
-    files: List[str]  # what is in it
+    files: List[str]  # in the zip file
     missing: List[str]  # what GLUE wants beside that
 
 
 def zip_glue_submission(zip_path: str, folders: Sequence[str]) -> Submission:
-    """Packs the GLUE files that lie in some folders into one zip file.
+    """Packs the GLUE files in the tasks' output folders into one zip file.
 
-    Args:
-      zip_path: the zip file; the same content gives the same bytes.
-      folders: output folders of the tasks. Of files with one name the first is taken.
+    The same content gives the same bytes. Of files with one name the first is taken.
 
     Raises:
-      ValueError: none of the files is there.
+      ValueError: none of the files exists.
     """
-    found = {}
+    found: Dict[str, str] = {}
     for folder in folders:
         for name in GLUE_SUBMISSION_FILES:
             path = os.path.join(str(folder), name)
@@ -193,9 +157,9 @@ def zip_glue_submission(zip_path: str, folders: Sequence[str]) -> Submission:
     return Submission(str(zip_path), sorted(found), missing)
 
 
-# ------------------------------------------------------------------------- what is to be predicted
+# --------------------------------------------------------------------------------- texts to predict
 
-# Names under which people keep texts.
+# Usual names of texts.
 _PAIR_NAMES = (
     ("text_a", "text_b"),
     ("sentence1", "sentence2"),
@@ -212,19 +176,14 @@ _GUID_NAMES = ("index", "id", "guid", "idx")
 
 
 def read_predict_file(task: Task, path: str) -> TaskData:
-    """Reads texts to predict from a TSV or JSON-lines file.
+    """Reads texts to predict from a TSV or JSON-lines file; labels in it are ignored.
 
-    Labels, if there are some, are not looked at. The texts are in columns or fields named as the
-    task's, or as usual (text_a and text_b, sentence1 and sentence2, ...); or are the only columns;
-    or the file is laid out as the task's own ones with labels. One log line says what was taken.
-
-    Args:
-      task: says whether texts come in pairs.
-      path: the file.
+    The texts are in columns or fields named as the task's, or as usual (text_a and text_b,
+    sentence1 and sentence2, ...), or are the only columns. One log line says what was taken.
 
     Returns:
       Examples without labels. A column or field "id", "index", "guid" or "idx" names them,
-      otherwise their number does, counted from 0.
+      otherwise their number, counted from 0.
 
     Raises:
       ValueError: the file is missing or empty, the texts are not found, a row has too few columns,
@@ -256,56 +215,32 @@ def read_predict_file(task: Task, path: str) -> TaskData:
     return data
 
 
-def _find_reading(task: Task, table: Table) -> Union[Columns, Fields]:
-    """How to read a file whose layout nobody declared.
-
-    Raises:
-      ValueError: the texts are not found.
-    """
-    first = table.rows[0].values
-    names = _PAIR_NAMES if task.is_pair else _SINGLE_NAMES
-    splits = sorted(task.splits, key=lambda split: split.needs_labels)
-    own = [source.reading for split in splits for source in split.sources]
-    guids = [reading.guid for reading in own if isinstance(reading.guid, str)]
-    guid = next((name for name in guids + list(_GUID_NAMES) if name in first), None)
-    rendered = [reading for reading in own if getattr(reading, "render", None)]
+def _find_reading(task: Task, table: Table) -> Reading:
+    """How to read a file whose layout is not declared; ValueError if the texts are not found."""
+    first, width = table.rows[0].values, 1 + task.is_pair
+    own = [source.reading for split in task.splits for source in split.sources]
+    rendered = [reading for reading in own if isinstance(reading, Fields) and reading.render]
     if rendered and isinstance(first, dict) and rendered[0].text_a in first:
         return rendered[0]._replace(label=None, render=_without_label(rendered[0].render))
-    kind = Fields if isinstance(first, dict) else Columns
-    plain = [(reading.text_a, reading.text_b) for reading in own if reading not in rendered]
-    for text_a, text_b in plain + [(pair + (None,))[:2] for pair in names]:
-        wanted = [name for name in (text_a, text_b) if name is not None]
-        if all(isinstance(name, str) and name in first for name in wanted):
-            return kind(text_a, text_b, None, guid)
-    if kind is Columns:
-        numbered = _by_number(task, [one for one in own if isinstance(one, Columns)], table)
-        if numbered:
-            return numbered
-    wanted = " or ".join(", ".join(pair) for pair in names[:3])
+    plain = [reading[:width] for reading in own if reading not in rendered]
+    for texts in [*plain, *(_PAIR_NAMES if task.is_pair else _SINGLE_NAMES)]:
+        if all(isinstance(name, str) and name in first for name in texts):
+            guids = [reading.guid for reading in own] + list(_GUID_NAMES)
+            guid = next((name for name in guids if isinstance(name, str) and name in first), None)
+            kind = Fields if isinstance(first, dict) else Columns
+            return kind(*texts)._replace(label=None, guid=guid)
+    last = table.rows[-1].values
+    if isinstance(first, list) and len(first) == len(last) == width:
+        labels = Labels(task.labels, task.label_aliases)
+        # Two columns may be a text and its label.
+        if not task.is_pair or labelled_examples.parse_label(last[1].strip(), labels) is None:
+            return Columns(*range(width))
+    names = "text_a, text_b or sentence1, sentence2" if task.is_pair else "text_a or sentence"
     raise ValueError(
         f"'{table.path}': {'a pair of texts' if task.is_pair else 'a text'} was not found in "
-        f"{str(list(first))[:200]}. Give the file a header row with {wanted}, or make it JSON "
-        "lines with these names, or tab-separated texts and nothing else."
+        f"{str(list(first))[:200]}. Give the file a header row with {names}, or make it JSON lines "
+        "with these names, or tab-separated texts and nothing else."
     )
-
-
-def _by_number(task: Task, own: Sequence[Columns], table: Table) -> Optional[Columns]:
-    """Texts alone, or one of the task's layouts whose labels are where it says."""
-    labels = Labels(task.labels, task.label_aliases)
-    cells = table.rows[-1].values
-
-    def holds_label(place: Optional[int]) -> bool:
-        text = "" if place is None else cells[place].strip()
-        return labelled_examples.parse_label(text, labels) is not None
-
-    is_plain = len(cells) == len(table.rows[0].values) == 1 + task.is_pair
-    if is_plain and not (task.is_pair and holds_label(1)):
-        return Columns(0, 1 if task.is_pair else None)
-    for reading in own:
-        is_wide_enough = isinstance(reading.text_a, int) and len(cells) >= columns_needed(reading)
-        if is_wide_enough and holds_label(reading.label):
-            return reading._replace(label=None, guid=None, header=None)
-    return None
 
 
 def _without_label(render: Callable) -> Callable:

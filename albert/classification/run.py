@@ -8,18 +8,18 @@ outcome = fine_tuning.run(settings, ClassifierTask)
 import dataclasses
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, tokenization
-from albert.classification import examples as labelled_examples
 from albert.classification import features as classifier_features
 from albert.classification import model as classifier_model
-from albert.classification import model_folder as fine_tuned_classifier
+from albert.classification import model_folder
 from albert.classification import predictions as classifier_predictions
 from albert.classification import tasks as classifier_tasks
+from albert.classification.examples import TaskData
 from albert.data import batches as input_pipeline
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning, metrics
@@ -30,33 +30,12 @@ _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
-# The flags that describe a task of one's own -> what custom_task calls them.
-DESCRIPTION_FLAGS = {
-    "task_file": "path",
-    "text_a_column": "text_a",
-    "text_b_column": "text_b",
-    "label_column": "label",
-    "guid_column": "guid",
-    "header": "header",
-    "labels": "labels",
-    "metric": "metric",
-    "metrics": "metrics",
-    "train_file": "train_file",
-    "dev_file": "dev_file",
-    "test_file": "test_file",
-}
 
 
 @dataclasses.dataclass(frozen=True)
-class ClassifierSettings(TaskSettings):
-    """The flags of run_classifier."""
+class CustomTaskFlags:
+    """The flags that describe a custom task; custom_task has the same names without "_column"."""
 
-    data_dir: Optional[str]
-    task_name: str
-    keep_checkpoint_max: int
-    predict_file: Optional[str]
-    export_dir: Optional[str]
-    threshold_to_export: float
     task_file: Optional[str]
     text_a_column: Optional[str]
     text_b_column: Optional[str]
@@ -71,16 +50,29 @@ class ClassifierSettings(TaskSettings):
     test_file: Optional[str]
 
 
+@dataclasses.dataclass(frozen=True)
+class ClassifierSettings(TaskSettings, CustomTaskFlags):
+    """The flags of run_classifier."""
+
+    data_dir: Optional[str]
+    task_name: str
+    keep_checkpoint_max: int
+    predict_file: Optional[str]
+    export_dir: Optional[str]
+    threshold_to_export: float
+
+
 def find_task(settings: ClassifierSettings) -> classifier_tasks.Task:
     """Returns the task that the flags name or describe.
 
     Raises:
       ValueError: an unknown task, or settings of a custom task for one that is not.
     """
-    given = {flag: getattr(settings, flag) for flag in DESCRIPTION_FLAGS}
+    flags = [field.name for field in dataclasses.fields(CustomTaskFlags)]
+    given = {flag: getattr(settings, flag) for flag in flags}
     if settings.task_name.strip().lower() == classifier_tasks.CUSTOM:
-        described = {DESCRIPTION_FLAGS[flag]: value for flag, value in given.items()}
-        return classifier_tasks.custom_task(described.pop("path") or "", **described)
+        described = {flag.replace("_column", ""): value for flag, value in given.items()}
+        return classifier_tasks.custom_task(described.pop("task_file") or "", **described)
     for flag, value in given.items():
         if value is not None:
             raise ValueError(
@@ -91,19 +83,15 @@ def find_task(settings: ClassifierSettings) -> classifier_tasks.Task:
 
 
 def measured(task: classifier_tasks.Task) -> List[str]:
-    """Returns the names of what is measured on a task."""
-    return list(dict.fromkeys(task.metrics + (task.best_metric, "eval_loss")))
+    """Returns the names of a task's measurements."""
+    return list(dict.fromkeys((*task.metrics, "eval_loss")))
 
 
 class ClassifierTask(fine_tuning.Task):
-    """Texts or pairs with a label or a number each.
-
-    Attributes:
-      declared: the task as the table of tasks, or the user, describes it.
-    """
+    """Texts or pairs with a label or a number each; `declared` is the task's declaration."""
 
     settings: ClassifierSettings
-    description_name = fine_tuned_classifier.DESCRIPTION_NAME
+    description_name = model_folder.DESCRIPTION_NAME
 
     def __init__(self, settings: ClassifierSettings, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
@@ -116,7 +104,7 @@ class ClassifierTask(fine_tuning.Task):
 
     @classmethod
     def check_flags(cls, settings: ClassifierSettings) -> None:  # type: ignore[override]
-        """Checks that there is something to do, and what to do it with."""
+        """Checks that there is something to do, and data for it."""
         names = ("do_train", "do_eval", "do_predict", "predict_file", "export_dir")
         if not any(getattr(settings, name) for name in names):
             raise ValueError(
@@ -137,7 +125,7 @@ class ClassifierTask(fine_tuning.Task):
         """Returns what classifier.json says of the task."""
         task = self.declared
         return {
-            "format_version": fine_tuned_classifier.FORMAT_VERSION,
+            "format_version": model_folder.FORMAT_VERSION,
             "task": task.name,
             "labels": list(task.labels),
             "is_regression": task.is_regression,
@@ -156,12 +144,11 @@ class ClassifierTask(fine_tuning.Task):
             wanted.append(self._splits(task.test_splits or ("test",))[0])
         for split in wanted:
             if not classifier_tasks.has_split(task, settings.data_dir, split):
-                classifier_tasks.read_examples(
-                    task, settings.data_dir, split
-                )  # says what is lacking
+                # Raises an error that names the missing files.
+                classifier_tasks.read_examples(task, settings.data_dir, split)
 
-    def _splits(self, names: Any) -> List[str]:
-        """The first one has to be there; of the others, those that are."""
+    def _splits(self, names: Sequence[str]) -> List[str]:
+        """The splits that exist; the first one if there is none, so that it is missed."""
         found = [
             name
             for name in names
@@ -169,17 +156,25 @@ class ClassifierTask(fine_tuning.Task):
         ]
         return found or list(names[:1])
 
-    def features(self, split: str) -> classifier_features.SplitFeatures:
+    def features(self, split: str) -> fine_tuning.Split:
         """Returns the examples of a split and the file of their features."""
-        settings = self.settings
-        return classifier_features.cached_features(
+        task, settings = self.declared, self.settings
+        folder, length = settings.cached_dir or settings.output_dir, settings.max_seq_length
+        path = classifier_features.cache_path(folder, task, split, max_seq_length=length)
+        data = classifier_tasks.read_examples(task, settings.data_dir, split)
+        return self._written(data, path, f"{task.name} {split}")
+
+    def _written(self, data: TaskData, path: str, description: str) -> fine_tuning.Split:
+        """The examples, and the file of their features."""
+        records = classifier_features.write_features(
             self.declared,
-            settings.data_dir,
-            split,
-            cached_dir=settings.cached_dir or settings.output_dir,
-            max_seq_length=settings.max_seq_length,
+            data,
+            output_file=path,
+            max_seq_length=self.settings.max_seq_length,
             tokenizer=self.tokenizer,
+            description=description,
         )
+        return fine_tuning.Split(data.examples, records)
 
     def spec(self, is_training: bool) -> input_pipeline.FeatureSpec:
         """Returns the declaration of the records."""
@@ -192,15 +187,15 @@ class ClassifierTask(fine_tuning.Task):
         task = self.declared
         return classifier_model.classification_head(task.num_labels, task.is_regression)
 
-    def constant_loss(self, features: classifier_features.SplitFeatures) -> float:
+    def constant_loss(self, features: fine_tuning.Split) -> float:
         """Returns the entropy of the labels, or their variance."""
-        labels = [example.label for example in features.data.examples]
+        labels = [example.label for example in features.examples]
         return metrics.constant_loss(labels, self.declared.is_regression)
 
     # ---- evaluation ----
 
     def eval_splits(self) -> Dict[str, Any]:
-        """Returns the development data; of several the first one decides."""
+        """Returns the development data, of which the first split decides."""
         if not self.settings.do_eval:
             return {}
         names = self.declared.dev_splits or ("dev",)
@@ -265,18 +260,17 @@ class ClassifierTask(fine_tuning.Task):
         """Predicts --predict_file or the test data."""
         settings, task = self.settings, self.declared
 
-        def predictions(features: classifier_features.SplitFeatures) -> Any:
+        def predictions(features: fine_tuning.Split) -> classifier_predictions.Predictions:
             outputs = outputs_of(features)
             return classifier_predictions.Predictions(
-                features.data.examples, outputs["probabilities"], outputs["predictions"]
+                features.examples, outputs["probabilities"], outputs["predictions"]
             )
 
         if settings.predict_file:
-            return classifier_predictions.write_file_results(
-                settings.output_dir,
-                task,
-                settings.predict_file,
-                predictions=predictions(self._own_texts()),
+            found = predictions(self._own_texts())
+            stem = os.path.splitext(os.path.basename(settings.predict_file))[0]
+            return classifier_predictions.write_results(
+                settings.output_dir, task, found, suffix=f"_{stem}"
             )
         written = []
         for split in self._splits(task.test_splits or ("test",)):
@@ -285,35 +279,27 @@ class ClassifierTask(fine_tuning.Task):
             )
         return written
 
-    def _own_texts(self) -> classifier_features.SplitFeatures:
-        """The features of the user's own texts."""
+    def _own_texts(self) -> fine_tuning.Split:
+        """The texts of --predict_file and the file of their features."""
         settings, task = self.settings, self.declared
         data = classifier_predictions.read_predict_file(task, settings.predict_file)
-        _LOGGER.info("%s", labelled_examples.dirt_line("predict_file", data))
+        _LOGGER.info("%s", data.log_line("predict_file"))
         folder = settings.cached_dir or settings.output_dir
         name = f"{task.name}_predict_file.{settings.max_seq_length}.tf_record"
-        records = classifier_features.write_features(
-            task,
-            data,
-            output_file=os.path.join(folder, name),
-            max_seq_length=settings.max_seq_length,
-            tokenizer=self.tokenizer,
-            description="predict_file",
-        )
-        return classifier_features.SplitFeatures(data, records)
+        return self._written(data, os.path.join(folder, name), "predict_file")
 
     def export(self, run: fine_tuning.FineTuning, checkpoint: str) -> str:
         """Exports a SavedModel."""
         folder = self.settings.output_dir
         documents = {self.description_name: run.description()}
         if run.config is not None:
-            documents[fine_tuned_classifier.CONFIG_NAME] = run.config.to_dict()
+            documents[model_folder.CONFIG_NAME] = run.config.to_dict()
         for name, content in documents.items():
             path = os.path.join(folder, name)
             if not tf.io.gfile.exists(path):  # the checkpoint was trained elsewhere
                 files.atomic_write_json(path, content)
-        return fine_tuned_classifier.export_classifier(
+        return model_folder.export_classifier(
             self.settings.export_dir,
-            fine_tuned_classifier.read_classifier(folder, checkpoint),
+            model_folder.read_classifier(folder, checkpoint),
             threshold=self.settings.threshold_to_export,
         )

@@ -1,12 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The classification tasks by name, their examples, and tasks of one's own.
+"""The classification tasks by name, their examples, and a user's own tasks.
 
     task = get_task("MRPC")
     data = read_examples(task, "glue", "dev")     # glue/MRPC/dev.tsv, or dev.tsv in glue itself
     task.labels, task.best_metric, task.recipe.learning_rate
 
-The tasks themselves are declared in `task_table`; a task of one's own by `custom_task`.
+Published tasks are declared in `task_table`.
 """
 
 import json
@@ -14,6 +14,8 @@ import logging
 import os
 import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+
+import tensorflow.compat.v1 as tf
 
 from albert.classification import examples as labelled_examples
 from albert.classification import task_table
@@ -42,11 +44,7 @@ _OF_NUMBERS = ("pearson", "spearman", "MSE")
 
 
 def get_task(name: str) -> Task:
-    """Returns a task by its name, in any case.
-
-    Raises:
-      ValueError: there is none of that name.
-    """
+    """Returns a task by its name, in any case; ValueError if there is none."""
     key = name.strip().lower()
     if key in TASKS:
         return TASKS[key]
@@ -57,31 +55,34 @@ def get_task(name: str) -> Task:
     )
 
 
+def is_regression(task_name: str) -> bool:
+    """Returns whether a published task has scores for labels; False for any other name."""
+    task = TASKS.get(task_name.strip().lower())
+    return task is not None and task.is_regression
+
+
 # --------------------------------------------------------------------------------------- reading
 
 
 def task_folders(task: Task, data_dir: str) -> List[str]:
-    """Returns where a task's files may lie: below `data_dir` in its own folder, or in it itself.
+    """Returns where a task's files may be: its own folders in `data_dir`, and `data_dir` itself.
 
     Raises:
       ValueError: `data_dir` is no folder.
     """
-    import tensorflow.compat.v1 as tf
-
     data_dir = os.path.expanduser(str(data_dir or ""))
     if not data_dir or not tf.io.gfile.isdir(data_dir):
         raise ValueError(
             f"--data_dir '{data_dir}' is not a folder. Give the folder of all tasks (with "
-            f"{task.folder or 'the data'} in it) or the task's own."
+            f"{task.folder} in it) or the task's own."
         )
-    there = {name.rstrip("/").lower(): name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)}
-    own = [there[name.lower()] for name in task.folders if name.lower() in there]
-    folders = [os.path.join(data_dir, name) for name in dict.fromkeys(own)]
-    return folders + [data_dir]
+    found = {name.rstrip("/").lower(): name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)}
+    own = [found[name.lower()] for name in task.folders if name.lower() in found]
+    return [os.path.join(data_dir, name) for name in dict.fromkeys(own)] + [data_dir]
 
 
 def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
-    """Reads a split of a task, and logs one line on what was read and what was dirty in it.
+    """Reads a split of a task and logs one line on it.
 
     Args:
       task: the declaration.
@@ -89,30 +90,30 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
       split: "train", "dev" or "test", or one of task.dev_splits and task.test_splits.
 
     Returns:
-      Examples in the file's order, with texts as they were written. Labels are names (regression:
-      numbers); examples of a test split may have None.
+      Examples in the file's order, with texts as written. Labels are names (regression: numbers);
+      examples of a test split may have None.
 
     Raises:
       ValueError: no such split, no such file, or a row that cannot be used (see
-        `labelled_examples.read_split`).
+        `examples.read_split`).
     """
     labels = Labels(task.labels, task.label_aliases, task.dropped_labels)
     folders = _folders_to_read(task, data_dir)
     data = labelled_examples.read_split(task.split(split), folders, labels)
-    _LOGGER.info("%s", labelled_examples.dirt_line(f"{task.name} {split}", data))
+    _LOGGER.info("%s", data.log_line(f"{task.name} {split}"))
     return data
 
 
 def has_split(task: Task, data_dir: str, split: str) -> bool:
-    """Returns whether a file for the split is there."""
-    declared = task.split(split)
-    return bool(labelled_examples.find_files(declared, _folders_to_read(task, data_dir)))
+    """Returns whether a file for the split exists."""
+    folders = _folders_to_read(task, data_dir)
+    return bool(labelled_examples.find_files(task.split(split), folders))
 
 
 def _folders_to_read(task: Task, data_dir: str) -> List[str]:
-    """The task's own folders, or `data_dir` where there are none: its files may be another task's.
+    """The task's own folders, or `data_dir` if there are none: it may hold another task's files.
 
-    A task of the user's own has no published folder; one of its name need not be its data.
+    A custom task has no published folder; one of its name need not hold its data.
     """
     *own, parent = task_folders(task, data_dir)
     if task.name not in TASKS:
@@ -120,18 +121,18 @@ def _folders_to_read(task: Task, data_dir: str) -> List[str]:
     return own or [parent]
 
 
-# ---------------------------------------------------------------------------------- tasks of users
+# ------------------------------------------------------------------------------ a user's own tasks
 
 
-class _Kind(NamedTuple):
-    """What a setting may be."""
+class _Setting(NamedTuple):
+    """A setting of a custom task: its default and what it may be. None is always allowed."""
 
+    default: Any
     words: str
-    types: Tuple[type, ...]
-    item_types: Tuple[type, ...] = ()  # of a list; (): it may not be one
+    types: Tuple[type, ...] = (str,)
+    item_types: Tuple[type, ...] = ()  # of a list; (): no list is allowed
 
     def allows(self, value: Any) -> bool:
-        """Whether a setting of this kind may have the value; None is none."""
         is_list = self.item_types and isinstance(value, (list, tuple))
         parts, types = (value, self.item_types) if is_list else ([value], self.types)
         return value is None or all(
@@ -140,37 +141,36 @@ class _Kind(NamedTuple):
         )
 
 
-_COLUMN = _Kind("the number of a column, or the name of a column or field", (int, str))
+_COLUMN = "the number of a column, or the name of a column or field"
 _LIST = "a list of names, or text with commas between them"
-_TEXT = _Kind("text", (str,))
-_CUSTOM = {  # setting -> default, kind
-    "text_a": (None, _COLUMN),
-    "text_b": (None, _COLUMN),
-    "label": ("label", _COLUMN),
-    "guid": (None, _COLUMN),
-    "header": (None, _Kind("true or false", (bool,))),
-    "labels": (None, _Kind(_LIST, (str,), (str, int, bool))),
-    "metric": ("", _TEXT),
-    "metrics": ((), _Kind(_LIST, (str,), (str,))),
-    "train_file": ("train.tsv", _TEXT),
-    "dev_file": ("dev.tsv", _TEXT),
-    "test_file": ("test.tsv", _TEXT),
-    "name": (CUSTOM, _TEXT),
+_CUSTOM = {
+    "text_a": _Setting(None, _COLUMN, (int, str)),
+    "text_b": _Setting(None, _COLUMN, (int, str)),
+    "label": _Setting("label", _COLUMN, (int, str)),
+    "guid": _Setting(None, _COLUMN, (int, str)),
+    "header": _Setting(None, "true or false", (bool,)),
+    "labels": _Setting(None, _LIST, (str,), (str, int, bool)),
+    "metric": _Setting("", "text"),
+    "metrics": _Setting((), _LIST, (str,), (str,)),
+    "train_file": _Setting("train.tsv", "text"),
+    "dev_file": _Setting("dev.tsv", "text"),
+    "test_file": _Setting("test.tsv", "text"),
+    "name": _Setting(CUSTOM, "text"),
 }
 _JSON_EXTENSIONS = (".json", ".jsonl", ".ndjson")
 _CUSTOM_RECIPE = Recipe(128, 32, 2e-5, num_train_epochs=3, warmup_proportion=0.1)
 
 
 def custom_task(task_file: str = "", **settings: Any) -> Task:
-    """Returns a task of the user's own.
+    """Returns a user's own task.
 
     Args:
       task_file: JSON file with an object of the settings below; "" for none.
       **settings: values of flags; None and "" are ignored, others override the file.
         text_a, text_b, label, guid: column numbers from 0 (negative: from the end) or names of the
-          header row; for files that end in .json or .jsonl, names of fields. text_b and guid may
-          be left out; label is "label" unless named.
-        header: whether TSV files have a header row; unless given, the first row is looked at.
+          header row; for files that end in .json or .jsonl, names of fields. text_b and guid are
+          optional.
+        header: whether TSV files have a header row; by default the first row decides.
         labels: list or comma-separated text, or "regression".
         metric: chooses the best checkpoint; eval_accuracy (regression: pearson) by default.
         metrics: further ones to report.
@@ -181,22 +181,27 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
       ValueError: an unknown setting or one of another type, text_a or labels missing, a label that
         occurs twice, an unknown metric or one that does not suit the labels.
     """
-    given = _read_custom_file(task_file) if task_file else {}
+    given = {}
+    if task_file:
+        try:
+            given = file_utils.read_json_object(task_file)
+        except ValueError as error:
+            raise ValueError(f"Task file {error} It holds the task's settings.") from None
+    given.update({key: value for key, value in settings.items() if value not in (None, "", ())})
     try:
-        return _custom_task(given, settings)
+        return _custom_task(given)
     except ValueError as error:
         raise ValueError(f"Task file '{task_file}': {error}" if task_file else str(error)) from None
 
 
-def _custom_task(given: Dict[str, Any], settings: Mapping[str, Any]) -> Task:
-    """The task of a file's settings and of others, which override them."""
-    given.update({key: value for key, value in settings.items() if value not in (None, "", ())})
+def _custom_task(given: Mapping[str, Any]) -> Task:
     unknown = sorted(set(given) - set(_CUSTOM))
     if unknown:
         raise ValueError(
             f"A custom task has no setting {', '.join(unknown)}. Settings: {', '.join(_CUSTOM)}."
         )
-    values = {**{name: default for name, (default, _) in _CUSTOM.items()}, **given}
+    values = {name: setting.default for name, setting in _CUSTOM.items()}
+    values.update({name: value for name, value in given.items() if value is not None})
     _check_kinds(values)
     if values["text_a"] is None:
         raise ValueError(
@@ -212,27 +217,16 @@ def _custom_task(given: Dict[str, Any], settings: Mapping[str, Any]) -> Task:
         folders=(values["name"],),
         splits=tuple(_custom_split(name, values) for name in ("train", "dev", "test")),
         labels=labels,
-        metrics=metrics,
-        best_metric=best,
         recipe=_CUSTOM_RECIPE,
-        clue_name=values["name"],
+        metrics=metrics,
     )
 
 
-def _read_custom_file(path: str) -> Dict[str, Any]:
-    """The settings in a JSON file."""
-    try:
-        return file_utils.read_json_object(path)
-    except ValueError as error:
-        raise ValueError(f"Task file {error} It holds the task's settings.") from None
-
-
 def _check_kinds(values: Mapping[str, Any]) -> None:
-    """Refuses values that their settings cannot have."""
-    for name, (_, kind) in _CUSTOM.items():
-        if not kind.allows(values[name]):
+    for name, setting in _CUSTOM.items():
+        if not setting.allows(values[name]):
             shown = json.dumps(values[name], ensure_ascii=False, default=str)[:80]
-            raise ValueError(f"{name} is {shown}; it must be {kind.words}.")
+            raise ValueError(f"{name} is {shown}; it must be {setting.words}.")
     if not re.fullmatch(r"[\w.-]+", values["name"]):
         raise ValueError(
             f"name is {values['name'][:80]!r}; it becomes part of file names and must be made of "
@@ -249,7 +243,6 @@ def _listed(value: Any) -> List[str]:
 
 
 def _custom_labels(value: Any) -> Tuple[str, ...]:
-    """The label names; () for regression."""
     labels = tuple(_listed(value))
     if labels == ("regression",):
         return ()
@@ -264,7 +257,6 @@ def _custom_labels(value: Any) -> Tuple[str, ...]:
 
 
 def _check_metrics(metrics: Sequence[str], labels: Sequence[str]) -> None:
-    """Refuses metrics that there are not, or not for these labels."""
     for metric in metrics:
         if metric not in METRICS:
             raise ValueError(f"Unknown metric {metric!r}. Metrics: {', '.join(METRICS)}.")
@@ -275,34 +267,21 @@ def _check_metrics(metrics: Sequence[str], labels: Sequence[str]) -> None:
             raise ValueError(f"Metric 'f1' needs two labels; there are {len(labels)}.")
 
 
-def _column(value: Any) -> Any:
-    """A column number where the text is one; otherwise a name."""
-    is_number = isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]+\s*", value)
-    return int(value) if is_number else value
-
-
 def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
-    """A split of the user's task, read as its file's extension says.
-
-    Raises:
-      ValueError: columns with names, in files without a header row.
-    """
     file = values[f"{name}_file"]
-    keys = ("text_a", "text_b", "label", "guid")
+    places = {key: values[key] for key in ("text_a", "text_b", "label", "guid")}
     if file.endswith(_JSON_EXTENSIONS):
-        names = [None if values[key] is None else str(values[key]) for key in keys]
-        return Split(name, (Source(file, Fields(*names)),))
-    columns = Columns(*(_column(values[key]) for key in keys), header=values["header"])
-    named = [column for column in columns[:4] if isinstance(column, str)]
-    if named and columns.header is False:
+        names: Dict[str, Any] = {
+            key: None if place is None else str(place) for key, place in places.items()
+        }
+        return Split(name, (Source(file, Fields(**names)),))
+    for key, place in places.items():  # flags give numbers as text
+        if isinstance(place, str) and re.fullmatch(r"\s*-?[0-9]+\s*", place):
+            places[key] = int(place)
+    named = [place for place in places.values() if isinstance(place, str)]
+    if named and values["header"] is False:
         raise ValueError(
             f"header is false, but {', '.join(named)} would be found in the header row of {file}. "
             "Leave header out, or give the columns' numbers, from 0."
         )
-    return Split(name, (Source(file, columns),))
-
-
-def is_regression(task_name: str) -> bool:
-    """Returns whether a task has scores for labels; one of the caller's own has not."""
-    task = TASKS.get(task_name.strip().lower())
-    return task is not None and task.is_regression
+    return Split(name, (Source(file, Columns(**places, header=values["header"])),))

@@ -25,7 +25,7 @@ class Choice(NamedTuple):
     """The option that a model has chosen."""
 
     option: str
-    number: int  # of the option, from 0
+    number: int  # its index
     probabilities: List[float]  # of all options, in their order
 
 
@@ -63,7 +63,7 @@ class Answerer(inference.Model):
     def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
         sequences = {name: inputs[name] for name in inference.SEQUENCES}
         sequences["label_ids"] = tf.zeros_like(sequences["input_ids"][:, 0])
-        # An option is scored by itself; the options of a question are compared afterwards.
+        # Each option is scored alone; `predict` compares those of a question.
         head = race_model.choice_head(0.0, num_choices=1)
         outputs = head(sequences, self._trained.encoder(dtype)).outputs
         return {"score": outputs["logits"][:, 0]}  # [B]
@@ -71,29 +71,22 @@ class Answerer(inference.Model):
     def answer(self, article: str, question: str, options: Sequence[str]) -> Choice:
         """Returns the option that answers a question on an article.
 
-        Args:
-          article: what is cut at its end where it is too long.
-          question: may have a blank, as in RACE, for the option's place.
-          options: at least one.
+        An article that is too long is cut at its end. The question may have a blank (_) for the
+        option, as in RACE.
         """
         return self.predict([(article, question, options)])[0]
 
     def predict(self, texts: Sequence[Tuple[str, str, Sequence[str]]]) -> List[Choice]:
-        """Returns a choice for each (article, question, options), in order.
-
-        Raises:
-          ValueError: there are no options.
-        """
+        """Returns a choice for each (article, question, options); ValueError without options."""
         passages = []
         for number, (article, question, options) in enumerate(texts):
             if isinstance(options, str) or not options:
                 raise ValueError(f"Question number {number + 1} needs a list of options.")
             item = race_examples.Question(question, tuple(options), None)
             passages.append(race_examples.Passage(str(number), article, (item,)))
+        converted = race_features.convert_passages(passages, self._encoder, self._tokenizer)
         rows = []
-        for record in race_features.convert_passages(
-            passages, self._encoder, self._tokenizer
-        ).records:
+        for record in converted.records:
             columns = (record[name] for name in inference.SEQUENCES)
             for ids, mask, segments in zip(*columns):
                 used = sum(mask)

@@ -6,15 +6,11 @@ A question is one sequence for each option: [CLS] article [SEP] question and opt
 question with its option the last max_qa_length tokens are kept, and the article is cut at its end
 to what is left (RACE in ALBERT, arXiv:1909.11942, section 4.1).
 
-    split = race_examples.read_split("data", "train")
-    records = write_features(split, output_file=path, max_seq_length=512, max_qa_length=128, ...)
-
 Dimensions: C options, S sequence.
 """
 
 import functools
-import os
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence
 
 from albert import tokenization
 from albert.data import batches as input_pipeline
@@ -31,24 +27,20 @@ def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> input_p
 
     input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
     """
-    sequences = (num_choices, max_seq_length)
-    shapes: Dict[str, Tuple[int, ...]] = dict.fromkeys(
-        ("input_ids", "input_mask", "segment_ids"), sequences
-    )
-    shapes.update(label_ids=(), is_real_example=())
-    return input_pipeline.FeatureSpec([input_pipeline.Feature(*item) for item in shapes.items()])
+    sequences = ("input_ids", "input_mask", "segment_ids")
+    shape = (num_choices, max_seq_length)
+    features = [input_pipeline.Feature(name, shape) for name in sequences]
+    features += [input_pipeline.Feature(name, ()) for name in ("label_ids", "is_real_example")]
+    return input_pipeline.FeatureSpec(features)
 
 
 def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
-    """Checks that there is room for the article.
-
-    Raises:
-      ValueError: there is none.
-    """
+    """Raises ValueError if there is no room for the article."""
     if not 0 < max_qa_length < max_seq_length - 3:
         raise ValueError(
             f"--max_qa_length={max_qa_length} must be at least 1 and leave room for the article in "
-            f"--max_seq_length={max_seq_length}, three of which are special. Usual are 128 and 512."
+            f"--max_seq_length={max_seq_length}, besides three special tokens. Usual are 128 and "
+            "512."
         )
 
 
@@ -56,7 +48,7 @@ def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
 
 
 class Encoder:
-    """Puts the ids of an article and of a question with an option together."""
+    """Makes features of the ids of an article and of a question with its options."""
 
     def __init__(
         self, tokenizer: tokenization.FullTokenizer, max_seq_length: int, max_qa_length: int
@@ -66,12 +58,12 @@ class Encoder:
         self._qa_length = max_qa_length
         self._first, self._separator = tokenizer.required_ids(["[CLS]", "[SEP]"])
 
-    def is_cut(self, article: Sequence[int], ending: Sequence[int]) -> bool:
-        """Whether not all of the article fits."""
+    def is_article_cut(self, article: Sequence[int], ending: Sequence[int]) -> bool:
+        """Returns whether the article is too long."""
         return len(article) + min(len(ending), self._qa_length) + 3 > self._length
 
     def is_ending_cut(self, ending: Sequence[int]) -> bool:
-        """Whether not all of the question with its option is kept."""
+        """Returns whether the question with its option is too long."""
         return len(ending) > self._qa_length
 
     def features(
@@ -82,13 +74,13 @@ class Encoder:
         *,
         label: Any,
     ) -> InputFeatures:
-        """The C sequences of a question; an unknown answer becomes 0."""
+        """Returns the C sequences of a question; an unknown answer becomes 0."""
         rows = [self._row(article, ending) for ending in endings]
         ids, masks, segments = (list(part) for part in zip(*rows))
         return InputFeatures(ids, masks, segments, label or 0, example_id=example_id)
 
     def _row(self, article: Sequence[int], ending: Sequence[int]) -> List[List[int]]:
-        """ids, mask and segments of one sequence."""
+        """Ids, mask and segments of one sequence."""
         second = list(ending[-self._qa_length :]) + [self._separator]
         room = self._length - 2 - len(second)
         first = [self._first, *article[:room], self._separator]
@@ -104,16 +96,16 @@ def convert_single_example(
     """Returns the features of one question whose texts are prepared, as RaceProcessor makes them.
 
     Args:
-      example_index: without effect; there for callers that pass it.
+      example_index: ignored.
       example: race_examples.InputExample, or PaddingInputExample.
       label_size: C.
       max_seq_length: S.
       tokenizer: its `tokenize` is applied to the texts as they are.
-      max_qa_length: how many tokens of the question with its option are kept at most.
+      max_qa_length: most tokens of the question with its option.
 
     Raises:
-      ValueError: lengths that do not go together, another number of endings, or a vocabulary that
-        lacks [CLS] or [SEP].
+      ValueError: lengths that do not fit each other, another number of endings, or a vocabulary
+        that lacks [CLS] or [SEP].
     """
     del example_index
     encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
@@ -141,7 +133,7 @@ def convert_passages(
     encoder: Encoder,
     tokenizer: tokenization.FullTokenizer,
 ) -> feature_cache.Conversion:
-    """The records of all questions on some passages, each article tokenised once."""
+    """Returns the records of all questions on some passages; each text is tokenised once."""
     questions = [(passage, item) for passage in passages for item in passage.questions]
     texts = [passage.article for passage in passages]
     texts += [ending for _, item in questions for ending in item.endings()]
@@ -152,7 +144,7 @@ def convert_passages(
         article, endings = ids[passage.article], [ids[text] for text in item.endings()]
         features = encoder.features(passage.identity, article, endings, label=item.answer)
         records.append(record_of(features))
-        cut_articles += any(encoder.is_cut(article, ending) for ending in endings)
+        cut_articles += any(encoder.is_article_cut(article, ending) for ending in endings)
         cut_endings += any(encoder.is_ending_cut(ending) for ending in endings)
     notes = {"question whose article was cut": cut_articles, "cut question": cut_endings}
     return feature_cache.Conversion(records, notes)
@@ -192,24 +184,12 @@ def write_features(
     tokenizer: tokenization.FullTokenizer,
     exact_path: bool = False,
     num_processes: Optional[int] = None,
-    description: str = "",
+    description: str = "features",
 ) -> feature_cache.RecordFile:
-    """Writes the features of a split unless they are there already, made from the same things.
+    """Writes the features of a split unless they exist already, made from the same things.
 
-    Args:
-      split: the questions.
-      output_file: the record file.
-      max_seq_length: S.
-      max_qa_length: how many tokens of the question with its option are kept at most.
-      tokenizer: prepares the texts and cuts them into tokens.
-      exact_path, num_processes: see `feature_cache.build_records`.
-      description: for the log; "race train" or the like.
-
-    Returns:
-      The record file.
-
-    Raises:
-      ValueError: lengths that do not go together, or the vocabulary lacks [CLS] or [SEP].
+    The other arguments are those of `feature_cache.build_records`; errors are those of
+    `convert_single_example`.
     """
     encoder = Encoder(tokenizer, max_seq_length, max_qa_length)
     return feature_cache.build_records(
@@ -226,5 +206,5 @@ def write_features(
         convert=functools.partial(convert_passages, encoder=encoder, tokenizer=tokenizer),
         exact_path=exact_path,
         num_processes=num_processes,
-        description=description or os.path.basename(str(output_file)),
+        description=description,
     )

@@ -18,7 +18,7 @@ METRICS = ("eval_accuracy", "eval_loss")
 
 
 class Choice(NamedTuple):
-    """What the head says about a batch."""
+    """The outputs of the head."""
 
     logits: tf.Tensor  # float32 [B, C]
     probabilities: tf.Tensor  # float32 [B, C]
@@ -32,7 +32,7 @@ def choose(
     num_choices: int,
     dropout_prob: float,
 ) -> Choice:
-    """Returns a softmax over the options of one number for each sequence's pooled output."""
+    """Returns a softmax over the options, of one number for each option's pooled output."""
     sequences = []
     for name in SEQUENCES:
         length = modeling.get_shape_list(features[name])[-1]
@@ -57,10 +57,7 @@ def losses_of(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
 
 
 def choice_head(dropout_prob: float, num_choices: int = NUM_CHOICES) -> fine_tuning_utils.Head:
-    """Returns the head for model_fn.build_model_fn.
-
-    Features are those of features_.feature_spec. Outputs are those of `Choice`, and label_ids.
-    """
+    """Returns the head, with the outputs of `Choice` and label_ids."""
 
     def head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
@@ -68,8 +65,8 @@ def choice_head(dropout_prob: float, num_choices: int = NUM_CHOICES) -> fine_tun
         found = choose(encoder, features, num_choices=num_choices, dropout_prob=dropout_prob)
         labels = tf.reshape(features["label_ids"], [-1])
         outputs = dict(found._asdict(), label_ids=labels)
-        watched = {"accuracy": tf.equal(found.predictions, labels)}
-        return fine_tuning_utils.HeadOutput(losses_of(found.logits, labels), outputs, watched)
+        logged = {"accuracy": tf.equal(found.predictions, labels)}
+        return fine_tuning_utils.HeadOutput(losses_of(found.logits, labels), outputs, logged)
 
     return head
 
@@ -77,7 +74,7 @@ def choice_head(dropout_prob: float, num_choices: int = NUM_CHOICES) -> fine_tun
 def tpu_metrics(
     *, per_example_loss: tf.Tensor, is_real_example: tf.Tensor, **outputs: tf.Tensor
 ) -> Dict[str, Any]:
-    """Returns accuracy and loss inside the graph; for model_fn.build_model_fn."""
+    """Returns the metrics inside the graph; see model_fn.build_model_fn."""
     return metrics.in_graph(
         METRICS,
         labels=outputs["label_ids"],

@@ -52,7 +52,7 @@ class RaceSettings(TaskSettings):
 
 
 class RaceTask(fine_tuning.Task):
-    """Questions on a passage with four options each."""
+    """Questions on passages, with four options each."""
 
     settings: RaceSettings
     description_name = "race.json"
@@ -69,7 +69,7 @@ class RaceTask(fine_tuning.Task):
 
     @classmethod
     def check_flags(cls, settings: RaceSettings) -> None:  # type: ignore[override]
-        """Checks that there is something to do, on some level, with one file for each data set."""
+        """Checks what is to be done, the levels, the lengths and the feature files."""
         if not (settings.do_train or settings.do_eval or settings.do_predict):
             raise ValueError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")
         race_examples.levels_of(settings.high_only, settings.middle_only)
@@ -85,7 +85,7 @@ class RaceTask(fine_tuning.Task):
 
     @property
     def keep_checkpoints(self) -> int:
-        """RACE has a flag of its own for this."""
+        """The flag has another name here."""
         return self.settings.num_keep_checkpoint
 
     def description(self) -> Dict[str, Any]:
@@ -99,10 +99,10 @@ class RaceTask(fine_tuning.Task):
         settings = self.settings
         asked = (settings.do_train, settings.do_eval, settings.do_predict)
         for wanted, split in zip(asked, race_examples.SPLITS):
-            if wanted and split == "train":  # which is read in a moment
-                race_examples.find_folders(settings.data_dir, split, self._levels)
-            elif wanted:
+            if wanted and split != "train":  # training data is read before anything else
                 race_examples.read_split(settings.data_dir, split, levels=self._levels)
+            elif wanted:
+                race_examples.find_folders(settings.data_dir, split, self._levels)
 
     def features(self, split: str) -> fine_tuning.Split:
         """Returns the questions of a split and the file of their features."""
@@ -167,8 +167,8 @@ def measure(
       outputs: predictions int32 [N] and per_example_loss float32 [N], in their order.
 
     Returns:
-      eval_accuracy, eval_loss, and where there are questions of a level also eval_accuracy_middle
-      and eval_accuracy_high; {} if no answer is known.
+      eval_accuracy, eval_loss, and eval_accuracy_middle and eval_accuracy_high if there are
+      questions of that level; {} if no answer is known.
     """
     known = np.array([question.answer is not None for question in questions])
     if not known.any():
@@ -194,29 +194,31 @@ def write_predictions(
     questions: Sequence[race_examples.Key],
     outputs: Mapping[str, np.ndarray],
 ) -> List[str]:
-    """Writes predictions.json, test_results.tsv and predict_results.txt; returns their paths.
+    """Writes the predictions of N questions; returns the files' paths.
 
-    predictions.json has the letter of the answer to each question, by its name; test_results.tsv
-    the probabilities of the options, a line a question; predict_results.txt `key = value` lines:
-    how many questions there are and, where the right answers are known, what was measured.
+    predictions.json has the letter of the answer to each question; test_results.tsv the
+    probabilities of the options, a line a question; predict_results.txt `key = value` lines: how
+    many questions there are and, if the right answers are known, the measurements.
 
     Args:
       output_dir: their folder.
       questions: N.
       outputs: predictions int32 [N], probabilities float32 [N, C], per_example_loss float32 [N].
     """
-    paths = [
-        os.path.join(output_dir, name) for name in (ANSWERS_NAME, PROBABILITIES_NAME, RESULTS_NAME)
-    ]
     letters = [race_examples.LETTERS[number] for number in outputs["predictions"]]
     answers = {question.identity: letter for question, letter in zip(questions, letters)}
-    # In the order of the questions, as the probabilities are.
-    files.atomic_write_text(paths[0], json.dumps(answers, indent=2, ensure_ascii=False) + "\n")
     rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
-    files.atomic_write_text(paths[1], "".join(row + "\n" for row in rows))
-    results: Dict[str, Any] = {"num_questions": len(questions)}
-    results.update(measure(questions, outputs))
+    results = {"num_questions": len(questions), **measure(questions, outputs)}
     lines = [f"{name} = {value}" for name, value in sorted(results.items())]
     _LOGGER.info("Test: %s", ", ".join(lines))
-    files.atomic_write_text(paths[2], "".join(line + "\n" for line in lines))
+    contents = {
+        # In the order of the questions, as the probabilities are.
+        ANSWERS_NAME: json.dumps(answers, indent=2, ensure_ascii=False) + "\n",
+        PROBABILITIES_NAME: "".join(row + "\n" for row in rows),
+        RESULTS_NAME: "".join(line + "\n" for line in lines),
+    }
+    paths = []
+    for name, content in contents.items():
+        paths.append(os.path.join(output_dir, name))
+        files.atomic_write_text(paths[-1], content)
     return paths

@@ -3,7 +3,6 @@
 """Files of predictions for people, GLUE and CLUE; and files of texts to predict."""
 
 import json
-import logging
 import os
 import zipfile
 
@@ -29,87 +28,76 @@ def _predictions(probabilities, predictions, guids=None):
     )
 
 
-def _read(path):
-    with open(str(path), encoding="utf-8", newline="") as stream:
-        return stream.read()
+def _files(folder):
+    return {path.name: path.read_bytes().decode("utf-8") for path in folder.iterdir()}
 
 
 # --------------------------------------------------------------------------------------- writing
 
 
-def test_probabilities_and_answers_go_to_files_of_the_published_format(tmp_path):
-    predictions = _predictions([[0.25, 0.75], [0.1, 0.9]], [1, 0], ["7", "x"])
-    paths = classifier_predictions.write_results(
-        str(tmp_path), _task("rte"), predictions=predictions
-    )
-    assert [os.path.basename(path) for path in paths] == ["test_results.tsv", "submit_results.tsv"]
-    assert _read(paths[0]) == "0.25\t0.75\n0.1\t0.9\n"
-    assert _read(paths[1]) == "index\tprediction\n7\tnot_entailment\nx\tentailment\n"
-
-
-def test_numbers_are_predicted_as_numbers_and_kept_on_the_scale_for_glue(tmp_path):
-    predictions = _predictions([[5.25], [-0.5], [2.5]], [5.25, -0.5, 2.5])
+@pytest.mark.parametrize(
+    "task, split, predictions, expected",
+    [
+        (
+            "rte",
+            "test",
+            _predictions([[0.25, 0.75], [0.1, 0.9]], [1, 0], ["7", "x"]),
+            {
+                "test_results.tsv": "0.25\t0.75\n0.1\t0.9\n",
+                "submit_results.tsv": "index\tprediction\n7\tnot_entailment\nx\tentailment\n",
+                "RTE.tsv": "index\tprediction\n7\tnot_entailment\nx\tentailment\n",
+            },
+        ),
+        (  # scores stay on the scale for GLUE
+            "sts-b",
+            "test",
+            _predictions([[5.25], [-0.5], [2.5]], [5.25, -0.5, 2.5]),
+            {
+                "test_results.tsv": "5.25\n-0.5\n2.5\n",
+                "submit_results.tsv": "index\tprediction\n0\t5.25\n1\t-0.5\n2\t2.5\n",
+                "STS-B.tsv": "index\tprediction\n0\t5.000\n1\t0.000\n2\t2.500\n",
+            },
+        ),
+        (
+            "mnli",
+            "test_mismatched",
+            _predictions([[0.5, 0.25, 0.25]], [2]),
+            {
+                "test_results_mismatched.tsv": "0.5\t0.25\t0.25\n",
+                "submit_results_mismatched.tsv": "index\tprediction\n0\tneutral\n",
+                "MNLI-mm.tsv": "index\tprediction\n0\tneutral\n",
+            },
+        ),
+        (
+            "iflytek",
+            "test",
+            _predictions([[0.5, 0.25], [0.25, 0.5]], [0, 118], ["test-0", "test-1"]),
+            {
+                "test_results.tsv": "0.5\t0.25\n0.25\t0.5\n",
+                "submit_results.tsv": "index\tprediction\ntest-0\t0\ntest-1\t118\n",
+                "iflytek_predict.json": '{"id": 0, "label": "0"}\n{"id": 1, "label": "118"}\n',
+            },
+        ),
+        (  # the more probable of two choices is the answer of a row
+            "copa",
+            "test",
+            _predictions([[0.1, 0.9], [0.05, 0.95], [0.6, 0.4], [0.8, 0.2]], [1, 1, 0, 0]),
+            {
+                "test_results.tsv": "0.1\t0.9\n0.05\t0.95\n0.6\t0.4\n0.8\t0.2\n",
+                "submit_results.tsv": "index\tprediction\n0\t1\n1\t1\n2\t0\n3\t0\n",
+                "copa_predict.json": '{"id": 0, "label": "1"}\n{"id": 1, "label": "0"}\n',
+            },
+        ),
+    ],
+)
+def test_predictions_go_to_the_files_that_people_glue_and_clue_expect(
+    task, split, predictions, expected, tmp_path
+):
     paths = classifier_predictions.write_predictions(
-        str(tmp_path), _task("sts-b"), "test", predictions=predictions
+        str(tmp_path), _task(task), split, predictions=predictions
     )
-    assert _read(paths[0]) == "5.25\n-0.5\n2.5\n"
-    assert _read(paths[1]) == "index\tprediction\n0\t5.25\n1\t-0.5\n2\t2.5\n"
-    assert os.path.basename(paths[2]) == "STS-B.tsv"
-    assert _read(paths[2]) == "index\tprediction\n0\t5.000\n1\t0.000\n2\t2.500\n"
-
-
-def test_every_test_split_has_its_own_files(tmp_path):
-    predictions = _predictions([[0.5, 0.25, 0.25]], [2])
-    written = [
-        classifier_predictions.write_predictions(
-            str(tmp_path), _task("mnli"), split, predictions=predictions
-        )
-        for split in _task("mnli").test_splits
-    ]
-    assert [[os.path.basename(path) for path in paths] for paths in written] == [
-        ["test_results.tsv", "submit_results.tsv", "MNLI-m.tsv"],
-        ["test_results_mismatched.tsv", "submit_results_mismatched.tsv", "MNLI-mm.tsv"],
-    ]
-    assert _read(written[1][2]) == "index\tprediction\n0\tneutral\n"
-
-
-def test_clue_wants_a_json_line_for_each_row(tmp_path):
-    predictions = _predictions(np.eye(15)[:2], [0, 14], ["test-0", "test-1"])
-    paths = classifier_predictions.write_predictions(
-        str(tmp_path), _task("tnews"), "test", predictions=predictions
-    )
-    assert os.path.basename(paths[-1]) == "tnews_predict.json"
-    assert _read(paths[-1]) == '{"id": 0, "label": "100"}\n{"id": 1, "label": "116"}\n'
-
-
-def test_results_of_a_file_of_ones_own_leave_those_of_the_test_data_alone(tmp_path):
-    predictions = _predictions([[0.25, 0.75]], [1])
-    for task in ("rte", "tnews"):
-        paths = classifier_predictions.write_file_results(
-            str(tmp_path), _task(task), "/some/where/my.texts.tsv", predictions=predictions
-        )
-        assert [os.path.basename(path) for path in paths] == [
-            "test_results_my.texts.tsv",
-            "submit_results_my.texts.tsv",
-        ]
-    assert sorted(os.listdir(str(tmp_path))) == sorted(map(os.path.basename, paths))
-
-
-def test_of_two_choices_the_likelier_one_is_the_answer_of_a_row(tmp_path):
-    probabilities = [[0.1, 0.9], [0.05, 0.95], [0.6, 0.4], [0.8, 0.2]]
-    path = classifier_predictions.write_clue_file(
-        str(tmp_path / "copa_predict.json"),
-        _task("copa"),
-        _predictions(probabilities, [1, 1, 0, 0]),
-    )
-    assert _read(path) == '{"id": 0, "label": "1"}\n{"id": 1, "label": "0"}\n'
-
-
-def test_as_many_predictions_as_examples_are_wanted(tmp_path):
-    predictions = _predictions([[0.5, 0.5], [0.5, 0.5]], [0, 1], ["only one"])
-    with pytest.raises(ValueError, match="1 examples, 2 rows of probabilities and 2 predictions"):
-        classifier_predictions.write_results(str(tmp_path), _task("rte"), predictions=predictions)
-    assert os.listdir(str(tmp_path)) == []
+    assert paths == [str(tmp_path / name) for name in expected]
+    assert _files(tmp_path) == expected
 
 
 # -------------------------------------------------------------------------------- the zip for GLUE
@@ -135,7 +123,7 @@ def test_the_zip_holds_what_there_is_and_names_what_is_missing(tmp_path):
 
 
 def test_a_zip_without_files_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="No file for GLUE is in .*--do_predict"):
+    with pytest.raises(ValueError, match="--do_predict"):
         classifier_predictions.zip_glue_submission(str(tmp_path / "a.zip"), [str(tmp_path)])
     assert os.listdir(str(tmp_path)) == []
 
@@ -159,31 +147,18 @@ def _predicted(folder, task, text):
         ("mrpc", "label\tquestion1\tquestion2\n1\tA\tB\n"),
         ("mrpc", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t11\t12\tA\tB\n"),
         ("mrpc", '{"sentence1": "A", "sentence2": "B", "label": "1"}\n'),
-        ("qqp", "0\t1\t2\tA\tB\t1\n"),
-        ("lcqmc", "A\tB\t1\n"),
-        ("sentence_pair", "1\tA\tB\n"),
         ("xnli", '{"premise": "A", "hypo": "B"}\n'),
         ("csl", '{"keyword": ["A"], "abst": "B", "label": "x"}\n'),
-        ("rte", "0\tA\tB\tentailment\n"),
         ("copa", '{"text_a": "A", "text_b": "B"}\n' * 2),
         ("sst-2", "A\n"),
         ("sst-2", "sentence\tlabel\nA\t1\n"),
-        ("cola", "gj04\t1\t*\tA\n"),
         ("tnews", '{"sentence": "A", "label": 999}\n'),
         ("tnews", '{"text": "A"}\n'),
-        ("chnsenticorp", "1\tA\n"),
-        ("sst-2", "A\t1\n"),
     ],
 )
 def test_texts_are_found_by_name_or_where_the_tasks_own_files_have_them(task, text, tmp_path):
     text_b = "B" if _task(task).is_pair else None
     assert _predicted(tmp_path, task, text)[:1] == [("0", "A", text_b)]
-
-
-def test_the_log_says_what_was_taken_for_the_texts(tmp_path, caplog):
-    with caplog.at_level(logging.INFO):
-        _predicted(tmp_path, "sst-2", "sentence\n" + "x" * 100 + "\n")
-    assert "'sentence'" in caplog.text and "x" * 60 + "'" in caplog.text
 
 
 def test_rows_keep_the_names_that_the_file_gives_them(tmp_path):
@@ -203,24 +178,24 @@ def test_the_answers_in_a_file_of_choices_are_not_looked_at(answer, tmp_path):
 @pytest.mark.parametrize(
     "task, text, problem",
     [
-        ("mrpc", "A\n", "a pair of texts was not found in .*text_a, text_b"),
-        ("mrpc", '{"text": "A"}\n', "a pair of texts was not found"),
-        ("sst-2", '{"body": "A"}\n', "a text was not found in .*text_a or sentence"),
+        ("mrpc", "A\n", ".*text_a, text_b"),
+        ("mrpc", '{"text": "A"}\n', ".*text_a, text_b"),
+        ("sst-2", '{"body": "A"}\n', ".*text_a or sentence"),
         # Labels are not taken for texts.
-        ("rte", "A\tB\tentailment\nC\tD\tnot_entailment\n", "was not found"),
-        ("cola", "A\tB\t0\nC\tD\t1\n", "was not found"),
-        ("lcqmc", "A\t1\nC\t0\n", "was not found"),
-        ("sts-b", "A\t2.5\nB\t4\n", "was not found"),
-        ("sst-2", "\n", "is empty"),
-        ("mrpc", "A\tB\nC\n", "was not found"),
-        ("mrpc", "text_a\ttext_b\nA\tB\nC\n", "mine.txt:3: the row has 1 columns"),
-        ("wsc", '{"text": "A", "target": {}}\n', "mine.txt:1: the object has not the fields"),
-        ("copa", "P\tA\nP\tB\nP\tC\n", "holds 3 rows. Task 'copa' takes 2"),
-        ("copa", "premise\tchoices\tquestion\nP\tA\tcause\n", "a pair of texts was not found"),
+        ("rte", "A\tB\tentailment\nC\tD\tnot_entailment\n", ""),
+        ("cola", "gj04\t1\t*\tA\n", ""),
+        ("lcqmc", "A\t1\nC\t0\n", ""),
+        ("sts-b", "A\t2.5\nB\t4\n", ""),
+        ("sst-2", "\n", ".*empty"),
+        ("mrpc", "A\tB\nC\n", ""),
+        ("mrpc", "text_a\ttext_b\nA\tB\nC\n", ":3: "),
+        ("wsc", '{"text": "A", "target": {}}\n', ":1: "),
+        ("copa", "P\tA\nP\tB\nP\tC\n", ".* 3 rows"),
+        ("copa", "premise\tchoices\tquestion\nP\tA\tcause\n", ""),
     ],
 )
 def test_a_file_without_the_texts_is_refused(task, text, problem, tmp_path):
-    with pytest.raises(ValueError, match=problem):
+    with pytest.raises(ValueError, match="mine.txt" + problem):
         _predicted(tmp_path, task, text)
 
 
@@ -230,13 +205,10 @@ def test_a_file_without_the_texts_is_refused(task, text, problem, tmp_path):
     [
         ("mrpc", "glue/MRPC/dev.tsv"),
         ("mrpc", "glue/MRPC/test.tsv"),
-        ("cola", "glue/CoLA/dev.tsv"),
         ("cola", "glue/CoLA/test.tsv"),
         ("sst-2", "glue/SST-2/test.tsv"),
         ("sts-b", "glue/STS-B/test.tsv"),
         ("rte", "glue/RTE/dev.tsv"),
-        ("lcqmc", "clue/LCQMC/dev.txt"),
-        ("afqmc", "clue/AFQMC/test.txt"),
         ("xnli", "clue/xnli/test.tsv"),
         ("tnews", "clue/tnews/dev.json"),
         ("csl", "clue/csl/dev.json"),

@@ -29,19 +29,16 @@ def write(folder, name, content, *, split="train", level="high"):
     return target / name
 
 
-def read(folder, split="train", **options):
-    return race_examples.read_split(str(folder), split, levels=("high",), **options)
+def read(folder, split="train"):
+    return race_examples.read_split(str(folder), split, levels=("high",))
 
 
-# ---------------------------------------------------------------------------------------- layouts
+def without(key):
+    return {name: value for name, value in PASSAGE.items() if name != key}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return race_data.write_race(tmp_path_factory.mktemp("data"), passages=12)
-
-
-def test_questions_are_in_order_of_level_and_number(folder):
+def test_both_layouts_give_the_questions_in_order_of_level_and_number(tmp_path):
+    folder = race_data.write_race(tmp_path / "files", passages=12)
     split = race_examples.read_split(folder, "dev")
     expected = [
         f"{level}{number}.txt-{question}"
@@ -52,10 +49,6 @@ def test_questions_are_in_order_of_level_and_number(folder):
     assert [key.identity for key in split.questions] == expected
     assert {key.level for key in split.questions[:24]} == {"middle"}
     assert [passage.identity for passage in split.passages][:2] == ["middle0.txt", "middle1.txt"]
-
-
-def test_one_file_for_all_passages_gives_the_same_questions(folder, tmp_path):
-    split = race_examples.read_split(folder, "dev")
     for number, text in enumerate(["{}\n", "\n{}\r\n"]):  # blank lines
         for level in ("middle", "high"):
             files = [pathlib.Path(folder, "RACE", "dev", level, f"{n}.txt") for n in range(12)]
@@ -63,29 +56,16 @@ def test_one_file_for_all_passages_gives_the_same_questions(folder, tmp_path):
             whole = "\ufeff" + "".join(lines)
             write(tmp_path / str(number), "all.txt", whole, split="dev", level=level)
         found = race_examples.read_split(str(tmp_path / str(number)), "dev")
-        assert found.questions == split.questions
-        assert found.passages == split.passages
+        assert (found.questions, found.passages) == (split.questions, split.passages)
         assert found.notes == []
 
 
 def test_a_passage_without_an_id_is_named_by_its_file(tmp_path):
-    content = {key: value for key, value in PASSAGE.items() if key != "id"}
-    write(tmp_path, "12.txt", content)
+    write(tmp_path, "12.txt", without("id"))
     assert read(tmp_path).questions[1].identity == "high12.txt-1"
-    write(tmp_path / "all", "all.txt", "\n".join([json.dumps(content)] * 2))
+    write(tmp_path / "all", "all.txt", "\n".join([json.dumps(without("id"))] * 2))
     keys = read(tmp_path / "all").questions
     assert [key.identity for key in keys[::2]] == ["highall.txt-1-0", "highall.txt-2-0"]
-
-
-def test_the_digest_is_that_of_names_and_content(tmp_path):
-    write(tmp_path, "1.txt", PASSAGE)
-    digest = read(tmp_path).digest
-    assert read(tmp_path).digest == digest
-    write(tmp_path, "1.txt", dict(PASSAGE, answers=["B", "D"]))
-    assert read(tmp_path).digest != digest
-
-
-# --------------------------------------------------------------------------------------- passages
 
 
 def test_an_option_takes_the_place_of_the_blanks_or_comes_at_the_end(tmp_path):
@@ -96,17 +76,14 @@ def test_an_option_takes_the_place_of_the_blanks_or_comes_at_the_end(tmp_path):
     assert (first.label, second.label, first.start_ending) == (0, 3, None)
 
 
-def test_test_questions_need_no_answers_and_others_do(tmp_path):
-    content = {key: value for key, value in PASSAGE.items() if key != "answers"}
-    write(tmp_path, "1.txt", content, split="test")
-    write(tmp_path, "1.txt", content)
+def test_only_test_questions_need_no_answers(tmp_path):
+    write(tmp_path, "1.txt", without("answers"), split="test")
+    write(tmp_path, "1.txt", without("answers"))
     split = read(tmp_path, "test")
     assert [key.answer for key in split.questions] == [None, None]
     assert split.notes == ["2 x question without an answer"]
-    assert "(2 x question without an answer)" in split.line("race test")
-    with pytest.raises(ValueError, match=r"1\.txt'.*question 1: the answer is missing"):
+    with pytest.raises(ValueError, match=r"1\.txt'.*question 1"):
         read(tmp_path)
-    assert read(tmp_path, answers_needed=False).questions == split.questions
 
 
 def test_empty_texts_and_passages_without_questions_are_counted(tmp_path):
@@ -120,29 +97,25 @@ def test_empty_texts_and_passages_without_questions_are_counted(tmp_path):
     ]
 
 
-def without(key):
-    return {name: value for name, value in PASSAGE.items() if name != key}
-
-
 @pytest.mark.parametrize(
     "content,words",
     [
-        ("{", "is not JSON"),
-        ("[" * 100000, "is not JSON"),
-        ("[1]", "is not a JSON object"),
-        (without("options"), "has no options"),
-        (dict(PASSAGE, options=[["a"] * 4]), "2 questions, 1 lists of options and 2 answers"),
-        (dict(PASSAGE, options=[["a"] * 4, []]), "question 2: there are 0 options"),
-        (dict(PASSAGE, options=[["a"] * 5, ["a"] * 4]), "question 1: there are 5 options"),
-        (dict(PASSAGE, options=["abcd", ["a"] * 4]), "question 1: there are 0 options"),
-        (dict(PASSAGE, answers=["A", "E"]), "question 2: the answer 'E'"),
-        (dict(PASSAGE, answers=["A", 3]), "question 2: the answer '3'"),
-        (dict(PASSAGE, answers=["A", ""]), "question 2: the answer is missing"),
-        (dict(PASSAGE, article=["a"]), "the article"),
-        (dict(PASSAGE, questions=None), "questions are 'None'"),
-        (dict(PASSAGE, answers="AB"), "answers are 'AB'"),
-        (dict(PASSAGE, questions=["a", None]), "the question is 'None'"),
-        (dict(PASSAGE, options=[["a"] * 4, ["a", "b", "c", 4]]), "an option is '4'"),
+        ("{", "JSON"),
+        ("[" * 100000, "JSON"),
+        ("[1]", "JSON object"),
+        (without("options"), "options"),
+        (dict(PASSAGE, options=[["a"] * 4]), "2 questions, 1 .* 2 answers"),
+        (dict(PASSAGE, options=[["a"] * 4, []]), "question 2: .* 0 options"),
+        (dict(PASSAGE, options=[["a"] * 5, ["a"] * 4]), "question 1: .* 5 options"),
+        (dict(PASSAGE, options=["abcd", ["a"] * 4]), "question 1: .* 0 options"),
+        (dict(PASSAGE, answers=["A", "E"]), "question 2: .* 'E'"),
+        (dict(PASSAGE, answers=["A", 3]), "question 2: .* '3'"),
+        (dict(PASSAGE, answers=["A", ""]), "question 2: the answer"),
+        (dict(PASSAGE, article=["a"]), "article"),
+        (dict(PASSAGE, questions=None), "questions .*'None'"),
+        (dict(PASSAGE, answers="AB"), "answers .*'AB'"),
+        (dict(PASSAGE, questions=["a", None]), "question 2: .*'None'"),
+        (dict(PASSAGE, options=[["a"] * 4, ["a", "b", "c", 4]]), "question 2: an option .*'4'"),
     ],
 )
 @pytest.mark.parametrize("name", ["41.txt", "all.txt"])
@@ -152,28 +125,24 @@ def test_what_is_wrong_with_a_passage_is_said_with_its_file(tmp_path, content, w
         read(tmp_path)
 
 
-def test_another_encoding_is_refused(tmp_path):
-    path = write(tmp_path, "1.txt", "{}")
-    path.write_bytes(b'{"article": "\xff\xfe"}')
-    with pytest.raises(ValueError, match=r"1\.txt' is not UTF-8"):
-        read(tmp_path)
-
-
-def test_ids_that_occur_twice_are_refused(tmp_path):
+def test_another_encoding_and_an_id_that_occurs_twice_are_refused(tmp_path):
     write(tmp_path, "1.txt", PASSAGE)
-    write(tmp_path, "2.txt", PASSAGE)
-    with pytest.raises(ValueError, match=r"2\.txt': the id 'high7.txt' is also .*1\.txt'"):
+    second = write(tmp_path, "2.txt", PASSAGE)
+    with pytest.raises(ValueError, match=r"2\.txt.*'high7.txt'.*1\.txt'"):
+        read(tmp_path)
+    second.write_bytes(b'{"article": "\xff\xfe"}')
+    with pytest.raises(ValueError, match=r"2\.txt' is not UTF-8"):
         read(tmp_path)
 
 
-def test_what_is_not_there_is_named(tmp_path):
-    with pytest.raises(ValueError, match="train data was not found: .*RACE.*train.*--data_dir"):
+def test_what_is_missing_is_named(tmp_path):
+    with pytest.raises(ValueError, match="RACE.*train.*--data_dir"):
         read(tmp_path)
     write(tmp_path, "1.txt", PASSAGE)
-    with pytest.raises(ValueError, match="middle part of the train data .*--high_only"):
+    with pytest.raises(ValueError, match="middle.*--high_only"):
         race_examples.read_split(str(tmp_path), "train")
     (tmp_path / "dev" / "high").mkdir(parents=True)
-    with pytest.raises(ValueError, match="holds no passages"):
+    with pytest.raises(ValueError, match="dev/high"):
         read(tmp_path, "dev")
     write(tmp_path, "all.txt", "\n", split="dev")
     with pytest.raises(ValueError, match="no question in"):
@@ -184,7 +153,7 @@ def test_one_level_excludes_the_other():
     assert race_examples.levels_of(True, False) == ("high",)
     assert race_examples.levels_of(False, True) == ("middle",)
     assert race_examples.levels_of(False, False) == ("middle", "high")
-    with pytest.raises(ValueError, match="exclude each other"):
+    with pytest.raises(ValueError, match="--high_only"):
         race_examples.levels_of(True, True)
 
 

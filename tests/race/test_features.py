@@ -71,7 +71,7 @@ def test_each_option_is_a_sequence_of_article_and_ending():
     )
 
 
-def test_of_a_long_ending_the_last_pieces_are_kept_and_of_a_long_article_the_first():
+def test_of_a_long_ending_the_last_tokens_are_kept_and_of_a_long_article_the_first():
     article, ending = "the old man went home with his friend", "the cat saw a dog and a bird"
     features = _convert(_example(article, [ending] * 4), length=16, qa_length=5)
     first, separator = _spm().required_ids(["[CLS]", "[SEP]"])
@@ -95,13 +95,13 @@ def test_a_padding_example_is_all_zeros_and_not_real():
 
 
 def test_another_number_of_endings_is_refused():
-    with pytest.raises(ValueError, match="high1.txt: it has 3 endings where 4"):
+    with pytest.raises(ValueError, match="high1.txt: .* 3 endings"):
         _convert(_example(endings=["a", "b", "c"]))
 
 
 @pytest.mark.parametrize("length,qa_length", [(16, 13), (16, 0), (16, 20)])
 def test_lengths_without_room_for_an_article_are_refused(length, qa_length):
-    with pytest.raises(ValueError, match=f"--max_qa_length={qa_length} must .* room"):
+    with pytest.raises(ValueError, match=f"--max_qa_length={qa_length} "):
         _convert(_example(), length, qa_length)
 
 
@@ -145,9 +145,16 @@ def test_the_fast_way_gives_the_records_of_prepared_examples(folder, tmp_path, k
     )
     assert pathlib.Path(paths[0]).read_bytes() == pathlib.Path(paths[1]).read_bytes()
     assert pathlib.Path(paths[0]).read_bytes() == prepared.read_bytes()
+    spec = race_features.feature_spec(40)
+    spec.check_file(paths[0])
+    records = list(tf.python_io.tf_record_iterator(paths[0]))
+    with tf.Graph().as_default(), tf.Session() as session:
+        parsed = session.run(spec.parse_batch(tf.constant(records[:3])))
+    assert parsed["input_ids"].shape == (3, 4, 40)
+    assert parsed["label_ids"].tolist() == [key.answer for key in split.questions[:3]]
 
 
-def test_records_are_made_again_when_what_they_are_made_from_changed(folder, tmp_path, caplog):
+def test_records_are_made_again_when_what_they_are_made_from_changed(folder, tmp_path):
     split = race_examples.read_split(folder, "dev")
     path = tmp_path / "eval.tf_record"
     assert not _write(split, path, exact_path=True).was_current
@@ -162,18 +169,6 @@ def test_records_are_made_again_when_what_they_are_made_from_changed(folder, tmp
         made = _write(changed, path, exact_path=True, **change)
         assert made.path == str(path) and not made.was_current, change
         assert made.count == len(changed.questions)
-
-
-def test_the_declaration_parses_what_was_written(folder, tmp_path):
-    split = race_examples.read_split(folder, "dev")
-    made = _write(split, tmp_path / "records")
-    spec = race_features.feature_spec(40)
-    spec.check_file(made.path)
-    records = list(tf.python_io.tf_record_iterator(made.path))
-    with tf.Graph().as_default(), tf.Session() as session:
-        parsed = session.run(spec.parse_batch(tf.constant(records[:3])))
-    assert parsed["input_ids"].shape == (3, 4, 40)
-    assert parsed["label_ids"].tolist() == [key.answer for key in split.questions[:3]]
 
 
 # --------------------------------------------------------------------------------------- reference
@@ -205,7 +200,7 @@ def golden_data(tmp_path_factory):
 
 
 @needs_shared
-def test_features_equal_the_references_token_for_token(golden_data, tmp_path):
+def test_features_equal_the_references_token_for_token_either_way(golden_data, tmp_path):
     run, *expected = _golden()
     processor = race_utils.RaceProcessor(True, True, False, False)
     examples = processor.get_dev_examples(golden_data)
@@ -241,16 +236,11 @@ def test_features_equal_the_references_token_for_token(golden_data, tmp_path):
     )
     assert _canonical_sha256(path) == run["canonical_sha256"]
     assert path.stat().st_size == run["tf_record_bytes"]
-
-
-@needs_shared
-def test_the_fast_way_equals_the_reference_record_for_record(golden_data, tmp_path):
-    run = _golden()[0]
     made = _write(
         race_examples.read_split(golden_data, "dev"),
-        tmp_path / "records",
+        tmp_path / "fast",
         max_seq_length=run["max_seq_length"],
         max_qa_length=run["max_qa_length"],
         tokenizer=_golden_tokenizer(),
     )
-    assert _canonical_sha256(made.path) == run["canonical_sha256"]
+    assert pathlib.Path(made.path).read_bytes() == path.read_bytes()

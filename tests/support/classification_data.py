@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A task small enough to be learnt in seconds: which of two words does a text hold?
 
-Texts differ in length. Pairs come in MRPC's columns, single texts in a layout of one's own, and
-scores, for regression, are the number of times a word occurs.
+Texts differ in length. Pairs come in MRPC's columns, single texts in a layout of one's own.
 """
 
 import json
 import pathlib
 import random
-from typing import Any
+from typing import Any, Dict, List
+
+from albert.training import evaluation
 
 # From the public run_glue.sh: warm-up, learning rate, steps, steps between checkpoints, batch.
 PUBLISHED_RECIPES = {
@@ -92,15 +93,12 @@ def write_mrpc(folder: Any, *, train: int = 40, dev: int = 21, test: int = 13) -
     return str(folder)
 
 
-def write_own(folder: Any, *, scores: bool = False) -> str:
+def write_own(folder: Any) -> str:
     """Writes {train,dev,test}.tsv with the columns `words` and `answer`; returns `folder`."""
     generator = random.Random(1)
     for name, count in (("train", 40), ("dev", 20), ("test", 10)):
-        rows = [["words", "answer"]]
-        for _ in range(count):
-            answer = generator.randint(0, 4) if scores else generator.choice(["bird", "king"])
-            words = text(generator, "king", answer) if scores else text(generator, answer)
-            rows.append([words, answer])
+        answers = [generator.choice(["bird", "king"]) for _ in range(count)]
+        rows = [["words", "answer"], *([text(generator, one), one] for one in answers)]
         write_rows(pathlib.Path(str(folder)) / f"{name}.tsv", rows)
     return str(folder)
 
@@ -109,3 +107,24 @@ def write_rows(path: Any, rows: Any) -> None:
     """Writes tab-separated rows."""
     lines = ["\t".join(map(str, row)) + "\n" for row in rows]
     path.write_text("".join(lines), encoding="utf-8")
+
+
+# What a run has left behind.
+
+
+def steps_in(folder: Any) -> List[int]:
+    """Returns the steps of the checkpoints."""
+    return [item.step for item in evaluation.list_checkpoints(str(folder))]
+
+
+def read_json(path: Any) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def contents(folder: Any) -> Dict[str, bytes]:
+    """Returns the bytes of every file that is no log."""
+    return {
+        path.name: path.read_bytes()
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith("events")
+    }

@@ -576,8 +576,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "a tie shortens the first text",
                 "classification/features.py",
-                "return PairLengths(length_a - rest // 2, length_b - (rest + 1) // 2)",
-                "return PairLengths(length_a - (rest + 1) // 2, length_b - rest // 2)",
+                "return length_a - rest // 2, length_b - (rest + 1) // 2",
+                "return length_a - (rest + 1) // 2, length_b - rest // 2",
             ),
             Fault(
                 "the shorter text is cut",

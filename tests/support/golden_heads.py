@@ -1,0 +1,67 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The reference's outputs for heads of fine-tuning, and how ours are compared with them."""
+
+import json
+from typing import Any, Callable, Dict, List, Sequence
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import modeling
+from tests.support.shared import shared_path
+
+INPUTS = ("input_ids", "input_mask", "segment_ids", "label_ids")
+
+
+def arrays(name: str) -> Dict[str, np.ndarray]:
+    """Returns the inputs and outputs of a head, by name."""
+    found = np.load(str(shared_path("golden/classifier_loss.npz")))
+    return {key.split("/", 1)[1]: found[key] for key in found if key.startswith(name + "/")}
+
+
+def config() -> modeling.AlbertConfig:
+    return modeling.AlbertConfig.from_json_file(str(shared_path("golden/heads/albert_config.json")))
+
+
+def checkpoint(name: str) -> str:
+    return str(shared_path(f"golden/heads/{name}/model.ckpt"))
+
+
+def check_outputs(name: str, build: Callable[[List[tf.Tensor]], Sequence[tf.Tensor]]) -> None:
+    """Checks what `build` makes of the inputs, with the weights of the checkpoint."""
+    expected = arrays(name)
+    with tf.Graph().as_default(), tf.Session() as session:
+        outputs = build([tf.constant(expected[key]) for key in INPUTS])
+        tf.train.Saver(tf.trainable_variables()).restore(session, checkpoint(name))
+        values = session.run(list(outputs))
+        built = {
+            f"{variable.op.name}\t{variable.shape.as_list()}"
+            for variable in tf.trainable_variables()
+        }
+    keys = ("loss", "per_example_loss", "probabilities", "logits", "predictions")
+    for key, value in zip(keys, values):
+        assert value.shape == expected[key].shape and value.dtype == expected[key].dtype
+        np.testing.assert_allclose(value, expected[key], atol=1e-4, err_msg=key)
+    names = shared_path(f"golden/heads/{name}/variables.txt").read_text(encoding="utf-8")
+    assert built == set(names.split("\n")) - {""}
+
+
+def measured(model_fn: Callable, batches: Sequence[Dict[str, np.ndarray]]) -> Dict[str, Any]:
+    """Returns the metrics inside the graph, over batches of one shape."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        feeds = {key: tf.placeholder(array.dtype, array.shape) for key, array in batches[0].items()}
+        metric_fn, tensors = model_fn(feeds, None, tf.estimator.ModeKeys.EVAL, {}).eval_metrics
+        pairs = metric_fn(**tensors)
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        for batch in batches:
+            session.run(
+                [update for _, update in pairs.values()], {feeds[k]: batch[k] for k in feeds}
+            )
+        return session.run({key: value for key, (value, _) in pairs.items()})
+
+
+def expected_metrics(name: str) -> Dict[str, Any]:
+    text = shared_path("golden/heads/eval_metrics.json").read_text(encoding="utf-8")
+    metrics = json.loads(text)[name]["metrics"]
+    return {key: value for key, value in metrics.items() if key not in ("pred", "label_ids")}
