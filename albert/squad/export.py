@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A SQuAD model as a SavedModel, and as a TensorFlow Lite file.
 
-Both read input_ids, input_mask and segment_ids; which positions may be part of an answer follows
-from them. The operations are plain ones on float32.
+Both read input_ids, input_mask and segment_ids, from which it follows where an answer may be. The
+operations are plain ones on float32.
 
 Dimensions: B batch, S max_seq_length.
 """
@@ -28,8 +28,7 @@ TFLITE_NAME = "albert_model.tflite"
 
 _LOGGER = logging.getLogger("albert")
 
-# By more than this the converted model must not differ from the one it was made from.
-_TOLERANCE = 1e-4
+_TOLERANCE = 1e-4  # of the converted model's logits
 
 
 class SquadModel(NamedTuple):
@@ -56,7 +55,6 @@ def answer_mask(inputs: Inputs) -> tf.Tensor:
 def _outputs(
     model: SquadModel, head: fine_tuning_utils.Head, inputs: Inputs
 ) -> Dict[str, tf.Tensor]:
-    """The head's outputs, by name."""
     encoder = fine_tuning_utils.Encoder(model.config, False, hub_module=model.hub_module)
     features = dict(inputs._asdict(), p_mask=answer_mask(inputs))
     outputs = head(features, encoder).outputs
@@ -70,19 +68,9 @@ def export_saved_model(
     *,
     extra_files: Mapping[str, bytes],
 ) -> str:
-    """Writes export_dir/<seconds since 1970>; see serving_export.export_saved_model.
+    """Writes and returns export_dir/<seconds since 1970>; see saved_model.export_saved_model.
 
-    Args:
-      export_dir: parent of the new folder.
-      model: what to export.
-      head: its head, whose outputs are those of the SavedModel.
-      extra_files: content of the files for assets.extra, by name.
-
-    Returns:
-      The folder.
-
-    Raises:
-      ValueError: the checkpoint does not fit the model.
+    The outputs are those of the head; extra_files are the files for assets.extra.
     """
     return serving_export.export_saved_model(
         export_dir,
@@ -121,10 +109,10 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
             with _programs_of_this_python():
                 content = converter.convert()
             sample = _sample(model)
-            expected = session.run(
-                outputs, {inputs._asdict()[name]: value for name, value in sample.items()}
-            )
-    difference = _difference(run_tflite(content, sample), expected)
+            feed = {inputs._asdict()[name]: value for name, value in sample.items()}
+            expected = session.run(outputs, feed)
+    found = run_tflite(content, sample)
+    difference = max(np.abs(found[name] - value).max() for name, value in expected.items())
     if not difference <= _TOLERANCE:
         raise RuntimeError(
             f"The TensorFlow Lite model's logits differ by {difference:.3g} from the model's. It "
@@ -174,8 +162,3 @@ def run_tflite(content: bytes, inputs: Mapping[str, np.ndarray]) -> Dict[str, np
         detail["name"].split(":")[0]: interpreter.get_tensor(detail["index"])
         for detail in interpreter.get_output_details()
     }
-
-
-def _difference(found: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> float:
-    """The largest difference of any output."""
-    return max(float(np.abs(found[name] - expected[name]).max()) for name in expected)
