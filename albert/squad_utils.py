@@ -310,7 +310,9 @@ def find_all_best_thresh(main_eval, preds, exact_raw, f1_raw, na_probs, qid_to_h
 # Results of a model, gathered over one or several runs.
 
 RawResult = collections.namedtuple("RawResult", ["unique_id", "start_log_prob", "end_log_prob"])
-RawResultV2 = collections.namedtuple("RawResultV2", ["unique_id", *squad_decoding.Beams._fields])
+RawResultV2 = collections.namedtuple(  # type: ignore[misc]
+    "RawResultV2", ["unique_id", *squad_decoding.Beams._fields]
+)
 
 # {example's number: {window's unique_id: {(start, end): [(start score, end score), ...]}}}, where
 # start and end count from the window's first paragraph token, with one pair of scores for each run.

@@ -80,13 +80,13 @@ def to_google_layout(settings: conversion_folders.ConversionSettings) -> Report:
     required = ["bert/embeddings/word_embeddings"]
     if model.config.embedding_size != model.config.hidden_size:
         required.append(f"{checkpoint_names.MAPPING}/kernel")
-    config, values = checkpoint_conversion.to_google_layout(model.config, source)
     missing = [name for name in required if name not in source]
     if missing:
         raise ValueError(
             f"The checkpoint lacks {', '.join(missing)}, so it is not one of this package's in "
             "albert_zh's layout. One of albert_zh itself is converted by from_albert_zh."
         )
+    config, values = checkpoint_conversion.to_google_layout(model.config, source)
     renamed = [
         checkpoint_conversion.Renamed(name, source[name].shape, name, values[name].shape)
         for name in sorted(values)

@@ -40,6 +40,10 @@ class Name(NamedTuple):
         """Returns the shape in the foreign model."""
         return self.shape[::-1] if self.is_transposed else self.shape
 
+    def reversed(self) -> "Name":
+        """Returns the variable for the other direction, with `ours` and `theirs` exchanged."""
+        return Name(self.theirs, self.ours, self.their_shape, self.is_transposed)
+
 
 Parts = Dict[str, List[Name]]
 

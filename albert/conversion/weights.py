@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights as arrays by name: read, renamed along a table with every shape checked, and written."""
 
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -105,21 +105,6 @@ def write_checkpoint(prefix: str, values: Values) -> None:
 # ---- renaming ----
 
 
-class _Move(NamedTuple):
-    """One variable on its way."""
-
-    sources: Tuple[str, ...]  # its name, and others it may go by
-    source_shape: Shape
-    target: str
-    target_shape: Shape
-
-
-def _move(name: checkpoint_names.Name, to_ours: bool) -> _Move:
-    if to_ours:
-        return _Move((name.theirs, *name.aliases), name.their_shape, name.ours, name.shape)
-    return _Move((name.ours,), name.shape, name.theirs, name.their_shape)
-
-
 def rename(
     parts: checkpoint_names.Parts,
     values: Values,
@@ -144,42 +129,46 @@ def rename(
     converted, ignored, missing, wrong = [], [], [], []
     result, used, found_parts = {}, set(), []
     for part, names in parts.items():
-        moves = [_move(name, to_ours) for name in names]
-        sources = [next((key for key in move.sources if key in values), None) for move in moves]
+        if not to_ours:
+            names = [name.reversed() for name in names]
+        sources = [
+            next((key for key in (name.theirs, *name.aliases) if key in values), None)
+            for name in names
+        ]
         if part != checkpoint_names.ENCODER and not any(sources):
-            missing += [Remark(move.target, move.target_shape, missing_remark) for move in moves]
+            missing += [Remark(name.ours, name.shape, missing_remark) for name in names]
             continue
         found_parts.append(part)
-        for name, move, source in zip(names, moves, sources):
-            fault = _fault(move, source, values)
+        for name, source in zip(names, sources):
+            fault = _fault(name, source, values)
             if fault:
                 wrong.append(fault)
                 continue
             value = values[source].T if name.is_transposed else values[source]
-            result[move.target] = np.ascontiguousarray(value)
+            result[name.ours] = np.ascontiguousarray(value)
             used.add(source)
-            converted.append(Renamed(source, move.source_shape, move.target, value.shape))
-    for name in sorted(set(values) - used):
-        remark = reason(name)
+            converted.append(Renamed(source, name.their_shape, name.ours, name.shape))
+    for key in sorted(set(values) - used):
+        remark = reason(key)
         if remark is None:
-            wrong.append(f"{name} {list(values[name].shape)} is not known")
+            wrong.append(f"{key} {list(values[key].shape)} is not known")
         else:
-            ignored.append(Remark(name, values[name].shape, remark))
+            ignored.append(Remark(key, values[key].shape, remark))
     if wrong:
         raise ValueError(_refusal(wrong))
     report = Report(tuple(converted), tuple(ignored), tuple(missing))
     return Conversion(result, tuple(found_parts), report)
 
 
-def _fault(move: _Move, source: Optional[str], values: Values) -> str:
+def _fault(name: checkpoint_names.Name, source: Optional[str], values: Values) -> str:
     """Why a variable cannot be converted; "" if it can."""
-    expected = list(move.source_shape)
+    expected = list(name.their_shape)
     if source is None:
-        return f"{move.sources[0]} {expected} is missing"
-    if values[source].shape != move.source_shape:
+        return f"{name.theirs} {expected} is missing"
+    if list(values[source].shape) != expected:
         return f"{source} should be {expected} and is {list(values[source].shape)}"
-    same = [name for name in move.sources if name in values]
-    if any(not np.array_equal(values[name], values[source]) for name in same):
+    same = [key for key in (name.theirs, *name.aliases) if key in values]
+    if any(not np.array_equal(values[key], values[source]) for key in same):
         return f"{' and '.join(same)} should be one and the same variable, and differ"
     return ""
 

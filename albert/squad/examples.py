@@ -82,7 +82,9 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
         no question; or too many answers are not where they should be.
     """
     path = str(path)
-    examples, faults, seen, without, answered = [], [], set(), [], 0
+    examples: List[SquadExample] = []
+    faults: List[str] = []
+    seen, without, answered = set(), [], 0
     counts: Counter[str] = collections.Counter()
     for where, question, context in _questions(path):
         example, where = _example(question, context, where)
@@ -93,7 +95,10 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
             without.append(example)
         answered += bool(example.answers)
         fault = _set_answer(example, question, where, counts=counts) if is_training else ""
-        (faults if fault else examples).append(fault or example)
+        if fault:
+            faults.append(fault)
+        else:
+            examples.append(example)
     _check_faults(path, faults, answered=answered, limit=max_misaligned)
     counts["question left out, as its answer is not where it is said to be"] = len(faults)
     if any(example.answers for example in examples):
@@ -208,7 +213,7 @@ def _find_answer(answer: str, paragraph: str, start: int) -> Optional[slice]:
         return slice(start, start + len(answer))
     pattern = r"\s*(" + r"\s+".join(map(re.escape, words)) + ")"
     found = re.compile(pattern, re.IGNORECASE).match(paragraph, start)
-    return found and slice(*found.span(1))
+    return slice(*found.span(1)) if found else None
 
 
 def _check_faults(path: str, faults: List[str], *, answered: int, limit: float) -> None:

@@ -16,7 +16,7 @@ import dataclasses
 import functools
 import hashlib
 import os
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Counter, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -161,7 +161,7 @@ class _Window(NamedTuple):
     """Some consecutive tokens of a paragraph."""
 
     first: int
-    count: int  # type: ignore[assignment]  # a tuple's method
+    count: int  # type: ignore[assignment]
 
     @property
     def here(self) -> slice:
@@ -211,7 +211,7 @@ class Question(NamedTuple):
     answer: Optional[Span]  # the tokens of the paragraph to learn; None: there are none
     windows: Sequence[_Window]
     notes: Sequence[str]  # what is worth counting
-    index: int  # of the example
+    index: int  # type: ignore[assignment]  # of the example
     number: int  # of its first window among all
 
 
@@ -274,8 +274,8 @@ def _encode_chunk(
 ) -> List[Question]:
     """The examples of some paragraphs; all questions are cut in one call, for speed."""
     indices = [index for of_text in chunk.values() for index in of_text]
-    ids = tokenizer.encode_ids_batch([examples[index].question_text for index in indices])
-    ids = dict(zip(indices, ids))
+    asked_texts = [examples[index].question_text for index in indices]
+    ids = dict(zip(indices, tokenizer.encode_ids_batch(asked_texts)))
     questions = []
     for text, of_text in chunk.items():
         encoding = tokenizer.encode_with_offsets(text)
@@ -387,7 +387,7 @@ def convert_examples_to_features(
     number = 0
     for first in range(0, len(examples), _CHUNK_EXAMPLES):
         chunk = examples[first : first + _CHUNK_EXAMPLES]
-        place = {"first_index": first, "first_number": number}
+        place: Dict[str, Any] = {"first_index": first, "first_number": number}
         for question in encode_questions(chunk, tokenizer, layout, num_processes=1, **place):
             for features in builder.features(question):
                 used = features.input_ids[: features.paragraph_len]
@@ -540,7 +540,7 @@ def write_features(
     layout = Layout(max_seq_length, doc_stride, max_query_length)
     builder = _Builder(tokenizer, layout, is_training)
     description = description or os.path.basename(str(output_file))
-    options = {"num_processes": num_processes, "description": description}
+    options: Dict[str, Any] = {"num_processes": num_processes, "description": description}
 
     @functools.lru_cache(maxsize=1)  # the records and the windows need them
     def questions() -> List[Question]:
@@ -568,7 +568,7 @@ def write_features(
 
 def _convert(builder: _Builder, chunk: Sequence[Question]) -> feature_cache.Conversion:
     """The records of some questions, and what is worth counting of them."""
-    notes = collections.Counter()
+    notes: Counter[str] = collections.Counter()
     records = []
     for question in chunk:
         of_question = builder.records(question)

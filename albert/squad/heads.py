@@ -239,8 +239,8 @@ def v2_head(beam: BeamSize, dropout_prob: float) -> fine_tuning_utils.Head:
         features: Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         if not encoder.is_training:
-            found = answer_beams(encoder, features, beam)
-            outputs = dict(found._asdict(), **_unique_ids(features))
+            beams = answer_beams(encoder, features, beam)
+            outputs = dict(beams._asdict(), **_unique_ids(features))
             return fine_tuning_utils.HeadOutput(None, outputs, {})
         found = answer_logits(encoder, features, dropout_prob)
         impossible = tf.cast(tf.reshape(features["is_impossible"], [-1]), tf.float32)

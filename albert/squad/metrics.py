@@ -228,5 +228,7 @@ def usable_threshold(
     scores = raw_scores(gold, predictions).f1
     _check_any(len(scores))
     below = min(null_scores[qas_id] for qas_id in scores) - 1.0
-    options = {"null_scores": null_scores, "no_answers": below, "ties_as_one": True}
-    return best_threshold(scores, gold, predictions, **options)[1]
+    _, threshold = best_threshold(
+        scores, gold, predictions, null_scores=null_scores, no_answers=below, ties_as_one=True
+    )
+    return threshold

@@ -153,7 +153,7 @@ class SquadTask(fine_tuning.Task):
         self._best: Dict[str, Decoded] = {}  # one entry: thousands of n-best lists are large
 
     @classmethod
-    def check_flags(cls, settings: SquadSettings) -> None:
+    def check_flags(cls, settings: SquadSettings) -> None:  # type: ignore[override]
         """Checks that there is something to do, with its own file each, and that lengths fit."""
         if not (settings.do_train or settings.do_predict or settings.export_dir):
             raise ValueError(
@@ -264,9 +264,9 @@ class SquadTask(fine_tuning.Task):
 
     def fingerprint(self) -> Dict[str, Any]:
         """Returns the flags of decoding and the file, as its records do not hold the answers."""
-        names = ("n_best_size", "max_answer_length")
+        names = ["n_best_size", "max_answer_length"]
         if self.has_impossible:
-            names += ("start_n_top", "end_n_top", _THRESHOLD_KEY)
+            names += ["start_n_top", "end_n_top", _THRESHOLD_KEY]
         content = {name: getattr(self.settings, name) for name in names}
         content["questions"] = files.file_fingerprint(self._questions.data.path)
         return content
@@ -383,7 +383,7 @@ class SquadV2(SquadTask):
     has_impossible = True
 
     @classmethod
-    def check_flags(cls, settings: SquadV2Settings) -> None:
+    def check_flags(cls, settings: SquadV2Settings) -> None:  # type: ignore[override]
         """Checks also the beams and the threshold."""
         super().check_flags(settings)
         for name in ("start_n_top", "end_n_top"):
