@@ -30,8 +30,7 @@ from albert.training import model_fn
 _LOGGER = logging.getLogger(__name__)
 
 
-# ---------------------------------------------------------------------------------------------
-# Models and input.
+# ---- models and input ----
 
 
 def input_fn_builder(
@@ -226,8 +225,7 @@ def v2_model_fn_builder(
     return model_fn.build_model_fn(model, squad_heads.v2_head(beam, dropout_prob))
 
 
-# ---------------------------------------------------------------------------------------------
-# The official scores by the names of the official scripts. A data set is the "data" list of a file.
+# ---- the official scores by their official names; a data set is the "data" list of a file ----
 
 Dataset = Sequence[Mapping[str, Any]]
 Scores = Mapping[str, float]  # by question's id
@@ -306,8 +304,7 @@ def find_all_best_thresh(main_eval, preds, exact_raw, f1_raw, na_probs, qid_to_h
     main_eval.update(best)
 
 
-# ---------------------------------------------------------------------------------------------
-# Results of a model, gathered over one or several runs.
+# ---- results of a model, gathered over one or several runs ----
 
 RawResult = collections.namedtuple("RawResult", ["unique_id", "start_log_prob", "end_log_prob"])
 RawResultV2 = collections.namedtuple(  # type: ignore[misc]
@@ -382,7 +379,7 @@ def _write(predictions: squad_decoding.Predictions, *paths: str) -> None:
     predictions.write(dict(zip(squad_decoding.NAMES, paths)))
 
 
-# ---- v1
+# ---- v1 ----
 
 
 def accumulate_predictions_v1(
@@ -438,7 +435,7 @@ def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]):
     return squad_metrics.evaluate_v1(squad_metrics.gold_answers(dataset), predictions)
 
 
-# ---- v2
+# ---- v2 ----
 
 
 def accumulate_predictions_v2(

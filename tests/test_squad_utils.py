@@ -102,8 +102,7 @@ def test_an_ensemble_of_two_equals_the_reference(tmp_path):
     assert scores == pytest.approx(_summary("v1ensemble")["metrics"], abs=1e-9)
 
 
-# ---------------------------------------------------------------------------------------------
-# v2.
+# ---- v2 ----
 
 
 def _run_v2(golden, folder):
@@ -149,8 +148,7 @@ def test_v2_reaches_the_scores_that_its_threshold_was_chosen_for(tmp_path):
     assert scores["HasAns_total"] + scores["NoAns_total"] == 80
 
 
-# ---------------------------------------------------------------------------------------------
-# The official scores, by the official names.
+# ---- the official scores, by the official names ----
 
 DATASET = [
     {
@@ -262,8 +260,7 @@ def test_the_official_functions_give_the_references_scores():
     assert squad_utils.make_eval_dict(*cut) == pytest.approx(scores, abs=1e-9)
 
 
-# ---------------------------------------------------------------------------------------------
-# Model functions.
+# ---- model functions ----
 
 
 @pytest.mark.parametrize("version", [1, 2])

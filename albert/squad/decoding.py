@@ -65,8 +65,7 @@ class Answer(NamedTuple):
         return self.start_log_prob + self.end_log_prob
 
 
-# ---------------------------------------------------------------------------------------------
-# Candidates.
+# ---- candidates ----
 
 
 def v1_spans(
@@ -125,8 +124,7 @@ def _candidates(pairs: Spans, windows: Windows, max_answer_length: int) -> Spans
     return Spans(window, start, end, *(score.astype(np.float64) for score in scores))
 
 
-# ---------------------------------------------------------------------------------------------
-# Answers.
+# ---- answers ----
 
 
 def best_answers(
@@ -165,8 +163,7 @@ def null_scores(cls_logits: np.ndarray, windows: Windows, count: int) -> np.ndar
     return scores
 
 
-# ---------------------------------------------------------------------------------------------
-# Predictions.
+# ---- predictions ----
 
 
 class Predictions(NamedTuple):

@@ -18,7 +18,6 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.pretrained import saved_model as serving_export
 from albert.pretrained import warm_start as checkpoint_init
 from albert.pretrained.saved_model import Inputs
 from albert.util import files
@@ -52,33 +51,14 @@ def answer_mask(inputs: Inputs) -> tf.Tensor:
     return 1.0 - tf.maximum(paragraph, first)
 
 
-def _outputs(
+def outputs_of(
     model: SquadModel, head: fine_tuning_utils.Head, inputs: Inputs
 ) -> Dict[str, tf.Tensor]:
+    """Returns the head's outputs, by name."""
     encoder = fine_tuning_utils.Encoder(model.config, False, hub_module=model.hub_module)
     features = dict(inputs._asdict(), p_mask=answer_mask(inputs))
     outputs = head(features, encoder).outputs
     return {name: tf.identity(value, name=name) for name, value in outputs.items()}
-
-
-def export_saved_model(
-    export_dir: str,
-    model: SquadModel,
-    head: fine_tuning_utils.Head,
-    *,
-    extra_files: Mapping[str, bytes],
-) -> str:
-    """Writes and returns export_dir/<seconds since 1970>; see saved_model.export_saved_model.
-
-    The outputs are those of the head; extra_files are the files for assets.extra.
-    """
-    return serving_export.export_saved_model(
-        export_dir,
-        lambda inputs: _outputs(model, head, inputs),
-        model.checkpoint,
-        max_seq_length=model.max_seq_length,
-        extra_files=extra_files,
-    )
 
 
 def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.Head) -> str:
@@ -100,7 +80,7 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
     with graph.as_default():
         shape = [1, model.max_seq_length]
         inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
-        outputs = _outputs(model, head, inputs)
+        outputs = outputs_of(model, head, inputs)
         with tf.Session(graph=graph, config=precision.session_config()) as session:
             checkpoint_init.restore_weights(session, model.checkpoint)
             converter = tf.lite.TFLiteConverter.from_session(

@@ -46,8 +46,7 @@ def _are_found(start_logits: tf.Tensor, end_logits: tf.Tensor, features: Feature
     return tf.logical_and(*found)
 
 
-# ---------------------------------------------------------------------------------------------
-# v1.
+# ---- v1 ----
 
 
 class SpanLogits(NamedTuple):
@@ -107,8 +106,7 @@ def _unique_ids(features: Features) -> Dict[str, tf.Tensor]:
     return {name: features[name] for name in ("unique_ids",) if name in features}
 
 
-# ---------------------------------------------------------------------------------------------
-# v2.
+# ---- v2 ----
 
 
 class _Reader:

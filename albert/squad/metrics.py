@@ -29,8 +29,7 @@ def gold_answers(dataset: Sequence[Mapping[str, Any]]) -> Dict[str, Sequence[str
     }
 
 
-# ---------------------------------------------------------------------------------------------
-# One answer.
+# ---- one answer ----
 
 
 def normalize_answer(s: str) -> str:
@@ -69,8 +68,7 @@ def metric_max_over_ground_truths(
     return max(metric_fn(prediction, truth) for truth in ground_truths)
 
 
-# ---------------------------------------------------------------------------------------------
-# SQuAD v1.1.
+# ---- SQuAD v1.1 ----
 
 
 def evaluate_v1(gold: GoldAnswers, predictions: Mapping[str, str]) -> Scores:
@@ -99,8 +97,7 @@ def _check_any(total: int) -> None:
         raise ValueError("There are no questions to score. Check the prediction file.")
 
 
-# ---------------------------------------------------------------------------------------------
-# SQuAD v2.0.
+# ---- SQuAD v2.0 ----
 
 
 class RawScores(NamedTuple):

@@ -18,6 +18,7 @@ from absl import flags
 
 from albert import fine_tuning_utils, tokenization
 from albert.data import batches as input_pipeline
+from albert.pretrained import saved_model
 from albert.squad import decoding as squad_decoding
 from albert.squad import examples as squad_examples
 from albert.squad import export as squad_export
@@ -36,8 +37,7 @@ _LOGGER = logging.getLogger("albert")
 _THRESHOLD_KEY = "null_score_diff_threshold"
 
 
-# ---------------------------------------------------------------------------------------------
-# Flags.
+# ---- flags ----
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,8 +119,7 @@ def define_flags(flag_values: flags.FlagValues) -> None:
     )
 
 
-# ---------------------------------------------------------------------------------------------
-# The task.
+# ---- the task ----
 
 
 class Decoded(NamedTuple):
@@ -340,8 +339,12 @@ class SquadTask(fine_tuning.Task):
             {run.vocabulary.kind: run.vocabulary.file},
             config=run.config,
         )
-        folder = squad_export.export_saved_model(
-            settings.export_dir, model, head, extra_files=extra_files
+        folder = saved_model.export_saved_model(
+            settings.export_dir,
+            lambda inputs: squad_export.outputs_of(model, head, inputs),
+            checkpoint,
+            max_seq_length=settings.max_seq_length,
+            extra_files=extra_files,
         )
         if self.has_lite_model:
             squad_export.export_tflite(settings.export_dir, model, head)

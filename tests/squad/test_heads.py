@@ -152,8 +152,7 @@ def test_the_v2_head_has_the_published_variables():
     ]
 
 
-# ---------------------------------------------------------------------------------------------
-# Against the reference.
+# ---- against the reference ----
 
 
 def _golden_run(name, head, *, is_training):
