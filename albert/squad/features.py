@@ -306,6 +306,7 @@ class _Builder:
     def records(self, question: Question) -> List[Dict[str, Any]]:
         """The records of a question's windows, by the names of `feature_spec`."""
         begin = [self._first, *question.ids, self._separator]
+        allowed = [0] + [1] * (len(begin) - 1)  # [CLS] stands for no answer
         ids = question.paragraph.ids.tolist()
         records = []
         for number, window in enumerate(question.windows, start=_FIRST_UNIQUE_ID + question.number):
@@ -316,10 +317,7 @@ class _Builder:
                 "input_ids": [*begin, *ids[window.here], self._separator, *zeros],
                 "input_mask": [1] * used + zeros,
                 "segment_ids": [0] * len(begin) + [1] * (used - len(begin)) + zeros,
-                "p_mask": [0]
-                + [1] * (len(begin) - 1)
-                + [0] * window.count
-                + [1] * (1 + len(zeros)),
+                "p_mask": [*allowed, *[0] * window.count, 1, *[1] * len(zeros)],
             }
             if self._is_training:
                 record.update(_target(question.answer, window, len(begin)))

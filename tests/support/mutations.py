@@ -712,8 +712,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "[CLS] ruled out",
                 "squad/features.py",
-                '"p_mask": [0] + [1] * (len(begin) - 1)',
-                '"p_mask": [1] + [1] * (len(begin) - 1)',
+                "allowed = [0] + [1] * (len(begin) - 1)",
+                "allowed = [1] + [1] * (len(begin) - 1)",
             ),
         ),
     ),
