@@ -30,7 +30,7 @@ def tokenizer_json(spm_model_file: str, do_lower_case: bool) -> Dict[str, Any]:
     """Returns the content of tokenizer.json.
 
     Args:
-      spm_model_file: a unigram model with ALBERT's special pieces.
+      spm_model_file: a unigram model with ALBERT's special tokens.
       do_lower_case: whether the text is made lower case.
     """
     content = files.read_bytes(spm_model_file)
@@ -66,7 +66,7 @@ def tokenizer_json(spm_model_file: str, do_lower_case: bool) -> Dict[str, Any]:
 
 
 def _added(piece: str, number: int) -> Dict[str, Any]:
-    """A special piece, which may stand in the text."""
+    """A special token, which may stand in the text."""
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     return dict(flags, id=number, content=piece, special=True)
 

@@ -40,7 +40,7 @@ class SquadModel(NamedTuple):
 
 
 def answer_mask(inputs: Inputs) -> tf.Tensor:
-    """Returns p_mask, float32 [B, S]: 0 at [CLS] and the paragraph's pieces, else 1.
+    """Returns p_mask, float32 [B, S]: 0 at [CLS] and the paragraph's tokens, else 1.
 
     The paragraph is segment 1 without its last place in use, which is [SEP].
     """
