@@ -163,8 +163,8 @@ def test_ten_thousand_windows_take_seconds():
     windows.start_chars[:, places] = windows.end_chars[:, places] = (places - 20) % len(TEXT)
     windows.is_max_context[:, places] = True
     start = random.randn(count, length).astype(np.float32)
-    began = time.perf_counter()
+    began = time.process_time()
     spans = squad_decoding.v1_spans(start, start, windows)
     answers = squad_decoding.best_answers(spans, windows, _examples(count))
-    assert time.perf_counter() - began < 20  # about 2; one pair after the other takes minutes
+    assert time.process_time() - began < 20  # about 2; one pair after the other takes minutes
     assert len(answers) == count and sum(map(len, answers)) > count
