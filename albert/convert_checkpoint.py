@@ -12,7 +12,7 @@ ignored and missing. Neither torch nor transformers is needed; only pytorch_mode
 written by an interpreter that has torch (--huggingface_python).
 """
 
-from typing import List, NamedTuple
+from typing import List, NamedTuple, Type
 
 import tensorflow.compat.v1 as tf
 from absl import flags
@@ -41,29 +41,32 @@ _DIRECTIONS_OF = {
 }
 
 
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
+_PATHS = {
+    "albert_config_file": "The configuration, if it does not lie in --input_dir under its usual "
+    "name.",
+    "init_checkpoint": "The checkpoint, if it is not model.ckpt-best, the newest or the only one "
+    "in --input_dir.",
+    "huggingface_python": "Python interpreter with torch and safetensors, for pytorch_model.bin; "
+    "`sh tools/environments.sh huggingface` makes one.",
+}
+_SWITCHES = {
+    "approximate_gelu": "Take a model with the exact gelu as if it had the tanh form.",
+    "pytorch_model_bin": "Write pytorch_model.bin beside model.safetensors, for old programs.",
+}
+
+
+def define_flags(flag_values: flags.FlagValues) -> Type[conversion_folders.ConversionSettings]:
+    """Defines the script's flags; returns the class of its settings."""
     flags_lib.string(
         flag_values,
         "direction",
         None,
         help=f"One of {', '.join(_DIRECTIONS)}; --direction= may be left out.",
     )
-    flags_lib.path(
-        flag_values, "input_dir", required=True, help="Folder of the model to be converted."
-    )
+    flags_lib.path(flag_values, "input_dir", required=True, help="Folder of the model to convert.")
     flags_lib.path(flag_values, "output_dir", required=True, help="The new folder.")
-    flags_lib.path(
-        flag_values,
-        "albert_config_file",
-        help="The configuration, if it does not lie in --input_dir under its usual name.",
-    )
-    flags_lib.path(
-        flag_values,
-        "init_checkpoint",
-        help="The checkpoint, if it is not model.ckpt-best, the newest or the only one in "
-        "--input_dir.",
-    )
+    for name, text in _PATHS.items():
+        flags_lib.path(flag_values, name, help=text)
     flags_lib.define_tokenizer_flags(flag_values)
     flags_lib.choice(
         flag_values,
@@ -78,60 +81,32 @@ def define_flags(flag_values: flags.FlagValues):
         "head",
         "auto",
         choices=huggingface_conversion.HEADS,
-        help="What of a model goes to or comes from Hugging Face; auto: the head that there is.",
+        help="The head to convert to or from Hugging Face; auto: the one that there is.",
     )
-    flags_lib.boolean(
-        flag_values,
-        "approximate_gelu",
-        False,
-        help="Take a model with the exact gelu as if it had the tanh form.",
-    )
-    flags_lib.boolean(
-        flag_values,
-        "pytorch_model_bin",
-        False,
-        help="Write pytorch_model.bin beside model.safetensors, for old programs.",
-    )
-    flags_lib.path(
-        flag_values,
-        "huggingface_python",
-        help="Python interpreter with torch and safetensors, for pytorch_model.bin; "
-        "`sh tools/environments.sh huggingface` makes one.",
-    )
+    for name, text in _SWITCHES.items():
+        flags_lib.boolean(flag_values, name, False, help=text)
+    return conversion_folders.ConversionSettings
 
 
 class Converted(NamedTuple):
-    """What became of each variable, and the names of the files beside the weights."""
+    """A converted folder."""
 
     report: checkpoint_conversion.Report
-    other_files: List[str]
+    other_files: List[str]  # beside the weights
 
 
-def convert(settings: flags_lib.Settings) -> Converted:
+def convert(settings: conversion_folders.ConversionSettings) -> Converted:
     """Converts a model and prints the report.
 
     Raises:
-      ValueError: an unknown direction, a flag that does not belong to it, or whatever the
-        direction's function raises.
+      ValueError: an unknown direction, a flag that does not belong to it, or an error of the
+        direction's function.
     """
     if settings.direction not in _DIRECTIONS:
         raise ValueError(
             f"Unknown direction {settings.direction!r}. Write one of {', '.join(_DIRECTIONS)} "
             "after the command's name."
         )
-    _check_flags(settings)
-    names = conversion_folders.Settings._fields
-    typed = conversion_folders.Settings(*(getattr(settings, name) for name in names))
-    report = _DIRECTIONS[settings.direction](typed)
-    print(checkpoint_conversion.format_report(report))
-    there = sorted(tf.io.gfile.listdir(settings.output_dir))
-    others = [name for name in there if not name.startswith(("model.ckpt", "model.safetensors"))]
-    print(f"{settings.output_dir}: weights, {', '.join(others)}")
-    return Converted(report, others)
-
-
-def _check_flags(settings: flags_lib.Settings) -> None:
-    """Refuses flags that would go unheard."""
     ordinary = {"layout": "native", "head": "auto"}
     for name, directions in _DIRECTIONS_OF.items():
         value = getattr(settings, name)
@@ -140,16 +115,22 @@ def _check_flags(settings: flags_lib.Settings) -> None:
                 f"--{name}={value} has no meaning in {settings.direction}; it belongs to "
                 f"{' and '.join(directions)}."
             )
+    report = _DIRECTIONS[settings.direction](settings)
+    print(checkpoint_conversion.format_report(report))
+    there = sorted(tf.io.gfile.listdir(settings.output_dir))
+    others = [name for name in there if not name.startswith(("model.ckpt", "model.safetensors"))]
+    print(f"{settings.output_dir}: weights, {', '.join(others)}")
+    return Converted(report, others)
 
 
-def main(settings: flags_lib.Settings):
+def main(settings: conversion_folders.ConversionSettings):
     """Runs the script."""
     convert(settings)
 
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="direction")
+    flags_lib.run(main, define_flags, usage=__doc__, positional="direction")  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

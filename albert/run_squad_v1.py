@@ -27,12 +27,8 @@ _LOGGER = logging.getLogger("albert")
 def define_flags(flag_values: flags.FlagValues) -> Type[squad_run.SquadV1Settings]:
     """Defines the script's flags; returns the class of its settings."""
     squad_run.define_flags(flag_values)
-    flags_lib.boolean(
-        flag_values,
-        "use_einsum",
-        True,
-        help="Taken for the sake of existing command lines: there is one graph, of plain products.",
-    )
+    text = "Ignored; kept for existing command lines."
+    flags_lib.boolean(flag_values, "use_einsum", True, help=text)
     return squad_run.SquadV1Settings
 
 

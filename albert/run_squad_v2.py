@@ -26,12 +26,8 @@ from albert.util import flags as flags_lib
 def define_flags(flag_values: flags.FlagValues) -> Type[squad_run.SquadV2Settings]:
     """Defines the script's flags; returns the class of its settings."""
     squad_run.define_flags(flag_values)
-    flags_lib.integer(
-        flag_values, "start_n_top", 5, lower_bound=1, help="Starts followed in prediction."
-    )
-    flags_lib.integer(
-        flag_values, "end_n_top", 5, lower_bound=1, help="Ends of each start in prediction."
-    )
+    for name, text in (("start_n_top", "Starts followed"), ("end_n_top", "Ends of each start")):
+        flags_lib.integer(flag_values, name, 5, lower_bound=1, help=f"{text} in prediction.")
     flags_lib.floating(
         flag_values,
         "dropout_prob",

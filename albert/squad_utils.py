@@ -1,8 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""SQuAD by the functions that existing programs call, with their names and arguments.
-
-The work is done in the folder squad: examples, features, heads, decoding and metrics.
+"""SQuAD by the names and arguments that existing programs use; the work is done in albert/squad.
 
 Dimensions: B batch, S max_seq_length, H hidden.
 """
@@ -32,8 +30,7 @@ from albert.training import model_fn
 _LOGGER = logging.getLogger(__name__)
 
 
-# ---------------------------------------------------------------------------------------------
-# Models and input.
+# ---- models and input ----
 
 
 def input_fn_builder(
@@ -59,8 +56,8 @@ def input_fn_builder(
       seq_length: S.
       is_training: endless shuffled batches; otherwise each record once, in order.
       drop_remainder: leave the last batch of a prediction out if it is not full.
-      use_tpu: take B from params.
-      bsz: B elsewhere.
+      use_tpu: take B from params; elsewhere it is bsz.
+      bsz: B.
       is_v2: whether there is p_mask.
       padding: one of padded_batches.MODES, for batches of padded_batches, with p_mask in any case
         and, in prediction, example_index.
@@ -95,10 +92,7 @@ def create_v1_model(
     use_einsum,
     hub_module,
 ):
-    """Builds the v1 model; returns (start_logits, end_logits), float32 [B, S] each.
-
-    use_einsum is taken for the sake of existing callers: there is one graph, of 2-D products.
-    """
+    """Returns (start_logits, end_logits) of the v1 model, float32 [B, S]; ignores use_einsum."""
     del use_einsum
     options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
@@ -120,15 +114,14 @@ def create_v2_model(
     dropout_prob,
     hub_module,
 ):
-    """Builds the v2 model.
+    """Builds the v2 model; ignores max_seq_length, as S is that of the ids.
 
     Args:
       features: p_mask [B, S] and, in training, start_positions [B].
-      max_seq_length: taken for the sake of existing callers; S is that of the ids.
 
     Returns:
       In training {start_log_probs [B, S], end_log_probs [B, S], cls_logits [B]}, else the fields of
-      squad_heads.AnswerBeams by name.
+      squad.decoding.Beams by name.
     """
     del max_seq_length
     options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
@@ -162,9 +155,9 @@ def v1_model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but
-    for use_einsum (see `create_v1_model`) and max_seq_length, the width S that predicted logits are
-    padded to where batches are shorter; by default that of the batch.
+    The arguments, and any further keyword, are the fields of model_fn.FineTuningModel, but for
+    use_einsum, which is ignored, and max_seq_length, the width S that predicted logits are padded
+    to where batches are shorter; by default that of the batch.
 
     Its predictions are start_log_prob and end_log_prob, the logits [B, S], and unique_ids [B].
     """
@@ -185,7 +178,7 @@ def v1_model_fn_builder(
     def renamed(
         features: Mapping[str, tf.Tensor], encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
-        """The head with the outputs, and names of their tensors, that programs look for."""
+        """The head with the names of outputs and tensors that programs look for."""
         output = head(features, encoder)
         outputs = dict(output.outputs)
         for name in set(outputs) & {"start_logits", "end_logits"}:
@@ -213,8 +206,8 @@ def v2_model_fn_builder(
 ):
     """Returns `model_fn` for a TPUEstimator.
 
-    The arguments, and any keyword besides, are the fields of model_fn.FineTuningModel, but
-    for max_seq_length (see `create_v2_model`) and those of squad_heads.v2_head.
+    The arguments, and any further keyword, are the fields of model_fn.FineTuningModel, but for
+    max_seq_length, which is ignored, and those of squad.heads.v2_head.
     """
     del max_seq_length
     model = model_fn.FineTuningModel(
@@ -232,24 +225,15 @@ def v2_model_fn_builder(
     return model_fn.build_model_fn(model, squad_heads.v2_head(beam, dropout_prob))
 
 
-# ---------------------------------------------------------------------------------------------
-# The official scores by the names of the official scripts; `squad_metrics` has the definitions. A
-# data set is the "data" list of a SQuAD file.
+# ---- the official scores by their official names; a data set is the "data" list of a file ----
 
 Dataset = Sequence[Mapping[str, Any]]
 Scores = Mapping[str, float]  # by question's id
 
+normalize_answer_v1 = normalize_answer_v2 = squad_metrics.normalize_answer
 f1_score = squad_metrics.f1_score
 exact_match_score = squad_metrics.exact_match_score
 metric_max_over_ground_truths = squad_metrics.metric_max_over_ground_truths
-
-
-def normalize_answer_v1(s) -> str:
-    """Returns the text in lower case, without punctuation, English articles and extra space."""
-    return squad_metrics.normalize_answer(s)
-
-
-normalize_answer_v2 = normalize_answer_v1
 
 
 def get_tokens(s) -> Sequence[str]:
@@ -292,11 +276,7 @@ def apply_no_ans_threshold(scores, na_probs, qid_to_has_ans, na_prob_thresh) -> 
 
 
 def make_eval_dict(exact_scores, f1_scores, qid_list=None) -> Dict[str, float]:
-    """Returns exact and f1 in percent, and total, of the questions in qid_list; of all without it.
-
-    Raises:
-      ValueError: there is no question.
-    """
+    """Returns exact and f1 in percent, and total, of qid_list or all; ValueError without any."""
     scores = squad_metrics.RawScores(exact_scores, f1_scores)
     return squad_metrics.mean_scores(scores, qid_list or list(exact_scores))
 
@@ -318,28 +298,17 @@ def find_best_thresh(preds, scores, na_probs, qid_to_has_ans):
 
 
 def find_all_best_thresh(main_eval, preds, exact_raw, f1_raw, na_probs, qid_to_has_ans) -> None:
-    """Adds best_exact, best_f1 and their thresholds, best_exact_thresh and so on, to main_eval."""
-    raw = squad_metrics.RawScores(
-        _by_null_scores(exact_raw, na_probs), _by_null_scores(f1_raw, na_probs)
-    )
+    """Adds best_exact, best_exact_thresh, best_f1 and best_f1_thresh to main_eval."""
+    raw = squad_metrics.RawScores(*(_by_null_scores(x, na_probs) for x in (exact_raw, f1_raw)))
     best = squad_metrics.best_scores(raw, qid_to_has_ans, preds, null_scores=na_probs)
     main_eval.update(best)
 
 
-# ---------------------------------------------------------------------------------------------
-# Results of a model, gathered over one or several runs.
+# ---- results of a model, gathered over one or several runs ----
 
 RawResult = collections.namedtuple("RawResult", ["unique_id", "start_log_prob", "end_log_prob"])
-RawResultV2 = collections.namedtuple(
-    "RawResultV2",
-    [
-        "unique_id",
-        "start_top_log_probs",
-        "start_top_index",
-        "end_top_log_probs",
-        "end_top_index",
-        "cls_logits",
-    ],
+RawResultV2 = collections.namedtuple(  # type: ignore[misc]
+    "RawResultV2", ["unique_id", *squad_decoding.Beams._fields]
 )
 
 # {example's number: {window's unique_id: {(start, end): [(start score, end score), ...]}}}, where
@@ -410,16 +379,16 @@ def _write(predictions: squad_decoding.Predictions, *paths: str) -> None:
     predictions.write(dict(zip(squad_decoding.NAMES, paths)))
 
 
-# ---- v1
+# ---- v1 ----
 
 
 def accumulate_predictions_v1(
     result_dict, all_examples, all_features, all_results, n_best_size, max_answer_length
 ) -> None:
-    """Adds the candidates of one run to result_dict; several runs make an ensemble.
+    """Adds the candidates of one run to result_dict, {} at first; several runs make an ensemble.
 
     Args:
-      result_dict: at first {}; see `ResultDict`.
+      result_dict: see `ResultDict`.
       all_examples: SquadExamples.
       all_features: InputFeatures of their windows.
       all_results: a RawResult for each window.
@@ -435,7 +404,8 @@ def accumulate_predictions_v1(
         _stacked(results, "start_log_prob"),
         _stacked(results, "end_log_prob"),
         windows,
-        limits=squad_decoding.Limits(n_best_size, max_answer_length),
+        n_best_size=n_best_size,
+        max_answer_length=max_answer_length,
     )
     _remember(result_dict, spans, windows)
 
@@ -450,10 +420,7 @@ def write_predictions_v1(
     output_prediction_file,
     output_nbest_file,
 ) -> Dict[str, str]:
-    """Writes and returns the best answer of each question by its id.
-
-    The arguments are those of `accumulate_predictions_v1`, which comes before, and the two files.
-    """
+    """Writes and returns {question's id: best answer}, after `accumulate_predictions_v1`."""
     del all_results, max_answer_length
     windows = _windows(all_features)
     spans = _mean_spans(result_dict, windows)
@@ -468,7 +435,7 @@ def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]):
     return squad_metrics.evaluate_v1(squad_metrics.gold_answers(dataset), predictions)
 
 
-# ---- v2
+# ---- v2 ----
 
 
 def accumulate_predictions_v2(
@@ -484,18 +451,8 @@ def accumulate_predictions_v2(
 ) -> None:
     """Adds the candidates of one run to result_dict, and the null scores to cls_dict.
 
-    Args:
-      result_dict: at first {}; see `ResultDict`.
-      cls_dict: at first {}; {example's number: [null score of each run]}.
-      all_examples: SquadExamples.
-      all_features: InputFeatures of their windows.
-      all_results: a RawResultV2 for each window.
-      n_best_size: taken for the sake of existing callers; the beams decide.
-      max_answer_length: in tokens.
-      start_n_top, end_n_top: size of the beams.
-
-    Raises:
-      ValueError: a window has no result.
+    As `accumulate_predictions_v1`, with RawResultV2s. cls_dict is {} at first, then {example's
+    number: [null score of each run]}. n_best_size is ignored: start_n_top and end_n_top decide.
     """
     del n_best_size
     windows, results = _windows(all_features), _in_order(all_features, all_results)
@@ -532,10 +489,9 @@ def write_predictions_v2(
     output_null_log_odds_file,
     null_score_diff_threshold,
 ):
-    """Writes and returns the best answers and the null scores of the questions, by their ids.
+    """Writes and returns the best answers and the null scores, after `accumulate_predictions_v2`.
 
-    The arguments are those of `accumulate_predictions_v2`, which comes before, the three files, and
-    the null score above which an answer is left empty (None: never).
+    Above null_score_diff_threshold an answer is left empty (None: never).
     """
     del all_results, max_answer_length
     windows = _windows(all_features)
@@ -566,12 +522,8 @@ def evaluate_v2(
 ):
     """Finds the threshold that gives the best F1, writes the predictions with it, scores them.
 
-    Args:
-      prediction_json: the "data" list of the file that was predicted.
-      others: as of `write_predictions_v2`.
-
-    Returns:
-      What squad_metrics.evaluate_v2 returns, and null_score_diff_threshold.
+    prediction_json is the "data" list of the file. Returns squad.metrics.evaluate_v2's scores and
+    null_score_diff_threshold.
     """
     gold = squad_metrics.gold_answers(prediction_json)
     arguments = (result_dict, cls_dict, eval_examples, eval_features, all_results, n_best_size)

@@ -68,7 +68,6 @@ def measure_here(options):
         built = squad_features.write_features(
             data,
             output_file=os.path.join(folder, "features.tf_record"),
-            left_file=os.path.join(folder, "left.npz"),
             max_seq_length=options.max_seq_length,
             doc_stride=options.doc_stride,
             max_query_length=64,

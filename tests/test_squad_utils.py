@@ -102,8 +102,7 @@ def test_an_ensemble_of_two_equals_the_reference(tmp_path):
     assert scores == pytest.approx(_summary("v1ensemble")["metrics"], abs=1e-9)
 
 
-# ---------------------------------------------------------------------------------------------
-# v2.
+# ---- v2 ----
 
 
 def _run_v2(golden, folder):
@@ -149,8 +148,7 @@ def test_v2_reaches_the_scores_that_its_threshold_was_chosen_for(tmp_path):
     assert scores["HasAns_total"] + scores["NoAns_total"] == 80
 
 
-# ---------------------------------------------------------------------------------------------
-# The official scores, by the official names.
+# ---- the official scores, by the official names ----
 
 DATASET = [
     {
@@ -206,18 +204,15 @@ def test_scores_and_thresholds_are_the_hand_computed_ones():
 def test_thresholds_are_the_hand_computed_ones():
     exact, f1 = squad_utils.get_raw_scores(DATASET, PREDICTIONS)
     # No answers: 2 right. Keeping a: 2 + 2/3; c: -1; b: 0; d: +1.
-    best, threshold = squad_utils.find_best_thresh(PREDICTIONS, f1, ODDS, HAS_ANSWER)
-    assert (best, threshold) == (pytest.approx(100 * (2 + 2 / 3) / 4), -2.0)
+    best = pytest.approx(100 * (2 + 2 / 3) / 4)
+    assert squad_utils.find_best_thresh(PREDICTIONS, f1, ODDS, HAS_ANSWER) == (best, -2.0)
     result = {"total": 4}
     arguments = (PREDICTIONS, exact, f1, ODDS, HAS_ANSWER)
     assert squad_utils.find_all_best_thresh(result, *arguments) is None
-    assert result == {
-        "total": 4,
-        "best_exact": 50.0,
-        "best_exact_thresh": 0.0,
-        "best_f1": pytest.approx(100 * (2 + 2 / 3) / 4),
-        "best_f1_thresh": -2.0,
-    }
+    assert result.pop("total") == 4
+    assert list(result.values()) == [50.0, 0.0, best, -2.0]
+    names = ["best_exact", "best_exact_thresh", "best_f1", "best_f1_thresh"]
+    assert list(result) == names
 
 
 def test_of_equal_null_scores_the_first_of_the_odds_is_kept_first():
@@ -230,7 +225,7 @@ def test_of_equal_null_scores_the_first_of_the_odds_is_kept_first():
 
 
 def test_without_questions_there_is_no_score():
-    with pytest.raises(ValueError, match="no questions"):
+    with pytest.raises(ValueError):
         squad_utils.make_eval_dict({}, {})
 
 
@@ -262,8 +257,7 @@ def test_the_official_functions_give_the_references_scores():
     assert squad_utils.make_eval_dict(*cut) == pytest.approx(scores, abs=1e-9)
 
 
-# ---------------------------------------------------------------------------------------------
-# Model functions.
+# ---- model functions ----
 
 
 @pytest.mark.parametrize("version", [1, 2])

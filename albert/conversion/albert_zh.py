@@ -1,8 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Models of albert_zh as models of ours, and these in Google's layout."""
-
-from typing import Sequence
+"""albert_zh's models as models of ours, and these in Google's layout."""
 
 from albert import modeling
 from albert.conversion import folders as conversion_folders
@@ -13,14 +11,15 @@ from albert.conversion.weights import Report, Values
 LAYOUTS = ("native", "google")
 
 
-def from_albert_zh(settings: conversion_folders.Settings) -> Report:
+def from_albert_zh(settings: conversion_folders.ConversionSettings) -> Report:
     """Converts a folder of albert_zh's.
 
     Raises:
       ValueError: the folder is not one of albert_zh's, or its parts do not fit together.
     """
     model = conversion_folders.read_model(settings)
-    _check_albert_zh(model.weights.values)
+    source = model.weights.values
+    _check_albert_zh(source)
     changes = dict(model.config.to_dict(), embedding_layout="albert_zh")
     config = modeling.AlbertConfig.from_dict(changes)
     if config.num_hidden_groups != 1 or config.inner_group_num != 1 or config.share_type != "all":
@@ -29,19 +28,16 @@ def from_albert_zh(settings: conversion_folders.Settings) -> Report:
             f"inner_group_num {config.inner_group_num} and share_type {config.share_type} do not "
             "fit albert_zh's layout, in which all layers share one set of weights."
         )
-    source = model.weights.values
     label_count = conversion_folders.output_count(source, "output_bias")
-    parts = conversion_folders.wanted_parts(checkpoint_names.albert_zh(config, label_count), source)
     conversion = checkpoint_conversion.rename(
-        parts,
+        conversion_folders.wanted_parts(checkpoint_names.albert_zh(config, label_count), source),
         source,
         to_ours=True,
-        # Of the encoder nothing may be left behind.
+        # The encoder must go over whole.
         reason=lambda name: None if name.startswith("bert/") else "not part of this model",
     )
-    report = conversion_folders.explained(conversion.report, {})
-    report = report._replace(ignored=(*report.ignored, *model.weights.ignored))
-    values = conversion.values
+    ignored, values = (*conversion.report.ignored, *model.weights.ignored), conversion.values
+    report = conversion.report._replace(ignored=ignored)
     if settings.layout == "google":
         report = report._replace(notes=(_product_note(config),))
         config, values = checkpoint_conversion.to_google_layout(config, values)
@@ -51,7 +47,7 @@ def from_albert_zh(settings: conversion_folders.Settings) -> Report:
 
 
 def _check_albert_zh(values: Values) -> None:
-    """Tells the layout from others that have files of the same names."""
+    """Refuses other layouts that have files of the same names."""
     if any(name.startswith("bert/encoder/layer_shared/") for name in values):
         return
     if any(name.startswith("bert/encoder/transformer/group_0/") for name in values):
@@ -73,7 +69,7 @@ def _product_note(config: modeling.AlbertConfig) -> str:
     )
 
 
-def to_google_layout(settings: conversion_folders.Settings) -> Report:
+def to_google_layout(settings: conversion_folders.ConversionSettings) -> Report:
     """Converts a model of ours from albert_zh's layout to Google's.
 
     Raises:
@@ -84,8 +80,13 @@ def to_google_layout(settings: conversion_folders.Settings) -> Report:
     required = ["bert/embeddings/word_embeddings"]
     if model.config.embedding_size != model.config.hidden_size:
         required.append(f"{checkpoint_names.MAPPING}/kernel")
+    missing = [name for name in required if name not in source]
+    if missing:
+        raise ValueError(
+            f"The checkpoint lacks {', '.join(missing)}, so it is not one of this package's in "
+            "albert_zh's layout. One of albert_zh itself is converted by from_albert_zh."
+        )
     config, values = checkpoint_conversion.to_google_layout(model.config, source)
-    _require(source, required)
     renamed = [
         checkpoint_conversion.Renamed(name, source[name].shape, name, values[name].shape)
         for name in sorted(values)
@@ -94,12 +95,3 @@ def to_google_layout(settings: conversion_folders.Settings) -> Report:
     with conversion_folders.new_folder(settings.output_dir) as folder:
         conversion_folders.write_model(folder, config, values, vocabulary=model.vocabulary)
     return report
-
-
-def _require(values: Values, names: Sequence[str]) -> None:
-    missing = [name for name in names if name not in values]
-    if missing:
-        raise ValueError(
-            f"The checkpoint lacks {', '.join(missing)}, so it is not one of this package's in "
-            "albert_zh's layout. One of albert_zh itself is converted by from_albert_zh."
-        )

@@ -1,10 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Model folders read and written whole, which every direction of convert_checkpoint does."""
+"""Model folders read and written whole, for every direction of convert_checkpoint."""
 
 import contextlib
+import dataclasses
 import os
-from typing import Any, Dict, FrozenSet, Iterator, NamedTuple, Optional
+from typing import Any, Dict, Iterator, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
@@ -12,16 +13,18 @@ from albert import modeling
 from albert.conversion import names as checkpoint_names
 from albert.conversion import weights as checkpoint_conversion
 from albert.conversion.names import ENCODER, MASKED_WORDS, POOLER, SENTENCE_ORDER
-from albert.conversion.weights import Report, Values
+from albert.conversion.weights import Values
 from albert.pretrained import model_vocabulary, warm_start
 from albert.pretrained import released as released_models
 from albert.util import files
+from albert.util import flags as flags_lib
 
 PRETRAINING = (MASKED_WORDS, SENTENCE_ORDER)
 
 
-class Settings(NamedTuple):
-    """The flags of convert_checkpoint, which explains them."""
+@dataclasses.dataclass(frozen=True)
+class ConversionSettings(flags_lib.Settings):
+    """The flags of convert_checkpoint."""
 
     direction: str
     input_dir: str
@@ -36,7 +39,6 @@ class Settings(NamedTuple):
     approximate_gelu: bool
     pytorch_model_bin: bool
     huggingface_python: Optional[str]
-    given: FrozenSet[str]  # names of those that somebody chose
 
 
 class OurModel(NamedTuple):
@@ -50,7 +52,7 @@ class OurModel(NamedTuple):
     description_name: str
 
 
-def read_model(settings: Settings) -> OurModel:
+def read_model(settings: ConversionSettings) -> OurModel:
     """Returns the model in --input_dir; files that flags name come first.
 
     Raises:
@@ -58,16 +60,9 @@ def read_model(settings: Settings) -> OurModel:
     """
     folder = settings.input_dir
     label = f"--input_dir={folder}"
+    named = (getattr(settings, name) for name in released_models.ModelFiles._fields)
     found = released_models.find_files(
-        folder,
-        released_models.ModelFiles(
-            settings.albert_config_file,
-            settings.init_checkpoint,
-            settings.spm_model_file,
-            settings.vocab_file,
-        ),
-        label=label,
-        vocabulary="optional",
+        folder, released_models.ModelFiles(*named), label=label, vocabulary="optional"
     )
     description, name = model_vocabulary.read_description(folder)
     checkpoint = warm_start.resolve_checkpoint(found.init_checkpoint)
@@ -111,7 +106,7 @@ def write_model(
 
 
 def wanted_parts(parts: checkpoint_names.Parts, values: Values) -> checkpoint_names.Parts:
-    """Returns the parts of a table that are in a foreign model, and those that belong to these."""
+    """Returns the parts of a table that a foreign model has, and those that belong to these."""
     there = {part for part, names in parts.items() if any(name.theirs in values for name in names)}
     wanted = {ENCODER, POOLER, *there}
     if wanted & set(PRETRAINING):
@@ -120,16 +115,5 @@ def wanted_parts(parts: checkpoint_names.Parts, values: Values) -> checkpoint_na
 
 
 def output_count(values: Values, name: str) -> Optional[int]:
-    """Returns how many outputs a head has, by its bias; None if it is not there."""
+    """Returns the number of outputs of a head, by the name of its bias; None without a head."""
     return int(values[name].shape[0]) if name in values and values[name].ndim == 1 else None
-
-
-def explained(
-    report: Report,
-    remarks: Dict[str, str],
-    *,
-    default: str = "not in the new checkpoint; new when a model with it is trained",
-) -> Report:
-    """Returns a report that says of each missing variable what became of it."""
-    missing = [item._replace(remark=remarks.get(item.name, default)) for item in report.missing]
-    return report._replace(missing=tuple(missing))

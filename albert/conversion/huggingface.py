@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Models of ours as folders that transformers loads, and such folders as models of ours."""
+"""Our models as folders that transformers loads, and such folders as models of ours."""
 
 import os
 from typing import Callable, Optional, Sequence, Tuple
@@ -20,93 +20,65 @@ from albert.pretrained import released as released_models
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
 
-# Value of --head -> the parts that go over, beside encoder and pooler.
-_HEAD_PARTS = {
-    "encoder": (),
-    "pretraining": conversion_folders.PRETRAINING,
-    "classification": (CLASSIFIER,),
-    "multiple_choice": (CLASSIFIER,),
-    "question_answering": (SPANS,),
+# Value of --head -> the parts converted beside encoder and pooler, and transformers' class.
+_HEADS = {
+    "encoder": ((), "AlbertModel"),
+    "pretraining": (conversion_folders.PRETRAINING, "AlbertForPreTraining"),
+    "classification": ((CLASSIFIER,), "AlbertForSequenceClassification"),
+    "multiple_choice": ((CLASSIFIER,), "AlbertForMultipleChoice"),
+    "question_answering": ((SPANS,), "AlbertForQuestionAnswering"),
 }
-HEADS = ("auto", *_HEAD_PARTS)
+HEADS = ("auto", *_HEADS)
 _VOCABULARY_NAMES = {"spm_model_file": released_models.SPM_MODEL_NAME, "vocab_file": "vocab.txt"}
-_ARCHITECTURES = {
-    "encoder": "AlbertModel",
-    "classification": "AlbertForSequenceClassification",
-    "multiple_choice": "AlbertForMultipleChoice",
-    "question_answering": "AlbertForQuestionAnswering",
-}
 
-# ---------------------------------------------------------------------------------------------
-# To Hugging Face.
+# ---- to Hugging Face ----
 
 
-def to_huggingface(settings: conversion_folders.Settings) -> Report:
+def to_huggingface(settings: conversion_folders.ConversionSettings) -> Report:
     """Converts a model of ours to a folder that transformers loads.
 
     Raises:
       ValueError: transformers has no such model, or the weights do not fit the configuration.
     """
     model = conversion_folders.read_model(settings)
-    config = model.config
+    config, vocabulary = model.config, model.vocabulary
     huggingface_files.check_variant(config)
-    source = model.weights.values
     name = _head_of_ours(model, settings.head)
     head = _head(name, model)
-    values, notes = _with_mapping(config, source)
+    values, notes = _with_mapping(config, model.weights.values)
     table = checkpoint_names.huggingface(config, head.label_count)
-    kept = {part: table[part] for part in (ENCODER, POOLER, *_HEAD_PARTS[name])}
     conversion = checkpoint_conversion.rename(
-        kept,
+        {part: table[part] for part in (ENCODER, POOLER, *_HEADS[name][0])},
         values,
         to_ours=False,
         reason=lambda variable: (
             None if variable.startswith("bert/") else f"no part of the head {name}"
         ),
+        missing_remark="transformers would give it new values",
     )
     _check_parts(conversion.parts, name, settings.head)
     if name == "pretraining" and SENTENCE_ORDER not in conversion.parts:
         head = head._replace(architecture="AlbertForMaskedLM")
-    report = conversion_folders.explained(
-        conversion.report, {}, default="transformers would give it new values"
-    )
-    notes += () if model.vocabulary else (_NO_VOCABULARY,)
-    report = report._replace(ignored=(*report.ignored, *model.weights.ignored), notes=notes)
+    if not vocabulary:
+        note = "no vocabulary was found, so none is in the new folder; name it by --spm_model_file"
+        notes += (f"{note} or --vocab_file.",)
     with conversion_folders.new_folder(settings.output_dir) as folder:
-        _write_huggingface(
-            folder, config, conversion.values, head=head, vocabulary=model.vocabulary
-        )
+        ids = huggingface_files.ENGLISH_IDS
+        if vocabulary:
+            ids = huggingface_files.special_ids(vocabulary)
+            huggingface_files.write_vocabulary(folder, vocabulary)
+        content = huggingface_files.config_dict(config, head, ids)
+        files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
+        path = os.path.join(folder, huggingface_files.SAFETENSORS_NAME)
+        huggingface_files.write_safetensors(path, conversion.values)
         if settings.pytorch_model_bin:
             huggingface_files.write_pytorch(folder, settings.huggingface_python)
-    return report
-
-
-_NO_VOCABULARY = (
-    "no vocabulary was found, so none is in the new folder; name it by --spm_model_file or "
-    "--vocab_file."
-)
-
-
-def _write_huggingface(
-    folder: str,
-    config: modeling.AlbertConfig,
-    values: Values,
-    *,
-    head: huggingface_files.Head,
-    vocabulary: Optional[Vocabulary],
-) -> None:
-    ids = huggingface_files.Ids()
-    if vocabulary:
-        ids = huggingface_files.special_ids(vocabulary)
-        huggingface_files.write_vocabulary(folder, vocabulary)
-    content = huggingface_files.config_dict(config, head, ids)
-    files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
-    path = os.path.join(folder, huggingface_files.SAFETENSORS_NAME)
-    huggingface_files.write_safetensors(path, values)
+    ignored = (*conversion.report.ignored, *model.weights.ignored)
+    return conversion.report._replace(ignored=ignored, notes=notes)
 
 
 def _head_of_ours(model: conversion_folders.OurModel, asked: str) -> str:
-    """The kind of head to convert: the one that is asked for, or the one that there is."""
+    """The value of --head, or for "auto" the head of the model."""
     values = model.weights.values
     if asked != "auto":
         return asked
@@ -124,12 +96,11 @@ def _head_of_ours(model: conversion_folders.OurModel, asked: str) -> str:
 
 
 def _head(name: str, model: conversion_folders.OurModel) -> huggingface_files.Head:
-    """What config.json says of the head."""
-    if name == "pretraining":
-        return huggingface_files.Head("AlbertForPreTraining")
+    """The head for config.json."""
+    architecture = _HEADS[name][1]
     if name != "classification":
         count = 1 if name == "multiple_choice" else None
-        return huggingface_files.Head(_ARCHITECTURES[name], label_count=count)
+        return huggingface_files.Head(architecture, label_count=count)
     count = conversion_folders.output_count(model.weights.values, "output_bias")
     labels = tuple(model.description.get("labels") or ())
     if labels and len(labels) != count:
@@ -138,12 +109,11 @@ def _head(name: str, model: conversion_folders.OurModel) -> huggingface_files.He
             "outputs: they do not belong together."
         )
     is_regression = bool(model.description.get("is_regression"))
-    return huggingface_files.Head(_ARCHITECTURES[name], labels, count, is_regression)
+    return huggingface_files.Head(architecture, labels, count, is_regression)
 
 
 def _check_parts(parts: Sequence[str], name: str, asked: str) -> None:
-    """Makes sure that the head is there."""
-    needed = [part for part in _HEAD_PARTS[name] if part != SENTENCE_ORDER]
+    needed = [part for part in _HEADS[name][0] if part != SENTENCE_ORDER]
     absent = [part for part in needed if part not in parts]
     if absent:
         raise ValueError(f"--head={asked}: the model has no such head ({', '.join(absent)}).")
@@ -162,11 +132,10 @@ def _with_mapping(config: modeling.AlbertConfig, values: Values) -> Tuple[Values
     return dict(values, **added), (note,)
 
 
-# ---------------------------------------------------------------------------------------------
-# From Hugging Face.
+# ---- from Hugging Face ----
 
 
-def from_huggingface(settings: conversion_folders.Settings) -> Report:
+def from_huggingface(settings: conversion_folders.ConversionSettings) -> Report:
     """Converts a folder of transformers' to one of ours.
 
     Raises:
@@ -177,7 +146,12 @@ def from_huggingface(settings: conversion_folders.Settings) -> Report:
     )
     config = read.config
     source = huggingface_files.read_weights(settings.input_dir, settings.huggingface_python)
-    source = _with_prefix(source)
+    if not any(name.startswith("albert.") for name in source):  # a bare AlbertModel
+        own = ("embeddings.", "encoder.", "pooler.")
+        source = {
+            f"albert.{name}" if name.startswith(own) else name: value
+            for name, value in source.items()
+        }
     head = settings.head
     if head == "auto" and (read.architecture or "").endswith("TokenClassification"):
         raise ValueError(
@@ -189,15 +163,22 @@ def from_huggingface(settings: conversion_folders.Settings) -> Report:
     if head == "auto":
         parts = conversion_folders.wanted_parts(parts, source)
     else:
-        parts = {part: parts[part] for part in (ENCODER, POOLER, *_HEAD_PARTS[head])}
+        parts = {part: parts[part] for part in (ENCODER, POOLER, *_HEADS[head][0])}
     conversion = checkpoint_conversion.rename(
         parts, source, to_ours=True, reason=_reason_to_ignore_theirs(source, parts, read.is_tied)
     )
     if head != "auto":
         _check_parts(conversion.parts, head, head)
     values, report = _finished_values(config, conversion)
-    vocabulary = _their_vocabulary(settings)
-    report = report._replace(notes=(*read.notes, *_vocabulary_notes(vocabulary)))
+    vocabulary, notes = _their_vocabulary(settings), read.notes
+    if not vocabulary:
+        notes.append(
+            f"the folder has neither {huggingface_files.SPM_MODEL_NAME} nor "
+            f"{huggingface_files.VOCAB_NAME} (tokenizer.json cannot be read here). Take it from "
+            "where the model came from, and name it by --spm_model_file or --vocab_file."
+        )
+    elif not vocabulary.do_lower_case:
+        notes.append("the model is cased.")
     is_choice = head == "multiple_choice" or read.architecture == "AlbertForMultipleChoice"
     is_classifier = CLASSIFIER in conversion.parts and not is_choice and not read.is_multi_label
     with conversion_folders.new_folder(settings.output_dir) as folder:
@@ -209,17 +190,7 @@ def from_huggingface(settings: conversion_folders.Settings) -> Report:
             labels = read.labels or [f"LABEL_{number}" for number in range(label_count)]
             vocabulary = vocabulary._replace(path=os.path.join(folder, name))
             _write_description(folder, config, vocabulary, labels=labels)
-    return report
-
-
-def _with_prefix(values: Values) -> Values:
-    """The weights of a bare AlbertModel, named as those of a model with a head."""
-    if any(name.startswith("albert.") for name in values):
-        return values
-    own = ("embeddings.", "encoder.", "pooler.")
-    return {
-        f"albert.{name}" if name.startswith(own) else name: value for name, value in values.items()
-    }
+    return report._replace(notes=tuple(notes))
 
 
 def _reason_to_ignore_theirs(
@@ -248,7 +219,7 @@ def _reason_to_ignore_theirs(
 def _finished_values(
     config: modeling.AlbertConfig, conversion: checkpoint_conversion.Conversion
 ) -> Tuple[Values, Report]:
-    """Takes out the mapping that we lack where E is H, and puts in a pooler where there is none."""
+    """Removes the mapping, which ours lacks where E is H, and adds a pooler where there is none."""
     values, report = dict(conversion.values), conversion.report
     if config.embedding_size == config.hidden_size:
         names = (f"{checkpoint_names.MAPPING}/kernel", f"{checkpoint_names.MAPPING}/bias")
@@ -262,7 +233,6 @@ def _finished_values(
         dropped = [Remark(item.source, item.source_shape, "the identity") for item in moved]
         kept = tuple(item for item in report.converted if item not in moved)
         report = report._replace(converted=kept, ignored=(*report.ignored, *dropped))
-    remarks = {}
     if POOLER not in conversion.parts:
         size = config.hidden_size
         # As a new model's: a normal distribution cut at two deviations.
@@ -270,29 +240,21 @@ def _finished_values(
         limit = 2 * config.initializer_range
         values["bert/pooler/dense/kernel"] = np.clip(drawn, -limit, limit).astype(np.float32)
         values["bert/pooler/dense/bias"] = np.zeros(size, np.float32)
-        remarks = {
-            f"bert/pooler/dense/{ending}": "new, with the random values of an untrained model"
-            for ending in ("kernel", "bias")
-        }
-    return values, conversion_folders.explained(report, remarks)
+        remark = "new, with the random values of an untrained model"
+        missing = (
+            item._replace(remark=remark) if item.name.startswith("bert/pooler/") else item
+            for item in report.missing
+        )
+        report = report._replace(missing=tuple(missing))
+    return values, report
 
 
-def _their_vocabulary(settings: conversion_folders.Settings) -> Optional[Vocabulary]:
+def _their_vocabulary(settings: conversion_folders.ConversionSettings) -> Optional[Vocabulary]:
     """The vocabulary that flags name, or the one in the folder."""
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):
             return Vocabulary(key, getattr(settings, key), settings.do_lower_case)
     return huggingface_files.find_vocabulary(settings.input_dir)
-
-
-def _vocabulary_notes(vocabulary: Optional[Vocabulary]) -> Tuple[str, ...]:
-    if vocabulary:
-        return () if vocabulary.do_lower_case else ("the model is cased.",)
-    return (
-        f"the folder has neither {huggingface_files.SPM_MODEL_NAME} nor "
-        f"{huggingface_files.VOCAB_NAME} (tokenizer.json cannot be read here). Take it from "
-        "where the model came from, and name it by --spm_model_file or --vocab_file.",
-    )
 
 
 def _write_description(

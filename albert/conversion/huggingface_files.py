@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files of a model folder of Hugging Face: configuration, weights, vocabulary.
 
-PyTorch is needed for pytorch_model.bin only; another interpreter that has it reads and writes that
-file (`huggingface_process`). All else needs neither PyTorch nor transformers.
+Neither PyTorch nor transformers is needed, but for pytorch_model.bin: another interpreter that has
+PyTorch reads and writes that file (`huggingface_process`).
 """
 
 import importlib.util
@@ -35,22 +35,12 @@ TOKENIZER_NAME = "tokenizer.json"
 TOKENIZER_CONFIG_NAME = "tokenizer_config.json"
 
 
-# ---------------------------------------------------------------------------------------------
-# Configuration.
+# ---- configuration ----
 
 _SAME_KEYS = (
-    "vocab_size",
-    "embedding_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_hidden_groups",
-    "num_attention_heads",
-    "intermediate_size",
-    "inner_group_num",
-    "hidden_dropout_prob",
-    "attention_probs_dropout_prob",
-    "max_position_embeddings",
-    "type_vocab_size",
+    *("vocab_size", "embedding_size", "hidden_size", "num_hidden_layers", "num_hidden_groups"),
+    *("num_attention_heads", "intermediate_size", "inner_group_num", "hidden_dropout_prob"),
+    *("attention_probs_dropout_prob", "max_position_embeddings", "type_vocab_size"),
     "initializer_range",
 )
 # Of the released files; they name nothing in either code.
@@ -69,23 +59,14 @@ _EPSILON = 1e-12
 
 
 class ReadConfig(NamedTuple):
-    """A configuration of theirs in our terms.
-
-    Attributes:
-      config: ours.
-      labels: of a classifier, in order; () where the file names none.
-      is_tied: whether the decoder of masked words uses the word embeddings.
-      architecture: the class that the weights were saved from; None where it is not said.
-      is_multi_label: whether a classifier's labels are independent of each other.
-      notes: what does not go over.
-    """
+    """A configuration of theirs in our terms."""
 
     config: modeling.AlbertConfig
-    labels: Sequence[str]
-    is_tied: bool
-    architecture: Optional[str]
-    is_multi_label: bool
-    notes: List[str]
+    labels: Sequence[str]  # of a classifier, in order; () where the file names none
+    is_tied: bool  # whether the decoder of masked words uses the word embeddings
+    architecture: Optional[str]  # the class that the weights were saved from, if known
+    is_multi_label: bool  # whether a classifier's labels are independent of each other
+    notes: List[str]  # what could not be converted
 
 
 def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
@@ -136,20 +117,20 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
 
 
 def _check_counterpart(path: str, theirs: Dict[str, Any]) -> None:
-    """Refuses what our model does not compute."""
-    expected = {"model_type": "albert", "layer_norm_eps": _EPSILON}
-    expected["position_embedding_type"] = "absolute"
-    for key, value in expected.items():
+    """Refuses models that ours cannot compute."""
+    expected = (
+        ("model_type", "albert"),
+        ("layer_norm_eps", _EPSILON),
+        ("position_embedding_type", "absolute"),
+    )
+    for key, value in expected:
         if theirs.get(key, value) != value:
-            raise ValueError(
-                f"{path}: {key} is {theirs[key]!r}. Only models with {value!r} have a counterpart "
-                "here."
-            )
+            raise ValueError(f"{path}: {key} is {theirs[key]!r}; it must be {value!r}.")
     activation = theirs.get("hidden_act", "gelu_new")
     if activation not in _ACTIVATIONS:
         remedy = (
             "That is the exact gelu, where ALBERT has the tanh form (gelu_new); "
-            "--approximate_gelu takes the one for the other."
+            "--approximate_gelu uses that."
             if activation == _EXACT_GELU
             else f"There are: {', '.join(sorted(_ACTIVATIONS))}."
         )
@@ -157,19 +138,18 @@ def _check_counterpart(path: str, theirs: Dict[str, Any]) -> None:
 
 
 def _labels(theirs: Dict[str, Any]) -> Sequence[str]:
-    """The names of the labels, unless they are the ones that transformers makes up."""
+    """The names of the labels, unless they are transformers' default names."""
     names = theirs.get("id2label") or {}
     ordered = [str(names[key]) for key in sorted(names, key=int)]
-    made_up = [f"LABEL_{number}" for number in range(len(ordered))]
-    return () if ordered == made_up else tuple(ordered)
+    return () if ordered == _default_labels(len(ordered)) else tuple(ordered)
+
+
+def _default_labels(count: int) -> List[str]:
+    return [f"LABEL_{number}" for number in range(count)]
 
 
 def check_groups(config: modeling.AlbertConfig) -> None:
-    """Makes sure that both codes give each layer the same group.
-
-    Raises:
-      ValueError: transformers rounds the number of some layer's group another way.
-    """
+    """Raises ValueError if transformers gives some layer another group, as it rounds otherwise."""
     layers, groups = config.num_hidden_layers, checkpoint_names.huggingface_groups(config)
     for layer in range(layers):
         theirs = int(layer / (layers / groups))  # as modeling_albert.py of transformers has it
@@ -181,46 +161,30 @@ def check_groups(config: modeling.AlbertConfig) -> None:
             )
 
 
-class Ids(NamedTuple):
-    """The pieces that a configuration names; those of the released English models."""
-
-    pad_token_id: int = 0
-    bos_token_id: int = 2
-    eos_token_id: int = 3
+ENGLISH_IDS = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}  # of the released models
 
 
-def special_ids(vocabulary: Vocabulary) -> Ids:
-    """Returns the ids of padding, [CLS] and [SEP]."""
+def special_ids(vocabulary: Vocabulary) -> Dict[str, int]:
+    """Returns the ids of padding, [CLS] and [SEP], by their keys in config.json."""
     paths = dict.fromkeys(model_vocabulary.KEYS)
     paths[vocabulary.key] = vocabulary.path
     tokenizer = tokenization.FullTokenizer(do_lower_case=vocabulary.do_lower_case, **paths)
     first, last = tokenizer.required_ids(["[CLS]", "[SEP]"])
-    vocab = tokenizer.vocab
-    return Ids(vocab.get("<pad>", vocab.get("[PAD]", 0)), first, last)
+    padding = tokenizer.vocab.get("<pad>", tokenizer.vocab.get("[PAD]", 0))
+    return dict(zip(ENGLISH_IDS, (padding, first, last)))
 
 
 class Head(NamedTuple):
-    """What a model of theirs is for.
+    """What a model of theirs is for."""
 
-    Attributes:
-      architecture: its class.
-      labels: of a classifier; () where they have no names.
-      label_count: of a classifier; None of others.
-      is_regression: whether its one output is a score.
-    """
-
-    architecture: str
-    labels: Sequence[str] = ()
-    label_count: Optional[int] = None
-    is_regression: bool = False
+    architecture: str  # its class
+    labels: Sequence[str] = ()  # of a classifier; () where they have no names
+    label_count: Optional[int] = None  # of a classifier; None of others
+    is_regression: bool = False  # whether its one output is a score
 
 
 def check_variant(config: modeling.AlbertConfig) -> None:
-    """Makes sure that transformers has such a model.
-
-    Raises:
-      ValueError: it has not; the message says why.
-    """
+    """Raises ValueError, with the reason, if transformers has no such model."""
     if config.embedding_layout != "google":
         raise ValueError(
             "embedding_layout albert_zh has no counterpart in transformers, which normalises the "
@@ -243,17 +207,17 @@ def check_variant(config: modeling.AlbertConfig) -> None:
     check_groups(config)
 
 
-def config_dict(config: modeling.AlbertConfig, head: Head, ids: Ids) -> Dict[str, Any]:
+def config_dict(config: modeling.AlbertConfig, head: Head, ids: Dict[str, int]) -> Dict[str, Any]:
     """Returns the content of their config.json."""
     ours = config.to_dict()
     result = {key: value for key, value in ours.items() if key in (*_SAME_KEYS, *_KEPT_KEYS)}
-    theirs_of = {"gelu": "gelu_new", "relu": "relu", "tanh": "tanh", "linear": "linear"}
+    activation = (config.hidden_act or "linear").lower()
     result.update(
-        ids._asdict(),
+        ids,
         architectures=[head.architecture],
         classifier_dropout_prob=_HEAD_DROPOUT,
         dtype="float32",
-        hidden_act=theirs_of[(config.hidden_act or "linear").lower()],
+        hidden_act="gelu_new" if activation == "gelu" else activation,
         initializer_range=float(config.initializer_range),
         layer_norm_eps=_EPSILON,
         model_type="albert",
@@ -262,7 +226,7 @@ def config_dict(config: modeling.AlbertConfig, head: Head, ids: Ids) -> Dict[str
         torch_dtype="float32",
     )
     if head.label_count:
-        labels = head.labels or [f"LABEL_{number}" for number in range(head.label_count)]
+        labels = head.labels or _default_labels(head.label_count)
         result["id2label"] = {str(number): label for number, label in enumerate(labels)}
         result["label2id"] = {label: number for number, label in enumerate(labels)}
         if head.is_regression:
@@ -270,8 +234,7 @@ def config_dict(config: modeling.AlbertConfig, head: Head, ids: Ids) -> Dict[str
     return result
 
 
-# ---------------------------------------------------------------------------------------------
-# Weights.
+# ---- weights ----
 
 _DTYPES = {
     "F64": np.float64,
@@ -317,11 +280,7 @@ def read_weights(folder: str, python: Optional[str]) -> checkpoint_conversion.Va
 
 
 def read_safetensors(path: str) -> checkpoint_conversion.Values:
-    """Returns the arrays in a file, those of floating point as float32.
-
-    Raises:
-      ValueError: the file is damaged.
-    """
+    """Returns the arrays in a file, those of floating point as float32; ValueError if damaged."""
     import safetensors
 
     content = files.read_bytes(path)
@@ -356,9 +315,7 @@ def write_safetensors(path: str, values: checkpoint_conversion.Values) -> None:
         stream.write(content)
 
 
-# ---------------------------------------------------------------------------------------------
-# Vocabulary.
-
+# ---- vocabulary ----
 
 _NAMES = {"spm_model_file": SPM_MODEL_NAME, "vocab_file": VOCAB_NAME}
 
@@ -386,12 +343,11 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
     files.atomic_write_json(os.path.join(folder, TOKENIZER_CONFIG_NAME), settings)
 
 
-# ---------------------------------------------------------------------------------------------
-# PyTorch.
+# ---- PyTorch ----
 
 
 def write_pytorch(folder: str, python: Optional[str]) -> None:
-    """Writes the weights of a folder a second time, as pytorch_model.bin, for old programs."""
+    """Writes the weights of a folder also as pytorch_model.bin, for old programs."""
     source, target = (os.path.join(folder, name) for name in (SAFETENSORS_NAME, PYTORCH_NAME))
     _call(python, "to_pytorch", source, target)
 
@@ -415,6 +371,4 @@ def _call(python: Optional[str], direction: str, *paths: str) -> None:
         raise ValueError(f"--huggingface_python={python} cannot be run: {error}.") from error
     if process.returncode:
         said = process.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
-        raise ValueError(
-            f"{python or sys.executable} could not do {direction}; it said: {said[-1]}"
-        )
+        raise ValueError(f"{python or sys.executable} failed at {direction}: {said[-1]}")

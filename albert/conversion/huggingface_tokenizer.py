@@ -4,14 +4,14 @@
 
 transformers makes one of spiece.model by itself, but cuts the text at the user-defined symbols of
 ALBERT's vocabularies ( ( ) " - . and others) and takes what follows for a new word, which no ALBERT
-was trained on. Here these symbols are pieces like others. ALBERT's rule on digits ("3," is two
-pieces, though the vocabulary has it as one) has no counterpart there; pieces that it forbids get a
-score with which they are never chosen, which comes to the same in ordinary text.
+was trained on. Here these symbols are tokens like others. ALBERT's rule on digits ("3," is two
+tokens, though the vocabulary has it as one) has no counterpart there; tokens that it forbids get a
+score with which they are never chosen in ordinary text.
 """
 
 import base64
 import re
-from typing import Any, Dict, Iterator, List, NamedTuple
+from typing import Any, Dict, Iterator, List, Tuple
 
 import sentencepiece
 
@@ -30,7 +30,7 @@ def tokenizer_json(spm_model_file: str, do_lower_case: bool) -> Dict[str, Any]:
     """Returns the content of tokenizer.json.
 
     Args:
-      spm_model_file: a unigram model with ALBERT's special pieces.
+      spm_model_file: a unigram model with ALBERT's special tokens.
       do_lower_case: whether the text is made lower case.
     """
     content = files.read_bytes(spm_model_file)
@@ -66,7 +66,7 @@ def tokenizer_json(spm_model_file: str, do_lower_case: bool) -> Dict[str, Any]:
 
 
 def _added(piece: str, number: int) -> Dict[str, Any]:
-    """A special piece, which may stand in the text."""
+    """A special token, which may stand in the text."""
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     return dict(flags, id=number, content=piece, special=True)
 
@@ -104,27 +104,18 @@ def _template(numbers: Dict[str, int]) -> Dict[str, Any]:
     }
 
 
-# ---------------------------------------------------------------------------------------------
-# The one thing of the model that the sentencepiece library does not give. Its own protocol classes
-# need another protobuf than TensorFlow has.
-
-
-class _Field(NamedTuple):
-    """A field of a protocol message: a number, or the bytes of a string or message."""
-
-    number: int
-    value: Any
+# ---- what the sentencepiece library does not give: its protocol classes need another protobuf ----
 
 
 def _charsmap(content: bytes) -> bytes:
     """The model's compiled table of character replacements."""
-    specs = [item.value for item in _fields(content) if item.number == _NORMALIZER_SPEC]
-    tables = [item.value for spec in specs for item in _fields(spec) if item.number == _CHARSMAP]
+    specs = [value for number, value in _fields(content) if number == _NORMALIZER_SPEC]
+    tables = [value for spec in specs for number, value in _fields(spec) if number == _CHARSMAP]
     return tables[-1] if tables else b""
 
 
-def _fields(message: bytes) -> Iterator[_Field]:
-    """The fields of a message (https://protobuf.dev/programming-guides/encoding)."""
+def _fields(message: bytes) -> Iterator[Tuple[int, Any]]:
+    """Each field's number and value (https://protobuf.dev/programming-guides/encoding)."""
     place = 0
 
     def varint() -> int:
@@ -142,8 +133,8 @@ def _fields(message: bytes) -> Iterator[_Field]:
         key = varint()
         kind = key & 7
         if kind == 0:
-            yield _Field(key >> 3, varint())
+            yield key >> 3, varint()
             continue
         length = varint() if kind == 2 else {1: 8, 5: 4}[kind]
-        yield _Field(key >> 3, message[place : place + length])
+        yield key >> 3, message[place : place + length]
         place += length

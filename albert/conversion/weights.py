@@ -1,11 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Weights as arrays by name: read, renamed along a table with every shape checked, and written.
+"""Weights as arrays by name: read, renamed along a table with every shape checked, and written."""
 
-No graph of the model is built; a table of `checkpoint_names` says what there has to be.
-"""
-
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -38,43 +35,29 @@ class Remark(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What became of each variable.
-
-    Attributes:
-      converted: variables that went over.
-      ignored: variables of the source that the target has no place for.
-      missing: variables of the target that the source lacks.
-      notes: what else the user should know.
-    """
+    """Every variable of the source and of the target."""
 
     converted: Tuple[Renamed, ...]
-    ignored: Tuple[Remark, ...]
-    missing: Tuple[Remark, ...]
+    ignored: Tuple[Remark, ...]  # variables of the source that the target has no place for
+    missing: Tuple[Remark, ...]  # variables of the target that the source lacks
     notes: Tuple[str, ...] = ()
 
 
 class Conversion(NamedTuple):
-    """The converted weights.
+    """The converted weights."""
 
-    Attributes:
-      values: float32 arrays by their new names.
-      parts: the parts of checkpoint_names that are among them.
-      report: what became of each variable.
-    """
-
-    values: Values
-    parts: Tuple[str, ...]
+    values: Values  # float32, by their new names
+    parts: Tuple[str, ...]  # of the table, those that are among them
     report: Report
 
 
-# ---------------------------------------------------------------------------------------------
-# Checkpoints.
+# ---- checkpoints ----
 
 
 class Weights(NamedTuple):
-    """What was read: float32 arrays by name, and what was left unread."""
+    """The variables of a checkpoint, and those that were not read."""
 
-    values: Values
+    values: Values  # float32, by name
     ignored: Tuple[Remark, ...]
 
 
@@ -97,7 +80,7 @@ def read_checkpoint(prefix: str) -> Weights:
 
 
 def as_float32(values: Values) -> Values:
-    """Returns the arrays in the type that our variables have; numbers of no floating type stay."""
+    """Returns the arrays with floating-point numbers as float32."""
     return {
         name: value.astype(np.float32) if value.dtype.kind == "f" else value
         for name, value in values.items()
@@ -119,23 +102,7 @@ def write_checkpoint(prefix: str, values: Values) -> None:
             session.run(saved, {x: values[name] for x, name in zip(tensors, names)})
 
 
-# ---------------------------------------------------------------------------------------------
-# Renaming.
-
-
-class _Move(NamedTuple):
-    """One variable on its way."""
-
-    sources: Tuple[str, ...]  # its name, and others it may go by
-    source_shape: Shape
-    target: str
-    target_shape: Shape
-
-
-def _move(name: checkpoint_names.Name, to_ours: bool) -> _Move:
-    if to_ours:
-        return _Move((name.theirs, *name.aliases), name.their_shape, name.ours, name.shape)
-    return _Move((name.ours,), name.shape, name.theirs, name.their_shape)
+# ---- renaming ----
 
 
 def rename(
@@ -144,6 +111,7 @@ def rename(
     *,
     to_ours: bool,
     reason: Callable[[str], Optional[str]],
+    missing_remark: str = "not in the new checkpoint; new when a model with it is trained",
 ) -> Conversion:
     """Gives variables their new names.
 
@@ -153,61 +121,56 @@ def rename(
       to_ours: the direction.
       reason: for a variable of the source that is not in the table: why it may be ignored; None if
         it may not.
+      missing_remark: what the report says of variables of the target that the source lacks.
 
     Raises:
       ValueError: a variable is missing, has another shape, or must not be ignored.
     """
-    converted, missing, wrong = [], [], []
+    converted, ignored, missing, wrong = [], [], [], []
     result, used, found_parts = {}, set(), []
     for part, names in parts.items():
-        moves = [_move(name, to_ours) for name in names]
-        sources = [next((key for key in move.sources if key in values), None) for move in moves]
+        if not to_ours:
+            names = [name.reversed() for name in names]
+        sources = [
+            next((key for key in (name.theirs, *name.aliases) if key in values), None)
+            for name in names
+        ]
         if part != checkpoint_names.ENCODER and not any(sources):
-            missing += [Remark(move.target, move.target_shape, "") for move in moves]
+            missing += [Remark(name.ours, name.shape, missing_remark) for name in names]
             continue
         found_parts.append(part)
-        for name, move, source in zip(names, moves, sources):
-            fault = _fault(move, source, values)
+        for name, source in zip(names, sources):
+            fault = _fault(name, source, values)
             if fault:
                 wrong.append(fault)
                 continue
             value = values[source].T if name.is_transposed else values[source]
-            result[move.target] = np.ascontiguousarray(value)
+            result[name.ours] = np.ascontiguousarray(value)
             used.add(source)
-            converted.append(Renamed(source, move.source_shape, move.target, value.shape))
-    ignored = _left_over(values, used, reason=reason, wrong=wrong)
+            converted.append(Renamed(source, name.their_shape, name.ours, name.shape))
+    for key in sorted(set(values) - used):
+        remark = reason(key)
+        if remark is None:
+            wrong.append(f"{key} {list(values[key].shape)} is not known")
+        else:
+            ignored.append(Remark(key, values[key].shape, remark))
     if wrong:
         raise ValueError(_refusal(wrong))
-    return Conversion(
-        result, tuple(found_parts), Report(tuple(converted), tuple(ignored), tuple(missing))
-    )
+    report = Report(tuple(converted), tuple(ignored), tuple(missing))
+    return Conversion(result, tuple(found_parts), report)
 
 
-def _fault(move: _Move, source: Optional[str], values: Values) -> str:
-    """What keeps a variable from going over; "" if nothing does."""
-    expected = list(move.source_shape)
+def _fault(name: checkpoint_names.Name, source: Optional[str], values: Values) -> str:
+    """Why a variable cannot be converted; "" if it can."""
+    expected = list(name.their_shape)
     if source is None:
-        return f"{move.sources[0]} {expected} is missing"
-    if values[source].shape != move.source_shape:
+        return f"{name.theirs} {expected} is missing"
+    if list(values[source].shape) != expected:
         return f"{source} should be {expected} and is {list(values[source].shape)}"
-    same = [name for name in move.sources if name in values]
-    if any(not np.array_equal(values[name], values[source]) for name in same):
+    same = [key for key in (name.theirs, *name.aliases) if key in values]
+    if any(not np.array_equal(values[key], values[source]) for key in same):
         return f"{' and '.join(same)} should be one and the same variable, and differ"
     return ""
-
-
-def _left_over(
-    values: Values, used: set, *, reason: Callable[[str], Optional[str]], wrong: List[str]
-) -> List[Remark]:
-    """The variables that nothing takes; those that must not be dropped are added to `wrong`."""
-    ignored = []
-    for name in sorted(set(values) - used):
-        remark = reason(name)
-        if remark is None:
-            wrong.append(f"{name} {list(values[name].shape)} is not known")
-        else:
-            ignored.append(Remark(name, values[name].shape, remark))
-    return ignored
 
 
 _MOST_LISTED = 12
@@ -222,18 +185,12 @@ def _refusal(wrong: Sequence[str]) -> str:
     )
 
 
-# ---------------------------------------------------------------------------------------------
-# From albert_zh's layout to Google's.
+# ---- from albert_zh's layout to Google's ----
 
 
-class GoogleLayout(NamedTuple):
-    """A model whose embeddings are as wide as its layers."""
-
-    config: modeling.AlbertConfig
-    values: Values
-
-
-def to_google_layout(config: modeling.AlbertConfig, values: Values) -> GoogleLayout:
+def to_google_layout(
+    config: modeling.AlbertConfig, values: Values
+) -> Tuple[modeling.AlbertConfig, Values]:
     """Returns the same function in Google's layout, with the product W P as the table [V, H].
 
     albert_zh normalises after the projection and Google before it, so that with a narrow table
@@ -249,8 +206,8 @@ def to_google_layout(config: modeling.AlbertConfig, values: Values) -> GoogleLay
     """
     if config.embedding_layout != "albert_zh":
         raise ValueError(
-            "The model has Google's layout already (no embedding_layout albert_zh in its "
-            "configuration): nothing is to be done."
+            "The model has Google's layout already: there is no embedding_layout albert_zh in its "
+            "configuration."
         )
     values = dict(values)
     projection = values.pop(f"{checkpoint_names.MAPPING}/kernel", None)
@@ -259,11 +216,10 @@ def to_google_layout(config: modeling.AlbertConfig, values: Values) -> GoogleLay
         product = np.dot(table, projection.astype(np.float64))  # [V, H]
         values["bert/embeddings/word_embeddings"] = product.astype(np.float32)
     settings = dict(config.to_dict(), embedding_size=config.hidden_size, embedding_layout="google")
-    return GoogleLayout(modeling.AlbertConfig.from_dict(settings), values)
+    return modeling.AlbertConfig.from_dict(settings), values
 
 
-# ---------------------------------------------------------------------------------------------
-# The report in words.
+# ---- the report in words ----
 
 
 def format_report(report: Report) -> str:

@@ -1,8 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From what a SQuAD model says of each window to the n best answers of each question.
+"""From the outputs for each window to the n best answers of each question.
 
-    spans = v1_spans(start_logits, end_logits, windows, limits=limits)
+    spans = v1_spans(start_logits, end_logits, windows)
     answers = best_answers(spans, windows, examples, n_best_size=20)
 
 A span is a candidate if its start is in the paragraph and has this window as the one with the most
@@ -26,19 +26,20 @@ NBEST_NAME = "nbest_predictions.json"
 NULL_ODDS_NAME = "null_odds.json"
 NAMES = (PREDICTIONS_NAME, NBEST_NAME, NULL_ODDS_NAME)
 
-# What stands for an answer where a v1 model finds none.
-V1_NO_ANSWER = "empty"
 # Scores of a v2 model's empty answer where it finds no other.
 _NO_SPAN_SCORE = -1e6
 # Windows looked at together: bounds the memory, about N * N * 30 bytes for each.
 _WINDOWS_AT_ONCE = 2048
 
 
-class Limits(NamedTuple):
-    """How many starts and ends of a window are combined, and how long an answer may be."""
+class Beams(NamedTuple):
+    """What the v2 head says of F windows: K starts, E ends for each of them; arrays or tensors."""
 
-    n_best_size: int = 20
-    max_answer_length: int = 30  # pieces
+    start_top_log_probs: Any  # float32 [F, K]
+    start_top_index: Any  # int32 [F, K]
+    end_top_log_probs: Any  # float32 [F, K * E]
+    end_top_index: Any  # int32 [F, K * E]
+    cls_logits: Any  # float32 [F]; the higher, the likelier there is no answer
 
 
 class Spans(NamedTuple):
@@ -64,25 +65,23 @@ class Answer(NamedTuple):
         return self.start_log_prob + self.end_log_prob
 
 
-# ---------------------------------------------------------------------------------------------
-# Candidates.
+# ---- candidates ----
 
 
 def v1_spans(
-    start_logits: np.ndarray, end_logits: np.ndarray, windows: Windows, *, limits: Limits
+    start_logits: np.ndarray,
+    end_logits: np.ndarray,
+    windows: Windows,
+    *,
+    n_best_size: int = 20,
+    max_answer_length: int = 30,
 ) -> Spans:
-    """Returns the candidates among the best starts and the best ends of each window.
-
-    Args:
-      start_logits, end_logits: float [F, S].
-      windows: F of them.
-      limits: see `Limits`.
-    """
+    """Returns the candidates among the best starts and ends of each window, by logits [F, S]."""
     parts = []
     for first in range(0, max(len(start_logits), 1), _WINDOWS_AT_ONCE):
         rows = slice(first, first + _WINDOWS_AT_ONCE)
-        starts = _best_places(start_logits[rows], limits.n_best_size)  # [F, N]
-        ends = _best_places(end_logits[rows], limits.n_best_size)  # [F, N]
+        starts = _best_places(start_logits[rows], n_best_size)  # [F, N]
+        ends = _best_places(end_logits[rows], n_best_size)  # [F, N]
         pairs = Spans(
             np.arange(first, first + len(starts))[:, None, None],
             starts[:, :, None],
@@ -90,21 +89,11 @@ def v1_spans(
             np.take_along_axis(start_logits[rows], starts, axis=1)[:, :, None],
             np.take_along_axis(end_logits[rows], ends, axis=1)[:, None, :],
         )
-        parts.append(_candidates(pairs, windows, limits.max_answer_length))
+        parts.append(_candidates(pairs, windows, max_answer_length))
     return Spans(*(np.concatenate(columns) for columns in zip(*parts)))
 
 
-class Beams(NamedTuple):
-    """What a v2 model says of F windows: K starts, E ends for each of them."""
-
-    start_top_log_probs: np.ndarray  # float [F, K]
-    start_top_index: np.ndarray  # int [F, K]
-    end_top_log_probs: np.ndarray  # float [F, K * E]
-    end_top_index: np.ndarray  # int [F, K * E]
-    cls_logits: np.ndarray  # float [F]
-
-
-def v2_spans(beams: Beams, windows: Windows, max_answer_length: int) -> Spans:
+def v2_spans(beams: Beams, windows: Windows, max_answer_length: int = 30) -> Spans:
     """Returns the candidates among the beams' spans."""
     count, width = np.shape(beams.start_top_index)
     pairs = Spans(
@@ -135,20 +124,15 @@ def _candidates(pairs: Spans, windows: Windows, max_answer_length: int) -> Spans
     return Spans(window, start, end, *(score.astype(np.float64) for score in scores))
 
 
-# ---------------------------------------------------------------------------------------------
-# Answers.
+# ---- answers ----
 
 
 def best_answers(
-    spans: Spans, windows: Windows, examples: Sequence[Any], *, n_best_size: int
+    spans: Spans, windows: Windows, examples: Sequence[Any], *, n_best_size: int = 20
 ) -> List[List[Answer]]:
-    """Returns for each example its best answers with different texts, the best first.
+    """Returns for each SquadExample its best answers with different texts, the best first.
 
-    Args:
-      spans: candidates.
-      windows: those that the candidates are in.
-      examples: SquadExamples; windows.example_index are their numbers.
-      n_best_size: how many there are at most; there may be none.
+    There are at most n_best_size, and there may be none.
     """
     example = np.asarray(windows.example_index)[spans.window]
     # lexsort is stable: equal scores stay in the order of the candidates.
@@ -171,23 +155,15 @@ def best_answers(
 
 
 def null_scores(cls_logits: np.ndarray, windows: Windows, count: int) -> np.ndarray:
-    """Returns the lowest no-answer logit of each example's windows: one with an answer is enough.
-
-    Args:
-      cls_logits: [F].
-      windows: F of them.
-      count: of the examples, N.
-
-    Returns:
-      float64 [N].
+    """Returns the lowest no-answer logit of each of `count` examples, float64: one window with an
+    answer is enough.
     """
     scores = np.full([count], np.inf)
     np.minimum.at(scores, np.asarray(windows.example_index), np.asarray(cls_logits, np.float64))
     return scores
 
 
-# ---------------------------------------------------------------------------------------------
-# Predictions.
+# ---- predictions ----
 
 
 class Predictions(NamedTuple):
@@ -197,24 +173,19 @@ class Predictions(NamedTuple):
     nbest: Dict[str, List[Dict[str, Any]]]  # question's id -> text, probability, scores
     null_odds: Optional[Dict[str, float]]  # v2: question's id -> the higher, the likelier none
 
-    def write(self, folder_paths: Mapping[str, str]) -> List[str]:
-        """Writes the files; returns their paths.
-
-        Args:
-          folder_paths: the path for each of PREDICTIONS_NAME, NBEST_NAME and NULL_ODDS_NAME; the
-            last one only where there are odds.
-        """
+    def write(self, paths: Mapping[str, str]) -> List[str]:
+        """Writes the files, whose paths are given by NAMES; returns the paths."""
         contents = {PREDICTIONS_NAME: self.answers, NBEST_NAME: self.nbest}
         if self.null_odds is not None:
             contents[NULL_ODDS_NAME] = self.null_odds
         for name, content in contents.items():
-            files.atomic_write_text(folder_paths[name], json.dumps(content, indent=4) + "\n")
-        return [folder_paths[name] for name in contents]
+            files.atomic_write_text(paths[name], json.dumps(content, indent=4) + "\n")
+        return [paths[name] for name in contents]
 
 
 def v1_predictions(answers: Sequence[Sequence[Answer]], examples: Sequence[Any]) -> Predictions:
     """Returns the best answer of each question, "empty" where there is none."""
-    nothing = [Answer(V1_NO_ANSWER, 0.0, 0.0)]
+    nothing = [Answer("empty", 0.0, 0.0)]
     nbest = _nbest([list(found) or nothing for found in answers], examples)
     best = {qas_id: entries[0]["text"] for qas_id, entries in nbest.items()}
     return Predictions(best, nbest, None)
@@ -227,13 +198,13 @@ def v2_predictions(
     *,
     threshold: Optional[float] = None,
 ) -> Predictions:
-    """Returns the best answer of each question whose null score is not above the threshold.
+    """Returns the best answer of each question, or none where its null score is above a threshold.
 
     Args:
       answers: from `best_answers`.
       odds: null scores, [N].
       examples: N SquadExamples.
-      threshold: above it the answer is empty; None: no threshold.
+      threshold: None keeps every answer.
     """
     nothing = [Answer("", _NO_SPAN_SCORE, _NO_SPAN_SCORE)]
     nbest = _nbest([list(found) or nothing for found in answers], examples)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A SQuAD model as a SavedModel, and as a TensorFlow Lite file.
 
-Both read input_ids, input_mask and segment_ids; which positions may be part of an answer follows
-from them. The operations are plain ones on float32.
+Both read input_ids, input_mask and segment_ids, from which it follows where an answer may be. The
+operations are plain ones on float32.
 
 Dimensions: B batch, S max_seq_length.
 """
@@ -18,7 +18,6 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.pretrained import saved_model as serving_export
 from albert.pretrained import warm_start as checkpoint_init
 from albert.pretrained.saved_model import Inputs
 from albert.util import files
@@ -28,8 +27,7 @@ TFLITE_NAME = "albert_model.tflite"
 
 _LOGGER = logging.getLogger("albert")
 
-# By more than this the converted model must not differ from the one it was made from.
-_TOLERANCE = 1e-4
+_TOLERANCE = 1e-4  # of the converted model's logits
 
 
 class SquadModel(NamedTuple):
@@ -42,7 +40,7 @@ class SquadModel(NamedTuple):
 
 
 def answer_mask(inputs: Inputs) -> tf.Tensor:
-    """Returns p_mask, float32 [B, S]: 0 at [CLS] and the paragraph's pieces, else 1.
+    """Returns p_mask, float32 [B, S]: 0 at [CLS] and the paragraph's tokens, else 1.
 
     The paragraph is segment 1 without its last place in use, which is [SEP].
     """
@@ -53,44 +51,14 @@ def answer_mask(inputs: Inputs) -> tf.Tensor:
     return 1.0 - tf.maximum(paragraph, first)
 
 
-def _outputs(
+def outputs_of(
     model: SquadModel, head: fine_tuning_utils.Head, inputs: Inputs
 ) -> Dict[str, tf.Tensor]:
-    """The head's outputs, by name."""
+    """Returns the head's outputs, by name."""
     encoder = fine_tuning_utils.Encoder(model.config, False, hub_module=model.hub_module)
     features = dict(inputs._asdict(), p_mask=answer_mask(inputs))
     outputs = head(features, encoder).outputs
     return {name: tf.identity(value, name=name) for name, value in outputs.items()}
-
-
-def export_saved_model(
-    export_dir: str,
-    model: SquadModel,
-    head: fine_tuning_utils.Head,
-    *,
-    extra_files: Mapping[str, bytes],
-) -> str:
-    """Writes export_dir/<seconds since 1970>; see serving_export.export_saved_model.
-
-    Args:
-      export_dir: parent of the new folder.
-      model: what to export.
-      head: its head, whose outputs are those of the SavedModel.
-      extra_files: content of the files for assets.extra, by name.
-
-    Returns:
-      The folder.
-
-    Raises:
-      ValueError: the checkpoint does not fit the model.
-    """
-    return serving_export.export_saved_model(
-        export_dir,
-        lambda inputs: _outputs(model, head, inputs),
-        model.checkpoint,
-        max_seq_length=model.max_seq_length,
-        extra_files=extra_files,
-    )
 
 
 def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.Head) -> str:
@@ -112,7 +80,7 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
     with graph.as_default():
         shape = [1, model.max_seq_length]
         inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
-        outputs = _outputs(model, head, inputs)
+        outputs = outputs_of(model, head, inputs)
         with tf.Session(graph=graph, config=precision.session_config()) as session:
             checkpoint_init.restore_weights(session, model.checkpoint)
             converter = tf.lite.TFLiteConverter.from_session(
@@ -121,10 +89,10 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
             with _programs_of_this_python():
                 content = converter.convert()
             sample = _sample(model)
-            expected = session.run(
-                outputs, {inputs._asdict()[name]: value for name, value in sample.items()}
-            )
-    difference = _difference(run_tflite(content, sample), expected)
+            feed = {inputs._asdict()[name]: value for name, value in sample.items()}
+            expected = session.run(outputs, feed)
+    found = run_tflite(content, sample)
+    difference = max(np.abs(found[name] - value).max() for name, value in expected.items())
     if not difference <= _TOLERANCE:
         raise RuntimeError(
             f"The TensorFlow Lite model's logits differ by {difference:.3g} from the model's. It "
@@ -174,8 +142,3 @@ def run_tflite(content: bytes, inputs: Mapping[str, np.ndarray]) -> Dict[str, np
         detail["name"].split(":")[0]: interpreter.get_tensor(detail["index"])
         for detail in interpreter.get_output_details()
     }
-
-
-def _difference(found: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> float:
-    """The largest difference of any output."""
-    return max(float(np.abs(found[name] - expected[name]).max()) for name in expected)

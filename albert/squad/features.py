@@ -4,15 +4,7 @@
 
 A sequence is [CLS] question [SEP] window [SEP], padded with zeros. A paragraph that is too long is
 cut into windows that overlap: each begins doc_stride tokens behind the one before it (BERT,
-arXiv:1810.04805, and its public run_squad.py). The tokenizer gives each token's character span, in
-time proportional to the text, so that every question has features.
-
-    data = squad.examples.read_dataset("dev-v2.0.json", is_training=False)
-    features = write_features(
-        data, output_file="predict.tf_record", max_seq_length=384, doc_stride=128,
-        max_query_length=64, tokenizer=tokenizer, is_training=False
-    )
-    features.records.path, features.windows.start_chars
+arXiv:1810.04805, and its public run_squad.py). The tokenizer gives each token's character span.
 
 Legend: F features (windows), S sequence, P tokens of a paragraph.
 """
@@ -23,9 +15,8 @@ import copy
 import dataclasses
 import functools
 import hashlib
-import logging
 import os
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Counter, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -34,8 +25,6 @@ from albert.data import batches as input_pipeline
 from albert.data import feature_cache
 from albert.squad.examples import SquadData, SquadExample
 from albert.util import files, parallel, progress
-
-_LOGGER = logging.getLogger(__name__)
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 
@@ -50,47 +39,31 @@ _CHUNK_PARAGRAPHS = 32  # that a worker takes at a time
 class InputFeatures:
     """The model's inputs for one window, and how its tokens relate to the paragraph.
 
-    Attributes:
-      unique_id: 1000000000 + the number of the window among all.
-      example_index: which example it is of; None in training.
-      doc_span_index: which window of the paragraph it is.
-      tok_start_to_orig_index, tok_end_to_orig_index: for each token of the window the first and the
-        last character of the paragraph that it stands for. A token that stands for a space too
-        begins with the white space before it.
-      token_is_max_context: {position in the sequence: whether no other window shows that token with
-        more around it}.
-      tokens: those of the positions in use.
-      input_ids, input_mask, segment_ids: lists of S ints.
-      paragraph_len: how many positions are in use.
-      p_mask: S ints; 0 where an answer may begin or end ([CLS] and the window), else 1.
-      start_position, end_position: where the answer to learn is; 0 if it is not in this window.
-        None if not for training.
-      is_impossible: whether there is no answer in this window; False if not for training.
+    tok_start_to_orig_index and tok_end_to_orig_index give for each token of the window the first
+    and the last character of the paragraph that it stands for. A token that stands for a space too
+    begins with the white space before it.
     """
 
-    unique_id: int
-    example_index: Optional[int]
-    doc_span_index: int
+    unique_id: int  # 1000000000 + the number of the window among all
+    example_index: Optional[int]  # None in training
+    doc_span_index: int  # the number of the window in its paragraph
     tok_start_to_orig_index: List[int]
     tok_end_to_orig_index: List[int]
+    # Position in the sequence -> whether no other window shows that token with more around it.
     token_is_max_context: Dict[int, bool]
-    tokens: List[str]
-    input_ids: List[int]
-    input_mask: List[int]
-    segment_ids: List[int]
-    paragraph_len: int
-    p_mask: Optional[List[int]] = None
-    start_position: Optional[int] = None
+    tokens: List[str]  # of the positions in use
+    input_ids: List[int]  # S
+    input_mask: List[int]  # S
+    segment_ids: List[int]  # S
+    paragraph_len: int  # positions in use
+    p_mask: Optional[List[int]] = None  # S; 0 where an answer may begin or end, else 1
+    start_position: Optional[int] = None  # 0 if no answer is in this window; None in prediction
     end_position: Optional[int] = None
-    is_impossible: Optional[bool] = None
+    is_impossible: Optional[bool] = None  # no answer in this window; False in prediction
 
 
 def feature_spec(max_seq_length: int, is_training: bool) -> input_pipeline.FeatureSpec:
-    """Returns the declaration of the records.
-
-    unique_ids int64 [], input_ids, input_mask, segment_ids and p_mask int64 [S]; for training
-    start_positions, end_positions and is_impossible int64 [].
-    """
+    """Returns the declaration of the records: int64 [S] for SEQUENCES, [] for the others."""
     shapes = {"unique_ids": (), **dict.fromkeys(SEQUENCES, (max_seq_length,))}
     if is_training:
         shapes.update(start_positions=(), end_positions=(), is_impossible=())
@@ -110,8 +83,8 @@ class Span(NamedTuple):
 class Alignment(NamedTuple):
     """The tokens of a text; token n stands for the characters text[starts[n] : lasts[n] + 1].
 
-    A token that begins with SentencePiece's underline, which stands for a space, begins with the
-    white space before it, if there is any. Each token stands for one character at least.
+    A token with SentencePiece's underline begins with the white space before it. Each token stands
+    for one character at least.
     """
 
     ids: np.ndarray  # int32 [P]
@@ -133,12 +106,7 @@ def align(text: str, encoding: tokenization.Encoding) -> Alignment:
 
 
 def tokens_of(answer: Span, encoding: tokenization.Encoding) -> Optional[Span]:
-    """Returns the tokens that cover an answer; None if no token stands for any of it.
-
-    Args:
-      answer: characters of the text.
-      encoding: the tokens of the text.
-    """
+    """Returns the tokens that cover the characters `answer`; None if no token stands for any."""
     first = bisect.bisect_right(encoding.ends, answer.first)
     last = bisect.bisect_right(encoding.starts, answer.last) - 1
     return Span(first, last) if first <= last else None
@@ -170,14 +138,11 @@ class Layout(NamedTuple):
         for name, value, least, usual in zip(self._fields, self, limits, (384, 128, 64)):
             if value < least:
                 raise ValueError(
-                    f"{name} is {value}; it must be at least {least}. Usual is {usual}."
+                    f"{name} is {value}; at least {least} is needed, {usual} is usual."
                 )
 
-    def windows(self, question: int, paragraph: int) -> Sequence[Tuple[int, int]]:
-        """Returns the windows of a paragraph; one without tokens if it has none.
-
-        Args:
-          question, paragraph: their numbers of tokens.
+    def windows(self, question: int, paragraph: int) -> Sequence["_Window"]:
+        """Returns the windows of a paragraph of so many tokens; one if it has none.
 
         Raises:
           ValueError: the question leaves no place for a single token.
@@ -196,11 +161,11 @@ class _Window(NamedTuple):
     """Some consecutive tokens of a paragraph."""
 
     first: int
-    count: int
+    count: int  # type: ignore[assignment]
 
     @property
     def here(self) -> slice:
-        """Their places in the paragraph."""
+        """Returns their places in the paragraph."""
         return slice(self.first, self.first + self.count)
 
 
@@ -246,7 +211,7 @@ class Question(NamedTuple):
     answer: Optional[Span]  # the tokens of the paragraph to learn; None: there are none
     windows: Sequence[_Window]
     notes: Sequence[str]  # what is worth counting
-    index: int  # of the example
+    index: int  # type: ignore[assignment]  # of the example
     number: int  # of its first window among all
 
 
@@ -260,13 +225,13 @@ def encode_questions(
     first_index: int = 0,
     first_number: int = 0,
 ) -> List[Question]:
-    """Returns the examples in tokens, each different paragraph encoded only once.
+    """Returns the examples in tokens; a paragraph that occurs several times is encoded once.
 
     Args:
-      examples: in any order; the questions of a paragraph need not follow each other.
+      examples: in any order.
       tokenizer: prepares the texts and cuts them.
       layout: see `Layout`.
-      num_processes: by default as many as there are processors, and 1 for a few examples.
+      num_processes: see `feature_cache.processes_for`.
       description: what the progress bar calls the examples.
       first_index, first_number: of the first example and its first window among all.
 
@@ -279,7 +244,7 @@ def encode_questions(
         text = tokenization.convert_to_unicode(example.paragraph_text)
         by_text.setdefault(text, []).append(index)
     texts = list(by_text)
-    # The workers are forked: what they take is a number, and the texts are there already.
+    # The workers are forked and have the texts already: they take a number.
     chunks = range(0, len(texts), _CHUNK_PARAGRAPHS)
 
     def encode(first: int) -> List[Question]:
@@ -307,10 +272,10 @@ def _encode_chunk(
     *,
     layout: Layout,
 ) -> List[Question]:
-    """The examples of some paragraphs; one call for all questions is the fastest."""
+    """The examples of some paragraphs; all questions are cut in one call, for speed."""
     indices = [index for of_text in chunk.values() for index in of_text]
-    ids = tokenizer.encode_ids_batch([examples[index].question_text for index in indices])
-    ids = dict(zip(indices, ids))
+    asked_texts = [examples[index].question_text for index in indices]
+    ids = dict(zip(indices, tokenizer.encode_ids_batch(asked_texts)))
     questions = []
     for text, of_text in chunk.items():
         encoding = tokenizer.encode_with_offsets(text)
@@ -341,27 +306,23 @@ class _Builder:
     def records(self, question: Question) -> List[Dict[str, Any]]:
         """The records of a question's windows, by the names of `feature_spec`."""
         begin = [self._first, *question.ids, self._separator]
+        allowed = [0] + [1] * (len(begin) - 1)  # [CLS] stands for no answer
         ids = question.paragraph.ids.tolist()
         records = []
         for number, window in enumerate(question.windows, start=_FIRST_UNIQUE_ID + question.number):
-            record = self._sequence(begin, ids[window.here])
-            record["unique_ids"] = number
+            used = len(begin) + window.count + 1
+            zeros = [0] * (self._length - used)
+            record = {
+                "unique_ids": number,
+                "input_ids": [*begin, *ids[window.here], self._separator, *zeros],
+                "input_mask": [1] * used + zeros,
+                "segment_ids": [0] * len(begin) + [1] * (used - len(begin)) + zeros,
+                "p_mask": [*allowed, *[0] * window.count, 1, *[1] * len(zeros)],
+            }
             if self._is_training:
                 record.update(_target(question.answer, window, len(begin)))
             records.append(record)
         return records
-
-    def _sequence(self, begin: List[int], window: List[int]) -> Dict[str, Any]:
-        """The four lists of S."""
-        used = len(begin) + len(window) + 1
-        padding = self._length - used
-        zeros = [0] * padding
-        return {
-            "input_ids": [*begin, *window, self._separator, *zeros],
-            "input_mask": [1] * used + zeros,
-            "segment_ids": [0] * len(begin) + [1] * (used - len(begin)) + zeros,
-            "p_mask": [0] + [1] * (len(begin) - 1) + [0] * len(window) + [1] * (1 + padding),
-        }
 
     def features(self, question: Question) -> Iterator[InputFeatures]:
         """The features of a question's windows, but for the tokens' names."""
@@ -404,18 +365,15 @@ def convert_examples_to_features(
     output_fn,
     do_lower_case,
 ) -> None:
-    """Calls output_fn(InputFeatures) for each window of each example, in order.
+    """Calls output_fn(InputFeatures) for each window of each SquadExample, in order.
 
     Args:
-      examples: SquadExamples.
-      tokenizer: prepares the texts and cuts them into tokens.
       max_seq_length: S.
       doc_stride: how many tokens a window begins behind the one before it.
       max_query_length: how many tokens of a question are kept.
       is_training: whether to say where the answer is.
-      output_fn: takes an InputFeatures; what it returns does not matter.
-      do_lower_case: whether to make the texts lower case, for SentencePiece; for WordPiece the
-        tokenizer has decided.
+      do_lower_case: whether to make the texts lower case, for SentencePiece; for WordPiece it has
+        to be what the tokenizer was made with.
 
     Raises:
       ValueError: a number is too small, or the vocabulary lacks [CLS] or [SEP], or do_lower_case
@@ -427,7 +385,7 @@ def convert_examples_to_features(
     number = 0
     for first in range(0, len(examples), _CHUNK_EXAMPLES):
         chunk = examples[first : first + _CHUNK_EXAMPLES]
-        place = {"first_index": first, "first_number": number}
+        place: Dict[str, Any] = {"first_index": first, "first_number": number}
         for question in encode_questions(chunk, tokenizer, layout, num_processes=1, **place):
             for features in builder.features(question):
                 used = features.input_ids[: features.paragraph_len]
@@ -453,32 +411,25 @@ def _cased_tokenizer(
 
 
 class FeatureWriter:
-    """Writes features to a record file, which appears when the writer is closed.
-
-    Attributes:
-      filename: the file.
-      is_training: whether the answers' places are written.
-      num_features: how many were written.
-    """
+    """Writes features to a record file, which appears when the writer is closed."""
 
     def __init__(self, filename, is_training):
         self.filename = filename
         self.is_training = is_training
-        self.num_features = 0
+        self.num_features = 0  # written
         self._writer = input_pipeline.AtomicRecordWriter(filename, {"is_training": is_training})
         self._writer.__enter__()
-        self._spec = None
+        self._spec: Optional[input_pipeline.FeatureSpec] = None
 
     def process_feature(self, feature: InputFeatures) -> None:
         """Writes the features of one window."""
-        if self._spec is None:
-            self._spec = feature_spec(len(feature.input_ids), self.is_training)
         record = {name: getattr(feature, name) for name in SEQUENCES}
         record["unique_ids"] = feature.unique_id
         if self.is_training:
             record["start_positions"] = feature.start_position
             record["end_positions"] = feature.end_position
             record["is_impossible"] = int(feature.is_impossible)
+        self._spec = self._spec or feature_spec(len(feature.input_ids), self.is_training)
         self._writer.write(self._spec.encode(record))
         self.num_features += 1
 
@@ -491,25 +442,19 @@ class FeatureWriter:
 
 
 class Windows(NamedTuple):
-    """Where the positions of each window lie in its paragraph.
+    """Where the positions of each window lie in its paragraph."""
 
-    Attributes:
-      unique_ids: int64 [F], as in the records.
-      example_index: int32 [F], the example whose paragraph it is of; -1 where that is not known.
-      start_chars, end_chars: int32 [F, S], the first and the last character that a position stands
-        for; -1 where the position is not of the paragraph.
-      is_max_context: bool [F, S], whether no other window shows that token with more around it.
-    """
-
-    unique_ids: np.ndarray
-    example_index: np.ndarray
+    unique_ids: np.ndarray  # int64 [F], as in the records
+    example_index: np.ndarray  # int32 [F]; -1: not known
+    # int32 [F, S], the first and the last character that a position stands for; -1: not of the
+    # paragraph
     start_chars: np.ndarray
     end_chars: np.ndarray
-    is_max_context: np.ndarray
+    is_max_context: np.ndarray  # bool [F, S]: no other window shows that token with more around it
 
 
 def empty_windows(count: int, max_seq_length: int) -> Windows:
-    """Returns arrays for `count` windows that hold nothing of any paragraph yet."""
+    """Returns arrays for windows that hold nothing of any paragraph yet."""
     shape = (count, max_seq_length)
     return Windows(
         unique_ids=np.zeros(count, np.int64),
@@ -536,7 +481,7 @@ def windows_of(features: Sequence[InputFeatures], max_seq_length: int) -> Window
 
 
 def _windows_of_questions(questions: Sequence[Question], max_seq_length: int) -> Windows:
-    """The same straight from the tokens."""
+    """The same without InputFeatures, for speed."""
     count = sum(len(question.windows) for question in questions)
     result = empty_windows(count, max_seq_length)
     result.unique_ids[:] = _FIRST_UNIQUE_ID + np.arange(count)
@@ -567,7 +512,6 @@ def write_features(
     data: SquadData,
     *,
     output_file: str,
-    left_file: Optional[str] = None,
     exact_path: bool = True,
     max_seq_length: int,
     doc_stride: int,
@@ -582,7 +526,6 @@ def write_features(
     Args:
       data: the questions and the file they come from.
       output_file: the record file.
-      left_file: ignored, which is logged: what decoding needs is not kept in a file.
       max_seq_length, doc_stride, max_query_length: see `convert_examples_to_features`.
       tokenizer: prepares the texts and cuts them into tokens.
       is_training: whether to write where the answers are.
@@ -592,18 +535,15 @@ def write_features(
       ValueError: as `convert_examples_to_features`, or num_processes is below 1.
       OSError: a worker process was killed, or a file cannot be written.
     """
-    if left_file and not is_training:
-        _LOGGER.info(
-            "--predict_feature_left_file changes nothing: its content is made at each start."
-        )
     layout = Layout(max_seq_length, doc_stride, max_query_length)
     builder = _Builder(tokenizer, layout, is_training)
     description = description or os.path.basename(str(output_file))
+    options: Dict[str, Any] = {"num_processes": num_processes, "description": description}
 
-    options = {"num_processes": num_processes, "description": description}
-    questions = functools.lru_cache(maxsize=1)(
-        lambda: encode_questions(data.examples, tokenizer, layout, **options)
-    )
+    @functools.lru_cache(maxsize=1)  # the records and the windows need them
+    def questions() -> List[Question]:
+        return encode_questions(data.examples, tokenizer, layout, **options)
+
     records = feature_cache.build_records(
         output_file,
         fingerprint={
@@ -626,7 +566,7 @@ def write_features(
 
 def _convert(builder: _Builder, chunk: Sequence[Question]) -> feature_cache.Conversion:
     """The records of some questions, and what is worth counting of them."""
-    notes = collections.Counter()
+    notes: Counter[str] = collections.Counter()
     records = []
     for question in chunk:
         of_question = builder.records(question)

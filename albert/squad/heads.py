@@ -4,20 +4,18 @@
 
 v1 is BERT's: one dense layer (arXiv:1810.04805, section 4.2). v2 is XLNet's, as run_squad_v2 of the
 public ALBERT code has it (arXiv:1906.08237, appendix A.4): the end depends on the start, and a
-classifier says whether there is no answer.
-
-Positions are those of the whole sequence. Answers given back have S places whatever length a batch
-was cut to, so that batches fit together.
+classifier says whether there is no answer. Positions are those of the whole sequence.
 
 Dimensions: B batch, L length of this batch, S max_seq_length, H hidden, K starts, E ends each.
 """
 
-from typing import Dict, NamedTuple, Optional
+from typing import Dict, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.ops import plain as layers
+from albert.squad.decoding import Beams
 
 Features = fine_tuning_utils.Features
 
@@ -39,14 +37,16 @@ def _positions_loss(logits: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
     )
 
 
-def _found(logits: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
-    """Whether the right position has the highest logit, [B]."""
-    best = tf.argmax(logits, axis=-1, output_type=tf.int32)
-    return tf.equal(best, tf.cast(tf.reshape(positions, [-1]), tf.int32))
+def _are_found(start_logits: tf.Tensor, end_logits: tf.Tensor, features: Features) -> tf.Tensor:
+    """Whether the right start and the right end have the highest logits, [B]."""
+    found = []
+    for logits, name in ((start_logits, "start_positions"), (end_logits, "end_positions")):
+        best = tf.argmax(logits, axis=-1, output_type=tf.int32)
+        found.append(tf.equal(best, tf.cast(tf.reshape(features[name], [-1]), tf.int32)))
+    return tf.logical_and(*found)
 
 
-# ---------------------------------------------------------------------------------------------
-# v1.
+# ---- v1 ----
 
 
 class SpanLogits(NamedTuple):
@@ -75,9 +75,7 @@ def v1_head(max_seq_length: Optional[int]) -> fine_tuning_utils.Head:
     """Returns the head of SQuAD v1.1 for model_fn.build_model_fn.
 
     Its outputs are start_logits and end_logits [B, S], and unique_ids [B] where features have them.
-
-    Args:
-      max_seq_length: S; None leaves the logits as long as the batch, [B, L].
+    Without max_seq_length the logits are as long as the batch, [B, L].
     """
 
     def head(
@@ -88,18 +86,13 @@ def v1_head(max_seq_length: Optional[int]) -> fine_tuning_utils.Head:
             outputs = dict(found._asdict())
             if max_seq_length:
                 outputs = {name: _padded(value, max_seq_length) for name, value in outputs.items()}
-            return fine_tuning_utils.HeadOutput(None, dict(outputs, **_names(features)), {})
-        start, end = features["start_positions"], features["end_positions"]
-        losses = _positions_loss(found.start_logits, start) + _positions_loss(found.end_logits, end)
-        watched = {"span_accuracy": _both(found, start, end)}
+            return fine_tuning_utils.HeadOutput(None, dict(outputs, **_unique_ids(features)), {})
+        losses = _positions_loss(found.start_logits, features["start_positions"])
+        losses += _positions_loss(found.end_logits, features["end_positions"])
+        watched = {"span_accuracy": _are_found(*found, features)}
         return fine_tuning_utils.HeadOutput(losses / 2, {}, watched)
 
     return head
-
-
-def _both(found: SpanLogits, start: tf.Tensor, end: tf.Tensor) -> tf.Tensor:
-    """Whether start and end are right, [B]."""
-    return tf.logical_and(_found(found.start_logits, start), _found(found.end_logits, end))
 
 
 def _padded(logits: tf.Tensor, length: int) -> tf.Tensor:
@@ -109,21 +102,11 @@ def _padded(logits: tf.Tensor, length: int) -> tf.Tensor:
     return tf.reshape(padded, [-1, length])
 
 
-def _names(features: Features) -> Dict[str, tf.Tensor]:
-    """What tells one window from another."""
+def _unique_ids(features: Features) -> Dict[str, tf.Tensor]:
     return {name: features[name] for name in ("unique_ids",) if name in features}
 
 
-# ---------------------------------------------------------------------------------------------
-# v2.
-
-
-class _DenseAndNorm(NamedTuple):
-    """The weights that score an end, given a start."""
-
-    dense_0: layers.Dense  # [2H, H]
-    norm: layers.Norm
-    dense_1: layers.Dense  # [H, 1]
+# ---- v2 ----
 
 
 class _Reader:
@@ -134,12 +117,10 @@ class _Reader:
         self.sequence = encoded.sequence_output  # [B, L, H]
         self.hidden = int(self.sequence.shape[-1])
         self._encoder = encoder
-        self._features = features
         self._dropout_prob = dropout_prob
-        config = encoder.config
-        self._initializer_range = (
-            config.initializer_range if config else fine_tuning_utils.HEAD_INITIALIZER_RANGE
-        )
+        self._initializer_range = fine_tuning_utils.HEAD_INITIALIZER_RANGE
+        if encoder.config:
+            self._initializer_range = encoder.config.initializer_range
         self._is_masked = tf.cast(features["p_mask"], tf.float32)  # [B, L]
         self.length = tf.shape(self.sequence)[1]
 
@@ -155,21 +136,18 @@ class _Reader:
         The product with [token; start] is the sum of two products, of which the one with the tokens
         is the same for all starts.
         """
-        weights = _DenseAndNorm(
-            self._dense("end_logits/dense_0", self.hidden, inputs=2 * self.hidden),
-            modeling.get_norm("end_logits/LayerNorm", self.hidden),
-            self._dense("end_logits/dense_1", 1),
-        )
         count = int(starts.shape[1])
-        kernel, bias = weights.dense_0
+        kernel, bias = self._dense("end_logits/dense_0", self.hidden, inputs=2 * self.hidden)
+        norm = modeling.get_norm("end_logits/LayerNorm", self.hidden)
+        last = self._dense("end_logits/dense_1", 1)
         flat = tf.reshape(self.sequence, [-1, self.hidden])
         tokens = tf.matmul(flat, kernel[: self.hidden])  # [B * L, H]
         tokens = tf.reshape(tokens, [-1, 1, self.length, self.hidden])
         chosen = modeling.gather_indexes(self.sequence, starts)  # [B * K, H]
         chosen = tf.nn.bias_add(tf.matmul(chosen, kernel[self.hidden :]), bias)
         chosen = tf.reshape(chosen, [-1, count, 1, self.hidden])
-        states = layers.layer_norm(tf.tanh(tokens + chosen), weights.norm)  # [B, K, L, H]
-        logits = layers.dense(tf.reshape(states, [-1, self.hidden]), weights.dense_1)
+        states = layers.layer_norm(tf.tanh(tokens + chosen), norm)  # [B, K, L, H]
+        logits = layers.dense(tf.reshape(states, [-1, self.hidden]), last)
         return self._masked(tf.reshape(logits, [-1, count, self.length]))
 
     def cls_logits(self, start_logits: tf.Tensor) -> tf.Tensor:
@@ -198,7 +176,7 @@ class _Reader:
 
 
 class AnswerLogits(NamedTuple):
-    """What the v2 head says in training, where the right start is known."""
+    """The v2 head's outputs in training, where the right start is known."""
 
     start_logits: tf.Tensor  # float32 [B, L]
     end_logits: tf.Tensor  # float32 [B, L], given the right start
@@ -216,27 +194,14 @@ def answer_logits(
     return AnswerLogits(start, end, reader.cls_logits(start))
 
 
-class AnswerBeams(NamedTuple):
-    """The v2 head's best answers: K starts, and E ends for each of them."""
-
-    start_top_log_probs: tf.Tensor  # float32 [B, K]
-    start_top_index: tf.Tensor  # int32 [B, K]
-    end_top_log_probs: tf.Tensor  # float32 [B, K * E]
-    end_top_index: tf.Tensor  # int32 [B, K * E]
-    cls_logits: tf.Tensor  # float32 [B]
-
-
-def answer_beams(
-    encoder: fine_tuning_utils.Encoder, features: Features, beam: BeamSize
-) -> AnswerBeams:
+def answer_beams(encoder: fine_tuning_utils.Encoder, features: Features, beam: BeamSize) -> Beams:
     """Returns the v2 head's best answers; log probabilities are among all positions."""
     reader = _Reader(encoder, features, dropout_prob=0.0)
     start_logits = reader.start_logits()
     start_log_probs, starts = _top(start_logits, beam.start_n_top)
-    end_logits = reader.end_logits(starts)
-    end_log_probs, ends = _top(end_logits, beam.end_n_top)
+    end_log_probs, ends = _top(reader.end_logits(starts), beam.end_n_top)
     flat = [-1, beam.start_n_top * beam.end_n_top]
-    return AnswerBeams(
+    return Beams(
         start_log_probs,
         starts,
         tf.reshape(end_log_probs, flat),
@@ -245,27 +210,23 @@ def answer_beams(
     )
 
 
-class _Top(NamedTuple):
-    """The best positions and their log probabilities among all, [..., count] each."""
+def _top(logits: tf.Tensor, count: int) -> Tuple[tf.Tensor, tf.Tensor]:
+    """The log probabilities of the best positions among all, and these; [..., count] each.
 
-    log_probs: tf.Tensor
-    index: tf.Tensor
-
-
-def _top(logits: tf.Tensor, count: int) -> _Top:
-    """Where a batch is shorter than `count`, its last position fills up; it is no answer's."""
+    Where a batch is shorter than `count`, its last position, which is no answer's, fills up.
+    """
     length = tf.shape(logits)[-1]
     missing = [[0, 0]] * (logits.shape.ndims - 1) + [[0, tf.maximum(count - length, 0)]]
     log_probs = tf.pad(tf.nn.log_softmax(logits), missing, constant_values=_IMPOSSIBLE)
     best, index = tf.nn.top_k(log_probs, k=count)
-    return _Top(best, tf.minimum(index, length - 1))
+    return best, tf.minimum(index, length - 1)
 
 
 def v2_head(beam: BeamSize, dropout_prob: float) -> fine_tuning_utils.Head:
     """Returns the head of SQuAD v2.0 for model_fn.build_model_fn.
 
-    Its outputs are those of `AnswerBeams`, and unique_ids [B] where features have them. The loss is
-    half the sum of start and end, plus half the sigmoid cross entropy of is_impossible.
+    Its outputs are those of `Beams`, and unique_ids [B] where features have them. The loss is half
+    the sum of start and end, plus half the sigmoid cross entropy of is_impossible.
 
     Args:
       beam: how many answers are looked at in prediction.
@@ -276,19 +237,18 @@ def v2_head(beam: BeamSize, dropout_prob: float) -> fine_tuning_utils.Head:
         features: Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         if not encoder.is_training:
-            found = answer_beams(encoder, features, beam)
-            outputs = dict(found._asdict(), **_names(features))
+            beams = answer_beams(encoder, features, beam)
+            outputs = dict(beams._asdict(), **_unique_ids(features))
             return fine_tuning_utils.HeadOutput(None, outputs, {})
         found = answer_logits(encoder, features, dropout_prob)
-        start, end = features["start_positions"], features["end_positions"]
         impossible = tf.cast(tf.reshape(features["is_impossible"], [-1]), tf.float32)
-        losses = _positions_loss(found.start_logits, start) + _positions_loss(found.end_logits, end)
+        losses = _positions_loss(found.start_logits, features["start_positions"])
+        losses += _positions_loss(found.end_logits, features["end_positions"])
         losses += tf.nn.sigmoid_cross_entropy_with_logits(
             labels=impossible, logits=found.cls_logits
         )
-        span = SpanLogits(found.start_logits, found.end_logits)
         watched = {
-            "span_accuracy": _both(span, start, end),
+            "span_accuracy": _are_found(found.start_logits, found.end_logits, features),
             "answerable_accuracy": tf.equal(found.cls_logits > 0, impossible > 0.5),
         }
         return fine_tuning_utils.HeadOutput(losses / 2, {}, watched)

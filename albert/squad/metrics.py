@@ -4,14 +4,13 @@
 
 Definitions: Rajpurkar et al. 2016 (arXiv:1606.05250, section 6.1) and 2018 (arXiv:1806.03822), as
 the data set's evaluate-v1.1.py and evaluate-v2.0.py compute them. Gold answers map a question's id
-to what people answered, predictions map it to one answer; to answer that there is none is to leave
-it empty.
+to people's answers, predictions map it to one answer, which is empty for "no answer".
 """
 
 import collections
 import re
 import string
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Sequence, Tuple
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -21,11 +20,7 @@ Scores = Dict[str, float]
 
 
 def gold_answers(dataset: Sequence[Mapping[str, Any]]) -> Dict[str, Sequence[str]]:
-    """Returns the answers of a data set, in order.
-
-    Args:
-      dataset: the "data" list of a SQuAD file.
-    """
+    """Returns the answers in the "data" list of a SQuAD file, in order."""
     return {
         question["id"]: [answer["text"] for answer in question.get("answers") or ()]
         for article in dataset
@@ -34,13 +29,12 @@ def gold_answers(dataset: Sequence[Mapping[str, Any]]) -> Dict[str, Sequence[str
     }
 
 
-# ---------------------------------------------------------------------------------------------
-# One answer.
+# ---- one answer ----
 
 
-def normalize_answer(text: str) -> str:
+def normalize_answer(s: str) -> str:
     """Returns the text in lower case, without punctuation, English articles and extra space."""
-    bare = text.lower().translate(_NO_PUNCTUATION)
+    bare = s.lower().translate(_NO_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
 
@@ -74,16 +68,11 @@ def metric_max_over_ground_truths(
     return max(metric_fn(prediction, truth) for truth in ground_truths)
 
 
-# ---------------------------------------------------------------------------------------------
-# SQuAD v1.1.
+# ---- SQuAD v1.1 ----
 
 
 def evaluate_v1(gold: GoldAnswers, predictions: Mapping[str, str]) -> Scores:
     """Returns exact_match and f1 in percent; a question without a prediction counts as wrong.
-
-    Args:
-      gold: every question has an answer.
-      predictions: see above.
 
     Raises:
       ValueError: there is no question, or one without an answer.
@@ -108,8 +97,7 @@ def _check_any(total: int) -> None:
         raise ValueError("There are no questions to score. Check the prediction file.")
 
 
-# ---------------------------------------------------------------------------------------------
-# SQuAD v2.0.
+# ---- SQuAD v2.0 ----
 
 
 class RawScores(NamedTuple):
@@ -117,13 +105,6 @@ class RawScores(NamedTuple):
 
     exact: Scores
     f1: Scores
-
-
-class Threshold(NamedTuple):
-    """A score and the null score up to which answers are kept for it."""
-
-    score: float  # percent
-    threshold: float
 
 
 def raw_scores(gold: GoldAnswers, predictions: Mapping[str, str]) -> RawScores:
@@ -141,11 +122,11 @@ def raw_scores(gold: GoldAnswers, predictions: Mapping[str, str]) -> RawScores:
 def evaluate_v2(
     gold: GoldAnswers, predictions: Mapping[str, str], null_scores: Mapping[str, float]
 ) -> Scores:
-    """Returns what evaluate-v2.0.py prints.
+    """Returns what evaluate-v2.0.py prints, in percent.
 
     exact, f1, total, the same with HasAns_ and NoAns_ before it where there are such questions,
     and best_exact, best_exact_thresh, best_f1 and best_f1_thresh: what other thresholds of the
-    null score would make of the same predictions. Scores are in percent.
+    null score would make of the same predictions.
 
     Args:
       gold: none for an unanswerable question.
@@ -190,7 +171,7 @@ def best_scores(
     result = {}
     for name, by_question in (("best_exact", scores.exact), ("best_f1", scores.f1)):
         best = best_threshold(by_question, gold, predictions, null_scores=null_scores)
-        result.update({name: best.score, f"{name}_thresh": best.threshold})
+        result[name], result[f"{name}_thresh"] = best
     return result
 
 
@@ -200,60 +181,26 @@ def best_threshold(
     predictions: Mapping[str, str],
     *,
     null_scores: Mapping[str, float],
-) -> Threshold:
-    """Returns the best mean score over all thresholds, as the official script searches it.
+    no_answers: float = 0.0,
+    ties_as_one: bool = False,
+) -> Tuple[float, float]:
+    """Returns the best mean score in percent, and the null score up to which answers are kept.
+
+    Answers are admitted in the order of their null scores, as by the official script; the first of
+    equally good thresholds is the best.
 
     Args:
       scores: by predicted question.
       gold, predictions, null_scores: see evaluate_v2; of gold only counts whether there are any.
-
-    Returns:
-      A threshold of 0 stands for giving no answer at all, as in the official script.
-    """
-    score, threshold = _search(scores, gold, predictions, null_scores=null_scores)
-    return Threshold(score, 0.0 if threshold is None else threshold)
-
-
-def usable_threshold(
-    gold: GoldAnswers, predictions: Mapping[str, str], null_scores: Mapping[str, float]
-) -> float:
-    """Returns the null score up to which keeping the answer gives the best F1.
-
-    Questions with equal null scores are kept or emptied together, and no answer at all is a
-    threshold below all scores: with what is returned, the best F1 is really reached.
-
-    Args:
-      gold, null_scores: see evaluate_v2.
-      predictions: the best answers there are, none of them empty for the sake of a threshold.
-
-    Raises:
-      ValueError: no question of the data set was predicted.
-    """
-    scores = raw_scores(gold, predictions).f1
-    _check_any(len(scores))
-    _, best = _search(scores, gold, predictions, null_scores=null_scores, ties_as_one=True)
-    return min(null_scores[qas_id] for qas_id in scores) - 1.0 if best is None else best
-
-
-def _search(
-    scores: Scores,
-    gold: GoldAnswers,
-    predictions: Mapping[str, str],
-    *,
-    null_scores: Mapping[str, float],
-    ties_as_one: bool = False,
-) -> Tuple[float, Optional[float]]:
-    """The best mean score in percent, and its threshold; None: no answer at all.
-
-    Answers are admitted in the order of their null scores; the first of equally good thresholds is
-    the best.
+      no_answers: the threshold to return where giving no answer at all is the best.
+      ties_as_one: keep or empty answers with equal null scores together.
     """
     order = sorted(scores, key=lambda qas_id: null_scores[qas_id])
     # As the official script has it: of all questions, predicted or not.
     current = best = float(sum(not answers for answers in gold.values()))
-    best_threshold = None
+    best_threshold = no_answers
     for place, qas_id in enumerate(order):
-        # What giving this answer, in place of none, changes in the sum of scores.
+        # By how much giving this answer changes the sum of scores.
         wrong = -1.0 if predictions[qas_id] else 0.0
         current += scores[qas_id] if gold[qas_id] else wrong
         threshold = null_scores[qas_id]
@@ -261,3 +208,24 @@ def _search(
         if current > best and not (ties_as_one and splits_tie):
             best, best_threshold = current, threshold
     return 100.0 * best / len(order), best_threshold
+
+
+def usable_threshold(
+    gold: GoldAnswers, predictions: Mapping[str, str], null_scores: Mapping[str, float]
+) -> float:
+    """Returns the null score up to which keeping the answer gives the best F1.
+
+    Unlike the official threshold this one reaches its F1: questions with equal null scores are kept
+    or emptied together, and no answer at all is a threshold below all scores. The predictions are
+    the best answers there are, none of them emptied by a threshold.
+
+    Raises:
+      ValueError: no question of the data set was predicted.
+    """
+    scores = raw_scores(gold, predictions).f1
+    _check_any(len(scores))
+    below = min(null_scores[qas_id] for qas_id in scores) - 1.0
+    _, threshold = best_threshold(
+        scores, gold, predictions, null_scores=null_scores, no_answers=below, ties_as_one=True
+    )
+    return threshold

@@ -22,27 +22,15 @@ DESCRIPTION_NAME = "squad.json"
 
 
 class Answer(NamedTuple):
-    """The answer to a question.
+    """The answer to a question."""
 
-    Attributes:
-      text: as it stands in the context; "" where there is none (v2), "empty" where none was found
-        (v1).
-      probability: among the best answers.
-      null_odds: the higher, the likelier there is no answer; None of a model of v1.
-    """
-
-    text: str
-    probability: float
-    null_odds: Optional[float]
+    text: str  # from the context; "" where there is none (v2), "empty" where none was found (v1)
+    probability: float  # among the best answers
+    null_odds: Optional[float]  # the higher, the likelier there is no answer; None of a v1 model
 
 
 class Reader(inference.Model):
-    """A model for SQuAD v1.1 or v2.0. Calls from several threads take turns.
-
-    Attributes:
-      threshold: null odds above which a model of v2 gives no answer: what its evaluation has found,
-        or 0.
-    """
+    """A model for SQuAD v1.1 or v2.0. Calls from several threads take turns."""
 
     def __init__(
         self,
@@ -68,6 +56,7 @@ class Reader(inference.Model):
         self._trained, self._tokenizer = trained, trained.tokenizer()
         self._is_v2 = trained.description["task"] == "squad_v2"
         metrics = evaluation.recorded_metrics(trained.checkpoint, model_dir)
+        # The null odds above which a v2 model gives no answer.
         self.threshold = metrics.get("null_score_diff_threshold", 0.0)
         self.network = trained.network(
             self._build, precision_name=precision_name, batch_size=batch_size
@@ -90,25 +79,26 @@ class Reader(inference.Model):
             examples.append(SquadExample(str(number), *parts))
         if not examples:
             return []
-        found = self._windows(examples)
-        windows = features.windows_of(found, self._trained.description["max_seq_length"])
-        rows = []
-        for item in found:
-            used = item.paragraph_len
-            rows.append(
-                {"input_ids": item.input_ids[:used], "segment_ids": item.segment_ids[:used]}
-            )
-        predictions = self._decode(self.network.run(rows), windows, examples)
-        odds = predictions.null_odds or {}
-        best = {name: entries[0] for name, entries in predictions.nbest.items()}
-        return [
-            Answer(
-                predictions.answers[item.qas_id],
-                best[item.qas_id]["probability"],
-                odds.get(item.qas_id),
-            )
-            for item in examples
+        about = self._trained.description
+        lengths = about["max_seq_length"], about["doc_stride"], about["max_query_length"]
+        found: List[features.InputFeatures] = []
+        features.convert_examples_to_features(
+            examples, self._tokenizer, *lengths, False, found.append, about["do_lower_case"]
+        )
+        rows = [
+            {
+                name: getattr(item, name)[: item.paragraph_len]
+                for name in ("input_ids", "segment_ids")
+            }
+            for item in found
         ]
+        windows = features.windows_of(found, about["max_seq_length"])
+        predictions = self._decode(self.network.run(rows), windows, examples)
+        answers = []
+        for name, text in predictions.answers.items():
+            probability = predictions.nbest[name][0]["probability"]
+            answers.append(Answer(text, probability, (predictions.null_odds or {}).get(name)))
+        return answers
 
     def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
         read = Inputs(*(inputs[name] for name in Inputs._fields))
@@ -117,21 +107,6 @@ class Reader(inference.Model):
         sequences = dict(read._asdict(), p_mask=squad_export.answer_mask(read))
         return head(sequences, self._trained.encoder(dtype)).outputs
 
-    def _windows(self, examples: Sequence[SquadExample]) -> List[features.InputFeatures]:
-        found: List[features.InputFeatures] = []
-        description = self._trained.description
-        features.convert_examples_to_features(
-            examples,
-            self._tokenizer,
-            description["max_seq_length"],
-            description["doc_stride"],
-            description["max_query_length"],
-            False,
-            found.append,
-            description["do_lower_case"],
-        )
-        return found
-
     def _decode(
         self,
         rows: Sequence[inference.Tensors],
@@ -139,15 +114,12 @@ class Reader(inference.Model):
         examples: Sequence[SquadExample],
     ) -> decoding.Predictions:
         outputs = {name: np.array([row[name] for row in rows]) for name in self.network.outputs}
-        limits = decoding.Limits()
         if not self._is_v2:
-            logits = outputs["start_logits"], outputs["end_logits"]
-            spans = decoding.v1_spans(*logits, windows, limits=limits)
-        else:
-            beams = decoding.Beams(**{name: outputs[name] for name in decoding.Beams._fields})
-            spans = decoding.v2_spans(beams, windows, limits.max_answer_length)
-        best = decoding.best_answers(spans, windows, examples, n_best_size=limits.n_best_size)
-        if not self._is_v2:
-            return decoding.v1_predictions(best, examples)
+            spans = decoding.v1_spans(outputs["start_logits"], outputs["end_logits"], windows)
+            answers = decoding.best_answers(spans, windows, examples)
+            return decoding.v1_predictions(answers, examples)
+        beams = decoding.Beams(**{name: outputs[name] for name in decoding.Beams._fields})
+        spans = decoding.v2_spans(beams, windows)
+        answers = decoding.best_answers(spans, windows, examples)
         odds = decoding.null_scores(beams.cls_logits, windows, len(examples))
-        return decoding.v2_predictions(best, odds, examples, threshold=self.threshold)
+        return decoding.v2_predictions(answers, odds, examples, threshold=self.threshold)

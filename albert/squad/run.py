@@ -18,6 +18,7 @@ from absl import flags
 
 from albert import fine_tuning_utils, tokenization
 from albert.data import batches as input_pipeline
+from albert.pretrained import saved_model
 from albert.squad import decoding as squad_decoding
 from albert.squad import examples as squad_examples
 from albert.squad import export as squad_export
@@ -35,11 +36,8 @@ _LOGGER = logging.getLogger("albert")
 
 _THRESHOLD_KEY = "null_score_diff_threshold"
 
-Gold = Optional[squad_metrics.GoldAnswers]
 
-
-# ---------------------------------------------------------------------------------------------
-# Flags.
+# ---- flags ----
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,6 +75,26 @@ class SquadV2Settings(SquadSettings):
     null_score_diff_threshold: Optional[float]
 
 
+_FILES = {
+    "train_file": "SQuAD file to train on, e.g. train-v1.1.json.",
+    "predict_file": "SQuAD file to answer, e.g. dev-v1.1.json; it may come without answers.",
+    "train_feature_file": "Record file for the features of --train_file; made if need be.",
+    "predict_feature_file": "Record file for the features of --predict_file; made if need be.",
+    "predict_feature_left_file": "Not used; kept for existing command lines.",
+    "export_dir": "Export the best checkpoint into this folder.",
+}
+_NUMBERS = {
+    "doc_stride": (128, "Tokens from the start of a window of a long paragraph to the next start."),
+    "max_query_length": (64, "Tokens of a question; longer ones are cut."),
+    "n_best_size": (
+        20,
+        "Answers in nbest_predictions.json, and starts and ends of a window that are combined for "
+        "them.",
+    ),
+    "max_answer_length": (30, "Tokens of the longest answer."),
+}
+
+
 def define_flags(flag_values: flags.FlagValues) -> None:
     """Defines the flags of both scripts."""
     flags_lib.define_task_flags(
@@ -86,21 +104,10 @@ def define_flags(flag_values: flags.FlagValues) -> None:
         warmup_proportion=0.1,
         keep_checkpoint_max=5,
     )
-    _define_data_flags(flag_values)
-    _define_answer_flags(flag_values)
-    flags_lib.path(flag_values, "export_dir", help="Export the best checkpoint into this folder.")
-
-
-def _define_data_flags(flag_values: flags.FlagValues) -> None:
-    helps = {
-        "train_file": "SQuAD file to train on, e.g. train-v1.1.json.",
-        "predict_file": "SQuAD file to answer, e.g. dev-v1.1.json; it may come without answers.",
-        "train_feature_file": "Record file for the features of --train_file; made if need be.",
-        "predict_feature_file": "Record file for the features of --predict_file; made if need be.",
-        "predict_feature_left_file": "Not used; kept for existing command lines.",
-    }
-    for name, text in helps.items():
+    for name, text in _FILES.items():
         flags_lib.path(flag_values, name, help=text)
+    for name, (default, text) in _NUMBERS.items():
+        flags_lib.integer(flag_values, name, default, lower_bound=1, help=text)
     flags_lib.floating(
         flag_values,
         "max_misaligned_answers",
@@ -110,63 +117,24 @@ def _define_data_flags(flag_values: flags.FlagValues) -> None:
         help="Share of the answers to train on that may not be where answer_start says; their "
         "questions are left out.",
     )
-    flags_lib.integer(
-        flag_values,
-        "doc_stride",
-        128,
-        lower_bound=1,
-        help="Pieces from the beginning of a window of a long paragraph to that of the next.",
-    )
-    flags_lib.integer(
-        flag_values,
-        "max_query_length",
-        64,
-        lower_bound=1,
-        help="Pieces of a question; longer ones are cut.",
-    )
 
 
-def _define_answer_flags(flag_values: flags.FlagValues) -> None:
-    flags_lib.integer(
-        flag_values,
-        "n_best_size",
-        20,
-        lower_bound=1,
-        help="Answers in nbest_predictions.json, and starts and ends of a window that are combined "
-        "for them.",
-    )
-    flags_lib.integer(
-        flag_values, "max_answer_length", 30, lower_bound=1, help="Pieces of the longest answer."
-    )
-
-
-# ---------------------------------------------------------------------------------------------
-# The task.
+# ---- the task ----
 
 
 class Decoded(NamedTuple):
-    """What a checkpoint answers.
-
-    Attributes:
-      predictions: the answers.
-      scores: none where the right answers are unknown.
-      num_found: questions for which the model found an answer, given or not.
-    """
+    """The answers of a checkpoint."""
 
     predictions: Predictions
-    scores: Dict[str, float]
-    num_found: int
+    scores: Dict[str, float]  # none where the right answers are unknown
+    num_found: int  # questions for which the model found an answer, given or not
 
 
 class SquadTask(fine_tuning.Task):
     """Questions on paragraphs; a subclass is a version of SQuAD.
 
     --do_predict evaluates every checkpoint on --predict_file, where its right answers are known,
-    and writes what the best one answers.
-
-    Attributes:
-      has_impossible: whether there are questions without an answer.
-      has_lite_model: whether a TensorFlow Lite model is exported too.
+    and writes the answers of the best one.
     """
 
     settings: SquadSettings
@@ -174,18 +142,18 @@ class SquadTask(fine_tuning.Task):
     best_metric = "f1"
     sequences = squad_features.SEQUENCES
     training_only = ("max_seq_length", "doc_stride", "max_query_length")
-    has_impossible = False
-    has_lite_model = False
+    has_impossible = False  # whether there may be questions without an answer
+    has_lite_model = False  # whether a TensorFlow Lite model is exported too
 
     def __init__(self, settings: SquadSettings, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
         self._questions: Optional[squad_features.SquadFeatures] = None
-        self._gold: Gold = None
+        self._gold: Optional[squad_metrics.GoldAnswers] = None
         self._best: Dict[str, Decoded] = {}  # one entry: thousands of n-best lists are large
 
     @classmethod
-    def check_flags(cls, settings: SquadSettings) -> None:
-        """Checks that there is something to do, with a file for each use, and that lengths fit."""
+    def check_flags(cls, settings: SquadSettings) -> None:  # type: ignore[override]
+        """Checks that there is something to do, with its own file each, and that lengths fit."""
         if not (settings.do_train or settings.do_predict or settings.export_dir):
             raise ValueError(
                 "Nothing to do: give some of --do_train, --do_predict (which evaluates too) and "
@@ -204,7 +172,12 @@ class SquadTask(fine_tuning.Task):
                 f"in --max_seq_length={settings.max_seq_length}: [CLS] question [SEP] paragraph "
                 "[SEP]. Lower the first (24 is enough for most questions) or raise the second."
             )
-        _check_distinct(settings)
+        known: Dict[str, str] = {}
+        for name in _FILES:
+            path = getattr(settings, name)
+            other = known.setdefault(os.path.abspath(path), name) if path else name
+            if other != name and {name, other} != {"train_file", "predict_file"}:
+                raise ValueError(f"--{name} and --{other} are both {path}. Name different files.")
 
     @property
     def eval_batch_size(self) -> int:
@@ -219,24 +192,32 @@ class SquadTask(fine_tuning.Task):
     # ---- data and model ----
 
     def check_data(self) -> None:
-        """Reads the questions to answer: mistakes in them show before hours of training."""
-        if self.settings.do_predict:
-            self._questions = self.features("predict")
-            self._gold = _gold(self._questions.data)
+        """Reads the questions to answer, so that mistakes in them show before the training."""
+        if not self.settings.do_predict:
+            return
+        self._questions = self.features("predict")
+        data = self._questions.data
+        unknown = sum(not item.has_gold for item in data.examples)
+        if not unknown:
+            self._gold = {item.qas_id: item.answers for item in data.examples}
+            return
+        _LOGGER.info(
+            "%d of %d questions in %s come without answers: predicting without scores.",
+            *(unknown, len(data.examples), data.path),
+        )
 
     def features(self, split: str) -> squad_features.SquadFeatures:
         """Returns the features of --train_file or --predict_file."""
         settings, is_training = self.settings, split == "train"
-        data = self._read(
-            settings.train_file if is_training else settings.predict_file, is_training
-        )
-        named = settings.train_feature_file if is_training else settings.predict_feature_file
+        data = self._read(getattr(settings, f"{split}_file"), is_training)
+        named = getattr(settings, f"{split}_feature_file")
         folder = settings.cached_dir or settings.output_dir
+        if settings.predict_feature_left_file and not is_training:
+            _LOGGER.info("--predict_feature_left_file is not used.")
         usual = os.path.join(folder, f"{self.name}_{split}.{settings.max_seq_length}.tf_record")
         return squad_features.write_features(
             data,
             output_file=named or usual,
-            left_file=settings.predict_feature_left_file,
             exact_path=bool(named),
             max_seq_length=settings.max_seq_length,
             doc_stride=settings.doc_stride,
@@ -277,31 +258,27 @@ class SquadTask(fine_tuning.Task):
     # ---- evaluation ----
 
     def eval_splits(self) -> Dict[str, Any]:
-        """Returns the questions of --predict_file where the right answers are known."""
+        """Returns the questions of --predict_file if the right answers are known."""
         return {} if self._gold is None else {"predict": self._questions}
 
     def fingerprint(self) -> Dict[str, Any]:
-        """Returns the flags of decoding and the file, for its records do not say what is right."""
-        names = ("n_best_size", "max_answer_length")
+        """Returns the flags of decoding and the file, as its records do not hold the answers."""
+        names = ["n_best_size", "max_answer_length"]
         if self.has_impossible:
-            names += ("start_n_top", "end_n_top", _THRESHOLD_KEY)
+            names += ["start_n_top", "end_n_top", _THRESHOLD_KEY]
         content = {name: getattr(self.settings, name) for name in names}
         content["questions"] = files.file_fingerprint(self._questions.data.path)
         return content
 
-    def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> "Decoded":
-        """Returns what a checkpoint answers, given the outputs of the head, [F, ...] each."""
+    def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
+        """Returns the answers of a checkpoint, given the outputs of the head, [F, ...] each."""
         raise NotImplementedError
 
     def best_answers(self, spans: squad_decoding.Spans) -> List[List[squad_decoding.Answer]]:
         """Returns the best answers to each question."""
-        questions = self._questions
-        return squad_decoding.best_answers(
-            spans,
-            questions.windows,
-            questions.data.examples,
-            n_best_size=self.settings.n_best_size,
-        )
+        windows, examples = self._questions.windows, self._questions.data.examples
+        count = self.settings.n_best_size
+        return squad_decoding.best_answers(spans, windows, examples, n_best_size=count)
 
     def measure(
         self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
@@ -335,15 +312,19 @@ class SquadTask(fine_tuning.Task):
         decoded = self._best.get(checkpoint)
         if not decoded:
             decoded = self.decode(checkpoint, outputs_of(self._questions))
-        _warn_of_empty_answers(decoded, self._gold)
-        names = (
-            squad_decoding.PREDICTIONS_NAME,
-            squad_decoding.NBEST_NAME,
-            squad_decoding.NULL_ODDS_NAME,
-        )
-        paths = {name: os.path.join(self.settings.output_dir, name) for name in names}
-        _keep_other_answers(paths, decoded.predictions)
-        return decoded.predictions.write(paths)
+        predictions = decoded.predictions
+        if not decoded.num_found and (self._gold is None or any(self._gold.values())):
+            _LOGGER.warning(
+                "None of the %d questions got an answer: the model has not learnt to answer, was "
+                "not loaded, or its outputs are not finite (or --null_score_diff_threshold is too "
+                "low). Train longer or with another --seed, and check the report on the first "
+                "weights.",
+                len(predictions.answers),
+            )
+        folder = self.settings.output_dir
+        paths = {name: os.path.join(folder, name) for name in squad_decoding.NAMES}
+        _keep_other_answers(paths, predictions)
+        return predictions.write(paths)
 
     def export(self, run: fine_tuning.FineTuning, checkpoint: str) -> str:
         """Exports a SavedModel and, for version 1.1, a TensorFlow Lite file."""
@@ -358,8 +339,12 @@ class SquadTask(fine_tuning.Task):
             {run.vocabulary.kind: run.vocabulary.file},
             config=run.config,
         )
-        folder = squad_export.export_saved_model(
-            settings.export_dir, model, head, extra_files=extra_files
+        folder = saved_model.export_saved_model(
+            settings.export_dir,
+            lambda inputs: squad_export.outputs_of(model, head, inputs),
+            checkpoint,
+            max_seq_length=settings.max_seq_length,
+            extra_files=extra_files,
         )
         if self.has_lite_model:
             squad_export.export_tflite(settings.export_dir, model, head)
@@ -379,9 +364,13 @@ class SquadV1(SquadTask):
     def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
         """Returns the most likely spans."""
         settings, questions = self.settings, self._questions
-        limits = squad_decoding.Limits(settings.n_best_size, settings.max_answer_length)
-        logits = outputs["start_logits"], outputs["end_logits"]
-        spans = squad_decoding.v1_spans(*logits, questions.windows, limits=limits)
+        spans = squad_decoding.v1_spans(
+            outputs["start_logits"],
+            outputs["end_logits"],
+            questions.windows,
+            n_best_size=settings.n_best_size,
+            max_answer_length=settings.max_answer_length,
+        )
         answers = self.best_answers(spans)
         predictions = squad_decoding.v1_predictions(answers, questions.data.examples)
         gold = self._gold
@@ -397,7 +386,7 @@ class SquadV2(SquadTask):
     has_impossible = True
 
     @classmethod
-    def check_flags(cls, settings: SquadV2Settings) -> None:
+    def check_flags(cls, settings: SquadV2Settings) -> None:  # type: ignore[override]
         """Checks also the beams and the threshold."""
         super().check_flags(settings)
         for name in ("start_n_top", "end_n_top"):
@@ -420,9 +409,7 @@ class SquadV2(SquadTask):
         """Returns the most likely spans, and none where the null score is above the threshold."""
         settings, questions, gold = self.settings, self._questions, self._gold
         examples = questions.data.examples
-        beams = squad_decoding.Beams(
-            **{name: outputs[name] for name in squad_decoding.Beams._fields}
-        )
+        beams = squad_decoding.Beams(*map(outputs.get, squad_decoding.Beams._fields))
         spans = squad_decoding.v2_spans(beams, questions.windows, settings.max_answer_length)
         answers = self.best_answers(spans)
         odds = squad_decoding.null_scores(beams.cls_logits, questions.windows, len(examples))
@@ -440,44 +427,25 @@ class SquadV2(SquadTask):
         return Decoded(predictions, scores, sum(map(bool, predictions.answers.values())))
 
 
-# ---------------------------------------------------------------------------------------------
-# Helpers.
-
-
 def _known_threshold(settings: SquadV2Settings, checkpoint: str) -> float:
-    """The null score up to which answers are kept where the right ones are not known."""
+    """The null score up to which the evaluation of a checkpoint has kept answers; 0 without one."""
     metrics = checkpoint_evaluator.recorded_metrics(checkpoint, settings.output_dir)
     threshold = metrics.get(_THRESHOLD_KEY)
     if threshold is None:
         _LOGGER.warning(
-            "No evaluation of %s is at hand that would say from which null score on there is no "
-            "answer; taking 0. --null_score_diff_threshold names another.",
+            "There is no evaluation of %s to take the threshold of the null score from; taking 0. "
+            "--null_score_diff_threshold sets another.",
             checkpoint,
         )
         return 0.0
     _LOGGER.info(
-        "Answers with a null score above %.4g are left empty, as its evaluation has found.",
-        threshold,
+        "Answers with a null score above %.4g are left empty, as its evaluation found.", threshold
     )
     return threshold
 
 
-def _gold(data: squad_examples.SquadData) -> Gold:
-    """The right answers; None if they are not known for all questions."""
-    unknown = sum(not item.has_gold for item in data.examples)
-    if not unknown:
-        return {item.qas_id: item.answers for item in data.examples}
-    _LOGGER.info(
-        "%d of %d questions in %s come without answers: predicting without scores.",
-        unknown,
-        len(data.examples),
-        data.path,
-    )
-    return None
-
-
 def _keep_other_answers(paths: Mapping[str, str], predictions: Predictions) -> None:
-    """Sets answers to other questions, of an earlier start, aside."""
+    """Renames answers to other questions, of an earlier run."""
     present = checkpoint_evaluator.read_document(paths[squad_decoding.PREDICTIONS_NAME])
     if present is None or set(present) == set(predictions.answers):
         return
@@ -486,35 +454,3 @@ def _keep_other_answers(paths: Mapping[str, str], predictions: Predictions) -> N
             kept = files.unused_name(path)
             tf.io.gfile.rename(path, kept)
             _LOGGER.info("Kept answers to other questions as %s.", kept)
-
-
-def _warn_of_empty_answers(decoded: Decoded, gold: Gold) -> None:
-    """Says so if no question got an answer, though some should have."""
-    if decoded.num_found or (gold is not None and not any(gold.values())):
-        return
-    _LOGGER.warning(
-        "None of the %d questions got an answer: the model has not learnt to answer, was not "
-        "loaded, or its outputs are not finite (or --null_score_diff_threshold is too low). Train "
-        "longer or with another --seed, and check the report on the first weights.",
-        len(decoded.predictions.answers),
-    )
-
-
-def _check_distinct(settings: SquadSettings) -> None:
-    """Refuses one name for several files.
-
-    Raises:
-      ValueError: with both flags.
-    """
-    known: Dict[str, str] = {}
-    for name in (
-        "train_file",
-        "train_feature_file",
-        "predict_feature_file",
-        "predict_feature_left_file",
-        "predict_file",
-    ):
-        path = getattr(settings, name)
-        other = known.setdefault(os.path.abspath(path), name) if path else name
-        if other != name and {name, other} != {"train_file", "predict_file"}:
-            raise ValueError(f"--{name} and --{other} are both {path}. Name different files.")

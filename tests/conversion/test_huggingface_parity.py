@@ -223,8 +223,7 @@ def test_a_difference_between_the_models_is_found(tmp_path):
         check(source, tmp_path / "theirs", HEADS["pretraining"][1])
 
 
-# ---------------------------------------------------------------------------------------------
-# Text to ids.
+# ---- text to ids ----
 
 _TOKENIZE = """
 import json, pathlib, sys, transformers

@@ -1,12 +1,11 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""SQuAD features against the reference's, and the list of where ours are better.
+"""SQuAD features against the reference's.
 
-The reference aligns a paragraph with its pieces by a longest common subsequence of characters. Most
-of what it finds is right; DIFFERENCES holds what is not.
+The reference aligns a paragraph with its tokens by a longest common subsequence of characters;
+DIFFERENCES lists where that is wrong.
 """
 
-import collections
 import functools
 import gzip
 import hashlib
@@ -38,38 +37,24 @@ every_run = pytest.mark.parametrize("source, is_training, length", RUNS)
 
 
 class Difference(NamedTuple):
-    """A piece that stands for other characters here than in the reference."""
+    """A token that stands for other characters here than in the reference."""
 
-    paragraph: str  # how it begins
-    piece: int  # its number
+    token: int  # its number in the paragraph that begins with _MARKS
     name: str
     ours: Tuple[int, int]  # first and last character
     reference: Tuple[int, int]
+    shown: str  # ours
     why: str
 
 
 _MARKS = "e\u0301te\u0301 and n\u0303"
 DIFFERENCES = [
+    Difference(1, "ete", (0, 4), (0, 3), "e\u0301te\u0301", "the last mark is the letter's"),
+    Difference(4, "n", (10, 11), (10, 10), "n\u0303", "the mark is the letter's"),
     Difference(
-        _MARKS, 1, "ete", (0, 4), (0, 3), "the mark on the last letter belongs to it: \u00e9t\u00e9"
+        10, "\u2581width", (39, 43), (38, 43), "width", "a zero-width space belongs to no word"
     ),
-    Difference(_MARKS, 4, "n", (10, 11), (10, 10), "the mark belongs to the letter: \u00f1"),
-    Difference(
-        _MARKS,
-        10,
-        "\u2581width",
-        (39, 43),
-        (38, 43),
-        "the zero-width space between two words belongs to neither",
-    ),
-    Difference(
-        _MARKS,
-        25,
-        "\u2581bo",
-        (95, 96),
-        (93, 96),
-        "a byte-order mark in front of BOM is no part of the word",
-    ),
+    Difference(25, "\u2581bo", (95, 96), (93, 96), "BO", "a byte-order mark belongs to no word"),
 ]
 # The reference drops the question on this paragraph, 25 signs that decompose to five times as many
 # characters, because too few of these are found in the original. (It is answered with "empty".)
@@ -162,15 +147,15 @@ def test_characters_equal_the_references_but_for_the_list(source, is_training, l
     for example in examples:
         _convert([example], settings, features.append)
         owners.extend([example.paragraph_text] * (len(features) - len(owners)))
-    found = collections.Counter()
+    found = set()
     for feature, row, text in zip(features, expected, owners):
         ours = zip(feature.tok_start_to_orig_index, feature.tok_end_to_orig_index)
         theirs = zip(row["tok_start_to_orig_index"], row["tok_end_to_orig_index"])
-        pieces = feature.tokens[row["max_context_offset"] :]
-        for number, (piece, one, other) in enumerate(zip(pieces, ours, theirs)):
+        tokens = feature.tokens[row["max_context_offset"] :]
+        for number, (token, one, other) in enumerate(zip(tokens, ours, theirs)):
             if one != other:
-                found[text, number, piece, one, other] += 1
-    listed = {known[1:5] for known in DIFFERENCES if source == "squad_edge"}
+                found.add((text, number, token, one, other))
+    listed = {known[:4] for known in DIFFERENCES if source == "squad_edge"}
     assert {key[1:] for key in found} == listed
     assert all(text.startswith(_MARKS) for text, *_ in found)
 
@@ -201,21 +186,11 @@ def test_records_equal_the_references_bit_for_bit(source, is_training, length, t
 
 
 @needs_shared
-@pytest.mark.parametrize("known", DIFFERENCES, ids=lambda known: known.name)
-def test_what_ours_say_is_what_the_text_says(known):
-    """The list itself: the characters shown, for a reader to judge."""
-    (text,) = {
-        example.paragraph_text
-        for example in _data(_golden()["squad_edge", False, 384][0]).examples
-        if example.paragraph_text.startswith(known.paragraph)
-    }
-    shown = {
-        "ete": "e\u0301te\u0301",
-        "n": "n\u0303",
-        "\u2581width": "width",
-        "\u2581bo": "BO",
-    }
-    assert text[known.ours[0] : known.ours[1] + 1] == shown[known.name]
+def test_what_ours_say_is_what_the_text_says():
+    examples = _data(_golden()["squad_edge", False, 384][0]).examples
+    (text,) = {item.paragraph_text for item in examples if item.paragraph_text.startswith(_MARKS)}
+    for known in DIFFERENCES:
+        assert text[known.ours[0] : known.ours[1] + 1] == known.shown
 
 
 @needs_shared

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs models before and after their conversion on random input, and compares the outputs.
 
-What came from albert_zh is compared with its computation written out in NumPy, on the variables as
-they were; models of Hugging Face are run by transformers.
+Models of albert_zh are compared with its computation in NumPy, on the variables as they were;
+models of Hugging Face are run by transformers.
 
 Dimensions: B batch, S sequence, H hidden, V vocabulary, C labels.
 """
@@ -21,6 +21,7 @@ from albert.conversion import weights as checkpoint_conversion
 from albert.pretrained import warm_start
 from albert.squad import heads as squad_heads
 from tests.support import huggingface_models
+from tests.support.numpy_albert import Node, Tape
 
 Outputs = Dict[str, np.ndarray]
 
@@ -129,101 +130,76 @@ class _AlbertZh:
     """
 
     def __init__(self, values: checkpoint_conversion.Values, config: modeling.AlbertConfig):
-        self._values = values
-        self._config = config
+        self._nodes = {name: Node(value) for name, value in values.items()}
+        self._config, self._tape = config, Tape()
 
     def outputs(self, batch: Batch) -> Outputs:
         hidden = self._embed(batch)
-        adder = (1.0 - batch.input_mask[:, None, None, :]) * -10000.0  # [B, 1, 1, S]
         for _ in range(self._config.num_hidden_layers):
-            hidden = self._layer(hidden, adder)
-        pooled = np.tanh(self._dense(hidden[:, 0], "bert/pooler/dense"))
-        found = {"sequence_output": hidden, "pooled_output": pooled}
-        if "cls/predictions/output_bias" in self._values:
-            found["mlm_logits"] = self._masked_words(hidden[:, 1])
-        if "cls/seq_relationship/output_bias" in self._values:
+            hidden = self._layer(hidden, batch.input_mask)
+        pooled = np.tanh(self._dense(Node(hidden.value[:, 0]), "bert/pooler/dense").value)
+        found = {"sequence_output": hidden.value, "pooled_output": pooled}
+        if "cls/predictions/output_bias" in self._nodes:
+            found["mlm_logits"] = self._masked_words(Node(hidden.value[:, 1]))
+        if "cls/seq_relationship/output_bias" in self._nodes:
             found["sop_logits"] = self._output(pooled, "cls/seq_relationship/")
-        if "output_bias" in self._values:
+        if "output_bias" in self._nodes:
             if self._config.ln_type == "preln":
-                pooled = self._norm(pooled, "loss/LayerNorm")
+                pooled = self._norm(Node(pooled), "loss").value
             found["logits"] = self._output(pooled, "")
         return found
 
-    def _get(self, name: str) -> np.ndarray:
-        return self._values[name].astype(np.float64)
+    def _table(self) -> np.ndarray:
+        """The words' vectors, projected to [V, H]: W P."""
+        scope = "bert/embeddings/word_embeddings"
+        table = self._nodes.get(scope) or self._nodes[f"{scope}_1"]
+        return table.value @ self._nodes[f"{scope}_2"].value
 
-    def _words(self) -> np.ndarray:
-        names = ("bert/embeddings/word_embeddings", "bert/embeddings/word_embeddings_1")
-        return self._get(next(name for name in names if name in self._values))
-
-    def _project(self, vectors: np.ndarray, *, back: bool = False) -> np.ndarray:
-        name = "bert/embeddings/word_embeddings_2"
-        if name not in self._values:
-            return vectors
-        matrix = self._get(name)  # [E, H]
-        return np.dot(vectors, matrix.T if back else matrix)
-
-    def _dense(self, x: np.ndarray, name: str) -> np.ndarray:
-        return np.dot(x, self._get(f"{name}/kernel")) + self._get(f"{name}/bias")
+    def _dense(self, x: Node, name: str) -> Node:
+        return self._tape.affine(x, self._nodes[f"{name}/kernel"], self._nodes[f"{name}/bias"])
 
     def _output(self, x: np.ndarray, scope: str) -> np.ndarray:
-        return np.dot(x, self._get(f"{scope}output_weights").T) + self._get(f"{scope}output_bias")
+        weights, bias = (self._nodes[f"{scope}output_{name}"].value for name in ("weights", "bias"))
+        return x @ weights.T + bias
 
-    def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
-        centred = x - x.mean(-1, keepdims=True)
-        standard = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-12)
-        return standard * self._get(f"{name}/gamma") + self._get(f"{name}/beta")
+    def _norm(self, x: Node, scope: str) -> Node:
+        beta, gamma = (self._nodes[f"{scope}/LayerNorm/{name}"] for name in ("beta", "gamma"))
+        return self._tape.layer_norm(x, beta, gamma)
 
-    def _activate(self, x: np.ndarray) -> np.ndarray:
-        simple = {"linear": lambda y: y, "relu": lambda y: np.maximum(y, 0), "tanh": np.tanh}
-        name = (self._config.hidden_act or "linear").lower()
-        if name in simple:
-            return simple[name](x)
-        return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
-
-    def _embed(self, batch: Batch) -> np.ndarray:
+    def _embed(self, batch: Batch) -> Node:
         scope = "bert/embeddings"
-        words = self._project(self._words()[batch.input_ids])  # [B, S, H]
-        types = self._get(f"{scope}/token_type_embeddings")[batch.segment_ids]
-        positions = self._get(f"{scope}/position_embeddings")[: words.shape[1]]
-        return self._norm(words + types + positions, f"{scope}/LayerNorm")
+        words = self._table()[batch.input_ids]  # [B, S, H]
+        types = self._nodes[f"{scope}/token_type_embeddings"].value[batch.segment_ids]
+        positions = self._nodes[f"{scope}/position_embeddings"].value[: words.shape[1]]
+        return self._norm(Node(words + types + positions), scope)
 
-    def _layer(self, hidden: np.ndarray, adder: np.ndarray) -> np.ndarray:
-        scope = "bert/encoder/layer_shared"
-        first, second = f"{scope}/attention/output/LayerNorm", f"{scope}/output/LayerNorm"
+    def _layer(self, hidden: Node, mask: np.ndarray) -> Node:
+        scope, add = "bert/encoder/layer_shared", self._tape.add
+        first, second = f"{scope}/attention/output", f"{scope}/output"
         if self._config.ln_type == "preln":
-            hidden = hidden + self._attend(self._norm(hidden, first), adder)
-            return hidden + self._feed_forward(self._norm(hidden, second))
-        hidden = self._norm(hidden + self._attend(hidden, adder), first)
-        return self._norm(hidden + self._feed_forward(hidden), second)
+            hidden = add(hidden, self._attend(self._norm(hidden, first), mask))
+            return add(hidden, self._feed_forward(self._norm(hidden, second)))
+        hidden = self._norm(add(hidden, self._attend(hidden, mask)), first)
+        return self._norm(add(hidden, self._feed_forward(hidden)), second)
 
-    def _feed_forward(self, hidden: np.ndarray) -> np.ndarray:
-        scope = "bert/encoder/layer_shared"
-        inner = self._activate(self._dense(hidden, f"{scope}/intermediate/dense"))
-        return self._dense(inner, f"{scope}/output/dense")
+    def _feed_forward(self, hidden: Node) -> Node:
+        scope, activation = "bert/encoder/layer_shared", self._config.hidden_act
+        inner = self._dense(hidden, f"{scope}/intermediate/dense")
+        return self._dense(self._tape.activation(inner, activation), f"{scope}/output/dense")
 
-    def _attend(self, hidden: np.ndarray, adder: np.ndarray) -> np.ndarray:
+    def _attend(self, hidden: Node, mask: np.ndarray) -> Node:
         scope = "bert/encoder/layer_shared/attention"
-        batch, length, width = hidden.shape
+        qkv = [self._dense(hidden, f"{scope}/self/{name}") for name in ("query", "key", "value")]
         heads = self._config.num_attention_heads
-        query, key, value = (
-            self._dense(hidden, f"{scope}/self/{name}")
-            .reshape(batch, length, heads, width // heads)
-            .transpose(0, 2, 1, 3)  # [B, N, S, D]
-            for name in ("query", "key", "value")
-        )
-        scores = np.matmul(query, key.transpose(0, 1, 3, 2)) / np.sqrt(width // heads) + adder
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        context = np.matmul(weights / weights.sum(-1, keepdims=True), value)
-        joined = context.transpose(0, 2, 1, 3).reshape(hidden.shape)
-        return self._dense(joined, f"{scope}/output/dense")
+        context = self._tape.attended(qkv, mask, heads=heads, factors=None)
+        return self._dense(context, f"{scope}/output/dense")
 
-    def _masked_words(self, hidden: np.ndarray) -> np.ndarray:
+    def _masked_words(self, hidden: Node) -> np.ndarray:
         scope = "cls/predictions"
-        vectors = self._activate(self._dense(hidden, f"{scope}/transform/dense"))
-        vectors = self._norm(vectors, f"{scope}/transform/LayerNorm")
-        logits = np.dot(self._project(vectors, back=True), self._words().T)
-        return logits + self._get(f"{scope}/output_bias")
+        vectors = self._dense(hidden, f"{scope}/transform/dense")
+        vectors = self._tape.activation(vectors, self._config.hidden_act)
+        vectors = self._norm(vectors, f"{scope}/transform").value
+        return vectors @ self._table().T + self._nodes[f"{scope}/output_bias"].value
 
 
 def albert_zh_outputs(folder, config: modeling.AlbertConfig, batch: Batch) -> Outputs:

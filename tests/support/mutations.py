@@ -712,8 +712,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "[CLS] ruled out",
                 "squad/features.py",
-                '"p_mask": [0] + [1] * (len(begin) - 1)',
-                '"p_mask": [1] + [1] * (len(begin) - 1)',
+                "allowed = [0] + [1] * (len(begin) - 1)",
+                "allowed = [1] + [1] * (len(begin) - 1)",
             ),
         ),
     ),
@@ -729,14 +729,14 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "sum in place of mean of start and end",
                 "squad/heads.py",
-                'watched = {"span_accuracy": _both(found, start, end)}',
-                'watched, losses = {"span_accuracy": _both(found, start, end)}, losses * 2',
+                'watched = {"span_accuracy": _are_found(*found, features)}',
+                'watched, losses = {"span_accuracy": _are_found(*found, features)}, losses * 2',
             ),
             Fault(
                 "the end's state without tanh",
                 "squad/heads.py",
-                "states = layers.layer_norm(tf.tanh(tokens + chosen), weights.norm)",
-                "states = layers.layer_norm(tokens + chosen, weights.norm)",
+                "states = layers.layer_norm(tf.tanh(tokens + chosen), norm)",
+                "states = layers.layer_norm(tokens + chosen, norm)",
             ),
             Fault(
                 "the paragraph masked, the rest not",
