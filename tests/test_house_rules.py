@@ -39,7 +39,11 @@ LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in plac
 # Where flags are defined: scripts, at the top, and these.
 MAY_DEFINE_FLAGS = {"albert.util.flags", "albert.squad.run"}
 # What declares the types of settings; it defines no flags.
-DECLARE_SETTINGS = {"albert.fine_tuning_utils", "albert.training.settings"}
+DECLARE_SETTINGS = {
+    "albert.fine_tuning_utils",
+    "albert.pretrained.settings",
+    "albert.training.settings",
+}
 # Folders of tests/ that mirror none of albert/.
 OTHER_TEST_FOLDERS = {"support", "end_to_end", "fixtures"}
 

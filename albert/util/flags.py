@@ -74,7 +74,7 @@ class Settings:
       given: names of those that somebody chose; the others are defaults.
     """
 
-    given: FrozenSet[str]
+    given: FrozenSet[str] = frozenset()
 
     if TYPE_CHECKING:  # what the flags of a script are is not known before it runs
 
@@ -101,9 +101,7 @@ class Settings:
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns the values by name, as a new dict."""
-        values = dict(self.__dict__)
-        del values["given"]
-        return values
+        return {name: value for name, value in self.__dict__.items() if name != "given"}
 
     def replace(self, **changes: Any) -> "Settings":
         """Returns a copy with some values changed.
@@ -654,6 +652,48 @@ def define_update_flags(flag_values: flags.FlagValues):
     _define(_RUNTIME_FLAGS, flag_values, {name: _RUNTIME_DEFAULTS[name] for name in names})
 
 
+def define_encoder_flags(flag_values: flags.FlagValues):
+    """Defines the flags that name a pretrained model to run: embed's and fill_mask's."""
+    define_model_flags(flag_values, config_required=False)
+    define_tokenizer_flags(flag_values)
+    integer(
+        flag_values,
+        "max_seq_length",
+        None,
+        lower_bound=4,
+        help="Tokens of a text, with its special ones, that the model reads at most; by default as "
+        "many as it has positions for.",
+    )
+
+
+def define_text_flags(flag_values: flags.FlagValues, *, output: str):
+    """Defines the flags of a script that answers texts; `output` says what it writes."""
+    path(flag_values, "input_file", "-", help="Texts, one line each; - is standard input.")
+    string(
+        flag_values,
+        "columns",
+        None,
+        help="Where the input holds the text, or with a comma the two texts: numbers of columns "
+        "(from 0), or names of JSON fields or of columns, which the first line then names.",
+    )
+    path(
+        flag_values,
+        "output_file",
+        "-",
+        help=f"File for the {output}, which is there when it is complete. - is standard output.",
+    )
+    integer(
+        flag_values, "predict_batch_size", 32, lower_bound=1, help="Texts to run together at most."
+    )
+    choice(
+        flag_values,
+        "precision",
+        "float32",
+        choices=PRECISIONS,
+        help="Type of the products and activations; a hub module has float32 alone.",
+    )
+
+
 # ---------------------------------------------------------------------------------------------
 # From flags to a running script.
 
@@ -941,7 +981,7 @@ def _known_flags(arguments: List[str]) -> List[str]:
 
 
 def run(
-    main: Callable[[Settings], Optional[int]],
+    main: Callable[[Any], Optional[int]],
     define_flags: DefineFlags,
     *,
     usage: str,
