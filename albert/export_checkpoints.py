@@ -162,10 +162,8 @@ def _target(export_path: str) -> Tuple[str, str]:
 def _staged(target: str, expected: List[str]) -> Iterator[str]:
     """Yields a folder whose files move into `target` if the block succeeds.
 
-    The index goes last: without it there is no checkpoint, only files that nothing reads.
-
-    Raises:
-      ValueError: one of the files is there already.
+    The index goes last: without it there is no checkpoint, only files that nothing reads. A file
+    that is there already is a ValueError.
     """
     present = [name for name in expected if tf.io.gfile.exists(os.path.join(target, name))]
     if present:

@@ -113,11 +113,7 @@ def export(settings: HubExportSettings) -> str:
 
 
 def _file(folder: str, name: Optional[str]) -> Optional[str]:
-    """The path of a file in the folder, if a flag names one.
-
-    Raises:
-      ValueError: there is none.
-    """
+    """The path of a file in the folder, if a flag names one."""
     if not name or not tf.io.gfile.isdir(folder):
         return None
     path = os.path.join(folder, name)

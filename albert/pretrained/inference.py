@@ -84,10 +84,7 @@ class Network:
             outputs by name, with the leading dimension B.
           load: gives the variables of a session their values.
           max_length: S of the longest batch.
-          batch_size: most sequences to run together.
-
-        Raises:
-          ValueError: batch_size is below 1.
+          batch_size: most sequences to run together, at least 1.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}; it must be at least 1.")
@@ -108,8 +105,7 @@ class Network:
     def run(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> List[Dict[str, np.ndarray]]:
         """Returns the outputs for each row, by name and in the order of the rows.
 
-        Args:
-          rows: input_ids and segment_ids of one length without padding, and perhaps positions.
+        A row has input_ids and segment_ids of one length without padding, and perhaps POSITIONS.
         """
         results: List[Any] = [None] * len(rows)
         order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
@@ -177,11 +173,7 @@ def checked(texts: Sequence[Text]) -> Texts:
 
 
 def read_texts(settings: TextSettings, given: Sequence[str] = ()) -> Iterator[Texts]:
-    """Yields the texts of --input_file in groups that arrived together; or `given` alone.
-
-    Raises:
-      ValueError: the input cannot be read.
-    """
+    """Yields the texts of --input_file in groups that arrived together; or `given` alone."""
     path = settings.input_file
     reader = text_lines.TextReader(path, settings.columns)
     if given:
@@ -206,13 +198,10 @@ def answer_texts(
     heading: str = "",
     given: Sequence[str] = (),
 ) -> int:
-    """Writes a line for each text to --output_file; returns the number of texts.
+    """Writes the line that `answer` gives for each text to --output_file, below a heading.
 
-    Args:
-      settings: where the texts are and the answers go.
-      answer: gives the lines for a group of texts.
-      heading: the first line, if any.
-      given: the one text, or pair, to answer in place of those of --input_file.
+    Returns:
+      The number of texts: those of --input_file, or the one text or pair `given`.
 
     Raises:
       ValueError: texts that cannot be read or answered.
@@ -234,26 +223,15 @@ def answer_texts(
 
 
 class Trained(NamedTuple):
-    """A fine-tuned model, as its folder describes it.
+    """A fine-tuned model, as its folder describes it."""
 
-    Attributes:
-      description: content of the file that run_classifier, run_squad or run_race has written.
-      config: of the encoder; None of a TF-Hub module that does not bring it along.
-      checkpoint: path prefix of the weights.
-      vocabulary: the path for each of model_vocabulary.KEYS, or None.
-    """
-
-    description: Dict[str, Any]
-    config: Optional[modeling.AlbertConfig]
-    checkpoint: str
-    vocabulary: Dict[str, Optional[str]]
+    description: Dict[str, Any]  # of the file that run_classifier, run_squad or run_race wrote
+    config: Optional[modeling.AlbertConfig]  # None of a TF-Hub module that has none with it
+    checkpoint: str  # path prefix of the weights
+    vocabulary: Dict[str, Optional[str]]  # path for each of model_vocabulary.KEYS
 
     def tokenizer(self) -> tokenization.FullTokenizer:
-        """Returns the tokenizer that the model was trained with.
-
-        Raises:
-          ValueError: the vocabulary does not belong to the model.
-        """
+        """Returns the tokenizer that the model was trained with."""
         lower = self.description["do_lower_case"]
         tokenizer = tokenization.FullTokenizer(do_lower_case=lower, **self.vocabulary)
         if self.config is not None:
@@ -293,8 +271,7 @@ def read_trained(
     Args:
       folder: output_dir of a fine-tuning script.
       name: of the file that describes the model, such as "classifier.json".
-      checkpoint: the weights to take, in any form that resolve_checkpoint knows; None takes
-        model.ckpt-best, or else the newest.
+      checkpoint: for resolve_checkpoint; None takes model.ckpt-best, or else the newest.
       keys: what the description has to say, besides the usual.
 
     Raises:
@@ -340,21 +317,13 @@ def _read_description(path: str, keys: Sequence[str]) -> Dict[str, Any]:
 
 
 class Source(NamedTuple):
-    """A pretrained model.
+    """A pretrained model: the path prefix of a checkpoint, or the handle of a hub module."""
 
-    Attributes:
-      config: of the model; None with a hub module that does not bring it along.
-      checkpoint: path prefix of the weights; None with a hub module.
-      hub_module: handle, or None.
-      tokenizer: the model's.
-      max_seq_length: longer texts are cut.
-    """
-
-    config: Optional[modeling.AlbertConfig]
+    config: Optional[modeling.AlbertConfig]  # None of a hub module that has none with it
     checkpoint: Optional[str]
     hub_module: Optional[str]
     tokenizer: tokenization.FullTokenizer
-    max_seq_length: int
+    max_seq_length: int  # longer texts are cut
 
 
 def find_source(settings: PretrainedSettings) -> Source:
@@ -478,11 +447,7 @@ class Embedder(_Pretrained):
     def embed(self, texts: Sequence[Text]) -> np.ndarray:
         """Returns the vectors, float32 [N, H], in the order of the texts.
 
-        Args:
-          texts: each a text or a pair; what is too long is cut at its end.
-
-        Raises:
-          ValueError: an item is neither.
+        Each is a text or a pair, else ValueError; what is too long is cut at its end.
         """
         parts = checked(texts)
         ids = iter(
@@ -553,11 +518,7 @@ class MaskFiller(_Pretrained):
         precision_name: str = "float32",
         batch_size: int = 32,
     ):
-        """Loads the model, with its head for masked words, to give `count` proposals.
-
-        Raises:
-          ValueError: a model without that head, or one that does not fit.
-        """
+        """Loads the model to give `count` proposals; ValueError if it has no head for them."""
         self._count = count
         super().__init__(source, precision_name=precision_name, batch_size=batch_size)
 
@@ -624,10 +585,7 @@ def pretraining_outputs(
 ) -> Dict[str, tf.Tensor]:
     """Builds the encoder and both pretraining heads; returns all outputs, float32, by name.
 
-    Args:
-      config: of the model.
-      inputs: int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS.
-      is_training: whether there is dropout.
+    Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS.
     """
     model = _albert(config, inputs, is_training=is_training)
     pooled = model.get_pooled_output()
@@ -655,11 +613,7 @@ def _word_logits(
 
 
 class PretrainedModel(MaskFiller):
-    """Both pretraining heads of a checkpoint: missing words, and the order of sentences.
-
-    Attributes:
-      parameters: their number.
-    """
+    """Both pretraining heads of a checkpoint: missing words, and the order of sentences."""
 
     def __init__(
         self,
@@ -696,11 +650,7 @@ class PretrainedModel(MaskFiller):
         return float(found["shares"][0][found["ids"][0].tolist().index(self.piece_of(word))])
 
     def order_probability(self, first: str, second: str) -> float:
-        """Returns how probable it is that `first` comes before `second` in running text.
-
-        Raises:
-          ValueError: the texts are too long for the model.
-        """
+        """Returns how probable it is that `first` comes before `second` in running text."""
         if not self.fits(first, second):
             raise ValueError(f"{first[:60]!r} and the text after it are too long for the model.")
         (found,) = self.network.run([self._row([self._ids(first), self._ids(second)])])

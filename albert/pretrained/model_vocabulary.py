@@ -27,17 +27,11 @@ _ENDINGS = {"spm_model_file": ".model", "vocab_file": ".txt"}
 
 
 class Vocabulary(NamedTuple):
-    """A vocabulary's file.
+    """A vocabulary's file."""
 
-    Attributes:
-      key: the flag that takes it, one of KEYS.
-      path: of the file.
-      do_lower_case: whether text is made lower case for it; None: unknown.
-    """
-
-    key: str
+    key: str  # the flag that takes it, one of KEYS
     path: str
-    do_lower_case: Optional[bool] = None
+    do_lower_case: Optional[bool] = None  # of the text; None: unknown
 
 
 # ---------------------------------------------------------------------------------------------
@@ -74,10 +68,6 @@ def _checked(description: Dict[str, Any]) -> Dict[str, Any]:
 
 def recorded_files(folder: str, description: Mapping[str, Any]) -> Dict[str, Optional[str]]:
     """Returns the path for each of KEYS: where it was, or else beside the model; None without one.
-
-    Args:
-      folder: of the model.
-      description: what `read_description` returns.
 
     Raises:
       ValueError: the file is gone or has changed.
@@ -147,12 +137,8 @@ def listing(path: str) -> Optional[str]:
 def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
     """Copies a vocabulary into a model's folder and records it there; returns its path.
 
-    A file of that name with another content stays, and the copy gets a name with its hash.
-
-    Args:
-      folder: made if need be.
-      vocabulary: what to copy.
-      name: of the copy, if it is not that of the file; folders in it do not count.
+    The copy has the file's name, or the last part of `name`. A file of that name with another
+    content stays, and the copy gets a name with its hash.
     """
     name = os.path.basename(name or vocabulary.path)
     sha256 = sha256_of(vocabulary.path)

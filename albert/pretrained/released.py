@@ -73,11 +73,7 @@ RELEASES = {
 
 
 def find_release(name: str) -> Release:
-    """Returns a release by its name: base_v2, albert_base_v2 or albert_base_v2.tar.gz.
-
-    Raises:
-      ValueError: there is none of this name.
-    """
+    """Returns a release by its name: base_v2, albert_base_v2 or albert_base_v2.tar.gz."""
     bare = re.sub(r"^albert_|\.tar\.gz$", "", name.strip().lower())
     if bare not in RELEASES:
         close = _close(bare)
@@ -139,7 +135,7 @@ def obtain(
     Args:
       release: which one.
       sha256: that its archive must have, if it is known.
-      cache_dir: made if need be; None for CACHE_DIR.
+      cache_dir: None for CACHE_DIR.
       base_url: address of the folder with the archives; None for BASE_URL.
       limits, wait: see downloads.fetch.
 
@@ -256,11 +252,7 @@ def _model_folder(folder: str, names: Iterable[str]) -> str:
 
 
 def _unpacked(archive: str, folder: str, record: Dict[str, Any]) -> Dict[str, Any]:
-    """Unpacks an archive to `folder`, and writes and returns its record.
-
-    Raises:
-      ValueError: it is damaged or unsafe, or no model.
-    """
+    """Unpacks an archive to `folder`, and writes and returns its record."""
     parent, name = os.path.split(folder)
     temporary = os.path.join(parent, f".{name}.unpacked")
     shutil.rmtree(temporary, ignore_errors=True)  # of a process that was killed
@@ -298,9 +290,9 @@ class ModelFiles(NamedTuple):
     vocab_file: Optional[str] = None
 
     @property
-    def has_vocabulary(self) -> bool:
-        """Returns whether there is a vocabulary."""
-        return bool(self.spm_model_file or self.vocab_file)
+    def vocabulary(self) -> Optional[str]:
+        """The path of the vocabulary, if there is one."""
+        return self.spm_model_file or self.vocab_file
 
 
 def find_files(
@@ -334,7 +326,7 @@ def find_files(
     if not found.albert_config_file:
         config = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
         found = found._replace(albert_config_file=config)
-    if vocabulary != "unused" and not found.has_vocabulary:
+    if vocabulary != "unused" and not found.vocabulary:
         description, _ = model_vocabulary.read_description(folder)
         recorded = model_vocabulary.recorded_files(folder, description)
         if not any(recorded.values()):
@@ -357,11 +349,7 @@ def _vocabulary_by_name(folder: str, label: str, *, is_required: bool) -> Dict[s
 
 
 def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
-    """Returns the prefix of the checkpoint of this name; None leaves it to `find_files`.
-
-    Raises:
-      ValueError: there is none of this name.
-    """
+    """Returns the prefix of the checkpoint of this name; None leaves it to `find_files`."""
     if not name or not tf.io.gfile.isdir(folder):
         return None
     return checkpoint_init.resolve_checkpoint(os.path.join(folder, name))
@@ -372,11 +360,7 @@ def vocabulary_of(
 ) -> Optional[model_vocabulary.Vocabulary]:
     """Returns the vocabulary among a model's files, with what its folder records of lower case.
 
-    Args:
-      found: what `find_files` returned.
-      folder: of the model.
-      settings: with do_lower_case, which counts where nothing is recorded.
-      label: what messages call the folder.
+    Where nothing is recorded, settings.do_lower_case counts. `label` is for messages.
 
     Raises:
       ValueError: --do_lower_case was given and contradicts the folder's record.
@@ -443,7 +427,7 @@ def _check_vocabulary(found: ModelFiles) -> None:
     tokenizer = tokenization.FullTokenizer(found.vocab_file, True, found.spm_model_file)
     if len(tokenizer.vocab) != vocab_size:
         raise ValueError(
-            f"{found.spm_model_file or found.vocab_file} has {len(tokenizer.vocab)} tokens, but "
+            f"{found.vocabulary} has {len(tokenizer.vocab)} tokens, but "
             f"the vocab_size of {found.albert_config_file} is {vocab_size}: they do not belong "
             "together. Put the model's own vocabulary into the folder, or name one by "
             "--spm_model_file or --vocab_file."
@@ -491,7 +475,7 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
     elif start and (has_tokenizer or not found.albert_config_file):
         label, vocabulary = f"The folder of --init_checkpoint={start}", "optional"
         # Then the checkpoint is not read: it may be gone since a training has begun from it.
-        is_complete = bool(found.albert_config_file and found.has_vocabulary)
+        is_complete = bool(found.albert_config_file and found.vocabulary)
         prefix = start if is_complete else checkpoint_init.resolve_checkpoint(start)
         folder = prefix if tf.io.gfile.isdir(prefix) else os.path.dirname(prefix) or "."
     else:
@@ -500,7 +484,7 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
         wanted = vocabulary if has_tokenizer else "unused"
         found = find_files(folder, found, label=label, vocabulary=wanted)
     changes.update((name, value) for name, value in found._asdict().items() if value)
-    if has_tokenizer and found.has_vocabulary and "do_lower_case" in flags:
+    if has_tokenizer and found.vocabulary and "do_lower_case" in flags:
         recorded = vocabulary_of(found, folder, settings, label=label)
         changes["do_lower_case"] = recorded and recorded.do_lower_case
     new = {name: value for name, value in changes.items() if flags.get(name, value) != value}
