@@ -229,7 +229,7 @@ def _check_unchanged(folder: str, record: Dict[str, Any]) -> None:
 
 
 def _check_sha256(what: str, record: Dict[str, Any], wanted: Dict[str, Optional[str]]) -> None:
-    """Compares an archive's hash with those that are known, each by who says it."""
+    """Compares an archive's hash with the known ones, which are named by where they stand."""
     for source, sha256 in wanted.items():
         if sha256 and sha256.lower() != record["sha256"]:
             raise ValueError(

@@ -286,12 +286,6 @@ def test_files_that_flags_name_are_taken(folder, tmp_path):
         completed(f"--albert_dir={folder}", "--albert_hub_module_handle=m")
 
 
-def test_the_folder_of_a_checkpoint_need_not_hold_a_vocabulary(copied):
-    (copied / "30k-clean.model").unlink()
-    settings = completed(f"--init_checkpoint={copied}")
-    assert set(parts(settings)) == {"albert_config_file", "init_checkpoint"}
-
-
 @pytest.mark.parametrize(
     "missing, words",
     [
@@ -305,6 +299,9 @@ def test_a_folder_that_lacks_a_part_is_refused(copied, missing, words):
     (copied / missing).unlink()
     with pytest.raises(ValueError, match=words):
         completed(f"--albert_dir={copied}")
+    if missing == "30k-clean.model":  # that of a checkpoint need not hold a vocabulary
+        settings = completed(f"--init_checkpoint={copied}")
+        assert set(parts(settings)) == {"albert_config_file", "init_checkpoint"}
 
 
 def test_several_files_of_a_kind_are_refused_unless_one_has_the_usual_name(copied):
@@ -316,10 +313,20 @@ def test_several_files_of_a_kind_are_refused_unless_one_has_the_usual_name(copie
         completed(f"--albert_dir={copied}")
 
 
-def test_a_missing_folder_and_the_one_around_the_model_are_told_apart(folder):
-    for place, words in (("/nowhere", "/nowhere"), (folder.parent, "albert_base")):
+def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
+    def fail(*_, **__):
+        raise ConnectionError("no route")
+
+    monkeypatch.setattr(released_models, "obtain", fail)
+    for place, words in (
+        ("/nowhere", "/nowhere"),
+        (folder.parent, str(folder)),  # the folder that an archive was unpacked in
+        ("bse_v2", "[Dd]id you mean .?base_v2"),
+    ):
         with pytest.raises(ValueError, match=words):
             completed(f"--albert_dir={place}")
+    with pytest.raises(ConnectionError, match="--albert_dir=base_v2 .* no route"):
+        completed("--albert_dir=base_v2")
 
 
 @pytest.mark.parametrize("vocab_size", [399, 401])
@@ -401,17 +408,6 @@ def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
     assert (tmp_path / "new" / "30k-clean.model").exists()
     assert (tmp_path / "module" / "assets" / "30k-clean.vocab").exists()
     assert cached.ranges == [None]
-
-
-def test_without_a_network_the_name_is_explained(cached, monkeypatch):
-    def fail(*_, **__):
-        raise ConnectionError("nobody answers.")
-
-    monkeypatch.setattr(released_models, "obtain", fail)
-    with pytest.raises(ConnectionError, match="--albert_dir=base_v2 .* nobody answers"):
-        completed("--albert_dir=base_v2")
-    with pytest.raises(ValueError, match="did you mean base_v2"):
-        completed("--albert_dir=bse_v2")
 
 
 # ---------------------------------------------------------------------------------------------
