@@ -11,7 +11,8 @@ again. Checksums of the archive and of each of its files are kept beside the mod
 compares the files with them, and needs no network.
 """
 
-from typing import Any
+import dataclasses
+from typing import Optional
 
 from absl import flags
 
@@ -20,8 +21,21 @@ from albert.pretrained import released as released_models
 from albert.util import flags as flags_lib
 
 
+@dataclasses.dataclass(frozen=True)
+class DownloadSettings(flags_lib.Settings):
+    """The script's flags."""
+
+    name: Optional[str]
+    list: bool
+    cache_dir: str
+    base_url: str
+    sha256: Optional[str]
+    time_limit_minutes: float
+    size_limit_gb: float
+
+
 def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
+    """Defines the script's flags and returns the class of its settings."""
     flags_lib.string(
         flag_values,
         "name",
@@ -60,41 +74,37 @@ def define_flags(flag_values: flags.FlagValues):
         lower_bound=0.001,
         help="Refuse an archive of more than this.",
     )
+    return DownloadSettings
 
 
-def main(settings: Any):
+def main(settings: DownloadSettings):
     """Runs the script.
 
     Raises:
       ValueError: no such model, or what released_models.obtain raises.
     """
     if settings.list:
-        print("\n".join(_table()))
+        row = "{:<12}{:<30}{:<16}{}".format
+        print(row("name", "archive", "folder in it", "vocabulary"))
+        for name, archive, folder, vocabulary in released_models.RELEASES.values():
+            print(row(name, archive, f"{folder}/", vocabulary))
         return
     if not settings.name:
         raise ValueError(
             "No model is named. Write for example `python -m albert.download_model base_v2`; "
             "--list shows the names."
         )
-    release = released_models.find_release(settings.name)
-    model = released_models.obtain(
-        release._replace(sha256=settings.sha256 or release.sha256),
+    folder = released_models.obtain(
+        released_models.find_release(settings.name),
+        sha256=settings.sha256,
         cache_dir=settings.cache_dir,
         base_url=settings.base_url,
         limits=downloads.Limits(
             60 * settings.time_limit_minutes, int(1e9 * settings.size_limit_gb)
         ),
     )
-    print(model.folder)
-    print(f"--albert_dir={model.folder}")
-
-
-def _table():
-    """One line for each release."""
-    yield f"{'name':<12}{'archive':<30}{'folder in it':<16}vocabulary"
-    for release in released_models.RELEASES.values():
-        folder = f"{release.folder}/"
-        yield f"{release.name:<12}{release.archive:<30}{folder:<16}{release.vocabulary}"
+    print(folder)
+    print(f"--albert_dir={folder}")
 
 
 def cli():

@@ -11,17 +11,17 @@ on a line for each text. Vectors of a model that was only pretrained say little 
 it is fine-tuned; of the three kinds --pooling=mean is the most useful then.
 """
 
-import contextlib
+import dataclasses
 import json
 import logging
-from typing import Any, BinaryIO, Callable, Iterator
+from typing import BinaryIO
 
 import numpy as np
 from absl import flags
 
-from albert import predict
 from albert.data import text_lines
 from albert.pretrained import inference
+from albert.pretrained.settings import PretrainedSettings, TextSettings
 from albert.util import files
 from albert.util import flags as flags_lib
 
@@ -31,10 +31,18 @@ _ARRAY_SUFFIX = ".npy"
 _DIGITS = 7  # of a float32
 
 
+@dataclasses.dataclass(frozen=True)
+class EmbedSettings(TextSettings, PretrainedSettings):
+    """The script's flags."""
+
+    pooling: str
+    layer: int
+
+
 def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
-    define_encoder_flags(flag_values)
-    predict.define_text_flags(
+    """Defines the script's flags and returns the class of its settings."""
+    flags_lib.define_encoder_flags(flag_values)
+    flags_lib.define_text_flags(
         flag_values, output="vectors (an array if its name ends in .npy, else JSON lines)"
     )
     flags_lib.choice(
@@ -51,70 +59,45 @@ def define_flags(flag_values: flags.FlagValues):
         inference.LAST_LAYER,
         help="Layer to take: 1 is the first one, -1 the last; with mean and first only.",
     )
+    return EmbedSettings
 
 
-def define_encoder_flags(flag_values: flags.FlagValues):
-    """Defines the flags that name a pretrained model, here and in fill_mask."""
-    flags_lib.define_model_flags(flag_values, config_required=False)
-    flags_lib.define_tokenizer_flags(flag_values)
-    flags_lib.integer(
-        flag_values,
-        "max_seq_length",
-        None,
-        lower_bound=4,
-        help="Tokens of a text, with its special ones, that the model reads at most; by default as "
-        "many as it has positions for.",
-    )
-
-
-def embed(settings: Any) -> int:
+def embed(settings: EmbedSettings) -> int:
     """Writes the vectors of all texts; returns how many.
-
-    Args:
-      settings: flags_lib.Settings with the flags of `define_flags`.
 
     Raises:
       ValueError: flags, model or input that cannot be used.
     """
-    model = inference.Embedder(
+    with inference.Embedder(
         inference.find_source(settings),
         pooling=settings.pooling,
         layer=settings.layer,
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
-    )
-    with model, _writer(settings.output_file, model.width) as write:
-        return predict.answer_texts(settings, model.embed, lambda _, rows: write(rows))
+    ) as model:
+        if settings.output_file.endswith(_ARRAY_SUFFIX):
+            return _write_array(settings, model)
+        return inference.answer_texts(settings, lambda texts: map(_line, model.embed(texts)))
 
 
-@contextlib.contextmanager
-def _writer(path: str, width: int) -> Iterator[Callable[[np.ndarray], None]]:
-    """Yields what takes arrays [., width]."""
-    if not path.endswith(_ARRAY_SUFFIX):
-        with text_lines.open_output(path) as stream:
+def _line(vector: np.ndarray) -> str:
+    return json.dumps([float(f"{value:.{_DIGITS}g}") for value in vector])
 
-            def write_lines(rows: np.ndarray) -> None:
-                for row in rows:
-                    shown = [float(f"{value:.{_DIGITS}g}") for value in row]
-                    stream.write(json.dumps(shown) + "\n")
-                stream.flush()
 
-            yield write_lines
-        return
+def _write_array(settings: EmbedSettings, model: inference.Embedder) -> int:
+    path, count = settings.output_file, 0
     if "://" in path:
         raise ValueError(
             f"--output_file={path}: a NumPy file is written on a local disk only. Take another "
             "name for JSON lines, or copy it afterwards."
         )
     with files.atomic_path(path) as temporary, open(temporary, "wb") as array:
-        _write_header(array, 0, width)
-        start = array.tell()
-
-        def write_rows(rows: np.ndarray) -> None:
-            array.write(np.ascontiguousarray(rows, "<f4").tobytes())
-
-        yield write_rows
-        _write_header(array, (array.tell() - start) // (4 * width), width)
+        _write_header(array, 0, model.width)
+        for texts in inference.read_texts(settings):
+            array.write(np.ascontiguousarray(model.embed(texts), "<f4").tobytes())
+            count += len(texts)
+        _write_header(array, count, model.width)
+    return count
 
 
 def _write_header(stream: BinaryIO, count: int, width: int) -> None:
@@ -124,7 +107,7 @@ def _write_header(stream: BinaryIO, count: int, width: int) -> None:
     np.lib.format.write_array_header_1_0(stream, described)
 
 
-def main(settings: Any):
+def main(settings: EmbedSettings):
     """Runs the script."""
     count = embed(settings)
     if settings.output_file != text_lines.STANDARD:

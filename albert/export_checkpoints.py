@@ -13,6 +13,7 @@ Nothing is overwritten, and every value is read back and compared before the fil
 """
 
 import contextlib
+import dataclasses
 import glob
 import logging
 import os
@@ -23,7 +24,7 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import modeling, tokenization
-from albert.pretrained import checkpoint_files, model_vocabulary, warm_start
+from albert.pretrained import checkpoint_files, inference, model_vocabulary, warm_start
 from albert.pretrained import released as released_models
 from albert.util import files
 from albert.util import flags as flags_lib
@@ -32,8 +33,20 @@ from albert.util import runtime as precision
 _LOGGER = logging.getLogger("albert")
 
 
+@dataclasses.dataclass(frozen=True)
+class CheckpointExportSettings(flags_lib.Settings):
+    """The script's flags."""
+
+    albert_directory: str
+    checkpoint_name: Optional[str]
+    vocab_file: Optional[str]
+    spm_model_file: Optional[str]
+    do_lower_case: bool
+    export_path: str
+
+
 def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
+    """Defines the script's flags and returns the class of its settings."""
     flags_lib.path(
         flag_values,
         "albert_directory",
@@ -55,19 +68,18 @@ def define_flags(flag_values: flags.FlagValues):
         help="What the new files' names begin with, e.g. albert_mine/model.ckpt-best; of a folder "
         "(one that is there, or a path that ends in /) model.ckpt-best in it.",
     )
+    return CheckpointExportSettings
 
 
 class Export(NamedTuple):
     """What was written."""
 
     checkpoint: str  # prefix of the new one
-    report: warm_start.Report  # which variables were taken, and what was left behind
     bytes_before: int
     bytes_after: int
-    companions: List[str]  # the configuration and, if there was one, the vocabulary
 
 
-def export(settings: flags_lib.Settings) -> Export:
+def export(settings: CheckpointExportSettings) -> Export:
     """Writes the checkpoint that the settings ask for.
 
     Raises:
@@ -90,6 +102,7 @@ def export(settings: flags_lib.Settings) -> Export:
     config = modeling.AlbertConfig.from_json_file(model.albert_config_file)
     companions = _companions(model, vocabulary, config)
     target, name = _target(settings.export_path)
+    new = os.path.join(target, name)
     expected = [name + ".index", *companions]
     with _staged(target, expected + [model_vocabulary.RECORD_NAME] * bool(vocabulary)) as staged:
         report = _write_weights(config, model.init_checkpoint, os.path.join(staged, name))
@@ -97,14 +110,21 @@ def export(settings: flags_lib.Settings) -> Export:
             tf.io.gfile.copy(path, os.path.join(staged, base))
         if vocabulary:
             model_vocabulary.put(staged, vocabulary)
-    exported = Export(
-        os.path.join(target, name),
-        report,
-        _size(model.init_checkpoint),
-        _size(os.path.join(target, name)),
-        sorted(os.path.join(target, base) for base in companions),
+    exported = Export(new, _size(model.init_checkpoint), _size(new))
+    dropped = report.optimizer_state + report.left_over
+    _LOGGER.info(
+        "Wrote %d variables, %s parameters, to %s; left behind %d, %s numbers (%d of the "
+        "optimiser). %.1f MB were %.1f MB. Beside it: %s.",
+        len(report.loaded),
+        f"{warm_start.count_parameters(report.loaded):,}",
+        new,
+        len(dropped),
+        f"{warm_start.count_parameters(dropped):,}",
+        len(report.optimizer_state),
+        exported.bytes_after / 1e6,
+        exported.bytes_before / 1e6,
+        ", ".join(sorted(companions)),
     )
-    _say(exported)
     return exported
 
 
@@ -142,10 +162,8 @@ def _target(export_path: str) -> Tuple[str, str]:
 def _staged(target: str, expected: List[str]) -> Iterator[str]:
     """Yields a folder whose files move into `target` if the block succeeds.
 
-    The index goes last: without it there is no checkpoint, only files that nothing reads.
-
-    Raises:
-      ValueError: one of the files is there already.
+    The index goes last: without it there is no checkpoint, only files that nothing reads. A file
+    that is there already is a ValueError.
     """
     present = [name for name in expected if tf.io.gfile.exists(os.path.join(target, name))]
     if present:
@@ -174,15 +192,9 @@ def _write_weights(
     """Writes encoder and pretraining heads of a checkpoint to a new one."""
     _check_heads(checkpoint)
     with tf.Graph().as_default():
-        model = modeling.AlbertModel(config, False, tf.zeros([1, 1], tf.int32), scope="bert")
-        modeling.masked_lm_logits(
-            config,
-            model.get_sequence_output(),
-            model.get_embedding_table(),
-            positions=tf.zeros([1, 1], tf.int32),
-            projection=model.get_embedding_projection(),
-        )
-        modeling.sentence_order_logits(config, model.get_pooled_output())
+        zeros = tf.zeros([1, 1], tf.int32)
+        inputs = dict.fromkeys((*inference.SEQUENCES, inference.POSITIONS), zeros)
+        inference.pretraining_outputs(config, inputs, False)
         variables = tf.trainable_variables()
         report = warm_start.warm_start(
             checkpoint, variables, required_scopes=("bert", "cls")
@@ -223,27 +235,8 @@ def _size(prefix: str) -> int:
     return sum(tf.io.gfile.stat(path).length for path in paths)
 
 
-def _say(exported: Export) -> None:
-    """What the user sees."""
-    report = exported.report
-    dropped = report.optimizer_state + report.left_over
-    _LOGGER.info(
-        "Wrote %d variables, %s parameters, to %s; left behind %d, %s numbers (%d of the "
-        "optimiser). %.1f MB were %.1f MB.",
-        len(report.loaded),
-        f"{warm_start.count_parameters(report.loaded):,}",
-        exported.checkpoint,
-        len(dropped),
-        f"{warm_start.count_parameters(dropped):,}",
-        len(report.optimizer_state),
-        exported.bytes_after / 1e6,
-        exported.bytes_before / 1e6,
-    )
-    _LOGGER.info("Beside it: %s.", ", ".join(exported.companions))
-
-
 @flags_lib.reads_flags(define_flags)
-def main(settings: flags_lib.Settings):
+def main(settings: CheckpointExportSettings):
     """Runs the script."""
     export(settings)
 

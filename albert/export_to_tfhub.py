@@ -11,8 +11,9 @@ the name of a released model. Configuration, checkpoint and vocabulary are found
 scripts; that of --format=tf2 is for hub.load and hub.KerasLayer of TensorFlow 2.
 """
 
+import dataclasses
 import os
-from typing import Any, Optional
+from typing import Optional
 
 import tensorflow.compat.v1 as tf
 from absl import flags
@@ -24,8 +25,24 @@ from albert.pretrained import released as released_models
 from albert.util import flags as flags_lib
 
 
+@dataclasses.dataclass(frozen=True)
+class HubExportSettings(flags_lib.Settings):
+    """The script's flags."""
+
+    albert_directory: str
+    export_path: str
+    checkpoint_name: Optional[str]
+    config_name: Optional[str]
+    spm_model_name: Optional[str]
+    spm_vocab_name: Optional[str]
+    vocab_file: Optional[str]
+    do_lower_case: bool
+    use_einsum: bool
+    format: str
+
+
 def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
+    """Defines the script's flags and returns the class of its settings."""
     flags_lib.path(
         flag_values,
         "albert_directory",
@@ -39,7 +56,7 @@ def define_flags(flag_values: flags.FlagValues):
         "config_name": "the configuration; by default albert_config.json, or else the only one.",
         "spm_model_name": "the SentencePiece model; by default the one that is recorded there, "
         "30k-clean.model, or else the only one.",
-        "spm_vocab_name": "its pieces as text, which the module also gets; by default those that "
+        "spm_vocab_name": "its tokens as text, which the module also gets; by default those that "
         "are named as the model is.",
         "vocab_file": "a WordPiece vocabulary, in place of a SentencePiece model; found likewise.",
     }
@@ -55,13 +72,11 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.choice(
         flag_values, "format", "tf1", choices=hub_export.FORMATS, help="Kind of module."
     )
+    return HubExportSettings
 
 
-def export(settings: Any) -> str:
+def export(settings: HubExportSettings) -> str:
     """Exports the model; returns the folder.
-
-    Args:
-      settings: flags_lib.Settings with the flags of `define_flags`.
 
     Raises:
       ValueError: a file is missing, or the files do not belong together.
@@ -78,7 +93,6 @@ def export(settings: Any) -> str:
     )
     found = released_models.find_files(folder, named, label=label)
     vocabulary = released_models.vocabulary_of(found, folder, settings, label=label)
-    assert found.albert_config_file and found.init_checkpoint and vocabulary
     config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
     lower = bool(vocabulary.do_lower_case)
     tokenizer = tokenization.FullTokenizer(found.vocab_file, lower, found.spm_model_file)
@@ -99,11 +113,7 @@ def export(settings: Any) -> str:
 
 
 def _file(folder: str, name: Optional[str]) -> Optional[str]:
-    """The path of a file in the folder, if a flag names one.
-
-    Raises:
-      ValueError: there is none.
-    """
+    """The path of a file in the folder, if a flag names one."""
     if not name or not tf.io.gfile.isdir(folder):
         return None
     path = os.path.join(folder, name)
@@ -114,7 +124,7 @@ def _file(folder: str, name: Optional[str]) -> Optional[str]:
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: Any):
+def main(settings: HubExportSettings):
     """Runs the script."""
     export(settings)
 

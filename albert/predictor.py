@@ -11,19 +11,20 @@ albert.load("output/squad").answer("Who left?", "He saw the king leave.").text
 albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
 """
 
+import dataclasses
 from typing import Any, Dict, Optional, Union
 
 from albert.classification import model_folder
 from albert.pretrained import inference, model_vocabulary
 from albert.pretrained import released as released_models
+from albert.pretrained.settings import PretrainedSettings
 from albert.race import answerer
 from albert.squad import reader
-from albert.util import flags as flags_lib
 
 Prediction = model_folder.Prediction
 Predictor = model_folder.Classifier
 
-# What the file that describes a model says of its kind.
+# By the file that describes a model.
 _KINDS: Dict[str, Any] = {
     model_folder.DESCRIPTION_NAME: model_folder.Classifier,
     reader.DESCRIPTION_NAME: reader.Reader,
@@ -53,7 +54,6 @@ def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> AnyMod
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:
         return _KINDS[name](folder, checkpoint, **options)
-    named = dict.fromkeys((*released_models.ModelFiles._fields, "albert_hub_module_handle"))
+    named = dict.fromkeys(field.name for field in dataclasses.fields(PretrainedSettings))
     named.update(albert_dir=folder, init_checkpoint=checkpoint, do_lower_case=True)
-    source = inference.find_source(flags_lib.Settings(**named, max_seq_length=None))
-    return inference.Embedder(source, **options)
+    return inference.Embedder(inference.find_source(PretrainedSettings(**named)), **options)

@@ -43,6 +43,7 @@ MAY_DEFINE_FLAGS = {"albert.util.flags", "albert.squad.run"}
 DECLARE_SETTINGS = {
     "albert.conversion.folders",
     "albert.fine_tuning_utils",
+    "albert.pretrained.settings",
     "albert.training.settings",
 }
 # Folders of tests/ that mirror none of albert/.

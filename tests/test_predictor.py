@@ -3,7 +3,6 @@
 """A fine-tuned model in memory: its answers, its batches, and models it must refuse."""
 
 import json
-import pathlib
 import subprocess
 import sys
 import threading
@@ -20,6 +19,7 @@ from albert.classification.examples import InputExample
 from tests.support import fine_tuned_models as models
 from tests.support import pretrained_models
 
+LABELS = ("no", "maybe", "yes")
 TEXTS = [
     "the king went to the river",
     ("the old man", "went home with his friend and the dog that he had found"),
@@ -41,7 +41,7 @@ def loaded(model_dir):
         yield model
 
 
-def expected(model_dir, texts, labels=("no", "maybe", "yes")):
+def expected(model_dir, texts, labels=LABELS):
     """Probabilities of the trained graph with every text padded to the full length."""
     classifier = fine_tuned_classifier.read_classifier(model_dir)
     tokenizer = tokenization.FullTokenizer(None, True, str(models.VOCABULARY))
@@ -66,10 +66,14 @@ def test_answers_are_those_of_the_padded_graph_in_the_order_of_the_texts(model_d
     probabilities = expected(model_dir, TEXTS)
     np.testing.assert_allclose(loaded.predict_array(TEXTS), probabilities, atol=1e-5)
     for prediction, row in zip(loaded.predict(TEXTS), probabilities):
-        assert list(prediction.probabilities) == ["no", "maybe", "yes"]
+        assert tuple(prediction.probabilities) == LABELS
         np.testing.assert_allclose(list(prediction.probabilities.values()), row, atol=1e-5)
-        assert prediction.label == ("no", "maybe", "yes")[int(np.argmax(row))]
+        assert prediction.label == LABELS[int(np.argmax(row))]
         assert prediction.score is None
+    with predictor.Predictor(model_dir, precision_name="bfloat16") as half:
+        np.testing.assert_allclose(half.predict_array(TEXTS), probabilities, atol=0.1)
+    with albert.load(model_dir) as model:
+        np.testing.assert_allclose(model.predict_array(TEXTS), probabilities, atol=1e-5)
 
 
 def test_texts_of_like_length_run_together_and_are_padded_little(loaded, monkeypatch):
@@ -81,15 +85,9 @@ def test_texts_of_like_length_run_together_and_are_padded_little(loaded, monkeyp
         return run(session, output, feed)
 
     monkeypatch.setattr(tf.Session, "run", recorded)
-    texts = ["the " * 40, "a", "the " * 40, "b", "the king went home"]
-    loaded.predict(texts)
-    assert shapes == [(2, 8), (2, 32), (1, 32)]
-
-
-def test_many_calls_share_one_graph(loaded):
     operations = len(loaded.network.graph.get_operations())
-    first = loaded.predict_array(TEXTS[:1])
-    np.testing.assert_array_equal(loaded.predict_array(TEXTS[:1]), first)
+    loaded.predict(["the " * 40, "a", "the " * 40, "b", "the king went home"])
+    assert shapes == [(2, 8), (2, 32), (1, 32)]
     assert len(loaded.network.graph.get_operations()) == operations
     assert loaded.predict([]) == []
 
@@ -108,11 +106,6 @@ def test_calls_from_several_threads_take_turns(loaded):
     assert sorted(results) == [0, 1, 2, 3]
     for result in results.values():
         np.testing.assert_allclose(result, alone, atol=1e-6)
-
-
-def test_bfloat16_stays_close(model_dir, loaded):
-    with predictor.Predictor(model_dir, precision_name="bfloat16") as half:
-        np.testing.assert_allclose(half.predict_array(TEXTS), loaded.predict_array(TEXTS), atol=0.1)
 
 
 @pytest.mark.slow
@@ -136,14 +129,6 @@ def test_another_checkpoint_can_be_named(model_dir, loaded, tmp_path):
     assert abs(answers - loaded.predict_array(TEXTS)).max() > 0.1
 
 
-def test_a_vocabulary_larger_than_the_model_is_refused(tmp_path):
-    folder = pathlib.Path(models.write_classifier(tmp_path))
-    config = dict(models.CONFIG, vocab_size=300)
-    (folder / "albert_config.json").write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(ValueError, match="400 pieces"):
-        predictor.Predictor(str(folder))
-
-
 @pytest.mark.parametrize(
     "content",
     [None, "[", "[]", '{"format_version": 2}', '{"format_version": 1, "task": "x"}'],
@@ -161,15 +146,15 @@ def test_what_is_neither_text_nor_pair_is_refused(loaded, texts):
         loaded.predict(texts)
 
 
-def test_bad_settings_are_refused(model_dir):
-    with pytest.raises(ValueError, match="batch_size is 0"):
-        predictor.Predictor(model_dir, batch_size=0)
-    with pytest.raises(ValueError, match="float8"):
-        predictor.Predictor(model_dir, precision_name="float8")
-
-
-def test_a_hub_module_has_float32_alone(tmp_path):
+def test_settings_that_the_model_cannot_have_are_refused(model_dir, tmp_path):
+    for options, words in (({"batch_size": 0}, "0"), ({"precision_name": "float8"}, "float8")):
+        with pytest.raises(ValueError, match=words):
+            predictor.Predictor(model_dir, **options)
     models.write_classifier(tmp_path, description={"hub_module": "m"})
+    config = dict(models.CONFIG, vocab_size=300)
+    (tmp_path / "albert_config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(ValueError, match="400 pieces|400 tokens"):
+        predictor.Predictor(str(tmp_path))
     (tmp_path / "albert_config.json").unlink()
     with pytest.raises(ValueError, match="--precision=bfloat16"):
         predictor.Predictor(str(tmp_path), precision_name="bfloat16")
@@ -186,14 +171,7 @@ def test_the_kind_of_text_that_the_task_does_not_take_is_refused(tmp_path, is_pa
             model.predict([right, text])
 
 
-# ---------------------------------------------------------------------------------------------
-# By any folder.
-
-
-def test_load_gives_what_the_folder_describes(model_dir, loaded, tmp_path):
-    with albert.load(model_dir) as model:
-        found, expected_here = model.predict_array(TEXTS), loaded.predict_array(TEXTS)
-        np.testing.assert_allclose(found, expected_here, atol=1e-5)
+def test_load_gives_an_encoder_where_the_folder_describes_no_task(tmp_path):
     folder = pretrained_models.write_archive(tmp_path)
     with albert.load(folder, pooling="mean") as model, albert.load(folder) as pooled:
         vectors = [encoder.embed(["a", "the " * 60]) for encoder in (model, pooled)]

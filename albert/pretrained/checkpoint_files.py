@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The files of checkpoints: which there are, damaged ones, and a state that helps nobody.
+"""The files of checkpoints: which there are, and whether they are damaged.
 
 The index of a checkpoint has a checksum of each value, which TensorFlow compares whenever it reads
 one. The file `checkpoint` beside them, the state, says which one is the newest.
@@ -21,7 +21,7 @@ STATE_NAME = "checkpoint"
 BEST_CHECKPOINT = "model.ckpt-best"
 # What reading a damaged checkpoint raises. TensorFlow 2.15 has IndexError for a file that is cut.
 _READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
-# What says nothing about the files: they may be whole. TensorFlow 2.15 tells it by words alone.
+# Errors after which the files may be whole. TensorFlow 2.15 has only the words for them.
 _OTHER_ERRORS = (
     tf.errors.PermissionDeniedError,
     tf.errors.UnauthenticatedError,
@@ -46,14 +46,10 @@ class Checkpoint(NamedTuple):
 
 
 def list_checkpoints(output_dir: str, *, incomplete_too: bool = False) -> List[Checkpoint]:
-    """Returns the complete checkpoints model.ckpt-<step> of a folder, sorted by step.
+    """Returns the checkpoints model.ckpt-<step> of a folder, which need not exist, by step.
 
-    Complete means that the index and every data file are there; model.ckpt-best is not listed. A
-    folder that does not exist has none.
-
-    Args:
-      output_dir: the folder.
-      incomplete_too: lists all that have an index.
+    Those of which the index or a data file is missing are left out; with `incomplete_too`, those
+    without an index.
     """
     output_dir = str(output_dir)
     if not tf.io.gfile.isdir(output_dir):
@@ -83,13 +79,13 @@ def find_damage(
 ) -> str:
     """Reads a checkpoint and returns what is wrong with its files, "" if nothing is.
 
-    One value is in memory at a time. It takes about a second for each GB, or what the disk takes;
-    who then restores the checkpoint finds its files in memory.
+    One value is in memory at a time. It takes about a second for each GB, or what the disk takes,
+    after which the files are in the system's cache.
 
     Args:
       checkpoint: its prefix.
       names: the variables to read, which have to be there; None reads all.
-      must_be_finite: whether NaN and infinity, from which no training goes on, are wrong too.
+      must_be_finite: whether NaN and infinity are wrong too.
 
     Raises:
       ValueError: the files cannot be reached, which does not mean that they are damaged.
@@ -136,7 +132,7 @@ def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
 
 @contextlib.contextmanager
 def explained(checkpoint: str) -> Iterator[None]:
-    """Says which file it is where a damaged checkpoint is read inside; costs nothing otherwise.
+    """Names the file where a damaged checkpoint is read inside; costs nothing otherwise.
 
     Raises:
       ValueError: in place of TensorFlow's error, if the checkpoint is damaged.
@@ -153,20 +149,16 @@ def explained(checkpoint: str) -> Iterator[None]:
 
 
 class State(NamedTuple):
-    """What the file `checkpoint` of a folder says.
-
-    Attributes:
-      exists: whether there is one.
-      name: of the checkpoint in the folder that it names, e.g. model.ckpt-100; None if it is empty,
-        garbled, or names files of another folder.
-    """
+    """What the file `checkpoint` of a folder says."""
 
     exists: bool
+    # Of the checkpoint in the folder that it names, e.g. model.ckpt-100; None if it is empty,
+    # garbled, or names files of another folder.
     name: Optional[str]
 
 
 def read_state(folder: str) -> State:
-    """Returns what the state of a folder says; the log has a line if that is of no use."""
+    """Returns what the state of a folder says; logs a warning if that is of no use."""
     path = os.path.join(folder, STATE_NAME)
     if not tf.io.gfile.exists(path):
         return State(False, None)

@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fetches large archives over HTTP and unpacks them; neither server nor archive is trusted.
 
-`fetch` keeps what has arrived and asks for the rest. While a file is on its way to `path`, the
-metadata in `path`.json say where it comes from, its size, and the server's name for its version
-(ETag or date); only the same version is gone on with. An https address leads to no http one, time
-and size have limits, and nothing is written through a link that somebody has put in place.
-
-`unpack` takes plain files and folders alone, and writes nothing outside of its folder.
+`fetch` keeps what has arrived at `path`, and in `path`.json the address, the size and the server's
+name for the version (ETag or date), so that the next call asks for the rest of the same version.
 """
 
 import base64
@@ -15,15 +11,15 @@ import contextlib
 import gzip
 import hashlib
 import logging
+import multiprocessing
 import os
-import queue
 import re
 import shutil
 import stat
 import tarfile
-import threading
 import time
 import zlib
+from multiprocessing import pool
 from typing import Any, Callable, Generator, Iterator, List, NamedTuple, Optional
 from urllib import parse
 
@@ -69,13 +65,8 @@ class _InterruptedError(Exception):
     """The transfer stopped for a reason that may pass."""
 
 
-class _TimeIsUpError(Exception):
-    """The limit of time is reached."""
-
-
 _INTERRUPTIONS = (
     _InterruptedError,
-    _TimeIsUpError,
     requests.ConnectionError,
     requests.Timeout,
     requests.exceptions.ChunkedEncodingError,
@@ -83,12 +74,12 @@ _INTERRUPTIONS = (
 
 
 class _Origin(NamedTuple):
-    """Which file, in which version, is on its way; None for what the server does not say."""
+    """What a server says of a file: None where it does not."""
 
     url: str
-    version: Optional[str]
-    size: Optional[int]
-    md5: Optional[str]
+    version: Optional[str] = None
+    size: Optional[int] = None
+    md5: Optional[str] = None
 
 
 class _Session(requests.Session):
@@ -100,8 +91,8 @@ class _Session(requests.Session):
         schemes = [parse.urlsplit(url).scheme for url in (resp.url, target or "")]
         if schemes[0] == "https" and schemes[1] not in ("", "https"):
             raise ValueError(
-                f"{resp.url} leads to {target}, where nothing protects what is sent. It is not "
-                "followed; name another server by --base_url."
+                f"{resp.url} leads to {target}, which is not encrypted. It is not followed; name "
+                "another server by --base_url."
             )
         return target
 
@@ -117,7 +108,7 @@ def fetch(
     limits: Limits = USUAL_LIMITS,
     wait: Callable[[float], None] = time.sleep,
 ) -> Fetched:
-    """Downloads a file, going on with what is there of it.
+    """Downloads a file, continuing an earlier transfer of the same version.
 
     Args:
       url: http or https address.
@@ -142,9 +133,14 @@ def fetch(
             failures = failures + 1 if _size(path) <= most else 1
             most = max(most, _size(path))
             if time.monotonic() >= transfer.deadline or failures >= _ATTEMPTS:
-                raise ConnectionError(_gave_up(transfer, reason)) from error
+                raise ConnectionError(
+                    f"{url} could not be fetched: {reason}, after {failures} attempts without "
+                    f"progress or at the limit of {limits.seconds / 60:g} minutes. "
+                    f"{_size(path) / 1e6:.1f} MB have arrived and are kept. Check the network "
+                    "(proxies are taken from $HTTPS_PROXY) and run the same command again to go on."
+                ) from error
         seconds = min(2.0 ** (failures - 1), _LONGEST_WAIT)
-        _LOGGER.warning("%s: %s. Again in %.0f s.", url, reason, seconds)
+        _LOGGER.warning("%s: %s. Trying again in %.0f s.", url, reason, seconds)
         wait(seconds)
     return transfer.checked()
 
@@ -182,28 +178,24 @@ class _Transfer:
             self._check_status(response)
             if response.status_code != 206:
                 start, origin = 0, _origin_of(response, self.url)
-            elif not origin or not _is_part(response, start):
                 discard(self.path)
-                raise _InterruptedError("the server sent another part of the file than asked for")
+                files.atomic_write_json(f"{self.path}.json", origin._asdict())
             self._check_size(origin.size or 0)
-            with _open_to_write(self.path, goes_on=bool(start)) as stream:
-                if not start:
-                    files.atomic_write_json(f"{self.path}.json", origin._asdict())
-                self._copy(items, stream, start, size=origin.size)
-        if origin.size is None:  # what has come without a length has come to its end
+            self._write(items, start, origin.size)
+        if origin.size is None:  # without a length, it is whole when the connection ends
             whole = origin._replace(size=_size(self.path))
             files.atomic_write_json(f"{self.path}.json", whole._asdict())
         elif _size(self.path) < origin.size:
             raise _InterruptedError("the connection was cut")
 
     def checked(self) -> Fetched:
-        """Compares what arrived with what the server says of it."""
+        """Compares what arrived with the MD5 that the server gave."""
         origin, sha256, md5 = self._origin(), hashlib.sha256(), hashlib.md5()
         with open(self.path, "rb") as stream:
             for chunk in iter(lambda: stream.read(1 << 22), b""):
                 sha256.update(chunk)
                 md5.update(chunk)
-        if origin and origin.md5 not in (None, md5.hexdigest()):
+        if origin.md5 not in (None, md5.hexdigest()):
             discard(self.path)
             raise ValueError(
                 f"What arrived from {self.url} is not what the server sent: its MD5 is "
@@ -253,12 +245,9 @@ class _Transfer:
                 "archive is. Check the address; --size_limit_gb allows more."
             )
 
-    def _copy(
-        self, chunks: Iterator[bytes], stream: Any, start: int, *, size: Optional[int]
-    ) -> None:
-        """Writes what arrives, and shows how far it is."""
+    def _write(self, chunks: Iterator[bytes], start: int, size: Optional[int]) -> None:
         name, total = os.path.basename(self.url), size and size / 1e6
-        with progress.Progress(name, total, unit="MB") as bar:
+        with open(self.path, "ab") as stream, progress.Progress(name, total, unit="MB") as bar:
             bar.skip(start / 1e6)
             for chunk in chunks:
                 start += len(chunk)
@@ -267,16 +256,10 @@ class _Transfer:
                 bar.update(len(chunk) / 1e6, "")
 
 
-def _is_part(response: requests.Response, start: int) -> bool:
-    """Whether a part of the file is what was asked for."""
-    return response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
-
-
 def _origin_of(response: requests.Response, url: str) -> _Origin:
-    """What a server says of the file that it sends."""
     headers = response.headers
     if headers.get("Content-Encoding", "identity") != "identity":
-        return _Origin(url, None, None, None)  # what it says is of the compressed bytes
+        return _Origin(url)  # what it says is of the compressed bytes
     version: Optional[str] = headers.get("ETag", "")
     if not version or version.startswith("W/"):  # a weak one does not promise the same bytes
         version = headers.get("Last-Modified")
@@ -293,37 +276,20 @@ def _origin_of(response: requests.Response, url: str) -> _Origin:
 def _before(deadline: float, items: Iterator[Any]) -> Generator[Any, None, None]:
     """Yields the items, which another thread waits for, and gives up at the deadline.
 
-    A server that sends a byte now and then would hold up whoever reads, whatever the time-outs.
+    A server that sends a byte now and then would otherwise hold up the reader for ever.
     """
-    arrived: queue.Queue = queue.Queue(16)
-    is_over = threading.Event()
-
-    def receive() -> None:
-        try:
-            for item in items:
-                arrived.put(item)
-                if is_over.is_set():
-                    return
-            arrived.put(None)
-        except Exception as error:
-            arrived.put(error)
-
-    threading.Thread(target=receive, daemon=True).start()
+    workers = pool.ThreadPool(1)  # of threads that a process does not wait for when it ends
     try:
         while True:
-            item = arrived.get(timeout=max(0.0, deadline - time.monotonic()))
+            arriving = workers.apply_async(next, (items, None))
+            item = arriving.get(max(0.0, deadline - time.monotonic()))
             if item is None:
                 return
-            if isinstance(item, Exception):
-                raise item
             yield item
-    except queue.Empty:
-        raise _TimeIsUpError("the time limit") from None
+    except multiprocessing.TimeoutError:
+        raise _InterruptedError("the time is over") from None
     finally:
-        is_over.set()
-        with contextlib.suppress(queue.Empty):  # room for the item that the thread may wait with
-            while True:
-                arrived.get_nowait()
+        workers.terminate()
 
 
 def _size(path: str) -> int:
@@ -331,37 +297,11 @@ def _size(path: str) -> int:
 
 
 def _remove_foreign(path: str) -> None:
-    """Removes what cannot be the beginning of our file, such as a link to somebody's."""
-    for name in (path, f"{path}.json"):
-        with contextlib.suppress(FileNotFoundError):
-            found = os.lstat(name)
-            if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or found.st_uid != os.getuid():
-                os.remove(name)
-
-
-def _open_to_write(path: str, *, goes_on: bool) -> Any:
-    """A stream to a file that is new, or that goes on; never through a link."""
-    flags = os.O_APPEND
-    if not goes_on:
-        with contextlib.suppress(FileNotFoundError):
+    """Removes what cannot be the beginning of our file, such as a link to another user's."""
+    with contextlib.suppress(FileNotFoundError):
+        found = os.lstat(path)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or found.st_uid != os.getuid():
             os.remove(path)
-        flags = os.O_CREAT | os.O_EXCL
-    return os.fdopen(os.open(path, flags | os.O_WRONLY | os.O_NOFOLLOW, 0o666), "wb")
-
-
-def _gave_up(transfer: _Transfer, reason: str) -> str:
-    kept = _size(transfer.path) / 1e6
-    stays = f" {kept:.1f} MB have arrived and are kept;" if kept else ""
-    if time.monotonic() >= transfer.deadline:
-        minutes = transfer.limits.seconds / 60
-        return (
-            f"{transfer.url} did not arrive within {minutes:g} minutes, the time limit.{stays} Run "
-            "the same command again to go on."
-        )
-    return (
-        f"{transfer.url} could not be fetched in {_ATTEMPTS} attempts: {reason}.{stays} Check the "
-        "network (proxies are taken from $HTTPS_PROXY) and run the same command again to go on."
-    )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -423,11 +363,7 @@ def _write(source: Any, path: str, name: str) -> None:
 
 
 def _checked_path(member: tarfile.TarInfo) -> str:
-    """The path of a member below the folder.
-
-    Raises:
-      ValueError: it leads elsewhere, or the member is neither a file nor a folder.
-    """
+    """The path of a member below the folder."""
     name = member.name
     parts = [part for part in name.split("/") if part not in ("", ".")]
     leaves = name.startswith("/") or ".." in parts or any(sign in name for sign in "\\\0")

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a pretrained model as a TF-Hub module, for TensorFlow 1's hub.Module or 2's hub.load.
 
-Both have four signatures:
+Both have four signatures, of plain operations on float32:
 
   tokens             input_ids, input_mask, segment_ids -> pooled_output, sequence_output
   sop                the same, and sop_log_probs: whether the segments stand in their order
   mlm                also mlm_positions -> also mlm_logits: which words stand there
   tokenization_info  -> vocab_file, do_lower_case
 
-Operations are plain ones on float32. Training (dropout) is the tag set {"train"} of a hub.Module,
-and the argument `training` of a TensorFlow 2 module.
+Training (dropout) is the tag set {"train"} of a hub.Module, and the argument `training` of a
+TensorFlow 2 module.
 
-Dimensions: B batch, S sequence, P positions, H hidden, V vocabulary.
+Dimensions: B batch, S sequence, P positions.
 """
 
 import logging
@@ -22,7 +22,7 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import checkpoint_files
+from albert.pretrained import checkpoint_files, inference
 from albert.pretrained import saved_model as serving_export
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import files
@@ -32,8 +32,8 @@ _LOGGER = logging.getLogger("albert")
 
 FORMATS = ("tf1", "tf2")
 
-_TOKENS = ("input_ids", "input_mask", "segment_ids")  # int32 [B, S] each
-_POSITIONS = "mlm_positions"  # int32 [B, P]
+_TOKENS = inference.SEQUENCES  # int32 [B, S] each
+_POSITIONS = inference.POSITIONS  # int32 [B, P]
 _INPUTS = {"tokens": _TOKENS, "sop": _TOKENS, "mlm": (*_TOKENS, _POSITIONS)}
 _TOKEN_OUTPUTS = ("pooled_output", "sequence_output")
 _OUTPUTS = {
@@ -46,35 +46,25 @@ Tensors = Mapping[str, tf.Tensor]
 
 
 class Assets(NamedTuple):
-    """The files that lie in the module.
-
-    Attributes:
-      config_file: albert_config.json.
-      vocab_file: the SentencePiece model or the WordPiece vocabulary; tokenization_info names it.
-      others: further files, such as 30k-clean.vocab.
-      do_lower_case: of the tokenizer.
-    """
+    """The files that lie in the module."""
 
     config_file: str
-    vocab_file: str
-    others: Sequence[str]
+    vocab_file: str  # the SentencePiece model or the WordPiece vocabulary
+    others: Sequence[str]  # such as 30k-clean.vocab
     do_lower_case: bool
 
 
 def export(
     path: str, config: modeling.AlbertConfig, checkpoint: str, *, assets: Assets, format_name: str
 ) -> str:
-    """Writes a module, whole or not at all.
+    """Writes a module of a model with both heads to a new folder, which it returns.
 
     Args:
-      path: the new folder.
+      path: the folder, which is written whole or not at all.
       config: of the model.
-      checkpoint: path prefix of a pretrained model with both heads.
+      checkpoint: path prefix.
       assets: files to be put in.
       format_name: one of FORMATS.
-
-    Returns:
-      The folder.
 
     Raises:
       ValueError: the folder exists, the checkpoint does not fit, or the format needs TensorFlow 2.
@@ -94,33 +84,6 @@ def export(
     return path
 
 
-def _outputs(config: modeling.AlbertConfig, inputs: Tensors, is_training: bool) -> Tensors:
-    """All outputs by name."""
-    model = modeling.AlbertModel(
-        config,
-        is_training,
-        inputs["input_ids"],
-        input_mask=inputs["input_mask"],
-        token_type_ids=inputs["segment_ids"],
-        scope="bert",
-    )
-    pooled, sequence = model.get_pooled_output(), model.get_sequence_output()
-    words = modeling.masked_lm_logits(
-        config,
-        sequence,
-        model.get_embedding_table(),
-        positions=inputs[_POSITIONS],
-        projection=model.get_embedding_projection(),
-    )
-    order = tf.nn.log_softmax(modeling.sentence_order_logits(config, pooled))
-    return {
-        "pooled_output": pooled,  # [B, H]
-        "sequence_output": sequence,  # [B, S, H]
-        "sop_log_probs": order,  # [B, 2]
-        "mlm_logits": words,  # [B * P, V]
-    }
-
-
 def _placeholders() -> Dict[str, tf.Tensor]:
     return {name: tf.placeholder(tf.int32, [None, None], name) for name in _INPUTS["mlm"]}
 
@@ -130,10 +93,10 @@ def _chosen(tensors: Tensors, names: Sequence[str]) -> Dict[str, tf.Tensor]:
 
 
 def _check_checkpoint(config: modeling.AlbertConfig, checkpoint: str) -> None:
-    """Makes sure that all weights are there, before anything is written."""
+    """Checks that all weights are there, before anything is written."""
     graph = tf.Graph()
     with graph.as_default():
-        _outputs(config, _placeholders(), False)
+        inference.pretraining_outputs(config, _placeholders(), False)
         serving_export.check_portable(graph)
         with tf.Session(graph=graph, config=precision.session_config()) as session:
             checkpoint_init.restore_weights(session, checkpoint)
@@ -152,7 +115,7 @@ def _write_tf1(
         inputs = _placeholders()
         # The same kind of variables whatever runtime writes the module.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
-            outputs = _outputs(config, inputs, is_training)
+            outputs = inference.pretraining_outputs(config, inputs, is_training)
         for name in _INPUTS:
             hub.add_signature(
                 name, _chosen(inputs, _INPUTS[name]), _chosen(outputs, _OUTPUTS[name])
@@ -198,7 +161,7 @@ def _write_tf2(
         signatures[name] = _signature(function, name)
     signatures["serving_default"] = signatures["tokens"]
     root.variables = weights.variables
-    # Those of the call; training the heads as well is for those who call sop or mlm.
+    # Of __call__; the heads are not trained with it.
     root.trainable_variables = [
         variable for variable in weights.variables if variable.name.startswith("bert/")
     ]
@@ -216,7 +179,7 @@ class _Weights:
     def __init__(self, config: modeling.AlbertConfig, checkpoint: str):
         self._config = config
         with tf.Graph().as_default():
-            _outputs(config, _placeholders(), False)
+            inference.pretraining_outputs(config, _placeholders(), False)
             names = [variable.op.name for variable in tf.trainable_variables()]
         with checkpoint_files.explained(checkpoint):
             reader = tf.train.load_checkpoint(checkpoint)
@@ -233,7 +196,7 @@ class _Weights:
             return self._by_name[name]
 
         with tf.variable_scope("", custom_getter=find, reuse=tf.AUTO_REUSE):
-            return _outputs(self._config, inputs, is_training)
+            return inference.pretraining_outputs(self._config, inputs, is_training)
 
 
 def _specs(name: str) -> Dict[str, tf.TensorSpec]:

@@ -7,16 +7,30 @@
     with MaskFiller(source) as model:
         model.fill(["The [MASK] sang."])
 
-Building the graph and reading the weights takes seconds and happens once; a call then takes
-milliseconds. The sequences of a call are sorted by length, so that short ones do not wait for
-padding. The models of the tasks are built on `Network` too.
+The sequences of a call are sorted by length, so that short ones need little padding. The models of
+the tasks are built on `Network` too.
 
 Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
 """
 
+import logging
 import os
+import sys
 import threading
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -25,8 +39,11 @@ from albert import fine_tuning_utils, modeling, tokenization
 from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretrained import warm_start as checkpoint_init
-from albert.util import files
+from albert.pretrained.settings import PretrainedSettings, TextSettings
+from albert.util import files, progress, text_lines
 from albert.util import runtime as precision
+
+_LOGGER = logging.getLogger("albert")
 
 POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
@@ -36,10 +53,13 @@ POSITIONS = "mlm_positions"
 FORMAT_VERSION = 1  # of the files that describe fine-tuned models
 
 Text = Union[str, Sequence[str]]
+Texts = List[Tuple[str, ...]]
 Tensors = Mapping[str, tf.Tensor]
+Row = Dict[str, List[int]]
 
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
-_UNDERLINE = "\u2581"  # SentencePiece's mark of a space
+_SPACE = "\u2581"  # in SentencePiece's tokens
+_USUAL_POSITIONS = 512  # of a hub module that does not tell its own
 
 
 # ---------------------------------------------------------------------------------------------
@@ -64,10 +84,7 @@ class Network:
             outputs by name, with the leading dimension B.
           load: gives the variables of a session their values.
           max_length: S of the longest batch.
-          batch_size: most sequences to run together.
-
-        Raises:
-          ValueError: batch_size is below 1.
+          batch_size: most sequences to run together, at least 1.
         """
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}; it must be at least 1.")
@@ -88,8 +105,7 @@ class Network:
     def run(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> List[Dict[str, np.ndarray]]:
         """Returns the outputs for each row, by name and in the order of the rows.
 
-        Args:
-          rows: input_ids and segment_ids of one length without padding, and perhaps positions.
+        A row has input_ids and segment_ids of one length without padding, and perhaps POSITIONS.
         """
         results: List[Any] = [None] * len(rows)
         order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
@@ -106,7 +122,7 @@ class Network:
         longest = max(len(row["input_ids"]) for row in rows)
         length = min(-(-longest // _LENGTH_STEP) * _LENGTH_STEP, self._max_length)
         positions = [row.get(POSITIONS, ()) for row in rows]
-        count = max(1, max(map(len, positions)))
+        count = max(1, *map(len, positions))
         values = {name: [_padded(row[name], length) for row in rows] for name in SEQUENCES[::2]}
         values["input_mask"] = [_padded([1] * len(row["input_ids"]), length) for row in rows]
         values[POSITIONS] = [_padded(places, count) for places in positions]
@@ -118,7 +134,7 @@ def _padded(values: Sequence[int], length: int) -> List[int]:
 
 
 class Model:
-    """What is asked: a `Network` with what makes texts its rows. Use it in a `with` statement."""
+    """A `Network` with what turns texts into its rows. Use it in a `with` statement."""
 
     network: Network
 
@@ -133,7 +149,7 @@ class Model:
         self.network.close()
 
 
-def checked(texts: Sequence[Text]) -> List[Tuple[str, ...]]:
+def checked(texts: Sequence[Text]) -> Texts:
     """Returns each text, or pair of texts, as a tuple.
 
     Raises:
@@ -153,30 +169,69 @@ def checked(texts: Sequence[Text]) -> List[Tuple[str, ...]]:
 
 
 # ---------------------------------------------------------------------------------------------
+# Texts from files and pipes.
+
+
+def read_texts(settings: TextSettings, given: Sequence[str] = ()) -> Iterator[Texts]:
+    """Yields the texts of --input_file in groups that arrived together; or `given` alone."""
+    path = settings.input_file
+    reader = text_lines.TextReader(path, settings.columns)
+    if given:
+        yield [tuple(given)]
+        return
+    is_piped = path == text_lines.STANDARD
+    with text_lines.open_input(path) as stream, progress.Progress(
+        "Answering", None, unit="texts", has_bar=not is_piped
+    ) as bar:
+        if is_piped and sys.stdin.isatty():
+            _LOGGER.info("Type a text, or two with a TAB between them, and Enter; Ctrl-D ends.")
+        for lines in text_lines.read_lines(stream, path):
+            texts = reader.texts(lines)
+            yield texts
+            bar.update(len(texts), "")
+
+
+def answer_texts(
+    settings: TextSettings,
+    answer: Callable[[Texts], Iterable[str]],
+    *,
+    heading: str = "",
+    given: Sequence[str] = (),
+) -> int:
+    """Writes the line that `answer` gives for each text to --output_file, below a heading.
+
+    Returns:
+      The number of texts: those of --input_file, or the one text or pair `given`.
+
+    Raises:
+      ValueError: texts that cannot be read or answered.
+    """
+    count = 0
+    with text_lines.open_output(settings.output_file) as output:
+        if heading:
+            output.write(f"{heading}\n")
+        for texts in read_texts(settings, given):
+            for line in answer(texts):
+                output.write(f"{line}\n")
+            output.flush()
+            count += len(texts)
+    return count
+
+
+# ---------------------------------------------------------------------------------------------
 # Fine-tuned models.
 
 
 class Trained(NamedTuple):
-    """A fine-tuned model, as its folder describes it.
+    """A fine-tuned model, as its folder describes it."""
 
-    Attributes:
-      description: content of the file that run_classifier, run_squad or run_race has written.
-      config: of the encoder; None of a TF-Hub module that does not bring it along.
-      checkpoint: path prefix of the weights.
-      vocabulary: the path for each of model_vocabulary.KEYS, or None.
-    """
-
-    description: Dict[str, Any]
-    config: Optional[modeling.AlbertConfig]
-    checkpoint: str
-    vocabulary: Dict[str, Optional[str]]
+    description: Dict[str, Any]  # of the file that run_classifier, run_squad or run_race wrote
+    config: Optional[modeling.AlbertConfig]  # None of a TF-Hub module that has none with it
+    checkpoint: str  # path prefix of the weights
+    vocabulary: Dict[str, Optional[str]]  # path for each of model_vocabulary.KEYS
 
     def tokenizer(self) -> tokenization.FullTokenizer:
-        """Returns the tokenizer that the model was trained with.
-
-        Raises:
-          ValueError: the vocabulary does not belong to the model.
-        """
+        """Returns the tokenizer that the model was trained with."""
         lower = self.description["do_lower_case"]
         tokenizer = tokenization.FullTokenizer(do_lower_case=lower, **self.vocabulary)
         if self.config is not None:
@@ -216,18 +271,26 @@ def read_trained(
     Args:
       folder: output_dir of a fine-tuning script.
       name: of the file that describes the model, such as "classifier.json".
-      checkpoint: the weights to take, in any form that checkpoint_init.resolve_checkpoint knows;
-        None takes model.ckpt-best, or else the newest.
+      checkpoint: for resolve_checkpoint; None takes model.ckpt-best, or else the newest.
       keys: what the description has to say, besides the usual.
 
     Raises:
       ValueError: the folder holds no such model, or its vocabulary is gone or has changed.
     """
     folder = os.path.expanduser(str(folder))
-    path = os.path.join(folder, name)
+    description = _read_description(os.path.join(folder, name), keys)
+    config, config_path = None, os.path.join(folder, released_models.CONFIG_NAME)
+    if tf.io.gfile.exists(config_path) or not description.get("hub_module"):
+        config = modeling.AlbertConfig.from_json_file(config_path)
+    vocabulary = model_vocabulary.recorded_files(folder, description)
+    weights = checkpoint_init.resolve_checkpoint(checkpoint or folder)
+    return Trained(description, config, weights, vocabulary)
+
+
+def _read_description(path: str, keys: Sequence[str]) -> Dict[str, Any]:
     if not tf.io.gfile.exists(path):
         raise ValueError(
-            f"{folder!r} holds no fine-tuned model of this kind: {path} is missing. Give the "
+            f"{path} is missing: its folder holds no fine-tuned model of this kind. Give the "
             "--output_dir of a training."
         )
     try:
@@ -237,52 +300,33 @@ def read_trained(
             f"{path} does not describe a fine-tuned model ({error}). Train again, or copy the "
             "folder again."
         ) from error
-    version = description.get("format_version")
     keys = ("task", "max_seq_length", "do_lower_case", *keys)
     missing = [key for key in keys if key not in description]
+    version = description.get("format_version")
     if version != FORMAT_VERSION or missing:
         raise ValueError(
-            f"{path} is not in this version's format (format_version {version} where "
-            f"{FORMAT_VERSION} is known; missing keys: {', '.join(missing) or 'none'}). Use the "
-            "version that wrote it."
+            f"{path} is not in this version's format: its format_version is {version} and should "
+            f"be {FORMAT_VERSION}; missing keys: {', '.join(missing) or 'none'}. Use the version "
+            "of albert that wrote it."
         )
-    config, config_path = None, os.path.join(folder, released_models.CONFIG_NAME)
-    if tf.io.gfile.exists(config_path) or not description.get("hub_module"):
-        config = modeling.AlbertConfig.from_json_file(config_path)
-    vocabulary = {
-        key: model_vocabulary.find_recorded(folder, description, key)
-        for key in model_vocabulary.KEYS
-    }
-    weights = checkpoint_init.resolve_checkpoint(checkpoint or folder)
-    return Trained(description, config, weights, vocabulary)
+    return description
 
 
 # ---------------------------------------------------------------------------------------------
 # Pretrained models.
 
 
-_USUAL_POSITIONS = 512  # of a hub module that does not tell its own
-
-
 class Source(NamedTuple):
-    """A pretrained model.
+    """A pretrained model: the path prefix of a checkpoint, or the handle of a hub module."""
 
-    Attributes:
-      config: of the model; None with a hub module that does not bring it along.
-      checkpoint: path prefix of the weights; None with a hub module.
-      hub_module: handle, or None.
-      tokenizer: the model's.
-      max_seq_length: longer texts are cut.
-    """
-
-    config: Optional[modeling.AlbertConfig]
+    config: Optional[modeling.AlbertConfig]  # None of a hub module that has none with it
     checkpoint: Optional[str]
     hub_module: Optional[str]
     tokenizer: tokenization.FullTokenizer
-    max_seq_length: int
+    max_seq_length: int  # longer texts are cut
 
 
-def find_source(settings: Any) -> Source:
+def find_source(settings: PretrainedSettings) -> Source:
     """Returns the model that the flags of a script name.
 
     Raises:
@@ -304,8 +348,26 @@ def find_source(settings: Any) -> Source:
     return Source(config, checkpoint, handle, vocabulary.tokenizer, longest)
 
 
+def _albert(
+    config: modeling.AlbertConfig,
+    inputs: Tensors,
+    *,
+    is_training: bool = False,
+    dtype: tf.DType = tf.float32,
+) -> modeling.AlbertModel:
+    return modeling.AlbertModel(
+        config,
+        is_training,
+        inputs["input_ids"],
+        input_mask=inputs["input_mask"],
+        token_type_ids=inputs["segment_ids"],
+        scope="bert",
+        compute_dtype=dtype,
+    )
+
+
 class _Pretrained(Model):
-    """A pretrained model; what is computed with it is `_build`'s."""
+    """A pretrained model; subclasses say in `_build` what is computed with it."""
 
     def __init__(self, source: Source, *, precision_name: str, batch_size: int):
         self.source = source
@@ -324,7 +386,7 @@ class _Pretrained(Model):
     def _load(self, session: tf.Session) -> None:
         if self.source.hub_module:
             session.run([tf.global_variables_initializer(), tf.tables_initializer()])
-        elif self.source.checkpoint:
+        else:
             checkpoint_init.restore_weights(session, self.source.checkpoint)
 
     def _module_outputs(self, inputs: Tensors, signature: str) -> Tensors:
@@ -334,24 +396,7 @@ class _Pretrained(Model):
         module = hub.Module(self.source.hub_module, name="module")
         return module({name: inputs[name] for name in names}, signature=signature, as_dict=True)
 
-    @property
-    def config(self) -> modeling.AlbertConfig:
-        """Returns the configuration of a model that is no hub module."""
-        assert self.source.config
-        return self.source.config
-
-    def _albert(self, inputs: Tensors) -> modeling.AlbertModel:
-        return modeling.AlbertModel(
-            self.config,
-            False,
-            inputs["input_ids"],
-            input_mask=inputs["input_mask"],
-            token_type_ids=inputs["segment_ids"],
-            scope="bert",
-            compute_dtype=self._dtype,
-        )
-
-    def _row(self, segments: Sequence[Sequence[int]]) -> Dict[str, List[int]]:
+    def _row(self, segments: Sequence[Sequence[int]]) -> Row:
         """[CLS] a [SEP], or [CLS] a [SEP] b [SEP], cut at the end to the longest length."""
         ids, types = [self._first], [0]
         for number, segment in enumerate(segments):
@@ -402,15 +447,12 @@ class Embedder(_Pretrained):
     def embed(self, texts: Sequence[Text]) -> np.ndarray:
         """Returns the vectors, float32 [N, H], in the order of the texts.
 
-        Args:
-          texts: each a text or a pair; what is too long is cut at its end.
-
-        Raises:
-          ValueError: an item is neither.
+        Each is a text or a pair, else ValueError; what is too long is cut at its end.
         """
         parts = checked(texts)
-        flat = [part for item in parts for part in item]
-        ids = iter(self.source.tokenizer.encode_ids_batch(flat))
+        ids = iter(
+            self.source.tokenizer.encode_ids_batch([part for item in parts for part in item])
+        )
         found = self.network.run([self._row([next(ids) for _ in item]) for item in parts])
         vectors = [row["vector"] for row in found]
         return np.array(vectors, np.float32).reshape([len(found), self.width])
@@ -425,7 +467,7 @@ class Embedder(_Pretrained):
             outputs = self._module_outputs(inputs, "tokens")
             pooled, sequence = outputs["pooled_output"], outputs["sequence_output"]
         else:
-            model = self._albert(inputs)
+            model = _albert(self.source.config, inputs, dtype=self._dtype)
             pooled, sequence = model.get_pooled_output(), self._chosen_layer(model)
         if self._pooling == "mean":
             return {"vector": _mean(sequence, inputs)}
@@ -458,7 +500,7 @@ def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
 
 
 class Proposal(NamedTuple):
-    """A token of the vocabulary in place of [MASK]; `word` has no mark of a space."""
+    """A token of the vocabulary in place of [MASK]; `word` is it without the sign of a space."""
 
     word: str
     piece: str
@@ -476,24 +518,12 @@ class MaskFiller(_Pretrained):
         precision_name: str = "float32",
         batch_size: int = 32,
     ):
-        """Loads the model, with its head for masked words.
-
-        Args:
-          source: the model.
-          count: proposals for each [MASK].
-          precision_name, batch_size: see `Embedder`.
-
-        Raises:
-          ValueError: a model without that head, or one that does not fit.
-        """
+        """Loads the model to give `count` proposals; ValueError if it has no head for them."""
         self._count = count
         super().__init__(source, precision_name=precision_name, batch_size=batch_size)
 
     def fill(self, texts: Sequence[str]) -> List[List[List[Proposal]]]:
         """Returns for each text, for each [MASK] in it, the most probable words, the best first.
-
-        Args:
-          texts: each with at least one [MASK].
 
         Raises:
           ValueError: a text without [MASK], or one that is too long for the model.
@@ -506,10 +536,9 @@ class MaskFiller(_Pretrained):
 
     def _build(self, inputs: Tensors) -> Tensors:
         if self.source.hub_module:
-            logits = self._module_outputs(inputs, "mlm")["mlm_logits"]  # [B * P, V]
-            return self._best(logits, inputs)
-        model = self._albert(inputs)
-        return self._best(_word_logits(self.config, model, inputs), inputs)
+            return self._best(self._module_outputs(inputs, "mlm")["mlm_logits"], inputs)
+        model = _albert(self.source.config, inputs, dtype=self._dtype)
+        return self._best(_word_logits(self.source.config, model, inputs[POSITIONS]), inputs)
 
     def _best(self, logits: tf.Tensor, inputs: Tensors) -> Dict[str, tf.Tensor]:
         """The most probable tokens and their probabilities, [B, P, count]."""
@@ -518,13 +547,13 @@ class MaskFiller(_Pretrained):
         shape = [-1, tf.shape(inputs[POSITIONS])[1], count]
         return {"ids": tf.reshape(ids, shape), "shares": tf.reshape(shares, shape)}
 
-    def _masked_row(self, text: str) -> Dict[str, List[int]]:
-        parts = text.split(MASK)
-        if len(parts) == 1:
+    def _masked_row(self, text: str) -> Row:
+        first, *others = text.split(MASK)
+        if not others:
             raise ValueError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")
-        ids: List[int] = []
-        for number, part in enumerate(parts):
-            ids += [self._mask] * bool(number) + self._ids_after_mask(part, bool(number))
+        ids = self._ids(first)
+        for part in others:
+            ids += [self._mask, *self._ids_after_mask(part)]
         longest = self.source.max_seq_length - 2
         if len(ids) > longest:
             raise ValueError(
@@ -537,39 +566,54 @@ class MaskFiller(_Pretrained):
         ]
         return row
 
-    def _ids_after_mask(self, part: str, is_after_mask: bool) -> List[int]:
+    def _ids(self, text: str) -> List[int]:
+        return list(self.source.tokenizer.encode_ids_batch([text])[0])
+
+    def _ids_after_mask(self, part: str) -> List[int]:
         """Punctuation that follows [MASK] without a space has no token for the space either."""
-        ids = self.source.tokenizer.encode_ids_batch([part])[0]
-        space = self.source.tokenizer.vocab.get(_UNDERLINE)
-        is_glued = is_after_mask and not part[:1].isspace()
-        return ids[1:] if is_glued and ids and ids[0] == space else ids
+        ids, space = self._ids(part), self.source.tokenizer.vocab.get(_SPACE)
+        return ids[1:] if ids and ids[0] == space and not part[:1].isspace() else ids
 
     def _proposals(self, found: Mapping[str, np.ndarray], number: int) -> List[Proposal]:
-        ids, shares = found["ids"][number].tolist(), found["shares"][number].tolist()
-        pieces = self.source.tokenizer.convert_ids_to_tokens(ids)
-        words = (piece.replace(_UNDERLINE, "") or piece for piece in pieces)
-        return [Proposal(*row) for row in zip(words, pieces, shares)]
+        pieces = self.source.tokenizer.convert_ids_to_tokens(found["ids"][number].tolist())
+        words = (piece.replace(_SPACE, "") or piece for piece in pieces)
+        return [Proposal(*row) for row in zip(words, pieces, found["shares"][number].tolist())]
+
+
+def pretraining_outputs(
+    config: modeling.AlbertConfig, inputs: Tensors, is_training: bool
+) -> Dict[str, tf.Tensor]:
+    """Builds the encoder and both pretraining heads; returns all outputs, float32, by name.
+
+    Inputs are int32 [B, S] named as SEQUENCES and [B, P] named POSITIONS.
+    """
+    model = _albert(config, inputs, is_training=is_training)
+    pooled = model.get_pooled_output()
+    words = _word_logits(config, model, inputs[POSITIONS])
+    return {
+        "pooled_output": pooled,  # [B, H]
+        "sequence_output": model.get_sequence_output(),  # [B, S, H]
+        "sop_log_probs": tf.nn.log_softmax(
+            modeling.sentence_order_logits(config, pooled)
+        ),  # [B, 2]
+        "mlm_logits": words,  # [B * P, V]
+    }
 
 
 def _word_logits(
-    config: modeling.AlbertConfig, model: modeling.AlbertModel, inputs: Tensors
+    config: modeling.AlbertConfig, model: modeling.AlbertModel, positions: tf.Tensor
 ) -> tf.Tensor:
-    """The head for masked words, [B * P, V]."""
     return modeling.masked_lm_logits(
         config,
         model.get_sequence_output(),
         model.get_embedding_table(),
-        positions=inputs[POSITIONS],
+        positions=positions,
         projection=model.get_embedding_projection(),
     )
 
 
 class PretrainedModel(MaskFiller):
-    """Both pretraining heads of a checkpoint: missing words, and the order of sentences.
-
-    Attributes:
-      parameters: their number.
-    """
+    """Both pretraining heads of a checkpoint: missing words, and the order of sentences."""
 
     def __init__(
         self,
@@ -586,13 +630,9 @@ class PretrainedModel(MaskFiller):
         self.parameters = sum(variable.shape.num_elements() for variable in variables)
 
     def _build(self, inputs: Tensors) -> Tensors:
-        model = self._albert(inputs)
-        order = modeling.sentence_order_logits(self.config, model.get_pooled_output())
-        best = self._best(_word_logits(self.config, model, inputs), inputs)
-        return dict(best, order=tf.nn.softmax(order))  # [B, 2]
-
-    def _ids(self, text: str) -> List[int]:
-        return self.source.tokenizer.encode_ids_batch([text])[0]
+        outputs = pretraining_outputs(self.source.config, inputs, False)
+        order = tf.exp(outputs["sop_log_probs"])  # [B, 2]
+        return dict(self._best(outputs["mlm_logits"], inputs), order=order)
 
     def fits(self, *segments: str) -> bool:
         """Returns whether these texts together, with [MASK], are short enough for the model."""
@@ -610,11 +650,7 @@ class PretrainedModel(MaskFiller):
         return float(found["shares"][0][found["ids"][0].tolist().index(self.piece_of(word))])
 
     def order_probability(self, first: str, second: str) -> float:
-        """Returns how probable it is that `first` comes before `second` in running text.
-
-        Raises:
-          ValueError: the texts are too long for the model.
-        """
+        """Returns how probable it is that `first` comes before `second` in running text."""
         if not self.fits(first, second):
             raise ValueError(f"{first[:60]!r} and the text after it are too long for the model.")
         (found,) = self.network.run([self._row([self._ids(first), self._ids(second)])])

@@ -4,8 +4,8 @@
 
 In a model's folder a JSON file says which file the vocabulary is and whether text is made lower
 case: vocabulary.json of a pretrained model, the task's description (classifier.json and the like)
-of a fine-tuned one. Beside records lies a hidden copy under the name of its own hash: it goes where
-the folder of the records goes, patterns do not match it, and jobs that share a folder do not meet.
+of a fine-tuned one. Beside records lies a hidden copy named by its own hash: it moves with the
+folder, patterns do not match it, and jobs that share a folder do not overwrite each other's.
 """
 
 import logging
@@ -21,24 +21,17 @@ _LOGGER = logging.getLogger("albert")
 
 RECORD_NAME = "vocabulary.json"
 KEYS = ("spm_model_file", "vocab_file")
-# Which of them a folder has tells the task.
+# The task is known by which of them a folder has.
 _DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", RECORD_NAME)
-_RECORDED = ("path", "sha256")
 _ENDINGS = {"spm_model_file": ".model", "vocab_file": ".txt"}
 
 
 class Vocabulary(NamedTuple):
-    """A vocabulary's file.
+    """A vocabulary's file."""
 
-    Attributes:
-      key: the flag that takes it, one of KEYS.
-      path: of the file.
-      do_lower_case: whether text is made lower case for it; None where nobody knows.
-    """
-
-    key: str
+    key: str  # the flag that takes it, one of KEYS
     path: str
-    do_lower_case: Optional[bool] = None
+    do_lower_case: Optional[bool] = None  # of the text; None: unknown
 
 
 # ---------------------------------------------------------------------------------------------
@@ -55,8 +48,8 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):
             try:
-                return _checked_description(files.read_json_object(path)), name
-            except (ValueError, TypeError) as error:
+                return _checked(files.read_json_object(path)), name
+            except (ValueError, TypeError, KeyError) as error:
                 raise ValueError(
                     f"{path} does not describe a model: {error}. Copy it again, or remove it and "
                     "name the vocabulary by --spm_model_file or --vocab_file."
@@ -64,38 +57,33 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
     return {}, ""
 
 
-def _checked_description(description: Dict[str, Any]) -> Dict[str, Any]:
+def _checked(description: Dict[str, Any]) -> Dict[str, Any]:
     for key in KEYS:
-        recorded = description.get(key)
-        texts = [recorded.get(name) for name in _RECORDED] if isinstance(recorded, dict) else [None]
-        if recorded is not None and not all(isinstance(text, str) for text in texts):
+        recorded = description.get(key) or {"path": "", "sha256": ""}
+        parts = [recorded["path"], recorded["sha256"]] if type(recorded) is dict else [None]
+        if not all(isinstance(part, str) for part in parts):
             raise ValueError(f"{key} holds {str(recorded)[:60]}, not a path and its sha256")
     return description
 
 
-def find_recorded(folder: str, description: Mapping[str, Any], key: str) -> Optional[str]:
-    """Returns the vocabulary where it was, or beside the model, if its content is the same.
-
-    Args:
-      folder: of the model.
-      description: what `read_description` returns.
-      key: one of KEYS.
-
-    Returns:
-      The path; None if the description names no such file.
+def recorded_files(folder: str, description: Mapping[str, Any]) -> Dict[str, Optional[str]]:
+    """Returns the path for each of KEYS: where it was, or else beside the model; None without one.
 
     Raises:
       ValueError: the file is gone or has changed.
     """
-    recorded = description.get(key)
+    return {key: _find_recorded(folder, description.get(key)) for key in KEYS}
+
+
+def _find_recorded(folder: str, recorded: Optional[Mapping[str, str]]) -> Optional[str]:
     if not recorded:
         return None
-    path, sha256 = recorded["path"], recorded["sha256"]
+    path = recorded["path"]
     beside = os.path.join(folder, os.path.basename(path))
     places = (path, beside) if path != os.path.basename(path) else (beside,)
     found = [place for place in places if tf.io.gfile.exists(place)]
     for place in found:
-        if sha256_of(place) == sha256:
+        if sha256_of(place) == recorded["sha256"]:
             return place
     fault = "has changed since the training" if found else "is gone"
     raise ValueError(
@@ -110,12 +98,15 @@ def recorded_lower_case(folder: str, path: str) -> Optional[bool]:
     recorded = description.get("do_lower_case")
     if recorded is None:
         return None
-    hashes = [(description.get(key) or {}).get("sha256") for key in KEYS]
-    return recorded if sha256_of(path) in hashes else None
+    return recorded if sha256_of(path) in _hashes(description).values() else None
+
+
+def _hashes(description: Mapping[str, Any]) -> Dict[str, Optional[str]]:
+    return {key: (description.get(key) or {}).get("sha256") for key in KEYS}
 
 
 def check_same(folder: str, vocabulary: Vocabulary) -> None:
-    """Makes sure that a folder's pretrained model is new, or was made for this vocabulary.
+    """Checks that a folder's pretrained model is new, or was made for this vocabulary.
 
     Raises:
       ValueError: it has another one.
@@ -123,13 +114,12 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
     description, name = read_description(folder)
     if name != RECORD_NAME:
         return
-    wanted = _record(vocabulary, os.path.basename(vocabulary.path))
-    for one in (description, wanted):
-        for key in KEYS:
-            one[key] = one.get(key) and one[key]["sha256"]
-    if None in (description.get("do_lower_case"), wanted.get("do_lower_case")):
-        wanted["do_lower_case"] = description.get("do_lower_case")
-    difference = files.fingerprint_difference(description, wanted)
+    record = _record(vocabulary, "")
+    old, new = _hashes(description), _hashes(record)
+    cases = [one.get("do_lower_case") for one in (description, record)]
+    if None not in cases:
+        old["do_lower_case"], new["do_lower_case"] = cases
+    difference = files.fingerprint_difference(old, new)
     if difference:
         raise ValueError(
             f"--output_dir={folder} belongs to a model of another vocabulary than {vocabulary.path}"
@@ -139,7 +129,7 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
 
 
 def listing(path: str) -> Optional[str]:
-    """Returns the pieces of a SentencePiece model as text, if train_vocab left them beside it."""
+    """Returns the tokens of a SentencePiece model as text, if train_vocab left them beside it."""
     listed = re.sub(r"\.model$", ".vocab", path)
     return listed if listed != path and tf.io.gfile.exists(listed) else None
 
@@ -147,12 +137,8 @@ def listing(path: str) -> Optional[str]:
 def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
     """Copies a vocabulary into a model's folder and records it there; returns its path.
 
-    A file of that name with another content stays, and the copy gets a name with its hash.
-
-    Args:
-      folder: made if need be.
-      vocabulary: what to copy.
-      name: of the copy, if it is not that of the file; folders in it do not count.
+    The copy has the file's name, or the last part of `name`. A file of that name with another
+    content stays, and the copy gets a name with its hash.
     """
     name = os.path.basename(name or vocabulary.path)
     sha256 = sha256_of(vocabulary.path)
@@ -162,11 +148,15 @@ def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
         name = f"{stem}-{sha256[:12]}{ending}"
         _LOGGER.warning("%s is another file and stays; the vocabulary is %s.", path, name)
         path = os.path.join(folder, name)
-    if not tf.io.gfile.exists(path) or sha256_of(path) != sha256:
-        with files.atomic_path(path) as temporary:
-            tf.io.gfile.copy(vocabulary.path, temporary, overwrite=True)
+    _copy(vocabulary.path, path, sha256)
     files.atomic_write_json(os.path.join(folder, RECORD_NAME), _record(vocabulary, name))
     return path
+
+
+def _copy(source: str, path: str, sha256: str) -> None:
+    if not tf.io.gfile.exists(path) or sha256_of(path) != sha256:
+        with files.atomic_path(path) as temporary:
+            tf.io.gfile.copy(source, temporary, overwrite=True)
 
 
 def _record(vocabulary: Vocabulary, name: str) -> Dict[str, Any]:
@@ -187,10 +177,8 @@ def beside_records(folder: str, sha256: str, key: str) -> str:
 
 def put_beside_records(folder: str, vocabulary: Vocabulary) -> None:
     """Copies a vocabulary into a folder of records, unless it is there."""
-    path = beside_records(folder, sha256_of(vocabulary.path), vocabulary.key)
-    if not tf.io.gfile.exists(path):
-        with files.atomic_path(path) as temporary:
-            tf.io.gfile.copy(vocabulary.path, temporary, overwrite=True)
+    sha256 = sha256_of(vocabulary.path)
+    _copy(vocabulary.path, beside_records(folder, sha256, vocabulary.key), sha256)
 
 
 def find_beside_records(folder: str, sha256: str) -> Optional[Vocabulary]:

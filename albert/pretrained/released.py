@@ -3,16 +3,15 @@
 """The released models, downloaded once, and which file of a model's folder is what.
 
 A released archive unpacks to a folder with albert_config.json, model.ckpt-best.* and a vocabulary:
-30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). What was trained here also records
-which vocabulary it has (see `model_vocabulary`). Whatever takes such a folder, or the name of a
-released model in its place, finds its files here.
+30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). Models trained here also record
+which vocabulary they have (see `model_vocabulary`).
 
 In the cache folder, base_v2 of the releases is
 
   albert_base_v2/albert_base/     the model, as the archive has it
   albert_base_v2.json             address, size and SHA-256 of the archive, and of every file in it
 
-and, while it is on its way, the archive under the hidden name .albert_base_v2.tar.gz. A model is in
+and, during the download, the archive under the hidden name .albert_base_v2.tar.gz. A model is in
 the cache whole or not at all, and each later use compares it with its record.
 """
 
@@ -22,13 +21,14 @@ import os
 import re
 import shutil
 import time
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, cast
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
 from albert.pretrained import downloads, model_vocabulary
 from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained.settings import ModelSettings, Settings
 from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
@@ -51,34 +51,20 @@ _WORDPIECES = r".*vocab.*\.txt"
 
 
 class Release(NamedTuple):
-    """A published model.
+    """A published model."""
 
-    Attributes:
-      name: such as "base_v2".
-      size: base, large, xlarge or xxlarge.
-      vocabulary: name of the file in the archive.
-      sha256: of the archive, where it is known; else it is recorded at the first download.
-    """
-
-    name: str
-    size: str
-    vocabulary: str
-    sha256: Optional[str] = None
-
-    @property
-    def archive(self) -> str:
-        """Returns the name of the published file."""
-        return f"albert_{self.name}.tar.gz"
-
-    @property
-    def folder(self) -> str:
-        """Returns the name of the folder that the archive unpacks to."""
-        return f"albert_{self.size}"
+    name: str  # such as base_v2
+    archive: str  # the published file
+    folder: str  # that the archive unpacks to
+    vocabulary: str  # file in the archive
 
 
 RELEASES = {
     f"{size}_{version}": Release(
-        f"{size}_{version}", size, CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME
+        f"{size}_{version}",
+        f"albert_{size}_{version}.tar.gz",
+        f"albert_{size}",
+        CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME,
     )
     for version in ("v1", "v2", "zh")
     for size in ("base", "large", "xlarge", "xxlarge")
@@ -86,11 +72,7 @@ RELEASES = {
 
 
 def find_release(name: str) -> Release:
-    """Returns a release by its name: base_v2, albert_base_v2 or albert_base_v2.tar.gz.
-
-    Raises:
-      ValueError: there is none of this name.
-    """
+    """Returns a release by its name: base_v2, albert_base_v2 or albert_base_v2.tar.gz."""
     bare = re.sub(r"^albert_|\.tar\.gz$", "", name.strip().lower())
     if bare not in RELEASES:
         hint = wording.did_you_mean(bare, RELEASES)
@@ -104,8 +86,8 @@ def local_folder(place: str, flag: str) -> str:
     """Returns the folder that a flag names: itself, or that of a released model in the cache.
 
     Args:
-      place: a folder, or the name of a released model, which is downloaded if it is not in the
-        cache. A folder of that name goes first.
+      place: a folder, or else the name of a released model, which is downloaded if it is not in
+        the cache.
       flag: such as "albert_dir", for messages.
 
     Raises:
@@ -117,9 +99,9 @@ def local_folder(place: str, flag: str) -> str:
     try:
         release = find_release(place)
     except ValueError:
-        return place  # whoever looks into it says that there is no such folder
+        return place  # find_files says that there is no such folder
     try:
-        return obtain(release).folder
+        return obtain(release)
     except ConnectionError as error:
         raise ConnectionError(
             f"--{flag}={place} is no folder here, and the released model of this name is not in "
@@ -132,27 +114,21 @@ def local_folder(place: str, flag: str) -> str:
 # The cache.
 
 
-class CachedModel(NamedTuple):
-    """A released model on this machine."""
-
-    folder: str  # what --albert_dir takes
-    is_new: bool  # whether it was downloaded now
-    sha256: str  # of its archive
-
-
 def obtain(
     release: Release,
     *,
+    sha256: Optional[str] = None,
     cache_dir: Optional[str] = None,
     base_url: Optional[str] = None,
     limits: downloads.Limits = downloads.USUAL_LIMITS,
     wait: Callable[[float], None] = time.sleep,
-) -> CachedModel:
-    """Returns a model from the cache, after downloading it if it is not there.
+) -> str:
+    """Returns the folder of a model in the cache, after downloading it if it is not there.
 
     Args:
       release: which one.
-      cache_dir: made if need be; None for CACHE_DIR.
+      sha256: that its archive must have, if it is known.
+      cache_dir: None for CACHE_DIR.
       base_url: address of the folder with the archives; None for BASE_URL.
       limits, wait: see downloads.fetch.
 
@@ -160,7 +136,7 @@ def obtain(
       ValueError: the cache is on another machine; the server does not have the archive; that is
         damaged, unsafe, no model, or another one than before; or files in the cache have changed
         since the download.
-      ConnectionError: the server cannot be reached, or only now and then.
+      ConnectionError: the server cannot be reached, or the transfer stops again and again.
     """
     cache_dir = os.path.expanduser(cache_dir or CACHE_DIR)
     if "://" in cache_dir:
@@ -171,26 +147,26 @@ def obtain(
     os.makedirs(cache_dir, exist_ok=True)
     folder = os.path.join(cache_dir, f"albert_{release.name}")
     with _locked(os.path.join(cache_dir, f".albert_{release.name}.lock"), release.name):
-        is_new = not os.path.isdir(folder)
-        if is_new:
+        if os.path.isdir(folder):
+            record = _read_record(folder)
+            _check_sha256(f"The archive of {folder}", record, {"--sha256": sha256})
+            _check_unchanged(folder, record)
+        else:
             url = f"{(base_url or BASE_URL).rstrip('/')}/{release.archive}"
             archive = os.path.join(cache_dir, f".{release.archive}")
-            earlier = _read_record(folder) if os.path.exists(f"{folder}.json") else None
+            recorded = f"{folder}.json, from the first download (if this one is meant, remove it)"
+            has_record = os.path.exists(f"{folder}.json")
+            earlier = _read_record(folder)["sha256"] if has_record else None
             _LOGGER.info("Downloading %s.", url)
-            fetched = downloads.fetch(url, archive, limits=limits, wait=wait)
+            fetched = downloads.fetch(url, archive, limits=limits, wait=wait)._asdict()
             try:
-                _check_sha256(release, url, fetched.sha256)
-                _check_same(url, fetched, folder, earlier=earlier)
-                record = _unpacked(url, archive, folder, fetched=fetched)
+                _check_sha256(url, fetched, {"--sha256": sha256, recorded: earlier})
+                record = _unpacked(archive, folder, {"url": url, **fetched})
             except ValueError:
                 downloads.discard(archive)
                 raise
             downloads.discard(archive)
-        else:
-            record = _read_record(folder)
-            _check_sha256(release, f"The archive of {folder}", record["sha256"])
-            _check_unchanged(folder, record)
-    return CachedModel(_model_folder(folder, record["files"]), is_new, record["sha256"])
+    return _model_folder(folder, record["files"])
 
 
 @contextlib.contextmanager
@@ -198,7 +174,7 @@ def _locked(path: str, name: str) -> Iterator[None]:
     """Lets one process at a time work on a model; the lock of one that was killed is free."""
     import fcntl  # not on every system
 
-    # Not through a link that somebody has put in place.
+    # Not through a link, which another user may have put there.
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     with os.fdopen(descriptor, "r+b") as stream:
         try:
@@ -224,14 +200,13 @@ def _read_record(folder: str) -> Dict[str, Any]:
         version, record = error, {}
     if version != _RECORD_VERSION:
         raise ValueError(
-            f"{path} does not describe a download ({version!r} where format_version "
-            f"{_RECORD_VERSION} is known). Remove it and the folder beside it to download again."
+            f"{path} does not describe a download (format_version is {version!r} and should be "
+            f"{_RECORD_VERSION}). Remove it and the folder beside it to download again."
         )
     return record
 
 
 def _check_unchanged(folder: str, record: Dict[str, Any]) -> None:
-    """Makes sure that the model is still what was downloaded."""
     changed: List[str] = []
     for name, fingerprint in record["files"].items():
         path = os.path.join(folder, name)
@@ -246,13 +221,14 @@ def _check_unchanged(folder: str, record: Dict[str, Any]) -> None:
     _LOGGER.info("%s is as it was downloaded: %d files.", folder, len(record["files"]))
 
 
-def _check_sha256(release: Release, what: str, sha256: str) -> None:
-    """Compares an archive with what is known of the release."""
-    if release.sha256 and release.sha256.lower() != sha256:
-        raise ValueError(
-            f"{what} is not the released one: its SHA-256 is {sha256}, and {release.sha256} is "
-            "that of the release. It is not used."
-        )
+def _check_sha256(what: str, record: Dict[str, Any], wanted: Dict[str, Optional[str]]) -> None:
+    """Compares an archive's hash with the known ones, which are named by where they stand."""
+    for source, sha256 in wanted.items():
+        if sha256 and sha256.lower() != record["sha256"]:
+            raise ValueError(
+                f"{what} is not the archive that is wanted: its SHA-256 is {record['sha256']}, not "
+                f"{sha256} as in {source}. It is not used."
+            )
 
 
 def _fingerprint(path: str) -> Dict[str, Any]:
@@ -268,24 +244,8 @@ def _model_folder(folder: str, names: Iterable[str]) -> str:
     return os.path.join(folder, min(inner)).rstrip("/")
 
 
-def _check_same(
-    url: str, fetched: downloads.Fetched, folder: str, *, earlier: Optional[Dict[str, Any]]
-) -> None:
-    """Refuses another archive than the one that came first."""
-    if earlier and earlier["sha256"] != fetched.sha256:
-        raise ValueError(
-            f"{url} is not the archive that was downloaded before (from {earlier['url']}): its "
-            f"SHA-256 was {earlier['sha256']} and is {fetched.sha256}. If the new one is meant, "
-            f"remove {folder}.json and run the same command again."
-        )
-
-
-def _unpacked(url: str, archive: str, folder: str, *, fetched: downloads.Fetched) -> Dict[str, Any]:
-    """Unpacks an archive to `folder` and returns what is recorded of it.
-
-    Raises:
-      ValueError: it is damaged or unsafe, or no model.
-    """
+def _unpacked(archive: str, folder: str, record: Dict[str, Any]) -> Dict[str, Any]:
+    """Unpacks an archive to `folder`, and writes and returns its record."""
     parent, name = os.path.split(folder)
     temporary = os.path.join(parent, f".{name}.unpacked")
     shutil.rmtree(temporary, ignore_errors=True)  # of a process that was killed
@@ -294,18 +254,17 @@ def _unpacked(url: str, archive: str, folder: str, *, fetched: downloads.Fetched
         names = downloads.unpack(archive, temporary)
         find_files(_model_folder(temporary, names), label="its folder")
         prints = {name: _fingerprint(os.path.join(temporary, name)) for name in names}
-        record = {"format_version": _RECORD_VERSION, "url": url, **fetched._asdict()}
-        record["files"] = prints
+        record = {"format_version": _RECORD_VERSION, **record, "files": prints}
         # The record first: without the folder it does no harm.
         files.atomic_write_json(f"{folder}.json", record)
         os.rename(temporary, folder)
     except downloads.DamagedArchiveError as error:
         raise ValueError(
-            f"The archive from {url} is damaged ({error.__cause__}). It was removed: run the same "
-            "command again; if that does not help, the archive on the server is damaged."
+            f"The archive from {record['url']} is damaged ({error.__cause__}). It was removed: run "
+            "the same command again; if that does not help, the one on the server is damaged."
         ) from error
     except ValueError as error:
-        raise ValueError(f"{url} is not the archive of a model: {error}") from error
+        raise ValueError(f"{record['url']} is not the archive of a model: {error}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return record
@@ -324,9 +283,9 @@ class ModelFiles(NamedTuple):
     vocab_file: Optional[str] = None
 
     @property
-    def has_vocabulary(self) -> bool:
-        """Returns whether there is a vocabulary."""
-        return bool(self.spm_model_file or self.vocab_file)
+    def vocabulary(self) -> Optional[str]:
+        """The path of the vocabulary, if there is one."""
+        return self.spm_model_file or self.vocab_file
 
 
 def find_files(
@@ -359,16 +318,12 @@ def find_files(
     if not found.albert_config_file:
         config = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
         found = found._replace(albert_config_file=config)
-    if vocabulary != "unused" and not found.has_vocabulary:
-        recorded = _recorded_vocabulary(folder)
-        names = " ".join(_fitting(folder, f"{_SPM_MODELS}|{_WORDPIECES}"))
-        if not recorded and re.search(r"\.model\b", names):
-            path = _only(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label)
-            by_name = {"spm_model_file": path}
-        elif not recorded and (names or vocabulary == "required"):
-            wanted = "a SentencePiece model or vocab.txt"
-            by_name = {"vocab_file": _only(folder, _WORDPIECES, wanted, label=label)}
-        found = found._replace(**recorded, **by_name)
+    if vocabulary != "unused" and not found.vocabulary:
+        description, _ = model_vocabulary.read_description(folder)
+        recorded = model_vocabulary.recorded_files(folder, description)
+        if not any(recorded.values()):
+            by_name = _vocabulary_by_name(folder, label, is_required=vocabulary == "required")
+        found = found._replace(**{**recorded, **by_name})
     if not found.init_checkpoint:
         found = found._replace(init_checkpoint=_checkpoint_in(folder))
     if by_name:
@@ -376,30 +331,31 @@ def find_files(
     return found
 
 
-def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
-    """Returns the prefix of the checkpoint of this name; None leaves it to `find_files`.
+def _vocabulary_by_name(folder: str, label: str, *, is_required: bool) -> Dict[str, str]:
+    if _fitting(folder, _SPM_MODELS):
+        return {"spm_model_file": _only(folder, _SPM_MODELS, SPM_MODEL_NAME, label=label)}
+    if is_required or _fitting(folder, _WORDPIECES):
+        wanted = "a SentencePiece model or vocab.txt"
+        return {"vocab_file": _only(folder, _WORDPIECES, wanted, label=label)}
+    return {}
 
-    Raises:
-      ValueError: there is none of this name.
-    """
+
+def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
+    """Returns the prefix of the checkpoint of this name; None leaves it to `find_files`."""
     if not name or not tf.io.gfile.isdir(folder):
         return None
     return checkpoint_init.resolve_checkpoint(os.path.join(folder, name))
 
 
 def vocabulary_of(
-    found: ModelFiles, folder: str, settings: Any, *, label: str
+    found: ModelFiles, folder: str, settings: Settings, *, label: str
 ) -> Optional[model_vocabulary.Vocabulary]:
     """Returns the vocabulary among a model's files, with what its folder records of lower case.
 
-    Args:
-      found: what `find_files` returned.
-      folder: of the model.
-      settings: util.flags.Settings with do_lower_case, which counts where nothing is recorded.
-      label: what messages call the folder.
+    Where nothing is recorded, settings.do_lower_case counts. `label` is for messages.
 
     Raises:
-      ValueError: somebody gave --do_lower_case otherwise than the folder records it.
+      ValueError: --do_lower_case was given and contradicts the folder's record.
     """
     for key in model_vocabulary.KEYS:
         path = getattr(found, key)
@@ -409,28 +365,18 @@ def vocabulary_of(
     return None
 
 
-def _lower_case(folder: str, path: str, settings: Any, *, label: str) -> bool:
+def _lower_case(folder: str, path: str, settings: Settings, *, label: str) -> bool:
     recorded = model_vocabulary.recorded_lower_case(folder, path)
     if recorded is None or recorded == settings.do_lower_case:
         return settings.do_lower_case
     described = "uncased (text is made lower case)" if recorded else "cased"
-    if "do_lower_case" in getattr(settings, "given", ()):
+    if "do_lower_case" in settings.given:
         raise ValueError(
             f"--do_lower_case={str(settings.do_lower_case).lower()} contradicts {label}, where the "
             f"model is recorded as {described}. Leave the flag out."
         )
     _LOGGER.info("The model of %s is %s, as is recorded there.", label, described)
     return recorded
-
-
-def _recorded_vocabulary(folder: str) -> Dict[str, str]:
-    """The flag for the vocabulary that a folder records, and the file."""
-    description, _ = model_vocabulary.read_description(folder)
-    found = {
-        key: model_vocabulary.find_recorded(folder, description, key)
-        for key in model_vocabulary.KEYS
-    }
-    return {key: path for key, path in found.items() if path}
 
 
 def _fitting(folder: str, pattern: str) -> List[str]:
@@ -445,21 +391,17 @@ def _only(folder: str, pattern: str, wanted: str, *, label: str) -> str:
     if wanted in fitting:
         fitting = [wanted]
     if len(fitting) != 1:
-        there = ", ".join(fitting or _fitting(folder, ".*")) or "nothing"
+        present = _fitting(folder, ".*")
+        inner = (os.path.join(folder, name.rstrip("/")) for name in present)
+        # An archive may have been unpacked into the folder that is named.
+        meant = [path for path in inner if tf.io.gfile.exists(os.path.join(path, CONFIG_NAME))]
         raise ValueError(
-            f"{label} should hold {wanted}; found: {there}. {_inner_folder(folder)}Name the file "
-            "by its own flag (--albert_config_file, --spm_model_file or --vocab_file)."
+            f"{label} should hold {wanted}; found: {', '.join(fitting or present) or 'nothing'}. "
+            + (f"Did you mean {meant[0]}? " if meant else "")
+            + "Name the file by its own flag (--albert_config_file, --spm_model_file or "
+            "--vocab_file)."
         )
     return os.path.join(folder, fitting[0])
-
-
-def _inner_folder(folder: str) -> str:
-    """A hint for those who name the folder that an archive was unpacked in."""
-    for name in _fitting(folder, ".*"):
-        inner = os.path.join(folder, name.rstrip("/"))
-        if tf.io.gfile.exists(os.path.join(inner, CONFIG_NAME)):
-            return f"Did you mean {inner}? "
-    return ""
 
 
 def _checkpoint_in(folder: str) -> str:
@@ -473,13 +415,11 @@ def _checkpoint_in(folder: str) -> str:
 
 
 def _check_vocabulary(found: ModelFiles) -> None:
-    """One that only lies in the same folder has to fit exactly."""
-    assert found.albert_config_file
     vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
     tokenizer = tokenization.FullTokenizer(found.vocab_file, True, found.spm_model_file)
     if len(tokenizer.vocab) != vocab_size:
         raise ValueError(
-            f"{found.spm_model_file or found.vocab_file} has {len(tokenizer.vocab)} tokens, but "
+            f"{found.vocabulary} has {len(tokenizer.vocab)} tokens, but "
             f"the vocab_size of {found.albert_config_file} is {vocab_size}: they do not belong "
             "together. Put the model's own vocabulary into the folder, or name one by "
             "--spm_model_file or --vocab_file."
@@ -490,57 +430,54 @@ def _check_vocabulary(found: ModelFiles) -> None:
 # The flags of a script.
 
 
-def completed(settings: Any, *, with_vocabulary: bool = True) -> Any:
+def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> ModelSettings:
     """Returns settings in which the parts of the model are named that its folder holds.
 
     --albert_dir, a folder or the name of a released model, stands for --albert_config_file,
     --init_checkpoint and the vocabulary where they are not given. Without it, what
     --init_checkpoint lacks beside it is looked for in the checkpoint's own folder. What the folder
-    records of lower case goes before the default of --do_lower_case. It does no harm to complete
-    settings twice.
+    records of lower case takes precedence over the default of --do_lower_case. Settings may be
+    completed twice.
 
     Args:
-      settings: util.flags.Settings with albert_dir, albert_config_file and init_checkpoint; may
-        have spm_model_file, vocab_file, do_lower_case and albert_hub_module_handle.
-      with_vocabulary: off for a script that rarely needs one: none is looked for.
+      settings: with albert_dir, albert_config_file and init_checkpoint; may have spm_model_file,
+        vocab_file, do_lower_case and albert_hub_module_handle.
+      with_vocabulary: False: no vocabulary is looked for.
 
     Raises:
       ValueError: a folder beside a hub module; or what `find_files`, `vocabulary_of` and
-        checkpoint_init.resolve_checkpoint raise.
+        resolve_checkpoint raise.
       ConnectionError: a released model cannot be downloaded.
     """
     flags, folder = settings.to_dict(), settings.albert_dir
     if flags.get("albert_hub_module_handle"):
         if folder:
             raise ValueError(
-                f"--albert_dir={folder} has no place beside --albert_hub_module_handle: the module "
-                "brings its weights. Leave one of them out."
+                f"--albert_dir={folder} and --albert_hub_module_handle exclude each other: the "
+                "module brings its weights. Leave one of them out."
             )
         return settings
-    named = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
+    found = ModelFiles(*(flags.get(field) or None for field in ModelFiles._fields))
     has_tokenizer = with_vocabulary and "spm_model_file" in flags
     changes: Dict[str, Any] = {}
+    is_complete, start = False, found.init_checkpoint
     if folder:
         folder = changes["albert_dir"] = local_folder(folder, "albert_dir")
         label, vocabulary = f"--albert_dir={folder}", "required"
-    elif named.init_checkpoint and (has_tokenizer or not named.albert_config_file):
-        label, vocabulary = f"The folder of --init_checkpoint={named.init_checkpoint}", "optional"
-        if named.albert_config_file and named.has_vocabulary:
-            # Nothing is lacking. The checkpoint may be gone since a training has begun from it.
-            folder, vocabulary = named.init_checkpoint, "known"
-            folder = folder if tf.io.gfile.isdir(folder) else os.path.dirname(folder) or "."
-        else:
-            prefix = checkpoint_init.resolve_checkpoint(named.init_checkpoint)
-            folder = os.path.dirname(prefix) or "."
+    elif start and (has_tokenizer or not found.albert_config_file):
+        label, vocabulary = f"The folder of --init_checkpoint={start}", "optional"
+        # Then the checkpoint is not read: it may be gone since a training has begun from it.
+        is_complete = bool(found.albert_config_file and found.vocabulary)
+        prefix = start if is_complete else checkpoint_init.resolve_checkpoint(start)
+        folder = prefix if tf.io.gfile.isdir(prefix) else os.path.dirname(prefix) or "."
     else:
         return settings
-    found = named
-    if vocabulary != "known":
+    if not is_complete:
         wanted = vocabulary if has_tokenizer else "unused"
-        found = find_files(folder, named, label=label, vocabulary=wanted)
+        found = find_files(folder, found, label=label, vocabulary=wanted)
     changes.update((name, value) for name, value in found._asdict().items() if value)
-    if has_tokenizer and found.has_vocabulary and "do_lower_case" in flags:
+    if has_tokenizer and found.vocabulary and "do_lower_case" in flags:
         recorded = vocabulary_of(found, folder, settings, label=label)
         changes["do_lower_case"] = recorded and recorded.do_lower_case
     new = {name: value for name, value in changes.items() if flags.get(name, value) != value}
-    return settings.replace(**new) if new else settings
+    return cast(ModelSettings, settings.replace(**new)) if new else settings

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a fine-tuned model as a SavedModel that any TensorFlow serves, of either runtime.
 
-The graph holds plain operations on float32 and no compiled clusters. A SavedModel has two ways in:
+The graph holds plain operations on float32 and no compiled clusters. It has two signatures:
 
   serving_default  serialized tf.Examples with input_ids, input_mask and segment_ids of one length
   ids              the same as int32 tensors, of whatever batch size and length the model takes
@@ -12,11 +12,10 @@ Beside it, in assets.extra, lie the vocabulary and the description of the model.
 Dimensions: B batch, S sequence.
 """
 
-import contextlib
 import logging
 import os
 import time
-from typing import Callable, Iterator, Mapping, NamedTuple, Optional, Sequence
+from typing import Callable, Mapping, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
@@ -54,7 +53,7 @@ def export_saved_model(
     constants: Optional[Mapping[str, float]] = None,
     extra_files: Optional[Mapping[str, bytes]] = None,
 ) -> str:
-    """Writes export_dir/<seconds since 1970>, whole or not at all.
+    """Writes export_dir/<seconds since 1970>, whole or not at all, and returns this folder.
 
     Args:
       export_dir: parent of the new folder; made if need be.
@@ -65,16 +64,13 @@ def export_saved_model(
       constants: further outputs by name.
       extra_files: content of the files for assets.extra, by name.
 
-    Returns:
-      The new folder.
-
     Raises:
       ValueError: the checkpoint lacks a variable, or an operation is not portable.
     """
     graph = tf.Graph()
     with graph.as_default():
         serialized = tf.placeholder(tf.string, [None], "input_example_tensor")
-        inputs = _relaxed(_parse(serialized, max_seq_length))
+        inputs = _parse(serialized, max_seq_length)
         # TensorFlow 2 sees the weights of a SavedModel only if they are resource variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
             outputs = dict(build_outputs(inputs))
@@ -88,7 +84,8 @@ def export_saved_model(
         }
         with tf.Session(graph=graph, config=precision.session_config()) as session:
             checkpoint_init.restore_weights(session, checkpoint)
-            with _new_folder(export_dir) as (temporary, folder):
+            folder = _new_folder(export_dir)
+            with files.atomic_folder(folder) as temporary:
                 _save(session, temporary, signatures)
                 _write_extra(temporary, extra_files or {})
     _LOGGER.info("Exported %s to %s.", checkpoint, folder)
@@ -96,7 +93,7 @@ def export_saved_model(
 
 
 def _parse(serialized: tf.Tensor, length: int) -> Inputs:
-    """The features of serialized examples, int32 [B, length]."""
+    """The features of serialized examples, or what is fed in their place, int32 [B, S]."""
     # tf.io.parse_example of TensorFlow 2 makes an operation that 1.15 does not have.
     parsed = tf.raw_ops.ParseExample(
         serialized=serialized,
@@ -107,21 +104,18 @@ def _parse(serialized: tf.Tensor, length: int) -> Inputs:
         sparse_types=[],
         dense_shapes=[[length]] * len(Inputs._fields),
     )
-    return Inputs(*(tf.cast(values, tf.int32) for values in parsed.dense_values))
-
-
-def _relaxed(inputs: Inputs) -> Inputs:
-    """The same tensors, which may be fed with any batch size and length instead of examples."""
+    found = [tf.cast(values, tf.int32) for values in parsed.dense_values]
+    # Another batch size and length may be fed.
     return Inputs(
         *(
-            tf.placeholder_with_default(tensor, [None, None], name)  # [B, S]
-            for name, tensor in inputs._asdict().items()
+            tf.placeholder_with_default(values, [None, None], name)
+            for values, name in zip(found, Inputs._fields)
         )
     )
 
 
 def check_portable(graph: tf.Graph) -> None:
-    """Makes sure that a graph holds no operation that only this machine or build could run.
+    """Checks that a graph holds no operation that only this machine or build could run.
 
     Raises:
       ValueError: it does; the message names them.
@@ -140,16 +134,12 @@ def check_portable(graph: tf.Graph) -> None:
         )
 
 
-@contextlib.contextmanager
-def _new_folder(export_dir: str) -> Iterator[Sequence[str]]:
-    """Yields (temporary folder, its name after success); nothing remains after a failure."""
+def _new_folder(export_dir: str) -> str:
     tf.io.gfile.makedirs(export_dir)
     number = int(time.time())
     while tf.io.gfile.exists(os.path.join(export_dir, str(number))):
         number += 1  # a second export within a second
-    folder = os.path.join(export_dir, str(number))
-    with files.atomic_folder(folder) as temporary:
-        yield temporary, folder
+    return os.path.join(export_dir, str(number))
 
 
 def _save(session: tf.Session, folder: str, signatures: Mapping[str, object]) -> None:
@@ -168,8 +158,8 @@ def _save(session: tf.Session, folder: str, signatures: Mapping[str, object]) ->
 def make_portable(path: str) -> None:
     """Rewrites a saved_model.pb so that TensorFlow 1.15 can load what 2.15 wrote.
 
-    Attributes at their default go, for an older TensorFlow may not know them; so does one of
-    variables, for messages only, that 1.15 refuses.
+    Attributes at their default go, because an older TensorFlow may not know them; so does one of
+    variables, used in messages only, that 1.15 refuses.
     """
     saved_model = saved_model_pb2.SavedModel()
     with files.open_to_read(path) as stream:
@@ -184,9 +174,7 @@ def make_portable(path: str) -> None:
 
 
 def _write_extra(folder: str, contents: Mapping[str, bytes]) -> None:
-    extra = os.path.join(folder, EXTRA_FOLDER)
-    if contents:
-        tf.io.gfile.makedirs(extra)
     for name, content in contents.items():
-        with tf.io.gfile.GFile(os.path.join(extra, name), "wb") as stream:
+        tf.io.gfile.makedirs(os.path.join(folder, EXTRA_FOLDER))
+        with tf.io.gfile.GFile(os.path.join(folder, EXTRA_FOLDER, name), "wb") as stream:
             stream.write(content)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warm start: takes a model's first weights from a checkpoint, checked and reported.
 
-Every variable of the backbone is found with its shape, or the run stops with the list of those that
-are not. Heads are loaded where the checkpoint has them and are new where it has not.
+Every variable of the backbone has to be there with its shape. Heads are loaded where the checkpoint
+has them and are new where it has not.
 """
 
 import os
@@ -22,76 +22,48 @@ OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
 _OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power")
 _MOST_LISTED = 12
 
-# A variable of the layouts one meets under the same file names, and what to do about each.
+# A variable of other layouts under the same file names, and what to do about each.
+_CONVERT = "Convert it first: python -m albert.convert_checkpoint {} --input_dir=FOLDER "
+_CONVERT += "--output_dir=NEW"
 _FOREIGN_LAYOUTS = {
-    r"^bert/encoder/layer_shared/": (
-        "The checkpoint has albert_zh's layout (bert/encoder/layer_shared). Convert it first: "
-        "python -m albert.convert_checkpoint from_albert_zh --input_dir=FOLDER --output_dir=NEW"
-    ),
-    r"^bert/encoder/layer_\d+/": (
-        "The checkpoint is one of BERT (bert/encoder/layer_0, ...), whose layers share nothing: "
-        "take an ALBERT checkpoint."
-    ),
-    r"albert_layer_groups": (
-        "The checkpoint has the variable names of Hugging Face's ALBERT. Convert the model's "
-        "folder: python -m albert.convert_checkpoint from_huggingface --input_dir=FOLDER "
-        "--output_dir=NEW"
-    ),
-    r"\.ATTRIBUTES/VARIABLE_VALUE$|^_CHECKPOINTABLE_OBJECT_GRAPH$": (
-        "The checkpoint was written by tf.train.Checkpoint or Keras, which save objects and not "
-        "variable names: save it again with tf.compat.v1.train.Saver."
-    ),
-    r"^module/bert/": (
-        "The variables are those of a TF-Hub module: give the module's handle in place of a "
-        "checkpoint."
-    ),
+    r"^bert/encoder/layer_shared/": "The checkpoint has albert_zh's layout. "
+    + _CONVERT.format("from_albert_zh"),
+    r"^bert/encoder/layer_\d+/": "The checkpoint is one of BERT, whose layers share nothing: take "
+    "an ALBERT checkpoint.",
+    r"albert_layer_groups": "The checkpoint has the variable names of Hugging Face's ALBERT. "
+    + _CONVERT.format("from_huggingface"),
+    r"\.ATTRIBUTES/VARIABLE_VALUE$|^_CHECKPOINTABLE_OBJECT_GRAPH$": "The checkpoint was written by "
+    "tf.train.Checkpoint or Keras, which save objects and not variable names: save it again with "
+    "tf.compat.v1.train.Saver.",
+    r"^module/bert/": "The variables are those of a TF-Hub module: give the module's handle in "
+    "place of a checkpoint.",
 }
 _FOREIGN_FILES = (".bin", ".safetensors", ".pt", ".pth", ".h5", ".msgpack", ".onnx")
 
 
 class Entry(NamedTuple):
-    """A variable of the model or of the checkpoint.
-
-    Attributes:
-      name: of the variable.
-      shape: in the model, or of one that is only in the checkpoint, there.
-      remark: why the checkpoint's value is not taken, if it has one.
-      source: the variable of the checkpoint whose value is taken.
-    """
+    """A variable of the model or of the checkpoint."""
 
     name: str
     shape: Tuple[int, ...]
-    remark: str = ""
-    source: str = ""
+    remark: str = ""  # why the checkpoint's value is not taken, if it has one
+    source: str = ""  # the variable of the checkpoint whose value is taken
 
 
 class Report(NamedTuple):
-    """What a warm start did with each variable.
+    """What a warm start did with each variable."""
 
-    Attributes:
-      checkpoint: prefix of the checkpoint.
-      loaded: variables of the model that take a value from it.
-      new: variables of the model that keep their random initial values.
-      left_over: variables of the checkpoint that nothing takes.
-      optimizer_state: slots and counters of the checkpoint, which a warm start never takes.
-    """
-
-    checkpoint: str
-    loaded: Tuple[Entry, ...]
-    new: Tuple[Entry, ...]
-    left_over: Tuple[Entry, ...]
-    optimizer_state: Tuple[Entry, ...]
+    checkpoint: str  # prefix
+    loaded: Tuple[Entry, ...]  # variables of the model that take a value from it
+    new: Tuple[Entry, ...]  # variables of the model that keep their random initial values
+    left_over: Tuple[Entry, ...]  # variables of the checkpoint that nothing takes
+    optimizer_state: Tuple[Entry, ...]  # slots and counters, which a warm start never takes
 
 
 class WarmStart(NamedTuple):
-    """A checked warm start.
+    """A checked warm start."""
 
-    Attributes:
-      scaffold_fn: for TPUEstimatorSpec if use_tpu was given, else None.
-      report: what was loaded and what not.
-    """
-
-    scaffold_fn: Optional[Callable[[], tf.train.Scaffold]]
+    scaffold_fn: Optional[Callable[[], tf.train.Scaffold]]  # of a TPUEstimatorSpec, with use_tpu
     report: Report
 
 
@@ -174,7 +146,6 @@ def _prefixes_in(folder: str) -> List[str]:
 
 
 def _found_in(folder: str) -> str:
-    """Returns a sentence on what there is to choose from."""
     prefixes = _prefixes_in(folder)
     if prefixes:
         return f"Checkpoints in {folder!r}: {wording.listed(prefixes)}."
@@ -193,10 +164,9 @@ def warm_start(
     init_from_group0: bool = False,
     use_tpu: bool = False,
 ) -> WarmStart:
-    """Makes variables take their initial values from a checkpoint, and says what came of it.
+    """Makes variables take their initial values from a checkpoint.
 
-    Optimizer slots and the global step are never taken: that is what resuming in the same
-    output_dir does.
+    Optimizer slots and the global step are never taken: resuming in the same output_dir does that.
 
     Args:
       init_checkpoint: whatever `resolve_checkpoint` takes.
@@ -227,7 +197,7 @@ def warm_start(
             new.append(Entry(name, shape, fault if source in tensors else ""))
     if wrong or not loaded:
         raise ValueError(_refusal(checkpoint, wrong, tensors))
-    # Here, where a sentence is possible: they are read deep inside of TensorFlow.
+    # Here, because TensorFlow reads them where its error would name no file.
     checkpoint_files.check_whole(checkpoint, takers)
     unused = [Entry(name, tensors[name].shape) for name in sorted(set(tensors) - set(takers))]
     state = tuple(entry for entry in unused if is_optimizer_state(entry.name))
@@ -275,7 +245,6 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
 
 
 def _read_index(checkpoint: str) -> Dict[str, _Tensor]:
-    """Returns the shapes and dtypes of a checkpoint's tensors."""
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
         dtypes = reader.get_variable_to_dtype_map()
@@ -284,7 +253,7 @@ def _read_index(checkpoint: str) -> Dict[str, _Tensor]:
 
 
 def _name(variable: tf.Variable) -> str:
-    """Returns a variable's name in checkpoints."""
+    """A variable's name in checkpoints."""
     return re.sub(r":\d+$", "", variable.name)
 
 
@@ -319,22 +288,18 @@ def is_optimizer_state(name: str) -> bool:
 
 
 def _refusal(checkpoint: str, wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
-    """Returns the message for a checkpoint that does not fit."""
+    """The message for a checkpoint that does not fit."""
     lines = [f"The checkpoint {checkpoint!r} does not fit the model."]
     if not wrong:
         lines[0] += " None of the model's variables is in it."
-    lines += [
-        f"  {entry.name} {list(entry.shape)}: in the checkpoint it {entry.remark}"
-        for entry in wrong[:_MOST_LISTED]
-    ]
+    lines += [f"  {_described(entry)}" for entry in wrong[:_MOST_LISTED]]
     if len(wrong) > _MOST_LISTED:
         lines.append(f"  and {len(wrong) - _MOST_LISTED} more")
-    lines.append(_remedy(wrong, tensors))
-    return "\n".join(lines)
+    return "\n".join([*lines, _remedy(wrong, tensors)])
 
 
 def _remedy(wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
-    """Returns the most likely reason and what to do."""
+    """The most likely reason and what to do."""
     for pattern, advice in _FOREIGN_LAYOUTS.items():
         if any(re.search(pattern, name) for name in tensors):
             return advice

@@ -532,6 +532,48 @@ def help_text(flag_values: flags.FlagValues, names: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+def define_encoder_flags(flag_values: flags.FlagValues):
+    """Defines the flags that name a pretrained model to run: embed's and fill_mask's."""
+    define_model_flags(flag_values, config_required=False)
+    define_tokenizer_flags(flag_values)
+    integer(
+        flag_values,
+        "max_seq_length",
+        None,
+        lower_bound=4,
+        help="Tokens of a text, with its special ones, that the model reads at most; by default as "
+        "many as it has positions for.",
+    )
+
+
+def define_text_flags(flag_values: flags.FlagValues, *, output: str):
+    """Defines the flags of a script that answers texts; `output` says what it writes."""
+    path(flag_values, "input_file", "-", help="Texts, one line each; - is standard input.")
+    string(
+        flag_values,
+        "columns",
+        None,
+        help="Where the input holds the text, or with a comma the two texts: numbers of columns "
+        "(from 0), or names of JSON fields or of columns, which the first line then names.",
+    )
+    path(
+        flag_values,
+        "output_file",
+        "-",
+        help=f"File for the {output}, which is there when it is complete. - is standard output.",
+    )
+    integer(
+        flag_values, "predict_batch_size", 32, lower_bound=1, help="Texts to run together at most."
+    )
+    choice(
+        flag_values,
+        "precision",
+        "float32",
+        choices=PRECISIONS,
+        help="Type of the products and activations; a hub module has float32 alone.",
+    )
+
+
 # ---------------------------------------------------------------------------------------------
 # From flags to a running script.
 
@@ -786,7 +828,7 @@ def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verb
 
 
 def run(
-    main: Callable[[Settings], Optional[int]],
+    main: Callable[[Any], Optional[int]],
     define_flags: DefineFlags,
     *,
     usage: str,

@@ -29,7 +29,7 @@ LENGTH = 32
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    """The folder of a model whose vocabulary nothing records, under a name of one's own."""
+    """The folder of a model without a vocabulary."""
     folder = released_archives.write_model(tmp_path_factory.mktemp("plain") / "model")
     (folder / "30k-clean.model").unlink()
     (folder / "30k-clean.vocab").unlink()
@@ -38,7 +38,7 @@ def plain(tmp_path_factory):
 
 @pytest.fixture
 def cased(plain, tmp_path):
-    """A folder of the same model, which records a cased vocabulary."""
+    """A folder of the same model, which records a cased vocabulary of another name."""
     folder = tmp_path / "cased"
     shutil.copytree(str(plain), str(folder))
     model_vocabulary.put(str(folder), Vocabulary("spm_model_file", str(SPM_MODEL), False), "my.v1")
@@ -59,84 +59,71 @@ def test_what_a_folder_records_is_taken_with_its_lower_casing(cased):
     settings = completed(f"--albert_dir={cased}")
     assert settings.spm_model_file == str(cased / "my.v1") and settings.do_lower_case is False
     named = [f"--init_checkpoint={cased}", f"--albert_config_file={cased}/albert_config.json"]
-    assert completed(named[0]).do_lower_case is False
-    assert completed(*named, f"--spm_model_file={cased}/my.v1").do_lower_case is False
-    named = completed(f"--albert_dir={cased}", f"--spm_model_file={SPM_MODEL}")
-    assert (named.spm_model_file, named.do_lower_case) == (str(SPM_MODEL), False)  # the same one
-    other = completed(f"--albert_dir={cased}", f"--vocab_file={WORDPIECES}")
-    assert other.do_lower_case is True
-
-
-def test_a_flag_that_contradicts_the_record_is_refused(cased):
-    assert completed(f"--albert_dir={cased}", "--nodo_lower_case").do_lower_case is False
+    for arguments, is_lower in (
+        (named[:1], False),
+        ([*named, f"--spm_model_file={cased}/my.v1"], False),
+        ([f"--albert_dir={cased}", f"--spm_model_file={SPM_MODEL}"], False),  # the same one
+        ([f"--albert_dir={cased}", f"--vocab_file={WORDPIECES}"], True),
+        ([f"--albert_dir={cased}", "--nodo_lower_case"], False),
+    ):
+        assert completed(*arguments).do_lower_case is is_lower
     with pytest.raises(ValueError, match="do_lower_case"):
         completed(f"--albert_dir={cased}", "--do_lower_case")
-
-
-def test_a_folder_without_a_record_goes_by_the_flag(cased):
     (cased / "vocabulary.json").unlink()
     (cased / "my.v1").rename(cased / "my.model")
     assert completed(f"--albert_dir={cased}").do_lower_case is True
     assert completed(f"--albert_dir={cased}", "--nodo_lower_case").do_lower_case is False
 
 
-def test_a_fine_tuned_folder_brings_its_vocabulary(plain, tmp_path):
-    folder = tmp_path / "tuned"
-    shutil.copytree(str(plain), str(folder))
+def test_a_fine_tuned_folder_brings_its_vocabulary(cased):
+    (cased / "vocabulary.json").unlink()
     sha256 = model_vocabulary.sha256_of(str(SPM_MODEL))
-    for place, path in ((SPM_MODEL, SPM_MODEL), ("/nowhere/tiny.model", folder / "tiny.model")):
-        if path != SPM_MODEL:  # the folder has moved, and the vocabulary with it
-            shutil.copy(str(SPM_MODEL), str(path))
-        recorded = {"path": str(place), "sha256": sha256}
-        content = {"do_lower_case": False, "spm_model_file": recorded}
-        (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
-        settings = completed(f"--albert_dir={folder}")
-        assert (settings.spm_model_file, settings.do_lower_case) == (str(path), False)
-
-
-@pytest.mark.parametrize("damage", ["gone", "changed", "record"])
-def test_a_recorded_vocabulary_that_cannot_be_used_is_named(cased, damage):
-    if damage == "gone":
-        (cased / "my.v1").unlink()
-    else:
-        name = "my.v1" if damage == "changed" else "vocabulary.json"
-        (cased / name).write_text("[", encoding="utf-8")
-    with pytest.raises(ValueError, match="vocabulary.json" if damage == "record" else "my.v1"):
-        completed(f"--albert_dir={cased}")
+    # The second folder has moved, and the vocabulary with it.
+    for recorded, found in ((SPM_MODEL, SPM_MODEL), ("/nowhere/my.v1", cased / "my.v1")):
+        vocabulary = {"path": str(recorded), "sha256": sha256}
+        content = {"do_lower_case": False, "spm_model_file": vocabulary}
+        (cased / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
+        settings = completed(f"--albert_dir={cased}")
+        assert (settings.spm_model_file, settings.do_lower_case) == (str(found), False)
 
 
 @pytest.mark.parametrize(
-    "text",
+    "name, text",
     [
-        '{"spm_model_file": "x"}',
-        '{"spm_model_file": {"path": 3, "sha256": ""}}',
-        "[]",
-        "[" * 100000,
+        ("my.v1", None),
+        ("my.v1", "["),
+        ("vocabulary.json", "["),
+        ("vocabulary.json", '{"spm_model_file": "x"}'),
+        ("vocabulary.json", '{"spm_model_file": {"path": 3, "sha256": ""}}'),
+        ("vocabulary.json", '{"spm_model_file": {"path": "x"}}'),
+        ("vocabulary.json", "[]"),
+        ("vocabulary.json", "[" * 100000),
     ],
-    ids=len,
+    ids=range(8),
 )
-def test_a_record_of_another_kind_is_named(cased, text):
-    (cased / "vocabulary.json").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match="vocabulary.json"):
+def test_a_vocabulary_or_record_that_cannot_be_used_is_named(cased, name, text):
+    (cased / name).unlink()
+    if text is not None:
+        (cased / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=name):
         completed(f"--albert_dir={cased}")
 
 
-def test_a_copy_stays_within_its_folder(tmp_path):
+def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_path):
     vocabulary = Vocabulary("spm_model_file", str(SPM_MODEL))
     path = model_vocabulary.put(str(tmp_path / "a" / "b"), vocabulary, "../../x.model")
     assert path == str(tmp_path / "a" / "b" / "x.model")
-
-
-def test_another_file_of_the_same_name_stays(tmp_path):
-    (tmp_path / "tiny.model").write_text("mine", encoding="utf-8")
+    folder = tmp_path / "c"
+    folder.mkdir()
+    (folder / "tiny.model").write_text("mine", encoding="utf-8")
     for _ in range(2):
-        path = model_vocabulary.put(str(tmp_path), Vocabulary("spm_model_file", str(SPM_MODEL)))
-    assert (tmp_path / "tiny.model").read_text(encoding="utf-8") == "mine"
+        path = model_vocabulary.put(str(folder), vocabulary)
+    assert (folder / "tiny.model").read_text(encoding="utf-8") == "mine"
     assert model_vocabulary.sha256_of(path) == model_vocabulary.sha256_of(str(SPM_MODEL))
-    assert len(os.listdir(str(tmp_path))) == 3
-    description, _ = model_vocabulary.read_description(str(tmp_path))
-    found = model_vocabulary.find_recorded(str(tmp_path), description, "spm_model_file")
-    assert found == path
+    assert len(os.listdir(str(folder))) == 3
+    description, _ = model_vocabulary.read_description(str(folder))
+    found = model_vocabulary.recorded_files(str(folder), description)
+    assert found == {"spm_model_file": path, "vocab_file": None}
 
 
 def test_a_sweep_and_an_export_keep_to_the_record(cased, tmp_path):
@@ -215,7 +202,7 @@ def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_p
 
 def test_a_model_of_another_vocabulary_is_not_trained_on(cased_records, tmp_path):
     model_vocabulary.put(str(tmp_path / "out"), Vocabulary("vocab_file", str(WORDPIECES), False))
-    with pytest.raises(ValueError, match="another vocabulary"):
+    with pytest.raises(ValueError, match="--output_dir"):
         keep(cased_records, tmp_path / "out")
     model_vocabulary.put(str(tmp_path / "same"), Vocabulary("spm_model_file", str(SPM_MODEL), True))
     with pytest.raises(ValueError, match="do_lower_case"):

@@ -1076,7 +1076,7 @@ PARTS: Dict[str, Part] = {
             ),
             Fault(
                 "segments for the mask",
-                "pretrained/hub.py",
+                "pretrained/inference.py",
                 'input_mask=inputs["input_mask"],',
                 'input_mask=inputs["segment_ids"],',
             ),

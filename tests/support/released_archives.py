@@ -11,10 +11,11 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from tests.support import pretrained_models
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
-SPM_MODEL = FIXTURES / "tiny.model"  # 400 pieces
-WORDPIECES = FIXTURES / "wordpiece_vocab.txt"  # 257 pieces
+SPM_MODEL = pretrained_models.VOCABULARY  # 400 tokens
+WORDPIECES = pretrained_models.WORDPIECES  # 257 tokens
 
 CONFIG = {
     "vocab_size": 400,
@@ -35,16 +36,7 @@ CONFIG = {
 
 def build_pretraining_model(config: modeling.AlbertConfig) -> None:
     """Makes the variables of the encoder and both pretraining heads in the default graph."""
-    ids = tf.zeros([1, 4], tf.int32)
-    model = modeling.AlbertModel(config, False, ids, scope="bert")
-    modeling.masked_lm_logits(
-        config,
-        model.get_sequence_output(),
-        model.get_embedding_table(),
-        positions=tf.zeros([1, 1], tf.int32),
-        projection=model.get_embedding_projection(),
-    )
-    modeling.sentence_order_logits(config, model.get_pooled_output())
+    pretrained_models.build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
 
 
 def write_checkpoint(
