@@ -1,12 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What `python -m albert.plan` says, against processes that train: peak memory.
+"""The memory that `python -m albert.plan` predicts, compared with training processes.
 
     python benchmarks/plan_check.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python
     python benchmarks/plan_check.py --runs albert_base_v2:16x128 albert_base_v2:16x128:recompute
 
-A run is CONFIG:BATCHxLENGTH and then, each after a colon, what differs from float32 and a
-classification: bfloat16, recompute, a task, accumulation=N, or @N for the N-th Python only. Memory
+A run is CONFIG:BATCHxLENGTH, followed by what differs from a float32 classification, each after a
+colon: bfloat16, recompute, a task, accumulation=N, or @N for the N-th Python only. Memory
 is the largest resident set of a process that makes --updates updates.
 """
 
