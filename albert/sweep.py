@@ -161,15 +161,8 @@ def model_flags(settings: SweepSettings) -> Dict[str, Any]:
 def find_tasks(names: Optional[str], suite: str, data_dir: str) -> List[classifier_tasks.Task]:
     """Returns the tasks to run, those with a borrowed model last.
 
-    Args:
-      names: separated by commas or spaces; empty: those of the suite that have a folder with data
-        below `data_dir`.
-      suite: a key of SUITES.
-      data_dir: the folder of all tasks.
-
-    Raises:
-      ValueError: a task that is unknown, named twice or without the task that lends its model; or
-        no task at all.
+    Empty names mean the tasks of the suite with data in a folder of their own below `data_dir`.
+    Raises ValueError for a task that is unknown, named twice or without its lender, or for none.
     """
     listed = re.split(r"[,\s]+", (names or "").strip())
     tasks = [classifier_tasks.get_task(name) for name in listed if name]
