@@ -109,10 +109,10 @@ def measure_cell(cell, runs, arguments):
             "batch": batch,
             "updates": arguments.updates,
         }
-        told = training_process.start(arguments.python, run, nice=arguments.nice)
-        run.update(told)
-        if "error" in told and not any(sign in str(told["error"]) for sign in OUT_OF_MEMORY):
-            raise SystemExit(f"{run} failed, and not for want of memory: {told['error']}")
+        found = training_process.start(arguments.python, run, nice=arguments.nice)
+        run.update(found)
+        if "error" in found and not any(sign in str(found["error"]) for sign in OUT_OF_MEMORY):
+            raise SystemExit(f"{run} failed, but not because of memory: {found['error']}")
         with open(arguments.output, "a", encoding="utf-8") as output:
             output.write(json.dumps(run) + "\n")
         runs[batch] = with_verdict(run, arguments)

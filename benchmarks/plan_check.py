@@ -62,7 +62,7 @@ def parse_run(text):
     return run, int(place) if place else None
 
 
-def planned(run, told):
+def planned(run, found):
     """The plan's memory in bytes."""
     from albert import plan
 
@@ -76,7 +76,7 @@ def planned(run, told):
         accumulation=run["accumulation"],
         predictions=run["predictions"],
     )
-    runtime = plan.TF2 if told["tensorflow"].startswith("2.") else plan.TF1
+    runtime = plan.TF2 if found["tensorflow"].startswith("2.") else plan.TF1
     return plan.memory(job, runtime)["peak"]
 
 
@@ -90,15 +90,15 @@ def check(arguments):
         for place, python in enumerate(arguments.pythons, 1):
             if only not in (None, place):
                 continue
-            told = training_process.start(python, run, nice=arguments.nice)
-            if "error" in told:
-                print(f"| | {text} | {told['error']} |", flush=True)
+            found = training_process.start(python, run, nice=arguments.nice)
+            if "error" in found:
+                print(f"| | {text} | {found['error']} |", flush=True)
                 continue
-            memory = planned(run, told)
+            memory = planned(run, found)
             print(
-                f"| {told['tensorflow']} | {text.partition('@')[0]}"
-                f" | {memory / 1e9:.2f} | {told['peak_memory'] / 1e9:.2f}"
-                f" | {memory / told['peak_memory']:.2f} |",
+                f"| {found['tensorflow']} | {text.partition('@')[0]}"
+                f" | {memory / 1e9:.2f} | {found['peak_memory'] / 1e9:.2f}"
+                f" | {memory / found['peak_memory']:.2f} |",
                 flush=True,
             )
 

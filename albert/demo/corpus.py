@@ -165,7 +165,7 @@ def read_corpus(folder: str = "") -> Corpus:
 
 
 def write_documents(documents: Iterable[Document], path: str) -> None:
-    """Writes one sentence a line and a blank line after each document."""
+    """Writes one sentence per line and a blank line after each document."""
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         for document in documents:
             file.write("\n".join(document.sentences) + "\n\n")
