@@ -307,12 +307,13 @@ class PlanSettings(flags_lib.Settings):
 def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
     """Defines the script's flags."""
     help_text = (
-        "A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be omitted."
+        "A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be omitted. "
+        "--albert_config_file and --albert_dir name other models."
     )
     flags_lib.string(flag_values, "name", None, help=help_text)
-    help_text = "Or the JSON file with the model's architecture."
+    help_text = "JSON file with the model's architecture."
     flags_lib.path(flag_values, "albert_config_file", help=help_text)
-    help_text = "Or the folder of a model, with albert_config.json."
+    help_text = "Folder of a model, with albert_config.json."
     flags_lib.path(flag_values, "albert_dir", help=help_text)
     flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and exit.")
     flags_lib.boolean(flag_values, "json", False, help="Print JSON instead of tables.")
