@@ -16,6 +16,7 @@ import pytest
 from albert import run_classifier, sweep
 from albert.classification import tasks as classifier_tasks
 from albert.util import flags as flags_lib
+from albert.util import progress
 from tests.support import classification_data
 from tests.support import fine_tuned_models as models
 
@@ -426,8 +427,8 @@ def test_a_metric_that_some_seed_lacks_is_left_out():
 def test_the_text_has_a_line_for_each_score():
     lines = sweep.format_table(sweep.make_rows(RUNS)).splitlines()
     assert [re.split(r"  +", line.strip()) for line in lines[2:]] == [
-        ["rte", "eval_accuracy", "3", "65.00", "13.23", "20", "200.0", "1:02"],
-        ["mrpc", "eval_accuracy", "1", "87.50", "-", "10", "-", "1:01"],
+        ["rte", "eval_accuracy", "3", "65.00", "13.23", "20", "200.0", progress.format_seconds(62)],
+        ["mrpc", "eval_accuracy", "1", "87.50", "-", "10", "-", progress.format_seconds(61)],
         ["f1", "1", "90.00", "-"],
     ]
     assert len({line.index("65.00") for line in lines if "65.00" in line}) == 1
