@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every fine-tuning task shares: the encoder, its vocabulary, and what a head is.
 
-A task brings a head: a function that takes features and an `Encoder`, and returns a `HeadOutput`.
+A head is a function that takes features and an `Encoder`, and returns a `HeadOutput`:
 
     def head(features, encoder):
         encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
-        logits = ...
         return HeadOutput(per_example_loss=..., outputs={"probabilities": ...}, watched={})
-
-    model_fn = training.model_fn.build_model_fn(settings, head)
 
 Dimensions: B batch, S sequence, H hidden.
 """
@@ -33,12 +30,11 @@ HEAD_INITIALIZER_RANGE = 0.02
 
 Features = Mapping[str, tf.Tensor]
 
-# ---------------------------------------------------------------------------------------------
-# The encoder.
+# ---- the encoder ----
 
 
 class Encoded(NamedTuple):
-    """What the encoder makes of sequences."""
+    """The encoder's outputs."""
 
     pooled_output: tf.Tensor  # float32 [B, H]
     sequence_output: tf.Tensor  # float32 [B, S, H]
@@ -61,19 +57,11 @@ class Encoder:
         dropout_seed: Optional[tf.Tensor] = None,
         **options: Any,
     ):
-        """Takes either a configuration or a module.
+        """Takes either a configuration or a TF1 hub module with the signature `tokens`.
 
-        Args:
-          config: AlbertConfig.
-          is_training: whether there is dropout.
-          hub_module: handle of a TF1 hub module with the signature `tokens`, in place of the
-            configuration. Its dropout is its own.
-          dropout_seed: int32 [2], see modeling.AlbertModel.
-          **options: use_one_hot_embeddings, compute_dtype, recompute and use_xla of AlbertModel;
-            they do not apply to a module.
-
-        Raises:
-          ValueError: neither is given.
+        `dropout_seed` and the options (scope, use_one_hot_embeddings, compute_dtype, recompute,
+        use_xla) are those of AlbertModel; a module has its own dropout and none of the options.
+        Raises ValueError where neither is given.
         """
         if not hub_module and config is None:
             raise ValueError("The encoder needs a configuration or the handle of a hub module.")
@@ -81,7 +69,7 @@ class Encoder:
         self.is_training = is_training
         self._hub_module = hub_module
         self._dropout_seed = dropout_seed
-        self._options = options
+        self._options = {"scope": "bert", **options}
 
     def __call__(
         self, input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor
@@ -98,7 +86,6 @@ class Encoder:
             input_ids,
             input_mask=input_mask,
             token_type_ids=segment_ids,
-            scope="bert",
             dropout_seed=self._dropout_seed,
             **self._options,
         )
@@ -115,7 +102,7 @@ _MODULES = "fine_tuning_hub_modules"
 
 
 def _module_in_graph(handle: str, is_training: bool) -> Any:
-    """The module of this graph; its variables are made once, outside of any loop."""
+    """The module of this graph; its variables are made once, outside any loop."""
     import tensorflow_hub as hub  # takes long to import, and most runs need none
 
     present = dict(tf.get_collection(_MODULES))
@@ -127,12 +114,11 @@ def _module_in_graph(handle: str, is_training: bool) -> Any:
     return present[handle]
 
 
-# ---------------------------------------------------------------------------------------------
-# A head.
+# ---- a head ----
 
 
 class HeadOutput(NamedTuple):
-    """What a head makes of a batch.
+    """A head's outputs for a batch.
 
     Attributes:
       per_example_loss: float32 [B]; None where there are no labels.
@@ -148,13 +134,12 @@ class HeadOutput(NamedTuple):
 Head = Callable[[Features, Encoder], HeadOutput]
 
 
-# ---------------------------------------------------------------------------------------------
-# Configuration and vocabulary, as flags name them.
+# ---- configuration and vocabulary, as flags name them ----
 
 
 @dataclasses.dataclass(frozen=True)
 class EncoderSettings(flags_lib.Settings):
-    """The flags that say which encoder it is, and how text is cut for it."""
+    """The flags that name the encoder and its vocabulary."""
 
     albert_config_file: Optional[str]
     init_checkpoint: Optional[str]
@@ -173,7 +158,7 @@ class Vocabulary(NamedTuple):
     file: str
 
     def description(self) -> Dict[str, Any]:
-        """Returns what another process needs to make the same tokenizer (JSON values)."""
+        """Returns the JSON values by which another process makes the same tokenizer."""
         path = self.file if "://" in self.file else os.path.abspath(self.file)
         sha256 = files.file_fingerprint(self.file)["sha256"]
         return {
@@ -187,9 +172,7 @@ def load_vocabulary(
 ) -> Vocabulary:
     """Returns the tokenizer that the flags name, or else the hub module's.
 
-    Args:
-      settings: has spm_model_file, vocab_file, do_lower_case and albert_hub_module_handle.
-      config: the model that must have a row for each piece; None if it is not known.
+    `config` is the model that must have a row for each token; None if it is not known.
 
     Raises:
       ValueError: no vocabulary, an unreadable one, or one that is not the model's.
@@ -198,45 +181,34 @@ def load_vocabulary(
     spm_model_file, vocab_file = settings.spm_model_file, settings.vocab_file
     if settings.albert_hub_module_handle and not spm_model_file and not vocab_file:
         info = tokenization.hub_vocabulary(settings.albert_hub_module_handle)
-        is_given = "do_lower_case" in getattr(settings, "given", ())
-        if is_given and do_lower_case != info.do_lower_case:
+        given = getattr(settings, "given", ())
+        if "do_lower_case" in given and do_lower_case != info.do_lower_case:
             raise ValueError(
                 f"--do_lower_case={str(do_lower_case).lower()} contradicts the module, which has "
                 f"do_lower_case={str(info.do_lower_case).lower()}. Leave the flag out."
             )
         do_lower_case = info.do_lower_case
-        if info.is_sentencepiece:
-            spm_model_file = info.vocab_file
-        else:
-            vocab_file = info.vocab_file
+        spm_model_file = info.vocab_file if info.is_sentencepiece else None
+        vocab_file = info.vocab_file
     tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case, spm_model_file)
     if config is not None:
         tokenization.check_vocab_size(tokenizer, config.vocab_size)
-    if spm_model_file:
-        return Vocabulary(tokenizer, "spm_model_file", spm_model_file)
-    return Vocabulary(tokenizer, "vocab_file", str(vocab_file))
+    kind = "spm_model_file" if spm_model_file else "vocab_file"
+    return Vocabulary(tokenizer, kind, spm_model_file or vocab_file)
 
 
 def check_module(handle: Optional[str], compute_dtype: tf.DType, *, recompute: bool = False):
-    """Checks that nothing is asked of a hub module, if there is one, that its graph cannot do.
-
-    Raises:
-      ValueError: another dtype than float32, or recomputation.
-    """
+    """Raises ValueError where another dtype or recomputation is asked of a hub module."""
     if handle and (recompute or compute_dtype != tf.float32):
         refused = "--recompute" if recompute else f"--precision={compute_dtype.name}"
         raise ValueError(
-            f"{refused} cannot be had with the hub module {handle}, whose graph is finished. Leave "
-            "the flag out, or start from a checkpoint (--albert_dir)."
+            f"{refused} does not apply to the hub module {handle}, whose graph is fixed. Leave the "
+            "flag out, or start from a checkpoint (--albert_dir)."
         )
 
 
 def load_config(settings: EncoderSettings) -> Optional[modeling.AlbertConfig]:
-    """Returns the model's configuration; None for a hub module that does not bring it along.
-
-    Args:
-      settings: has albert_config_file, init_checkpoint, albert_hub_module_handle and
-        max_seq_length, and perhaps precision, recompute and use_xla.
+    """Returns the model's configuration; None for a hub module that has none.
 
     Raises:
       ValueError: neither or both of configuration and module, a checkpoint beside a module, what a
@@ -250,8 +222,8 @@ def load_config(settings: EncoderSettings) -> Optional[modeling.AlbertConfig]:
         )
     if handle and settings.init_checkpoint:
         raise ValueError(
-            f"--init_checkpoint={settings.init_checkpoint} has no place beside "
-            "--albert_hub_module_handle: the module brings its weights. Leave one of them out."
+            f"--init_checkpoint={settings.init_checkpoint} and --albert_hub_module_handle both "
+            "give weights. Leave one of them out."
         )
     path = settings.albert_config_file or ""
     if handle:
@@ -259,7 +231,7 @@ def load_config(settings: EncoderSettings) -> Optional[modeling.AlbertConfig]:
         check_module(handle, dtype, recompute=getattr(settings, "recompute", False))
         if "use_xla" in getattr(settings, "given", ()) and getattr(settings, "use_xla", False):
             _LOGGER.warning(
-                "--use_xla compiles the optimiser alone: the hub module %s is run as it is.", handle
+                "--use_xla compiles the optimizer alone: the hub module %s is run as it is.", handle
             )
         path = os.path.join(handle, "assets", "albert_config.json")
         if "://" in handle or not tf.io.gfile.exists(path):
@@ -273,8 +245,7 @@ def load_config(settings: EncoderSettings) -> Optional[modeling.AlbertConfig]:
     return config
 
 
-# ---------------------------------------------------------------------------------------------
-# Functions that existing programs call by these names and arguments.
+# ---- functions that existing programs call by these names and arguments ----
 
 
 def create_albert(
@@ -289,37 +260,25 @@ def create_albert(
 ) -> Encoded:
     """Returns (pooled output [B, H], sequence output [B, S, H]) for int32 [B, S] inputs.
 
-    Args:
-      albert_config: AlbertConfig; None with a hub module.
-      hub_module: handle of a TF-Hub module in place of the configuration, or None.
-      others: see modeling.AlbertModel.
+    The handle of a TF-Hub module replaces the configuration. use_einsum is ignored.
     """
-    if hub_module:
-        encoder = Encoder(None, is_training, hub_module=hub_module)
-        return encoder(input_ids, input_mask, segment_ids)
-    model = modeling.AlbertModel(
+    del use_einsum
+    encoder = Encoder(
         albert_config,
         is_training,
-        input_ids,
-        input_mask,
-        segment_ids,
-        use_one_hot_embeddings,
-        use_einsum,
+        hub_module=hub_module,
+        use_one_hot_embeddings=use_one_hot_embeddings,
+        scope=None,
     )
-    return Encoded(model.get_pooled_output(), model.get_sequence_output())
+    return encoder(input_ids, input_mask, segment_ids)
 
 
 def create_vocab(
     vocab_file, do_lower_case, spm_model_file, hub_module
 ) -> tokenization.FullTokenizer:
     """Returns the tokenizer of a hub module, whatever the files, or else of the files."""
-    settings = EncoderSettings(
-        albert_config_file=None,
-        init_checkpoint=None,
-        albert_hub_module_handle=hub_module,
-        vocab_file=None if hub_module else vocab_file,
-        spm_model_file=None if hub_module else spm_model_file,
-        do_lower_case=do_lower_case,
-        max_seq_length=0,
-    )
-    return load_vocabulary(settings, None).tokenizer
+    if hub_module:
+        info = tokenization.hub_vocabulary(hub_module)
+        vocab_file, do_lower_case = info.vocab_file, info.do_lower_case
+        spm_model_file = info.vocab_file if info.is_sentencepiece else None
+    return tokenization.FullTokenizer(vocab_file, do_lower_case, spm_model_file)

@@ -1,15 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The ALBERT model: configuration, encoder and the two pretraining heads.
+"""The ALBERT model (arXiv:1909.11942): configuration, encoder and the two pretraining heads.
 
-Paper: "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations",
-arXiv:1909.11942. Variable names are those of the released checkpoints and TF-Hub modules.
-
-Dimensions: B batch, S sequence, T = B * S tokens, E embedding, H hidden, I intermediate, N heads,
-D = H / N head size, V vocabulary, P predictions a sequence.
+Variable names are those of the released checkpoints and TF-Hub modules. Dimensions: B batch, S
+sequence, T = B * S tokens, E embedding, H hidden, I intermediate, N heads, D = H / N head size, V
+vocabulary, P predictions a sequence.
 """
 
-import difflib
+import dataclasses
 import json
 import re
 import zlib
@@ -22,11 +20,14 @@ import tensorflow.compat.v1 as tf
 from albert.ops import fused as fused_ops
 from albert.ops import plain as layers
 from albert.ops.plain import Dense, Norm, gelu
-from albert.util import files
+from albert.util import files, wording
 
-SHARE_TYPES = ("all", "attention", "ffn", "none")
-LAYER_NORM_TYPES = ("postln", "preln")
-EMBEDDING_LAYOUTS = ("google", "albert_zh")
+# The variants of a model by the key that chooses one; the first of each is Google's ALBERT.
+VARIANTS = {
+    "share_type": ("all", "attention", "ffn", "none"),
+    "ln_type": ("postln", "preln"),
+    "embedding_layout": ("google", "albert_zh"),
+}
 
 _ACTIVATIONS = {"linear": None, "relu": tf.nn.relu, "gelu": gelu, "tanh": tf.tanh}
 _MASKED_SCORE = -10000.0
@@ -35,72 +36,48 @@ _MASKED_SCORE = -10000.0
 # ---- configuration -------------------------------------------------------------------------------
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class AlbertConfig:
-    """What decides a model's variables and computation; albert_config.json holds it.
+    """The settings that decide a model's variables and computation, as in albert_config.json.
 
-    The defaults are the xxlarge model's. Keys of a JSON file that are not named here are kept and
-    written back. Three keys choose variants; without them the model is Google's ALBERT:
+    The defaults are the xxlarge model's. Unknown keys of a JSON file are kept and written back.
+    Three keys choose variants:
 
-      share_type: which part of a layer all layers share: "all", only the "attention" (each with
-        its LayerNorm), only the "ffn", or "none". An unshared part has a group a layer.
+      share_type: the part of a layer that all layers share: "all", only the "attention" (each with
+        its LayerNorm), only the "ffn", or "none". An unshared part has one group per layer.
       ln_type: "postln", or "preln": LayerNorm before each sub-layer and none at the end.
       embedding_layout: "google": LayerNorm(words + types + positions) in E, then projected to H;
         "albert_zh": words projected to H without bias, then types, positions and LayerNorm in H.
     """
 
-    def __init__(
-        self,
-        vocab_size,
-        embedding_size=128,
-        hidden_size=4096,
-        num_hidden_layers=12,
-        num_hidden_groups=1,
-        num_attention_heads=64,
-        intermediate_size=16384,
-        inner_group_num=1,
-        down_scale_factor=1,
-        hidden_act="gelu",
-        hidden_dropout_prob=0,
-        attention_probs_dropout_prob=0,
-        max_position_embeddings=512,
-        type_vocab_size=2,
-        initializer_range=0.02,
-        *,
-        share_type="all",
-        ln_type="postln",
-        embedding_layout="google",
-    ):
-        """Keeps the settings; `validate` checks them, when a model is built or a file is read."""
-        self.vocab_size = vocab_size
-        self.embedding_size = embedding_size
-        self.hidden_size = hidden_size
-        self.num_hidden_layers = num_hidden_layers
-        self.num_hidden_groups = num_hidden_groups
-        self.num_attention_heads = num_attention_heads
-        self.intermediate_size = intermediate_size
-        self.inner_group_num = inner_group_num
-        self.down_scale_factor = down_scale_factor
-        self.hidden_act = hidden_act
-        self.hidden_dropout_prob = hidden_dropout_prob
-        self.attention_probs_dropout_prob = attention_probs_dropout_prob
-        self.max_position_embeddings = max_position_embeddings
-        self.type_vocab_size = type_vocab_size
-        self.initializer_range = initializer_range
-        self.share_type = share_type
-        self.ln_type = ln_type
-        self.embedding_layout = embedding_layout
+    vocab_size: int
+    embedding_size: int = 128
+    hidden_size: int = 4096
+    num_hidden_layers: int = 12
+    num_hidden_groups: int = 1
+    num_attention_heads: int = 64
+    intermediate_size: int = 16384
+    inner_group_num: int = 1
+    down_scale_factor: Any = 1  # in published files; without effect
+    hidden_act: Any = "gelu"
+    hidden_dropout_prob: float = 0
+    attention_probs_dropout_prob: float = 0
+    max_position_embeddings: int = 512
+    type_vocab_size: int = 2
+    initializer_range: float = 0.02
+    share_type: str = "all"
+    ln_type: str = "postln"
+    embedding_layout: str = "google"
 
     @classmethod
     def from_dict(cls, json_object: Dict[str, Any]) -> "AlbertConfig":
         """Returns the config that a dict describes; unknown keys become attributes.
 
-        Raises:
-          ValueError: vocab_size is missing, a key is another one misspelt, or a value is out of
-            its range.
+        Raises ValueError where vocab_size is missing, a key is misspelt or a value is out of range.
         """
         if "vocab_size" not in json_object:
             raise ValueError(
-                "The model config has no 'vocab_size'. Add the number of pieces in the vocabulary"
+                "The model config has no 'vocab_size'. Add the number of tokens in the vocabulary"
                 f" (keys found: {', '.join(sorted(json_object)) or 'none'})."
             )
         config = cls(vocab_size=None)
@@ -112,30 +89,20 @@ class AlbertConfig:
 
     @classmethod
     def from_json_file(cls, json_file: str) -> "AlbertConfig":
-        """Returns the config in a JSON file (local or gs://).
-
-        Raises:
-          ValueError: the file is missing, is not JSON, or holds a value out of its range; the
-            message names the file.
-        """
-        if not tf.io.gfile.exists(json_file) or tf.io.gfile.isdir(json_file):
+        """Returns the config in a JSON file; a ValueError names a file that is missing or wrong."""
+        if not tf.io.gfile.exists(json_file):
             raise ValueError(f"Model config {json_file!r} was not found.")
         try:
-            settings = files.read_json_object(json_file)
-        except ValueError as error:
-            raise ValueError(f"Model config {error}") from None
-        try:
-            return cls.from_dict(settings)
+            return cls.from_dict(files.read_json_object(json_file))
         except ValueError as error:
             raise ValueError(f"Model config {json_file!r}: {error}") from error
 
     def to_dict(self) -> Dict[str, Any]:
-        """Returns every setting. A variant's key that has Google's value is left out."""
-        standard = {"share_type": "all", "ln_type": "postln", "embedding_layout": "google"}
+        """Returns every setting, except variants that have Google's value."""
         return {
             key: value
             for key, value in self.__dict__.items()
-            if key not in standard or value != standard[key]
+            if key not in VARIANTS or value != VARIANTS[key][0]
         }
 
     def to_json_string(self) -> str:
@@ -143,77 +110,50 @@ class AlbertConfig:
         return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
 
     def validate(self) -> None:
-        """Checks every setting.
-
-        Raises:
-          ValueError: a value is out of its range; the message names the key, the value and what
-            is allowed.
-        """
-        for key in _POSITIVE_INTEGERS:
-            _check_positive_integer(key, getattr(self, key))
+        """Raises ValueError with key, value and what is allowed where a value is out of range."""
+        for key in (field.name for field in dataclasses.fields(self) if field.type is int):
+            value = getattr(self, key)
+            if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+                raise ValueError(f"{key} must be a positive whole number, not {value!r}.")
         for key in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
-            _check_probability(key, getattr(self, key))
-        if isinstance(self.hidden_act, six.string_types):
-            get_activation(self.hidden_act)
+            value = getattr(self, key)
+            if not _is_number(value) or not 0 <= value < 1:
+                raise ValueError(f"{key} must be at least 0 and below 1, not {value!r}.")
+        get_activation(self.hidden_act)
         if not _is_number(self.initializer_range) or self.initializer_range <= 0:
             raise ValueError(f"initializer_range must be positive, not {self.initializer_range!r}.")
-        if self.hidden_size % self.num_attention_heads:
-            raise ValueError(
-                f"hidden_size {self.hidden_size} is not a multiple of num_attention_heads"
-                f" {self.num_attention_heads}. Each head needs the same size."
-            )
+        _check_heads(self.hidden_size, self.num_attention_heads)
         if self.num_hidden_groups > self.num_hidden_layers:
             raise ValueError(
                 f"num_hidden_groups {self.num_hidden_groups} exceeds num_hidden_layers"
                 f" {self.num_hidden_layers}. Each group needs a layer."
             )
-        for key, choices in _CHOICES.items():
+        for key, choices in VARIANTS.items():
             if getattr(self, key) not in choices:
                 raise ValueError(
                     f"{key} {getattr(self, key)!r} is unknown. Choose one of: {', '.join(choices)}."
                 )
 
 
-_POSITIVE_INTEGERS = (
-    "vocab_size",
-    "embedding_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_hidden_groups",
-    "num_attention_heads",
-    "intermediate_size",
-    "inner_group_num",
-    "max_position_embeddings",
-    "type_vocab_size",
-)
-_CHOICES = {
-    "share_type": SHARE_TYPES,
-    "ln_type": LAYER_NORM_TYPES,
-    "embedding_layout": EMBEDDING_LAYOUTS,
-}
-
-
 def _check_spelling(given: Dict[str, Any], *, known: List[str]) -> None:
-    """Refuses a key that is nearly a known one which is absent: its value would go unheard."""
+    """Refuses a key that is nearly a known one which is absent: its value would be ignored."""
     absent = [key for key in known if key not in given]
     for key in given:
-        close = difflib.get_close_matches(key, absent, n=1, cutoff=0.85)
-        if key not in known and close:
-            raise ValueError(f"Unknown key {key!r}. Did you mean {close[0]!r}, which is absent?")
+        hint = wording.did_you_mean(key, absent, cutoff=0.85)
+        if key not in known and hint:
+            raise ValueError(f"Unknown key {key!r}.{hint} It is absent.")
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _check_positive_integer(key: str, value: Any) -> None:
-    if not isinstance(value, six.integer_types) or isinstance(value, bool) or value <= 0:
-        raise ValueError(f"{key} must be a positive whole number, not {value!r}.")
-
-
-def _check_probability(key: str, value: Any) -> None:
-    if not _is_number(value) or not 0 <= value < 1:
-        raise ValueError(f"{key} must be at least 0 and below 1, not {value!r}.")
+def _check_heads(hidden_size: int, num_attention_heads: int) -> None:
+    if hidden_size % num_attention_heads:
+        raise ValueError(
+            f"hidden_size {hidden_size} is not a multiple of num_attention_heads"
+            f" {num_attention_heads}. Each head needs the same size."
+        )
 
 
 # ---- encoder -------------------------------------------------------------------------------------
@@ -228,60 +168,50 @@ class _AttentionWeights(NamedTuple):
 
 
 class _FeedForwardWeights(NamedTuple):
-    """One block's feed-forward part with its LayerNorm."""
+    """One block's feed-forward part and its LayerNorm."""
 
     intermediate: Dense  # [H, I], [I]
     output: Dense  # [I, H], [H]
     norm: Norm
 
 
-class _Variables:
-    """Makes variables by their path below the current scope, and their use-ready tensors once.
+_BlockWeights = Tuple[_AttentionWeights, _FeedForwardWeights]
 
-    Layers share weights, so whatever is done to a weight (the cast to the compute dtype, joining
-    query, key and value) is done once a step here and not once a layer. With `hands_on` each use
-    gets the weight by way of the use before, see `_handed_on`.
+
+class _Variables:
+    """Makes the variables of blocks and the tensors made of them, each once.
+
+    Layers share weights, so the cast to the compute dtype and the joining of query, key and value
+    are done once a step and not once a layer. With `hands_on` each use takes the weight from the
+    use before; see `_handed_on`.
     """
 
     def __init__(self, config: AlbertConfig, dtype: tf.DType, *, hands_on: bool):
         self._config = config
         self._dtype = dtype
         self._hands_on = hands_on
-        self._attention: Dict[Tuple[int, int], _AttentionWeights] = {}
-        self._feed_forward: Dict[Tuple[int, int], _FeedForwardWeights] = {}
+        self._made: Dict[Tuple[Callable, str], Any] = {}
 
-    def table(self, path: str, rows: int, columns: int) -> tf.Variable:
-        """An embedding table or kernel, float32 [rows, columns]."""
-        return get_weight(path, [rows, columns], self._config.initializer_range)
+    def block(self, groups: "LayerGroups", inner: int) -> _BlockWeights:
+        """The weights of a block, for one more layer."""
+        attention = self._used(self._attention, groups.attention, inner)
+        return attention, self._used(self._feed_forward, groups.feed_forward, inner)
 
-    def norm(self, path: str, size: int) -> Norm:
-        """The weights of a LayerNorm."""
-        return get_norm(path, size)
-
-    def dense(self, path: str, rows: int, columns: int) -> Dense:
-        """A kernel and a bias in the compute dtype."""
-        return self._cast(self._affine(path, rows, columns))
-
-    def attention(self, group: int, inner: int) -> _AttentionWeights:
-        """The attention weights of an inner group, for one more layer."""
-        return self._used_again(self._attention, (group, inner), self._make_attention)
-
-    def feed_forward(self, group: int, inner: int) -> _FeedForwardWeights:
-        """The feed-forward weights of an inner group, for one more layer."""
-        return self._used_again(self._feed_forward, (group, inner), self._make_feed_forward)
-
-    def _used_again(self, made: Dict, key: Tuple[int, int], make: Callable):
-        """What `make` makes at the first use, or what the last use hands on."""
-        if key not in made:
-            made[key] = make(_block_path(*key))
+    def _used(self, make: Callable, group: int, inner: int) -> Any:
+        """What `make` makes at the first use, and what the last use hands on later."""
+        path = f"encoder/transformer/group_{group}/inner_group_{inner}"
+        made = self._made.get((make, path))
+        if made is None:
+            made = make(path)
         elif self._hands_on:
-            made[key] = tf.nest.map_structure(_handed_on, made[key])
-        return made[key]
+            made = tf.nest.map_structure(_handed_on, made)
+        self._made[make, path] = made
+        return made
 
-    def _make_attention(self, path: str) -> _AttentionWeights:
+    def _attention(self, path: str) -> _AttentionWeights:
         hidden = self._config.hidden_size
         query, key, value = (
-            self._affine(f"{path}/attention_1/self/{name}", hidden, hidden)
+            self._dense(f"{path}/attention_1/self/{name}", hidden, hidden)
             for name in ("query", "key", "value")
         )
         # Scaling the query's weights once replaces scaling the scores in every layer.
@@ -292,19 +222,20 @@ class _Variables:
         )
         return _AttentionWeights(
             query_key_value=self._cast(joined),
-            output=self.dense(f"{path}/attention_1/output/dense", hidden, hidden),
-            norm=self.norm(f"{path}/LayerNorm", hidden),
+            output=self._cast(self._dense(f"{path}/attention_1/output/dense", hidden, hidden)),
+            norm=get_norm(f"{path}/LayerNorm", hidden),
         )
 
-    def _make_feed_forward(self, path: str) -> _FeedForwardWeights:
+    def _feed_forward(self, path: str) -> _FeedForwardWeights:
         hidden, inner = self._config.hidden_size, self._config.intermediate_size
+        path_in = f"{path}/ffn_1/intermediate"
         return _FeedForwardWeights(
-            intermediate=self.dense(f"{path}/ffn_1/intermediate/dense", hidden, inner),
-            output=self.dense(f"{path}/ffn_1/intermediate/output/dense", inner, hidden),
-            norm=self.norm(f"{path}/LayerNorm_1", hidden),
+            intermediate=self._cast(self._dense(f"{path_in}/dense", hidden, inner)),
+            output=self._cast(self._dense(f"{path_in}/output/dense", inner, hidden)),
+            norm=get_norm(f"{path}/LayerNorm_1", hidden),
         )
 
-    def _affine(self, path: str, rows: int, columns: int) -> Dense:
+    def _dense(self, path: str, rows: int, columns: int) -> Dense:
         return get_dense(path, [rows, columns], self._config.initializer_range)
 
     def _cast(self, weights: Dense) -> Dense:
@@ -313,17 +244,13 @@ class _Variables:
 
 @tf.custom_gradient
 def _handed_on(weight: tf.Tensor):
-    """The weight itself, for the next layer that shares it.
+    """Passes a shared weight on to the next layer that uses it.
 
-    So the gradients of a shared weight are added up one by one while the backward pass goes
-    through the layers; else those of all layers would be kept until they are added at once.
-    (A Snapshot is a no-op. The graph optimizer would join sums that follow each other directly.)
+    Its gradients are then added up one by one on the way back through the layers; otherwise those
+    of all layers are kept until they can be added at once. (A Snapshot does nothing, but keeps the
+    graph optimizer from joining the sums.)
     """
     return tf.identity(weight), lambda upstream: tf.raw_ops.Snapshot(input=upstream)
-
-
-def _block_path(group: int, inner: int) -> str:
-    return f"encoder/transformer/group_{group}/inner_group_{inner}"
 
 
 class _Dropout(NamedTuple):
@@ -344,7 +271,7 @@ class _Dropout(NamedTuple):
 
 
 def _never(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
-    """False (bool []) whatever the tensors hold, but no compiler knows before they are there."""
+    """False (bool []) whatever the tensors hold, but a compiler cannot know that beforehand."""
     firsts = [tf.cast(tf.reshape(tensor, [-1])[0], tf.float32) for tensor in tensors]
     return tf.sin(tf.clip_by_value(tf.add_n(firsts), -1.0, 1.0)) > 2.0
 
@@ -360,15 +287,10 @@ class _Encoder:
         self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * _MASKED_SCORE
 
     def block(
-        self,
-        inputs: tf.Tensor,
-        attention: _AttentionWeights,
-        feed_forward: _FeedForwardWeights,
-        *,
-        dropout: _Dropout,
-        position: int,
+        self, inputs: tf.Tensor, weights: _BlockWeights, *, dropout: _Dropout, position: int
     ) -> tf.Tensor:
         """One attention and one feed-forward sub-layer: [T, H] -> [T, H]."""
+        attention, feed_forward = weights
         ops, rate = self._ops, self._config.hidden_dropout_prob
         pre = self._config.ln_type == "preln"
 
@@ -405,27 +327,19 @@ class _Encoder:
         return ops.dense(tf.reshape(context, [-1, config.hidden_size]), weights.output)  # [T, H]
 
     def recomputed_block(
-        self,
-        inputs: tf.Tensor,
-        attention: _AttentionWeights,
-        feed_forward: _FeedForwardWeights,
-        *,
-        dropout: _Dropout,
-        position: int,
+        self, inputs: tf.Tensor, weights: _BlockWeights, *, dropout: _Dropout, position: int
     ) -> tf.Tensor:
         """`block`, of which only the inputs are kept for the backward pass (arXiv:1604.06174)."""
         seed = [] if dropout.seed is None else [dropout.seed]
-        if not seed and (
-            self._config.hidden_dropout_prob or self._config.attention_probs_dropout_prob
-        ):
+        config = self._config
+        if not seed and (config.hidden_dropout_prob or config.attention_probs_dropout_prob):
             raise ValueError("Recomputing activations under dropout needs `dropout_seed`.")
-        weights = tf.nest.flatten([attention, feed_forward])
 
         def run(tensors):
             x, *rest = tensors
             drop = dropout._replace(seed=rest.pop()) if seed else dropout
-            parts = tf.nest.pack_sequence_as([attention, feed_forward], rest)
-            return self.block(x, *parts, dropout=drop, position=position)
+            parts = tf.nest.pack_sequence_as(weights, rest)
+            return self.block(x, parts, dropout=drop, position=position)
 
         @tf.custom_gradient
         def recomputed(*tensors):
@@ -446,17 +360,13 @@ class _Encoder:
 
             return run(list(tensors)), gradient
 
-        return recomputed(inputs, *weights, *seed)
+        return recomputed(inputs, *tf.nest.flatten(weights), *seed)
 
 
 class AlbertModel:
     """The encoder: token ids in; sequence, pooled and per-layer outputs out.
 
-    Example:
-
-        config = modeling.AlbertConfig.from_json_file("albert_config.json")
-        model = modeling.AlbertModel(config, is_training=False, input_ids=ids, input_mask=mask)
-        vectors = model.get_pooled_output()  # [B, H]
+    Such as AlbertModel(config, is_training=False, input_ids=ids).get_pooled_output().
     """
 
     def __init__(
@@ -481,28 +391,28 @@ class AlbertModel:
           config: AlbertConfig.
           is_training: Python bool; False sets both dropout rates to 0.
           input_ids: int32 [B, S].
-          input_mask: int32 [B, S], 1 for tokens and 0 for padding; ones when None.
-          token_type_ids: int32 [B, S]; zeros when None.
+          input_mask: int32 [B, S], 1 for tokens and 0 for padding; None: ones.
+          token_type_ids: int32 [B, S]; None: zeros.
           use_one_hot_embeddings: look words up by a product with one-hot rows (TPU).
-          use_einsum: taken for the sake of existing callers; there is one graph, of 2-D products.
-          scope: variable scope; "bert" when None.
+          use_einsum: ignored; kept for existing callers.
+          scope: variable scope; None: "bert".
           compute_dtype: dtype of matrix products and activations.
           recompute: keep only each block's input and compute the rest again in the backward pass.
-          use_xla: compiled element-wise clusters with gradients of their own (`fused_ops`) in
-            place of plain operations (`layers`). Not for graphs that are exported.
-          dropout_seed: int32 [2], normally (seed, global step); dropout masks are a function of
-            it. None draws stateful random numbers.
+          use_xla: the compiled operations of `ops.fused`, not `ops.plain`. Not for exported graphs.
+          dropout_seed: int32 [2], normally (seed, global step), which decides the dropout masks;
+            None draws stateful random numbers.
 
         Raises:
-          ValueError: the config has a value out of its range, the inputs' rank is wrong, the
-            sequence is longer than the position table, or recomputation under stateful dropout.
+          ValueError: a wrong config or input rank, a sequence longer than the position table, or
+            recomputation under stateful dropout.
         """
         del use_einsum
         config.validate()
         self._config = _without_dropout(config) if not is_training else config
         self._ops = fused_ops if use_xla else layers
         self._dropout = _Dropout(dropout_seed, self._ops)
-        batch, length = self._shape = _checked_shape(input_ids, config)
+        batch, length = self._shape = get_shape_list(input_ids, expected_rank=2)
+        _check_length(length, config.max_position_embeddings)
         if input_mask is None:
             input_mask = tf.ones([batch, length], tf.int32)
         if token_type_ids is None:
@@ -511,48 +421,38 @@ class AlbertModel:
         with tf.variable_scope(scope, default_name="bert"):
             # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
             variables = _Variables(self._config, compute_dtype, hands_on=is_training and use_xla)
-            hidden = self._embed(
-                variables, input_ids, token_type_ids, one_hot=use_one_hot_embeddings
-            )
+            hidden = self._embed(input_ids, token_type_ids, one_hot=use_one_hot_embeddings)
             encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=input_mask)
-            self._layers = self._encode(
-                encoder, variables, tf.cast(hidden, compute_dtype), recompute=recompute
-            )
+            hidden = tf.cast(hidden, compute_dtype)
+            self._layers = self._encode(encoder, variables, hidden, recompute=recompute)
             self._pooled_output = self._pool()
 
-    def _embed(self, variables, input_ids, token_type_ids, *, one_hot: bool) -> tf.Tensor:
-        """Sums words, types and positions; gives the encoder's input [T, H] in float32."""
+    def _embed(self, input_ids, token_type_ids, *, one_hot: bool) -> tf.Tensor:
+        """Sums words, types and positions; gives the encoder's input, float32 [T, H]."""
         config = self._config
         embedding, hidden = config.embedding_size, config.hidden_size
-        table = variables.table("embeddings/word_embeddings", config.vocab_size, embedding)
+        table = self._variable("embeddings/word_embeddings", config.vocab_size, embedding)
         words = _look_up(table, tf.reshape(input_ids, [-1]), one_hot=one_hot)
-        self._embedding_table = table
-        self._word_embeddings = words
-        self._projection = None
-        if config.embedding_layout == "google":
-            output = self._add_types_and_positions(
-                variables, words, token_type_ids, one_hot=one_hot
-            )
-            self._embeddings = output
-            if embedding == hidden:
-                return output
-            mapping = get_dense(_MAPPING, [embedding, hidden], config.initializer_range)
-            return layers.dense(output, mapping)  # [T, H]
-        if embedding != hidden:
-            self._projection = variables.table(f"{_MAPPING}/kernel", embedding, hidden)
+        self._embedding_table, self._word_embeddings, self._projection = table, words, None
+        if config.embedding_layout == "albert_zh" and embedding != hidden:
+            self._projection = self._variable(f"{_MAPPING}/kernel", embedding, hidden)
             words = tf.matmul(words, self._projection)  # [T, H]
-        output = self._add_types_and_positions(variables, words, token_type_ids, one_hot=one_hot)
+        output = self._add_types_and_positions(words, token_type_ids, one_hot=one_hot)
         self._embeddings = output
-        return output
+        if config.embedding_layout == "albert_zh" or embedding == hidden:
+            return output
+        mapping = get_dense(_MAPPING, [embedding, hidden], config.initializer_range)
+        return layers.dense(output, mapping)  # [T, H]
 
-    def _add_types_and_positions(
-        self, variables, words, token_type_ids, *, one_hot: bool
-    ) -> tf.Tensor:
-        """LayerNorm(words + types + positions) with dropout; [T, width] in float32."""
+    def _variable(self, path: str, rows: int, columns: int) -> tf.Variable:
+        return get_weight(path, [rows, columns], self._config.initializer_range)
+
+    def _add_types_and_positions(self, words, token_type_ids, *, one_hot: bool) -> tf.Tensor:
+        """LayerNorm(words + types + positions) with dropout, float32 [T, width]."""
         config, width = self._config, int(words.shape[-1])
         batch, length = self._shape
-        types = variables.table("embeddings/token_type_embeddings", config.type_vocab_size, width)
-        positions = variables.table(
+        types = self._variable("embeddings/token_type_embeddings", config.type_vocab_size, width)
+        positions = self._variable(
             "embeddings/position_embeddings", config.max_position_embeddings, width
         )
         # A lookup, not the faster product with one-hot rows: the clipping norm of a lookup counts
@@ -561,7 +461,7 @@ class AlbertModel:
         total = tf.reshape(total, [batch, length, width])
         total += tf.slice(positions, [0, 0], [length, -1])  # [S, width] over the batch
         total = tf.reshape(total, [-1, width])  # [T, width]
-        output = self._ops.layer_norm(total, variables.norm("embeddings/LayerNorm", width))
+        output = self._ops.layer_norm(total, get_norm("embeddings/LayerNorm", width))
         return self._dropout(output, config.hidden_dropout_prob, 0)
 
     def _encode(self, encoder, variables, hidden, *, recompute) -> List[tf.Tensor]:
@@ -574,11 +474,8 @@ class AlbertModel:
             for inner in range(config.inner_group_num):
                 # Three dropouts a block; position 0 is the embedding's.
                 position = 1 + 3 * len(outputs)
-                attention = variables.attention(groups.attention, inner)
-                feed_forward = variables.feed_forward(groups.feed_forward, inner)
-                hidden = block(
-                    hidden, attention, feed_forward, dropout=self._dropout, position=position
-                )
+                weights = variables.block(groups, inner)
+                hidden = block(hidden, weights, dropout=self._dropout, position=position)
                 outputs.append(hidden)
         return outputs
 
@@ -610,7 +507,7 @@ class AlbertModel:
         return self._as_sequence(self._word_embeddings)
 
     def get_embedding_output(self) -> tf.Tensor:
-        """Returns the embedding layer's output, float32 [B, S, E] ([B, S, H] for albert_zh's)."""
+        """Returns the embedding layer's output, float32 [B, S, E] (albert_zh: [B, S, H])."""
         return self._as_sequence(self._embeddings)
 
     def get_embedding_table(self) -> tf.Variable:
@@ -643,8 +540,8 @@ class LayerGroups(NamedTuple):
 def layer_groups(config: AlbertConfig, layer: int) -> LayerGroups:
     """Returns the groups of a layer.
 
-    A shared part follows num_hidden_groups (section 3.1 of the paper and the public script); an
-    unshared part (`share_type`) has the layer's own number.
+    A shared part follows num_hidden_groups (paper, section 3.1); an unshared part (`share_type`)
+    has the layer's own number.
     """
     shared = layer * config.num_hidden_groups // config.num_hidden_layers
     return LayerGroups(
@@ -653,15 +550,13 @@ def layer_groups(config: AlbertConfig, layer: int) -> LayerGroups:
     )
 
 
-def _checked_shape(input_ids: tf.Tensor, config: AlbertConfig) -> List:
-    """[B, S] of the input, which must be no longer than the position table."""
-    batch, length = get_shape_list(input_ids, expected_rank=2)
-    if isinstance(length, int) and length > config.max_position_embeddings:
+def _check_length(length: Any, max_position_embeddings: int) -> None:
+    """Checks that a static length does not exceed the table of positions."""
+    if isinstance(length, int) and length > max_position_embeddings:
         raise ValueError(
             f"The sequence length {length} exceeds max_position_embeddings"
-            f" {config.max_position_embeddings} of the model config."
+            f" {max_position_embeddings}."
         )
-    return [batch, length]
 
 
 def _without_dropout(config: AlbertConfig) -> AlbertConfig:
@@ -680,7 +575,7 @@ def _look_up(table: tf.Variable, ids: tf.Tensor, *, one_hot: bool) -> tf.Tensor:
 
 
 class HeadOutput(NamedTuple):
-    """What a pretraining head gives."""
+    """The output of a pretraining head."""
 
     loss: tf.Tensor  # float32 []
     per_example_loss: tf.Tensor  # float32 [B * P] (masked words) or [B] (sentence order)
@@ -709,7 +604,7 @@ def get_masked_lm_output(
       projection: albert_zh's projection [E, H]; the head then works in H and shares it.
 
     Returns:
-      HeadOutput: loss = sum(weight * nll) / (sum(weight) + 1e-5).
+      HeadOutput; loss = sum(weight * cross entropy) / (sum(weight) + 1e-5).
     """
     logits = masked_lm_logits(
         albert_config, input_tensor, output_weights, positions=positions, projection=projection
@@ -730,14 +625,9 @@ def masked_lm_logits(
     positions: tf.Tensor,
     projection: Optional[tf.Tensor] = None,
 ) -> tf.Tensor:
-    """Returns the logits of the words at positions [B, P]: float32 [B * P, V].
-
-    The arguments are those of `get_masked_lm_output`.
-    """
-    hidden = albert_config.hidden_size
-    width = (
-        hidden if albert_config.embedding_layout == "albert_zh" else (albert_config.embedding_size)
-    )
+    """Returns the logits, float32 [B * P, V]; arguments as for `get_masked_lm_output`."""
+    hidden, is_zh = albert_config.hidden_size, albert_config.embedding_layout == "albert_zh"
+    width = hidden if is_zh else albert_config.embedding_size
     masked = gather_indexes(input_tensor, positions)  # [B * P, H]
     path = "cls/predictions/transform"
     weights = get_dense(f"{path}/dense", [hidden, width], albert_config.initializer_range)
@@ -747,11 +637,8 @@ def masked_lm_logits(
     transformed = layers.layer_norm(transformed, get_norm(f"{path}/LayerNorm", width))
     if projection is not None:
         transformed = tf.matmul(transformed, projection, transpose_b=True)  # [B * P, E]
-    bias = tf.get_variable(
-        "cls/predictions/output_bias",
-        [albert_config.vocab_size],
-        initializer=tf.zeros_initializer(),
-    )
+    shape = [albert_config.vocab_size]
+    bias = tf.get_variable("cls/predictions/output_bias", shape, initializer=tf.zeros_initializer())
     logits = tf.matmul(transformed, output_weights, transpose_b=True)  # [B * P, V]
     return tf.nn.bias_add(logits, bias)
 
@@ -759,13 +646,8 @@ def masked_lm_logits(
 def get_sentence_order_output(albert_config, input_tensor, labels):
     """Predicts whether two segments were swapped (arXiv:1909.11942, section 3.1).
 
-    Args:
-      albert_config: AlbertConfig.
-      input_tensor: pooled output, float32 [B, H].
-      labels: int32 [B] or [B, 1]; 1 where the segments are swapped.
-
-    Returns:
-      HeadOutput: the loss is the mean cross entropy over the batch.
+    From the pooled output [B, H] and labels, int32 [B] or [B, 1], 1 for swapped. The loss of the
+    HeadOutput is the mean cross entropy over the batch.
     """
     logits = sentence_order_logits(albert_config, input_tensor)
     per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(
@@ -776,14 +658,9 @@ def get_sentence_order_output(albert_config, input_tensor, labels):
 
 def sentence_order_logits(albert_config: AlbertConfig, input_tensor: tf.Tensor) -> tf.Tensor:
     """Returns the logits of the two orders for a pooled output [B, H]: float32 [B, 2]."""
-    weights = get_weight(
-        "cls/seq_relationship/output_weights",
-        [2, albert_config.hidden_size],
-        albert_config.initializer_range,
-    )
-    bias = tf.get_variable(
-        "cls/seq_relationship/output_bias", [2], initializer=tf.zeros_initializer()
-    )
+    path, shape = "cls/seq_relationship/output", [2, albert_config.hidden_size]
+    weights = get_weight(f"{path}_weights", shape, albert_config.initializer_range)
+    bias = tf.get_variable(f"{path}_bias", [2], initializer=tf.zeros_initializer())
     return tf.nn.bias_add(tf.matmul(input_tensor, weights, transpose_b=True), bias)
 
 
@@ -801,14 +678,9 @@ def gather_indexes(sequence_tensor: tf.Tensor, positions: tf.Tensor) -> tf.Tenso
 def create_initializer(initializer_range=0.02, name=None):
     """Returns the initializer of kernels and tables: a normal truncated at two deviations.
 
-    Args:
-      initializer_range: the deviation.
-      name: the variable's full name. With it, and with a graph seed (tf.set_random_seed, or
-        RunConfig.tf_random_seed), the values are a function of seed and name alone: the same on
-        every runtime and however the graph is built.
-
-    Returns:
-      A function of (shape, dtype) for tf.get_variable.
+    With the variable's full `name` and a graph seed (tf.set_random_seed, RunConfig.tf_random_seed)
+    the values depend on seed and name alone: the same on every runtime and however the graph is
+    built.
     """
     graph_seed = tf.get_default_graph().seed
     if name is None or graph_seed is None:
@@ -851,17 +723,14 @@ def get_norm(path: str, size: int) -> Norm:
 def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
     """Returns which variables take which value of a checkpoint.
 
-    Args:
-      tvars: the model's variables.
-      init_checkpoint: checkpoint prefix.
-      num_of_group: with more than 1, a variable of group n that the checkpoint lacks takes the
-        value of group 0.
+    With num_of_group > 1, a variable of group n that is not in the checkpoint takes group 0's
+    value.
 
     Returns:
-      (assignment map, initialised names). The map goes from checkpoint name to variable name, as
-      tf.train.init_from_checkpoint takes it; with num_of_group > 0 it is a list of such maps, one
-      a group, since one value may go to several variables. The second result is a dict that holds
-      each initialised variable's name, with and without ":0".
+      (assignment map, initialised names). The map goes from checkpoint name to variable name, for
+      tf.train.init_from_checkpoint; with num_of_group > 0 it is a list of maps, one a group, since
+      one value may go to several variables. The second is a dict whose keys are the initialised
+      variables' names, with and without ":0".
     """
     in_checkpoint = {name for name, _ in tf.train.list_variables(init_checkpoint)}
     maps: List[Dict[str, str]] = [{} for _ in range(max(num_of_group, 1))]
@@ -876,8 +745,7 @@ def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
             continue
         place = int(group.group(1)) if group and num_of_group > 0 else 0
         maps[min(place, len(maps) - 1)][source] = name
-        initialized[name] = 1
-        initialized[name + ":0"] = 1
+        initialized.update({name: 1, f"{name}:0": 1})
     return (maps if num_of_group > 0 else maps[0]), initialized
 
 
@@ -885,14 +753,9 @@ def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
 
 
 def get_activation(activation_string) -> Optional[Callable]:
-    """Returns the activation function of a name.
+    """Returns the activation of a name: "linear", "relu", "gelu" or "tanh" in any case.
 
-    Args:
-      activation_string: "linear", "relu", "gelu" or "tanh" in any case; None and "" mean none;
-        anything that is not a string is returned as it is.
-
-    Raises:
-      ValueError: the name is unknown.
+    "" means none; what is no string is returned as it is. Raises ValueError for other names.
     """
     if not isinstance(activation_string, six.string_types):
         return activation_string
@@ -907,19 +770,12 @@ def get_activation(activation_string) -> Optional[Callable]:
 
 
 def dropout(
-    input_tensor: tf.Tensor,
-    dropout_prob: Optional[float],
-    *,
-    seed: Optional[tf.Tensor] = None,
-    position: int = -1,
+    input_tensor, dropout_prob, *, seed: Optional[tf.Tensor] = None, position: int = -1
 ) -> tf.Tensor:
     """Returns the tensor with dropout; itself for a probability of None or 0.
 
-    Args:
-      input_tensor: of any shape.
-      dropout_prob: probability of a zero.
-      seed: int32 [2], of which the mask is a function; None draws stateful random numbers.
-      position: keeps the masks of one seed apart; those of the encoder are not negative.
+    The mask is a function of `seed`, int32 [2], and `position`, which is not negative in the
+    encoder; without a seed random numbers are stateful.
     """
     return _Dropout(seed, layers)(input_tensor, dropout_prob or 0, position)
 
@@ -942,8 +798,7 @@ def layer_norm_and_dropout(input_tensor, dropout_prob, name=None) -> tf.Tensor:
 def get_shape_list(tensor, expected_rank=None, name=None) -> List:
     """Returns the dimensions of a tensor: ints where known, scalar tensors elsewhere.
 
-    Raises:
-      ValueError: the rank is not `expected_rank` (an int or a list of ints).
+    Raises ValueError where the rank is not `expected_rank` (an int or a list of ints).
     """
     if expected_rank is not None:
         assert_rank(tensor, expected_rank, name)
@@ -955,11 +810,7 @@ def get_shape_list(tensor, expected_rank=None, name=None) -> List:
 
 
 def assert_rank(tensor, expected_rank, name=None) -> None:
-    """Checks a tensor's rank.
-
-    Raises:
-      ValueError: the rank is not `expected_rank` (an int or a list of ints).
-    """
+    """Raises ValueError where the rank is not `expected_rank` (an int or a list of ints)."""
     allowed = [expected_rank] if isinstance(expected_rank, int) else list(expected_rank)
     if tensor.shape.ndims not in allowed:
         raise ValueError(
@@ -969,11 +820,7 @@ def assert_rank(tensor, expected_rank, name=None) -> None:
 
 
 def reshape_to_matrix(input_tensor: tf.Tensor) -> tf.Tensor:
-    """Returns a tensor of rank 2 or more as a matrix that keeps the last dimension.
-
-    Raises:
-      ValueError: the rank is below 2.
-    """
+    """Returns a tensor of rank 2 or more (else ValueError) as [everything else, last dimension]."""
     if input_tensor.shape.ndims < 2:
         raise ValueError(f"A matrix needs at least rank 2, not shape {input_tensor.shape}.")
     return tf.reshape(input_tensor, [-1, int(input_tensor.shape[-1])])
@@ -995,14 +842,9 @@ def get_timing_signal_1d_given_position(
 ) -> tf.Tensor:
     """Returns sines, then cosines, of positions (arXiv:1706.03762, section 3.5).
 
-    Args:
-      channels: width; where it is odd the last channel is 0.
-      position: [B, S].
-      min_timescale, max_timescale: the angles grow by min_timescale a position in the first channel
-        and by min_timescale^2 / max_timescale in the last.
-
-    Returns:
-      float32 [B, S, channels].
+    Positions [B, S] -> float32 [B, S, channels]; an odd last channel is 0. Angles grow by
+    min_timescale a position in the first channel and by min_timescale^2 / max_timescale in the
+    last.
     """
     count = channels // 2
     step = np.log(float(max_timescale) / float(min_timescale)) / max(count - 1, 1)
@@ -1020,18 +862,10 @@ def embedding_lookup(
     word_embedding_name="word_embeddings",
     use_one_hot_embeddings=False,
 ):
-    """Looks words up in a table that it makes.
+    """Looks int32 ids [B, S] up in a table that it makes; [B, S, n] for n words a place.
 
-    Args:
-      input_ids: int32 [B, S], or [B, S, n] for n words a place.
-      vocab_size: V.
-      embedding_size: E.
-      initializer_range: deviation of the table's first values.
-      word_embedding_name: the table's name below the current scope.
-      use_one_hot_embeddings: look up by a product with one-hot rows (TPU).
-
-    Returns:
-      (float32 [B, S, E] or [B, S, n * E], the table [V, E]).
+    With `use_one_hot_embeddings` this is a product with one-hot rows (TPU). Returns float32 [B, S,
+    E] or [B, S, n * E], and the table [V, E].
     """
     table = get_weight(word_embedding_name, [vocab_size, embedding_size], initializer_range)
     words = _look_up(table, tf.reshape(input_ids, [-1]), one_hot=use_one_hot_embeddings)
@@ -1055,15 +889,9 @@ def embedding_postprocessor(
 ) -> tf.Tensor:
     """Returns dropout(LayerNorm(words + types + positions)), float32 [B, S, E].
 
-    Args:
-      input_tensor: words, float32 [B, S, E].
-      use_token_type: add the embeddings of `token_type_ids`, int32 [B, S].
-      token_type_vocab_size, token_type_embedding_name: of the table of types.
-      use_position_embeddings: add a learned vector for each position.
-      position_embedding_name, max_position_embeddings: of the table of positions.
-      initializer_range: deviation of the tables' first values.
-      dropout_prob: of the dropout at the end.
-      use_one_hot_embeddings: look types up by a product with one-hot rows.
+    Words are float32 [B, S, E]; types, int32 [B, S], are added with `use_token_type`, a learned
+    vector for each position with `use_position_embeddings`. The initializer_range is of both
+    tables, and `use_one_hot_embeddings` looks types up by a product with one-hot rows.
 
     Raises:
       ValueError: types are asked for and not given, or the sequence is longer than the table.
@@ -1079,11 +907,7 @@ def embedding_postprocessor(
         types = _look_up(table, tf.reshape(token_type_ids, [-1]), one_hot=use_one_hot_embeddings)
         output += tf.reshape(types, [batch, length, width])
     if use_position_embeddings:
-        if isinstance(length, int) and length > max_position_embeddings:
-            raise ValueError(
-                f"The sequence length {length} exceeds max_position_embeddings"
-                f" {max_position_embeddings}."
-            )
+        _check_length(length, max_position_embeddings)
         shape = [max_position_embeddings, width]
         positions = get_weight(position_embedding_name, shape, initializer_range)
         output += tf.slice(positions, [0, 0], [length, -1])  # [S, E] over the batch
@@ -1091,15 +915,9 @@ def embedding_postprocessor(
 
 
 def einsum_via_matmul(input_tensor, w, num_inner_dims) -> tf.Tensor:
-    """Returns the product over the last `num_inner_dims` dimensions, as one of matrices.
+    """Returns [*outer, *inner] times [*inner, *new], as one product of matrices: [*outer, *new].
 
-    Args:
-      input_tensor: [*outer, *inner].
-      w: [*inner, *new], of static shape.
-      num_inner_dims: the number of inner dimensions.
-
-    Returns:
-      [*outer, *new].
+    `w` has a static shape; inner are the last `num_inner_dims` dimensions of `input_tensor`.
     """
     inner, new = np.split(w.shape.as_list(), [num_inner_dims])
     outer = get_shape_list(input_tensor)[:-num_inner_dims]
@@ -1108,92 +926,54 @@ def einsum_via_matmul(input_tensor, w, num_inner_dims) -> tf.Tensor:
     return tf.reshape(product, [*outer, *new])
 
 
-def _dense_layer(
-    input_tensor, shape: List[int], *, num_inner_dims=1, initializer, activation, name
-) -> tf.Tensor:
-    """An affine layer of that shape whose variables are a matrix and a vector."""
-    inner, outer = shape[:num_inner_dims], shape[num_inner_dims:]
-    columns = int(np.prod(outer))
-    with tf.variable_scope(name, default_name="dense"):
-        kernel = tf.get_variable("kernel", [np.prod(inner), columns], initializer=initializer)
-        bias = tf.get_variable("bias", [columns], initializer=tf.zeros_initializer())
-    output = einsum_via_matmul(input_tensor, tf.reshape(kernel, shape), num_inner_dims)
-    output += tf.reshape(bias, outer)
-    return activation(output) if activation else output
-
-
 def dense_layer_3d(
     input_tensor, num_attention_heads, head_size, initializer, activation, use_einsum, name=None
 ) -> tf.Tensor:
-    """Returns a dense layer split into heads, [B, S, N, D].
+    """Returns a dense layer of [B, S, H] split into heads, [B, S, N, D].
 
-    Args:
-      input_tensor: [B, S, H].
-      num_attention_heads, head_size: N and D; the variables are kernel [H, N * D], bias [N * D].
-      initializer: of the kernel.
-      activation: a function of the output, or None.
-      use_einsum: taken for the sake of existing callers; both give the same.
-      name: scope of the variables.
+    The variables are kernel [H, N * D] and bias [N * D] below `name`. use_einsum is ignored.
     """
-    del use_einsum
-    shape = [int(input_tensor.shape[-1]), num_attention_heads, head_size]
-    return _dense_layer(
-        input_tensor, shape, initializer=initializer, activation=activation, name=name
-    )
+    width = num_attention_heads * head_size
+    flat = dense_layer_2d(input_tensor, width, initializer, None, use_einsum, name=name)
+    split = tf.reshape(flat, [*get_shape_list(flat)[:-1], num_attention_heads, head_size])
+    return activation(split) if activation else split
 
 
 def dense_layer_3d_proj(
     input_tensor, hidden_size, head_size, initializer, activation, use_einsum, name=None
 ) -> tf.Tensor:
-    """Returns a dense layer on all heads together, [B, S, H].
+    """Returns a dense layer on all heads together, [B, S, N, D] -> [B, S, H].
 
-    Args:
-      input_tensor: [B, S, N, D].
-      hidden_size, head_size: H and D; the variables are kernel [N * D, H], bias [H].
-      initializer, activation, use_einsum, name: see `dense_layer_3d`.
+    The variables are kernel [N * D, H] and bias [H] below `name`. use_einsum is ignored.
     """
-    del use_einsum
-    return _dense_layer(
-        input_tensor,
-        [int(input_tensor.shape[2]), head_size, hidden_size],
-        num_inner_dims=2,
-        initializer=initializer,
-        activation=activation,
-        name=name,
-    )
+    width = int(input_tensor.shape[2]) * head_size
+    flat = tf.reshape(input_tensor, [*get_shape_list(input_tensor)[:2], width])
+    return dense_layer_2d(flat, hidden_size, initializer, activation, use_einsum, name=name)
 
 
 def dense_layer_2d(
-    input_tensor,
-    output_size,
-    initializer,
-    activation,
-    use_einsum,
-    num_attention_heads=1,
-    name=None,
+    input_tensor, output_size, initializer, activation, use_einsum, num_attention_heads=1, name=None
 ) -> tf.Tensor:
-    """Returns a dense layer, [B, S, output_size].
+    """Returns a dense layer, [B, S, H] -> [B, S, output_size].
 
-    Args:
-      input_tensor: [B, S, H].
-      output_size: of the variables kernel [H, output_size] and bias [output_size].
-      num_attention_heads: without effect.
-      initializer, activation, use_einsum, name: see `dense_layer_3d`.
+    The variables are kernel and bias below `name`. use_einsum and num_attention_heads are ignored.
     """
     del use_einsum, num_attention_heads
     shape = [int(input_tensor.shape[-1]), output_size]
-    return _dense_layer(
-        input_tensor, shape, initializer=initializer, activation=activation, name=name
-    )
+    with tf.variable_scope(name, default_name="dense"):
+        kernel = tf.get_variable("kernel", shape, initializer=initializer)
+        bias = tf.get_variable("bias", [output_size], initializer=tf.zeros_initializer())
+    output = einsum_via_matmul(input_tensor, kernel, 1) + bias
+    return activation(output) if activation else output
 
 
 def dot_product_attention(q, k, v, bias, dropout_rate=0.0) -> tf.Tensor:
-    """Returns attention (arXiv:1706.03762, section 3.2.1), [..., F, D].
+    """Returns attention (arXiv:1706.03762, section 3.2.1) with dropped probabilities, [..., F, D].
 
     Args:
       q: [..., F, D].
       k, v: [..., T, D].
-      bias: the mask, 1 where attention may go and 0 elsewhere, [B, 1, T, 1]; None for no mask.
+      bias: the mask [B, 1, T, 1], 1 where attention may go and 0 elsewhere; None for no mask.
       dropout_rate: of the probabilities.
     """
     scores = tf.matmul(q, k, transpose_b=True) / np.sqrt(int(q.shape[-1]))  # [..., F, T]
@@ -1219,18 +999,11 @@ def attention_layer(
     to_seq_length=None,
     use_einsum=True,
 ) -> tf.Tensor:
-    """Returns attention of many heads, before its output layer: [B, F, N, D].
+    """Returns attention of many heads before its output layer: [B, F, N, D].
 
-    Args:
-      from_tensor: [B, F, H], or [B * F, H] with the next sizes given.
-      to_tensor: [B, T, H] or [B * T, H].
-      attention_mask: int32 [B, T], 1 where attention may go and 0 elsewhere.
-      num_attention_heads: N; the variables are query, key and value, each kernel and bias.
-      query_act, key_act, value_act: activations, or None.
-      attention_probs_dropout_prob: of the dropout of the probabilities.
-      initializer_range: deviation of the kernels' first values.
-      batch_size, from_seq_length, to_seq_length: B, F and T of matrices.
-      use_einsum: see `dense_layer_3d`.
+    `from_tensor` is [B, F, H] and `to_tensor` [B, T, H], or matrices [B * F, H] and [B * T, H] with
+    batch_size, from_seq_length and to_seq_length. The mask is int32 [B, T], 1 where attention may
+    go. The variables are query, key and value, each kernel and bias. use_einsum is ignored.
 
     Raises:
       ValueError: the ranks differ, or sizes of matrices are missing.
@@ -1244,12 +1017,11 @@ def attention_layer(
         from_tensor = tf.reshape(from_tensor, [batch_size, from_seq_length, width])
         to_tensor = tf.reshape(to_tensor, [batch_size, to_seq_length, int(to_tensor.shape[-1])])
     size = int(from_tensor.shape[-1]) // num_attention_heads
+    initializer = create_initializer(initializer_range)
 
     def heads(tensor, activation, name):
-        initializer = create_initializer(initializer_range)
-        split = dense_layer_3d(
-            tensor, num_attention_heads, size, initializer, activation, use_einsum, name
-        )
+        sizes = num_attention_heads, size
+        split = dense_layer_3d(tensor, *sizes, initializer, activation, use_einsum, name)
         return tf.transpose(split, [0, 2, 1, 3])  # [B, N, S, D]
 
     query = heads(from_tensor, query_act, "query")
@@ -1276,19 +1048,11 @@ def attention_ffn_block(
 ) -> tf.Tensor:
     """Returns one block of the encoder, attention and feed-forward: [B, S, H] -> [B, S, H].
 
-    Args:
-      layer_input: [B, S, H].
-      hidden_size, num_attention_heads, attention_head_size, intermediate_size: H, N, D and I.
-      attention_mask, attention_probs_dropout_prob, use_einsum: see `attention_layer`.
-      intermediate_act_fn: the activation's name, a function, or None.
-      initializer_range: deviation of the kernels' first values.
-      hidden_dropout_prob: of the dropout of each sub-layer's output.
+    `attention_mask` is int32 [B, S]; `intermediate_act_fn` an activation's name, a function, or
+    None. `hidden_dropout_prob` is of the dropout of each sub-layer's output.
     """
-    options = {
-        "initializer": create_initializer(initializer_range),
-        "use_einsum": use_einsum,
-        "name": "dense",
-    }
+    initializer = create_initializer(initializer_range)
+    linear = (initializer, None, use_einsum)
     with tf.variable_scope("attention_1"):
         with tf.variable_scope("self"):
             context = attention_layer(
@@ -1298,18 +1062,17 @@ def attention_ffn_block(
                 num_attention_heads,
                 attention_probs_dropout_prob=attention_probs_dropout_prob,
                 initializer_range=initializer_range,
-                use_einsum=use_einsum,
             )
         with tf.variable_scope("output"):
             attended = dense_layer_3d_proj(
-                context, hidden_size, attention_head_size, activation=None, **options
+                context, hidden_size, attention_head_size, *linear, name="dense"
             )
     middle = layer_norm(layer_input + dropout(attended, hidden_dropout_prob))
     with tf.variable_scope("ffn_1/intermediate"):
-        activation = get_activation(intermediate_act_fn)
-        inner = dense_layer_2d(middle, intermediate_size, activation=activation, **options)
+        options = (initializer, get_activation(intermediate_act_fn), use_einsum)
+        inner = dense_layer_2d(middle, intermediate_size, *options, name="dense")
         with tf.variable_scope("output"):
-            update = dense_layer_2d(inner, hidden_size, activation=None, **options)
+            update = dense_layer_2d(inner, hidden_size, *linear, name="dense")
     return layer_norm(middle + dropout(update, hidden_dropout_prob))
 
 
@@ -1331,25 +1094,17 @@ def transformer_model(
 ):
     """Returns the encoder's last output [B, S, H], or a list of the output of every block.
 
-    Args:
-      input_tensor: [B, S, E]; projected to H where E is not H.
-      attention_mask: int32 [B, S], 1 for tokens and 0 for padding; None for no padding.
-      num_hidden_layers, num_hidden_groups, inner_group_num: see the module's `layer_groups`.
-      do_return_all_layers: return the list.
-      others: as of `attention_ffn_block`.
+    The input [B, S, E] is projected to H where E is not H. The mask is int32 [B, S], 1 for tokens;
+    None for no padding. Layers share groups as in `layer_groups`; other arguments are those of
+    `attention_ffn_block`. With `do_return_all_layers` the list is returned.
 
     Raises:
       ValueError: hidden_size is not a multiple of num_attention_heads.
     """
-    if hidden_size % num_attention_heads:
-        raise ValueError(
-            f"hidden_size {hidden_size} is not a multiple of num_attention_heads"
-            f" {num_attention_heads}. Each head needs the same size."
-        )
+    _check_heads(hidden_size, num_attention_heads)
     hidden, outputs = input_tensor, []
     if get_shape_list(input_tensor, expected_rank=3)[-1] != hidden_size:
-        initializer = create_initializer(initializer_range)
-        name = "embedding_hidden_mapping_in"
+        initializer, name = create_initializer(initializer_range), "embedding_hidden_mapping_in"
         hidden = dense_layer_2d(hidden, hidden_size, initializer, None, use_einsum, name=name)
     for block in range(num_hidden_layers * inner_group_num):
         layer, inner = divmod(block, inner_group_num)

@@ -1,35 +1,32 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Text to pieces to ids, by SentencePiece or by WordPiece, with each piece's place in the text.
+"""Text to tokens to ids, by SentencePiece or by WordPiece, with each token's place in the text.
 
     tokenizer = FullTokenizer(vocab_file=None, spm_model_file="30k-clean.model")
     tokenizer.tokenize_text("A café.")            # ['▁a', '▁cafe', '.']
     tokenizer.encode_with_offsets("A café.")      # the same with ids and character offsets
 
-What `do_lower_case` means, in one place (`FullTokenizer.preprocess`):
+"Piece" is SentencePiece's word for a token. `FullTokenizer.preprocess` applies do_lower_case:
 
-* SentencePiece: the text is prepared by `preprocess_text(text, lower=do_lower_case)`, and the model
-  sees the result. `tokenize` takes text that is prepared already, as in the published code, and
-  never changes case; `tokenize_text`, `encode_with_offsets`, `encode_batch` and `encode_ids_batch`
-  take text as it was written and apply the rule.
-* WordPiece: the text needs no preparation, `BasicTokenizer` does all of it.
+* SentencePiece sees `preprocess_text(text, lower=do_lower_case)`. `tokenize` takes text that is
+  prepared already, as in the published code; `tokenize_text`, `encode_with_offsets` and
+  `encode_ids_batch` take raw text.
+* WordPiece: `BasicTokenizer` does all of it.
 
-What a character is (white space, punctuation, combining) is decided by Python's own Unicode tables.
+Python's own Unicode tables decide what white space, punctuation and combining characters are.
 TensorFlow is imported only to read a file, so that worker processes start without it.
 """
 
-import array
 import collections
 import itertools
 import logging
-import multiprocessing
-import os
 import re
 import sys
 import unicodedata
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Pattern, Sequence, Tuple, Union
 
-# Asked before SentencePiece is loaded, as the order decides; see `_check_sampling`.
+# TensorFlow 1.15's symbols shadow those of a SentencePiece that is loaded after it: sampling would
+# end the process. So this is asked before SentencePiece is loaded.
 _SAMPLING_CRASHES = "tensorflow" in sys.modules and "sentencepiece" not in sys.modules
 
 import sentencepiece as spm  # noqa: E402
@@ -44,17 +41,16 @@ _WORD = re.compile(r"\S+")
 _REPLACEMENT = "\ufffd"
 _MAX_REMEMBERED_WORDS = 1 << 16
 _LONGEST_REMEMBERED_WORD = 64  # longer ones are addresses and the like, which do not come back
-_BATCH_CHUNK = 256  # texts a worker process takes at a time
 
 
 class Encoding(NamedTuple):
-    """The pieces of a text; piece n stands for the characters text[starts[n]:ends[n]].
+    """The tokens of a text; piece n stands for the characters text[starts[n]:ends[n]].
 
     Offsets count characters of the text as it was passed in, before any normalisation. Neither
-    starts nor ends ever decrease. A span holds no white space at its edges; a piece that stands
-    for a space alone has the empty span before the next character. Pieces that come from one
-    character (as "1", "⁄", "2" from "½") all have its span; combining marks belong to the
-    character before them.
+    starts nor ends ever decrease. A span holds no white space at its edges; a piece that stands for
+    a space alone has the empty span before the next character. Pieces that come from one character
+    (as "1", "⁄", "2" from "½") all have its span; combining marks belong to the character before
+    them.
     """
 
     pieces: List[str]
@@ -67,10 +63,9 @@ class Encoding(NamedTuple):
 
 
 def convert_to_unicode(text: Union[str, bytes]) -> str:
-    """Returns `text` as str; bytes are decoded as UTF-8, and what is not UTF-8 in them is dropped.
+    """Returns `text` as str; bytes are decoded as UTF-8, and other bytes in them are dropped.
 
-    Raises:
-      ValueError: neither str nor bytes.
+    Raises ValueError where it is neither str nor bytes.
     """
     if isinstance(text, str):
         return text
@@ -100,34 +95,21 @@ def _is_control(char: str) -> bool:
 
 
 def _is_punctuation(char: str) -> bool:
-    """All ASCII signs that are neither letter, digit nor space (even "$"), and the classes P*."""
+    """All ASCII signs (also "$") but letters, digits and space, and the classes P*."""
     code = ord(char)
     if code < 128:
         return 33 <= code <= 126 and not char.isalnum()
     return unicodedata.category(char).startswith("P")
 
 
-# The blocks whose characters are words by themselves: Chinese, not Japanese kana or Korean hangul.
-_CHINESE_BLOCKS = (
-    (0x4E00, 0x9FFF),
-    (0x3400, 0x4DBF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2B73F),
-    (0x2B740, 0x2B81F),
-    (0x2B820, 0x2CEAF),
-    (0xF900, 0xFAFF),
-    (0x2F800, 0x2FA1F),
+# The blocks whose characters are words by themselves in BERT's vocabularies: Chinese, not Japanese
+# kana or Korean hangul.
+_CHINESE = (
+    "\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f"
+    "\U0002b740-\U0002b81f\U0002b820-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f"
 )
-
-
-_CHINESE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _CHINESE_BLOCKS)
 _CHINESE_CHARACTER = re.compile(f"[{_CHINESE}]")
 _CHINESE_OR_WORD = re.compile(rf"[{_CHINESE}]|[^\s{_CHINESE}]+")
-
-
-def _is_chinese(code: int) -> bool:
-    """Whether BERT's vocabularies hold the character as a word of its own."""
-    return any(first <= code <= last for first, last in _CHINESE_BLOCKS)
 
 
 class _CharacterTable(dict):
@@ -156,7 +138,7 @@ def _cleaned(char: str) -> str:
         return ""
     if _is_whitespace(char):
         return " "
-    return f" {char} " if _is_chinese(ord(char)) else char
+    return f" {char} " if _CHINESE_CHARACTER.match(char) else char
 
 
 def _without_accents(text: str) -> str:
@@ -177,11 +159,8 @@ def preprocess_text(
 ) -> str:
     """Returns text as SentencePiece models of ALBERT expect it.
 
-    Args:
-      inputs: the text.
-      remove_space: make each run of white space one space, and drop it at both ends. This comes
-        before the decomposition, so spaces that a character decomposes to stay.
-      lower: make it lower case.
+    With remove_space each run of white space becomes one space, and none is left at both ends. This
+    comes before the decomposition, so spaces that a character decomposes to stay.
     """
     outputs = convert_to_unicode(inputs)
     if remove_space:
@@ -264,26 +243,17 @@ def _to_source(pieces: _Spans, characters: Optional[_Spans]) -> _Spans:
 
 
 def _ends_in_digit_comma(piece: str) -> bool:
-    """The pieces that are cut once more: "▁1993," and the like."""
+    """Whether the piece is cut once more, such as "▁1993,"."""
     return len(piece) > 1 and piece[-1] == "," and piece[-2].isdigit()
 
 
 def _split_digit_comma(sp_model: Any, piece: str) -> List[str]:
     """Cuts "▁1993," into the pieces of "1993" and a comma.
 
-    Cutting "1993" by itself puts an underline in front even where `piece` had none. The published
-    code means to remove that one but does not under Python 3; the models in use were trained so.
+    Cutting "1993" by itself adds an underline even where `piece` had none. The published code means
+    to remove it but does not under Python 3; the models in use were trained so.
     """
     return sp_model.EncodeAsPieces(piece[:-1].replace(SPIECE_UNDERLINE, "")) + [","]
-
-
-def _check_sampling() -> None:
-    """Refuses what would end the process: TensorFlow 1.15's symbols shadow SentencePiece's."""
-    if _SAMPLING_CRASHES and sys.version_info < (3, 8):
-        raise RuntimeError(
-            "SentencePiece cannot sample where TensorFlow 1.15 was imported first. Import "
-            "albert.tokenization (or sentencepiece) before tensorflow."
-        )
 
 
 def encode_pieces(
@@ -294,13 +264,17 @@ def encode_pieces(
     Args:
       sp_model: a sentencepiece.SentencePieceProcessor.
       text: text that `preprocess_text` has prepared.
-      return_unicode: without effect, pieces are always str; there for callers that pass it.
+      return_unicode: ignored; pieces are always str.
       sample: draw one of the 64 best segmentations (alpha 0.1) in place of the best.
     """
     del return_unicode
     text = convert_to_unicode(text)
     if sample:
-        _check_sampling()
+        if _SAMPLING_CRASHES and sys.version_info < (3, 8):
+            raise RuntimeError(
+                "SentencePiece cannot sample where TensorFlow 1.15 was imported first. Import "
+                "albert.tokenization (or sentencepiece) before tensorflow."
+            )
         pieces = sp_model.SampleEncodeAsPieces(text, 64, 0.1)
     else:
         pieces = sp_model.EncodeAsPieces(text)
@@ -319,7 +293,7 @@ def encode_ids(sp_model: Any, text: Union[str, bytes], sample: bool = False) -> 
 
 
 class _SentencePieceEncoder:
-    """What FullTokenizer does by a SentencePiece model."""
+    """FullTokenizer's work with a SentencePiece model."""
 
     def __init__(self, sp_model: Any, vocab: Dict[str, int]):
         self._model = sp_model
@@ -347,7 +321,7 @@ class _SentencePieceEncoder:
         return [find(piece, unknown) for piece in pieces]
 
     def ids_batch(self, texts: List[str], num_threads: int) -> List[List[int]]:
-        """Lets the model find the ids, and mends the few texts where that is not all."""
+        """Lets the model find the ids, and corrects those that `encode_pieces` cuts otherwise."""
         batch = self._model.Encode(texts, out_type=int, num_threads=num_threads)
         ordinary = self._special_ids.isdisjoint
         return [
@@ -355,7 +329,7 @@ class _SentencePieceEncoder:
         ]
 
     def _mended(self, ids: List[int], text: str) -> List[int]:
-        """Applies what tells ids of `encode_pieces` from those of the model."""
+        """Corrects the model's ids of a text to those of `encode_pieces`."""
         if self._unknown in ids:
             return self.ids(self.pieces(text))
         cut = self._digit_comma_ids
@@ -378,7 +352,7 @@ class _SentencePieceEncoder:
         return self._byte_lengths.get(piece, len(piece))
 
     def _place(self, raw: List[str]) -> Tuple[List[str], _Spans]:
-        """Returns the pieces for the model's own ones, and their places in the normalised text."""
+        """Returns the model's pieces, cut at digit-commas, and their places in the normal form."""
         length = self._length if self._byte_lengths else len
         ends = list(itertools.accumulate(map(length, raw)))
         starts = [end - length(piece.lstrip(SPIECE_UNDERLINE)) for piece, end in zip(raw, ends)]
@@ -466,7 +440,7 @@ class WordpieceTokenizer:
         unk_token: str = "[UNK]",
         max_input_chars_per_word: int = 200,
     ):
-        """Takes the vocabulary, the piece for a word it does not cover, and the longest word."""
+        """Takes the vocabulary, the token for words it does not cover, and the longest word."""
         self.vocab = vocab
         self.unk_token = unk_token
         self.max_input_chars_per_word = max_input_chars_per_word
@@ -500,7 +474,7 @@ class WordpieceTokenizer:
 
 
 class _WordPieceEncoder:
-    """What FullTokenizer does by BasicTokenizer and WordpieceTokenizer, each new word only once."""
+    """FullTokenizer's work with a WordPiece vocabulary; each new word is cut only once."""
 
     def __init__(self, basic: BasicTokenizer, wordpiece: WordpieceTokenizer):
         self._basic = basic
@@ -573,7 +547,7 @@ class _WordPieceEncoder:
 
 
 def _read_file(path: str, flag: str) -> bytes:
-    """Reads a file the user named, from wherever gfile can."""
+    """Reads a file that a flag names; a ValueError names the flag."""
     import tensorflow.compat.v1 as tf
 
     try:
@@ -587,15 +561,15 @@ def _read_file(path: str, flag: str) -> bytes:
 
 
 def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
-    """Returns piece -> id from a file with one piece a line, in the order of the file.
+    """Returns token -> id from a file with one token a line, in the order of the file.
 
-    Lines end in "\\n" only: published vocabularies hold other line separators as pieces. What
-    follows a piece after white space (as the scores in SentencePiece's .vocab files) is ignored. A
-    line of nothing but white space is the piece " "; empty lines at the end do not count.
+    Lines end in "\\n" only: published vocabularies hold other line separators as tokens. What
+    follows a token after white space (the scores of SentencePiece's .vocab files) is ignored. A
+    line of nothing but white space is the token " "; empty lines at the end do not count.
 
     Raises:
-      ValueError: the file cannot be read, is not UTF-8 text, is empty, or has an empty line or a
-        piece twice, either of which would give the pieces below it wrong ids.
+      ValueError: the file cannot be read, is not UTF-8 text, is empty, or has an empty or repeated
+        line, which would give the tokens below it wrong ids.
     """
     try:
         text = _read_file(vocab_file, "vocab_file").decode("utf-8-sig")
@@ -611,13 +585,13 @@ def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
         if not line.rstrip("\r"):
             problem = "is empty"
         elif token in vocab:
-            problem = f"repeats the piece {token!r} of line {vocab[token] + 1}"
+            problem = f"repeats the token {token!r} of line {vocab[token] + 1}"
         else:
             vocab[token] = len(vocab)
             continue
         raise ValueError(
             f"Line {number} of vocab_file '{vocab_file}' {problem}, so ids would not be line "
-            "numbers. Use the file that came with the model, one different piece a line."
+            "numbers. Use the file that came with the model, one different token a line."
         )
     return vocab
 
@@ -637,27 +611,23 @@ def _load_model(path: str) -> Any:
 
 
 def _load_wordpiece_vocab(path: str) -> Dict[str, int]:
-    """Loads a vocabulary and makes sure that words it does not cover have a piece."""
+    """Loads a vocabulary, which must have the token for unknown words."""
     vocab = load_vocab(path)
     if "[UNK]" in vocab:
         return vocab
     if any(piece.startswith(SPIECE_UNDERLINE) for piece in vocab):
         raise ValueError(
-            f"vocab_file '{path}' lists the pieces of a SentencePiece model. Give the model itself "
+            f"vocab_file '{path}' lists the tokens of a SentencePiece model. Give the model itself "
             "(such as 30k-clean.model) as spm_model_file."
         )
     raise ValueError(
-        f"vocab_file '{path}' has no piece [UNK] among its {len(vocab)}, so words it does not "
+        f"vocab_file '{path}' has no token [UNK] among its {len(vocab)}, so words it does not "
         "cover have no id. Use the WordPiece vocabulary that came with the model."
     )
 
 
 def convert_by_vocab(vocab: Dict[Any, Any], items: Iterable[Any]) -> List[Any]:
-    """Returns vocab[item] for each item: ids for pieces, or pieces for ids.
-
-    Raises:
-      ValueError: an item that `vocab` does not hold.
-    """
+    """Returns vocab[item] for each item (ids of tokens, or tokens of ids), else ValueError."""
     try:
         return [vocab[item] for item in items]
     except KeyError as error:
@@ -668,88 +638,23 @@ def convert_by_vocab(vocab: Dict[Any, Any], items: Iterable[Any]) -> List[Any]:
 
 
 def convert_tokens_to_ids(vocab: Dict[str, int], tokens: Iterable[str]) -> List[int]:
-    """Returns the id of each piece; see `convert_by_vocab`."""
+    """Returns the id of each token; see `convert_by_vocab`."""
     return convert_by_vocab(vocab, tokens)
 
 
 def convert_ids_to_tokens(inv_vocab: Dict[int, str], ids: Iterable[int]) -> List[str]:
-    """Returns the piece of each id; see `convert_by_vocab`."""
+    """Returns the token of each id; see `convert_by_vocab`."""
     return convert_by_vocab(inv_vocab, ids)
 
 
 # ---------------------------------------------------------------------------------- the whole thing
 
 
-class _Columns(NamedTuple):
-    """Many encodings as a few flat columns, which travel between processes at little cost."""
-
-    counts: array.array  # pieces of each text
-    ids: array.array
-    starts: array.array
-    ends: array.array
-    unlisted: Dict[int, str]  # by position, the pieces that their ids do not tell: unknown ones
-
-
-def _pack(encodings: Sequence[Encoding], inv_vocab: Dict[int, str]) -> _Columns:
-    """Joins encodings; `_unpack` with the same vocabulary gives them back."""
-    chain = itertools.chain.from_iterable
-    ids = array.array("i", chain(encoding.ids for encoding in encodings))
-    pieces = chain(encoding.pieces for encoding in encodings)
-    return _Columns(
-        counts=array.array("i", [len(encoding.ids) for encoding in encodings]),
-        ids=ids,
-        starts=array.array("i", chain(encoding.starts for encoding in encodings)),
-        ends=array.array("i", chain(encoding.ends for encoding in encodings)),
-        unlisted={
-            position: piece
-            for position, (piece, index) in enumerate(zip(pieces, ids))
-            if inv_vocab[index] != piece
-        },
-    )
-
-
-def _unpack(columns: _Columns, inv_vocab: Dict[int, str]) -> List[Encoding]:
-    """Cuts the columns into one encoding for each text again."""
-    ids, starts, ends = columns.ids.tolist(), columns.starts.tolist(), columns.ends.tolist()
-    pieces = [inv_vocab[index] for index in ids]
-    for position, piece in columns.unlisted.items():
-        pieces[position] = piece
-    limits = list(itertools.accumulate([0] + columns.counts.tolist()))
-    return [
-        Encoding(pieces[first:last], ids[first:last], starts[first:last], ends[first:last])
-        for first, last in zip(limits, limits[1:])
-    ]
-
-
-_worker_tokenizer: "FullTokenizer"
-
-
-def _start_worker(tokenizer: "FullTokenizer"):
-    """Gives a worker process of encode_batch its tokenizer."""
-    global _worker_tokenizer
-    _worker_tokenizer = tokenizer
-
-
-def _encode_in_worker(texts: Sequence[Union[str, bytes]]) -> _Columns:
-    """What a worker process of encode_batch does with its share."""
-    encodings = [_worker_tokenizer.encode_with_offsets(text) for text in texts]
-    return _pack(encodings, _worker_tokenizer.inv_vocab)
-
-
-def _usable_processes() -> int:
-    """The cores this process may use; 1 where it may not start processes of its own."""
-    if multiprocessing.current_process().daemon:
-        return 1
-    affinity = getattr(os, "sched_getaffinity", None)  # not there on every system
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
 class FullTokenizer:
-    """Text to pieces to ids, by SentencePiece if a model is given and by WordPiece otherwise.
+    """Text to tokens to ids, by SentencePiece if a model is given and by WordPiece otherwise.
 
     Attributes:
-      vocab: piece -> id.
-      inv_vocab: id -> piece.
+      vocab, inv_vocab: token -> id, and id -> token.
       sp_model: the sentencepiece.SentencePieceProcessor; None for WordPiece.
       do_lower_case: see the module's docstring.
       basic_tokenizer, wordpiece_tokenizer: the two steps of WordPiece; not there otherwise.
@@ -764,11 +669,6 @@ class FullTokenizer:
         spm_model_file: Optional[str] = None,
     ):
         """Loads the SentencePiece model, or else the WordPiece vocabulary.
-
-        Args:
-          vocab_file: WordPiece vocabulary, one piece a line; not read if there is a model.
-          do_lower_case: whether the model was trained on lower case; see the module's docstring.
-          spm_model_file: SentencePiece model.
 
         Raises:
           ValueError: neither is given, or the file is not what it should be.
@@ -797,9 +697,7 @@ class FullTokenizer:
         return _WordPieceEncoder(self.basic_tokenizer, self.wordpiece_tokenizer)
 
     def __getstate__(self) -> Dict[str, Any]:
-        state = dict(self.__dict__)
-        del state["_encoder"]  # holds nothing that is not made anew at once
-        return state
+        return {key: value for key, value in self.__dict__.items() if key != "_encoder"}
 
     def __setstate__(self, state: Dict[str, Any]):
         self.__dict__.update(state)
@@ -814,11 +712,9 @@ class FullTokenizer:
 
     @classmethod
     def from_hub_module(cls, hub_module: str, use_spm: bool = True) -> "FullTokenizer":
-        """Returns the tokenizer for a TF-Hub module, by its signature `tokenization_info`.
+        """Returns the tokenizer of a TF1 hub module, by its signature `tokenization_info`.
 
-        Args:
-          hub_module: handle or folder of a TF1 hub module.
-          use_spm: whether the module's vocab_file is a SentencePiece model.
+        `use_spm` says whether the module's vocab_file is a SentencePiece model.
         """
         info = hub_vocabulary(hub_module)
         if use_spm:
@@ -826,7 +722,7 @@ class FullTokenizer:
         return cls(info.vocab_file, info.do_lower_case)
 
     def preprocess(self, text: Union[str, bytes]) -> str:
-        """Returns `text` as `tokenize` wants it: the one place of the rule for do_lower_case."""
+        """Returns `text` as `tokenize` wants it, in lower case if do_lower_case says so."""
         if self.sp_model is not None:
             return preprocess_text(text, lower=self.do_lower_case)
         return convert_to_unicode(text)
@@ -858,62 +754,31 @@ class FullTokenizer:
         ends = list(itertools.accumulate(spans.ends, max))
         return Encoding(pieces, self._encoder.ids(pieces), list(spans.starts), ends)
 
-    def encode_batch(
-        self, texts: Sequence[Union[str, bytes]], *, num_processes: Optional[int] = None
-    ) -> List[Encoding]:
-        """Returns encode_with_offsets(text) for each text, in order.
-
-        Args:
-          texts: texts as they were written.
-          num_processes: processes to share the work; by default the cores there are. 1 starts none,
-            and neither do a few hundred texts or fewer, nor the worker of a process pool.
-        """
-        processes = num_processes or _usable_processes()
-        texts = list(texts)
-        if processes == 1 or len(texts) <= _BATCH_CHUNK:
-            return [self.encode_with_offsets(text) for text in texts]
-        chunks = [
-            texts[first : first + _BATCH_CHUNK] for first in range(0, len(texts), _BATCH_CHUNK)
-        ]
-        encodings = []
-        with multiprocessing.Pool(processes, _start_worker, (self,)) as pool:
-            for columns in pool.imap(_encode_in_worker, chunks):
-                encodings.extend(_unpack(columns, self.inv_vocab))
-        return encodings
-
     def encode_ids_batch(
         self, lines: Sequence[Union[str, bytes]], *, num_threads: int = 1
     ) -> List[List[int]]:
         """Returns the ids of tokenize_text(line) for each line, in the fastest way.
 
-        Args:
-          lines: texts as they were written.
-          num_threads: cores that the SentencePiece library may use; 1 is right inside worker
-            processes. Without effect for WordPiece.
+        SentencePiece may use `num_threads` cores; 1 is right inside worker processes. WordPiece
+        uses one.
         """
         return self._encoder.ids_batch([self.preprocess(line) for line in lines], num_threads)
 
     def convert_tokens_to_ids(self, tokens: Iterable[Union[str, bytes]]) -> List[int]:
-        """Returns the id of each piece; SentencePiece has one for unknown pieces, WordPiece not.
+        """Returns the id of each token; SentencePiece gives unknown ones the id of <unk>.
 
-        Raises:
-          ValueError: a piece that a WordPiece vocabulary does not hold.
+        Raises ValueError for a token that a WordPiece vocabulary does not hold.
         """
         return self._encoder.ids([printable_text(token) for token in tokens])
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> List[str]:
-        """Returns the piece of each id.
-
-        Raises:
-          ValueError: an id outside the vocabulary.
-        """
+        """Returns the token of each id; ValueError for an id outside the vocabulary."""
         return convert_by_vocab(self.inv_vocab, ids)
 
     def required_ids(self, pieces: Iterable[str]) -> List[int]:
-        """Returns the ids of pieces that must be there, such as [CLS], [SEP] and [MASK].
+        """Returns the ids of tokens that must be there, such as [CLS], [SEP] and [MASK].
 
-        Raises:
-          ValueError: some of them are not; SentencePiece would call them unknown without a word.
+        Raises ValueError where one is missing; SentencePiece would treat it as unknown.
         """
         pieces = list(pieces)
         missing = [piece for piece in pieces if piece not in self.vocab]
@@ -926,14 +791,14 @@ class FullTokenizer:
 
 
 class HubVocabulary(NamedTuple):
-    """What a TF-Hub module says about its vocabulary."""
+    """The vocabulary of a TF-Hub module."""
 
     vocab_file: str
     do_lower_case: bool
 
     @property
     def is_sentencepiece(self) -> bool:
-        """Returns whether the file is a SentencePiece model, not a list of pieces."""
+        """Whether the file is a SentencePiece model, not a list of tokens."""
         try:
             _load_model(self.vocab_file)
         except ValueError:
@@ -954,16 +819,10 @@ def hub_vocabulary(hub_module: str) -> HubVocabulary:
 
 
 def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):
-    """Makes sure that every id of the tokenizer has a row in the model's embedding table.
+    """Checks that the model's embedding table, of vocab_size rows, has one for each id.
 
-    A table with rows to spare is only worth a warning: some models round their size up.
-
-    Args:
-      tokenizer: what makes the ids.
-      vocab_size: `vocab_size` of the model's configuration.
-
-    Raises:
-      ValueError: the tokenizer has more pieces than the table has rows.
+    Raises ValueError if not. Rows to spare are only worth a warning: some models round their size
+    up.
     """
     pieces = len(tokenizer.vocab)
     if pieces > vocab_size:

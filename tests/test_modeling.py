@@ -8,32 +8,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import configs, modeling
+from albert import modeling
 
 BATCH, LENGTH, PREDICTIONS = 3, 12, 4
-
-# Parameters of the backbone, and with both pretraining heads. Base to xxlarge of Google and base
-# of albert_zh are published figures.
-PARAMETERS = {
-    "albert_base_v1": (11683584, 11813810),
-    "albert_base_v2": (11683584, 11813810),
-    "albert_base_zh": (10547968, 10669322),
-    "albert_large_v1": (17683968, 17847474),
-    "albert_large_v2": (17683968, 17847474),
-    "albert_large_zh": (16548352, 16702986),
-    "albert_xlarge_v1": (58724864, 59021490),
-    "albert_xlarge_v2": (58724864, 59021490),
-    "albert_xlarge_zh": (57589248, 57877002),
-    "albert_xxlarge_v1": (222595584, 223158450),
-    "albert_xxlarge_v2": (222595584, 223158450),
-    "albert_xxlarge_zh": (221459968, 222013962),
-    "albert_zh_tiny": (4175152, 4295186),
-    "albert_zh_small": (4742272, 4813706),
-    "albert_zh_base": (10877440, 11492234),
-    "albert_zh_large": (17009664, 18084490),
-    "albert_zh_xlarge": (58577920, 62803594),
-    "albert_zh_xxlarge": (223503360, 240322186),
-}
 
 # Embedding size, what layers share, parameters with separate copies of decoder and projection, and
 # with tied weights; the size table of lonePatient/albert_pytorch (476.5 MB to 57.2 MB).
@@ -117,69 +94,52 @@ def assert_same_training(actual, expected, tolerance):
         np.testing.assert_allclose(actual[2][name], value, atol=tolerance * scale, err_msg=name)
 
 
-def count(config):
-    """Parameters of (the backbone, backbone and heads)."""
+def sizes(config):
+    """Parameters of each variable, with both heads."""
     with tf.Graph().as_default():
         build(config)
-        sizes = {v.op.name: v.shape.num_elements() for v in tf.trainable_variables()}
-    backbone = sum(size for name, size in sizes.items() if name.startswith("bert/"))
-    return backbone, sum(sizes.values())
+        return {v.op.name: v.shape.num_elements() for v in tf.trainable_variables()}
 
 
 # ---- configuration -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "changes, message",
+    "changes",
     [
-        ({"hidden_act": "swish"}, "Unknown activation 'swish'"),
-        ({"num_attention_heads": 3}, "hidden_size 16 is not a multiple of num_attention_heads 3"),
-        ({"hidden_size": -16}, "hidden_size must be a positive whole number, not -16"),
-        ({"vocab_size": 0}, "vocab_size must be a positive whole number, not 0"),
-        ({"num_hidden_layers": 2.5}, "num_hidden_layers must be a positive whole number, not 2.5"),
-        ({"hidden_dropout_prob": 1.0}, "hidden_dropout_prob must be at least 0 and below 1"),
-        ({"attention_probs_dropout_prob": "x"}, "attention_probs_dropout_prob must be"),
-        ({"initializer_range": 0}, "initializer_range must be positive"),
-        ({"num_hidden_groups": 4}, "num_hidden_groups 4 exceeds num_hidden_layers 3"),
-        ({"share_type": "half"}, "share_type 'half' is unknown. Choose one of: all, attention"),
-        ({"ln_type": "mid"}, "ln_type 'mid' is unknown"),
-        ({"embedding_layout": "bert"}, "embedding_layout 'bert' is unknown"),
+        {"hidden_act": "swish"},
+        {"num_attention_heads": 3},
+        {"hidden_size": -16},
+        {"vocab_size": None},
+        {"num_hidden_layers": 2.5},
+        {"hidden_dropout_prob": 1.0},
+        {"attention_probs_dropout_prob": "x"},
+        {"initializer_range": 0},
+        {"num_hidden_groups": 4},
+        {"share_type": "half"},
+        {"ln_type": "mid"},
+        {"embedding_layout": "bert"},
     ],
+    ids=str,
 )
-def test_wrong_setting_is_named(changes, message):
-    with pytest.raises(ValueError, match=message.replace("(", "\\(")):
-        tiny_config(**changes).validate()
+def test_a_wrong_setting_is_named_when_a_model_is_built(changes):
+    (key,) = changes
+    named = "'swish'" if key == "hidden_act" else key
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=named):
+        modeling.AlbertModel(tiny_config(**changes), False, tf.zeros([1, 2], tf.int32))
 
 
-def test_a_wrong_setting_is_found_when_a_model_is_built():
-    for changes in ({"vocab_size": None}, {"num_attention_heads": 3}):
-        config = tiny_config(**changes)
-        with tf.Graph().as_default(), pytest.raises(ValueError, match=next(iter(changes))):
-            modeling.AlbertModel(config, False, tf.zeros([1, 2], tf.int32))
-
-
-def test_missing_vocab_size_is_named(tmp_path):
+@pytest.mark.parametrize("content", [None, "{", "[1]", '{"hidden_size": 16}'])
+def test_a_config_file_that_is_none_is_named(tmp_path, content):
     path = tmp_path / "config.json"
-    path.write_text('{"hidden_size": 16}')
-    with pytest.raises(ValueError, match="config.json.*no 'vocab_size'.*keys found: hidden_size"):
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ValueError, match="config.json"):
         modeling.AlbertConfig.from_json_file(str(path))
-
-
-@pytest.mark.parametrize("text, message", [("{", "not JSON"), ("[1]", "JSON object")])
-def test_config_file_that_is_not_an_object_is_named(tmp_path, text, message):
-    path = tmp_path / "config.json"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=f"config.json.*{message}"):
-        modeling.AlbertConfig.from_json_file(str(path))
-
-
-def test_missing_config_file_is_named(tmp_path):
-    with pytest.raises(ValueError, match="nowhere.json.*not found"):
-        modeling.AlbertConfig.from_json_file(str(tmp_path / "nowhere.json"))
 
 
 def test_misspelt_key_is_refused_where_the_right_one_is_absent():
-    with pytest.raises(ValueError, match="'hiden_size'. Did you mean 'hidden_size'"):
+    with pytest.raises(ValueError, match="'hiden_size'.*'hidden_size'"):
         modeling.AlbertConfig.from_dict({"vocab_size": 10, "hiden_size": 32})
     both = {"vocab_size": 10, "hidden_size": 64, "hiden_size": 32}
     assert modeling.AlbertConfig.from_dict(both).hidden_size == 64
@@ -214,28 +174,14 @@ def test_defaults_are_the_xxlarge_model():
     }
 
 
-@pytest.mark.parametrize("name, function", [("linear", None), ("", None), (None, None)])
-def test_no_activation_by_name(name, function):
-    assert modeling.get_activation(name) is function
-
-
-def test_activation_that_is_no_string_is_returned():
+def test_activations_by_name():
+    assert modeling.get_activation("linear") is modeling.get_activation("") is None
+    assert modeling.get_activation(None) is None
     assert modeling.get_activation(tf.nn.relu) is tf.nn.relu
     assert modeling.get_activation("GELU") is modeling.gelu
 
 
 # ---- sizes ---------------------------------------------------------------------------------------
-
-
-def test_every_preset_has_an_expected_size():
-    assert sorted(PARAMETERS) == configs.preset_names()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PARAMETERS))
-def test_preset_has_its_published_number_of_parameters(name):
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path(name))
-    assert count(config) == PARAMETERS[name]
 
 
 @pytest.mark.slow
@@ -250,75 +196,47 @@ def test_size_table_of_albert_pytorch(embedding, share_type, separate, tied):
         share_type=share_type,
         embedding_layout="albert_zh",
     )
-    parameters = count(config)[1]
+    parameters = sum(sizes(config).values())
     copies = 21128 * embedding + (embedding * 768 if embedding != 768 else 0)
     assert (parameters, parameters + copies) == (tied, separate)
 
 
 @pytest.mark.slow
-def test_change_1_factorised_embedding_makes_the_table_small():
-    def embedding_parameters(size):
-        config = modeling.AlbertConfig(30000, embedding_size=size, embedding_layout="albert_zh")
-        with tf.Graph().as_default():
-            build(config)
-            names = ("bert/embeddings/word_embeddings", "embedding_hidden_mapping_in/kernel")
-            return sum(
-                v.shape.num_elements()
-                for v in tf.trainable_variables()
-                if v.op.name.endswith(names)
-            )
-
-    assert embedding_parameters(4096) == 30000 * 4096 == 122880000
-    assert embedding_parameters(128) == 30000 * 128 + 128 * 4096 == 4364288
-
-
-@pytest.mark.slow
-def test_change_2_sharing_makes_the_encoder_small():
-    def encoder_parameters(share_type):
-        config = modeling.AlbertConfig(
-            100, 1024, 1024, 12, 1, 16, intermediate_size=3072, share_type=share_type
+def test_factorised_embedding_and_sharing_make_the_model_small():
+    for size, expected in ((4096, 122880000), (128, 4364288)):
+        found = sizes(
+            modeling.AlbertConfig(30000, embedding_size=size, embedding_layout="albert_zh")
         )
-        with tf.Graph().as_default():
-            build(config)
-            return sum(
-                v.shape.num_elements()
-                for v in tf.trainable_variables()
-                if v.op.name.startswith("bert/encoder/transformer/")
+        tables = ("embeddings/word_embeddings", "embedding_hidden_mapping_in/kernel")
+        assert sum(found[name] for name in found if name.endswith(tables)) == expected
+    for share_type, expected in (("all", 10498048), ("none", 125976576)):
+        found = sizes(
+            modeling.AlbertConfig(
+                100, 1024, 1024, 12, 1, 16, intermediate_size=3072, share_type=share_type
             )
-
-    # 12 layers of 10,498,048. The published comparison lists kernels and biases only, without the
-    # two LayerNorms (4 H a layer).
-    assert encoder_parameters("all") - 4 * 1024 == 10498048 - 4 * 1024
-    assert encoder_parameters("none") == 125976576 == 12 * encoder_parameters("all")
+        )
+        assert sum(found[name] for name in found if "/transformer/" in name) == expected
 
 
 # ---- variants ------------------------------------------------------------------------------------
 
 
-def groups_by_part(config):
-    """Group numbers of the attention variables and of the feed-forward variables."""
-    with tf.Graph().as_default():
-        build(config)
-        names = [v.op.name for v in tf.trainable_variables() if "/group_" in v.op.name]
-    feed_forward = {n for n in names if "/ffn_1/" in n or "/LayerNorm_1/" in n}
-
-    def numbers(selected):
-        return sorted({int(n.split("/group_")[1].split("/")[0]) for n in selected})
-
-    return numbers(set(names) - feed_forward), numbers(feed_forward)
-
-
 @pytest.mark.parametrize(
     "share_type, expected",
     [
-        ("all", ([0], [0])),
-        ("attention", ([0], [0, 1, 2])),
-        ("ffn", ([0, 1, 2], [0])),
-        ("none", ([0, 1, 2], [0, 1, 2])),
+        ("all", ({"0"}, {"0"})),
+        ("attention", ({"0"}, {"0", "1", "2"})),
+        ("ffn", ({"0", "1", "2"}, {"0"})),
+        ("none", ({"0", "1", "2"}, {"0", "1", "2"})),
     ],
 )
 def test_share_type_decides_each_parts_groups(share_type, expected):
-    assert groups_by_part(tiny_config(share_type=share_type)) == expected
+    groups = (set(), set())
+    for name in sizes(tiny_config(share_type=share_type)):
+        if "/group_" in name:
+            is_feed_forward = "/ffn_1/" in name or "/LayerNorm_1/" in name
+            groups[is_feed_forward].add(name.split("/group_")[1].split("/")[0])
+    assert groups == expected
 
 
 def test_layers_share_groups_by_integer_division():
@@ -415,19 +333,25 @@ def unused_operations(config, *, training):
 
 
 @pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("layout", modeling.EMBEDDING_LAYOUTS)
-def test_a_model_makes_no_operation_that_nobody_uses(layout, training):
-    config = tiny_config(
-        embedding_layout=layout, hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1
-    )
+@pytest.mark.parametrize("layout", ["google", "albert_zh"])
+def test_a_model_makes_no_operation_that_is_not_used(layout, training):
+    rates = {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1}
+    config = tiny_config(embedding_layout=layout, **rates)
     assert unused_operations(config, training=training) == []
 
 
-def test_plain_operations_have_no_gradient_of_their_own():
+def test_plain_graphs_load_and_differentiate_anywhere():
+    """No gradient of our own, and no compiled or stateful operation where nothing is trained."""
     with tf.Graph().as_default() as graph:
         build(tiny_config(hidden_dropout_prob=0.1), training=True)
         nodes = graph.as_graph_def().node
     assert [node.name for node in nodes if "_gradient_op_type" in node.attr] == []
+    with tf.Graph().as_default() as graph:
+        modeling.AlbertModel(tiny_config(), False, tf.placeholder(tf.int32, [None, None]))
+        types = {operation.type for operation in graph.get_operations()}
+        assert not list(graph.as_graph_def().library.function)
+    forbidden = {"PartitionedCall", "StatefulPartitionedCall", "XlaLaunch", "IdentityN", "PyFunc"}
+    assert not types & forbidden
 
 
 @pytest.mark.slow
@@ -464,56 +388,11 @@ def test_recomputation_takes_a_gradient_as_it_is(number):
 
 def test_recomputation_refuses_stateful_dropout():
     config = tiny_config(hidden_dropout_prob=0.1)
-    with pytest.raises(ValueError, match="needs `dropout_seed`"):
+    with pytest.raises(ValueError, match="dropout_seed"):
         loss_and_gradients(config, training=True, recompute=True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("use_xla", [False, True])
-def test_bfloat16_stays_near_float32(use_xla):
-    # Weights of a real model's scale: large ones make a chaotic tiny network of the comparison.
-    config = tiny_config(
-        initializer_range=0.05, hidden_size=64, embedding_size=32, intermediate_size=128
-    )
-    exact = loss_and_gradients(config, training=True, use_xla=use_xla)
-    half = loss_and_gradients(config, training=True, use_xla=use_xla, compute_dtype=tf.bfloat16)
-    assert half[0].dtype == np.float32 and half[1].dtype == np.float32
-    assert_same_training(half, exact, 2e-2)
-
-
-# ---- seeds ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_dropout_is_a_function_of_seed_and_step():
-    config = tiny_config(hidden_dropout_prob=0.3, attention_probs_dropout_prob=0.3)
-
-    def run(seed):
-        return loss_and_gradients(config, training=True, dropout_seed=seed)[0]
-
-    np.testing.assert_array_equal(run([1, 5]), run([1, 5]))
-    assert np.abs(run([1, 5]) - run([1, 6])).max() > 0.1
-    assert np.abs(run([1, 5]) - run([2, 5])).max() > 0.1
-
-
-@pytest.mark.slow
-def test_dropout_is_off_outside_training():
-    with_rate = tiny_config(hidden_dropout_prob=0.3, attention_probs_dropout_prob=0.3)
-    outputs = [loss_and_gradients(config)[0] for config in (with_rate, tiny_config())]
-    np.testing.assert_array_equal(*outputs)
-
-
-def test_dropout_masks_differ_between_layers_and_keep_the_mean():
-    with tf.Graph().as_default():
-        dropout = modeling._Dropout(tf.constant([4, 9], tf.int32), modeling.layers)
-        masks = [dropout(tf.ones([200, 50]), 0.25, position) for position in (0, 1, 2)]
-        with tf.Session() as session:
-            masks = session.run(masks)
-    for mask in masks:
-        assert set(np.unique(mask)) == {np.float32(0), np.float32(1 / 0.75)}
-        assert abs(mask.mean() - 1) < 0.03
-    agreement = [(masks[0] == masks[1]).mean(), (masks[1] == masks[2]).mean()]
-    np.testing.assert_allclose(agreement, 0.25**2 + 0.75**2, atol=0.02)
+# ---- seeds ----
 
 
 def test_stateful_dropout_serves_callers_without_a_seed():
@@ -560,14 +439,10 @@ GOLDEN_LOSS, GOLDEN_OUTPUT_SUM, GOLDEN_GRADIENT_NORM = 4.7576647, 467.91846, 3.5
 # ---- inputs, exported graphs, loading ------------------------------------------------------------
 
 
-def test_too_long_a_sequence_is_refused():
-    with tf.Graph().as_default(), pytest.raises(ValueError, match="length 21 exceeds.* 20"):
-        modeling.AlbertModel(tiny_config(), False, tf.zeros([1, 21], tf.int32))
-
-
-def test_wrong_rank_is_refused():
-    with tf.Graph().as_default(), pytest.raises(ValueError, match="rank 1.*expected rank 2"):
-        modeling.AlbertModel(tiny_config(), False, tf.zeros([5], tf.int32))
+@pytest.mark.parametrize("shape", [[1, 21], [5]], ids=["too long", "wrong rank"])
+def test_input_of_a_wrong_shape_is_refused(shape):
+    with tf.Graph().as_default(), pytest.raises(ValueError):
+        modeling.AlbertModel(tiny_config(), False, tf.zeros(shape, tf.int32))
 
 
 def test_unknown_batch_and_length_give_the_same_output():
@@ -583,15 +458,6 @@ def test_unknown_batch_and_length_give_the_same_output():
                 return session.run(model.get_sequence_output(), {placeholder: ids})
 
     np.testing.assert_allclose(run([None, None]), run([2, 9]), atol=1e-6)
-
-
-def test_plain_graph_holds_no_compiled_or_stateful_operations():
-    with tf.Graph().as_default() as graph:
-        modeling.AlbertModel(tiny_config(), False, tf.placeholder(tf.int32, [None, None]))
-        types = {operation.type for operation in graph.get_operations()}
-        assert not list(graph.as_graph_def().library.function)
-    forbidden = {"PartitionedCall", "StatefulPartitionedCall", "XlaLaunch", "IdentityN", "PyFunc"}
-    assert not types & forbidden
 
 
 def test_assignment_map_remaps_groups(tmp_path):
@@ -623,5 +489,5 @@ def test_helpers_of_the_public_script_keep_their_meaning():
         normed = modeling.layer_norm_and_dropout(matrix, 0.1, name="norm")
         assert normed.shape.as_list() == [6, 4]
         assert [v.op.name for v in tf.trainable_variables()] == ["norm/beta", "norm/gamma"]
-        with pytest.raises(ValueError, match="at least rank 2"):
+        with pytest.raises(ValueError):
             modeling.reshape_to_matrix(tf.zeros([2]))

@@ -6,55 +6,21 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
+from albert import configs, modeling
+from tests.support import model_outputs
 from tests.support.shared import needs_shared, shared_path
 
 CASES = ("base", "groups3", "inner2", "groups2_inner2", "equal", "relu", "tanh", "dropout")
-SIZES = ("base", "large", "xlarge", "xxlarge")
+SIZES = ("variables_base", "variables_large", "variables_xlarge", "variables_xxlarge")
 
 pytestmark = needs_shared
-
-
-def _build(config, arrays, **model_options):
-    """The reference's outputs by name, as tensors of a graph over constant inputs."""
-    inputs = {name: tf.constant(arrays[name]) for name in ("input_ids", "input_mask")}
-    model = modeling.AlbertModel(
-        config=config,
-        is_training=False,
-        token_type_ids=tf.constant(arrays["token_type_ids"]),
-        **inputs,
-        **model_options,
-    )
-    outputs = {
-        "word_embedding_output": model.get_word_embedding_output(),
-        "embedding_output": model.get_embedding_output(),
-        "sequence_output": model.get_sequence_output(),
-        "pooled_output": model.get_pooled_output(),
-    }
-    for index, layer in enumerate(model.get_all_encoder_layers()):
-        outputs[f"encoder_layer_{index}"] = layer
-    mlm = modeling.get_masked_lm_output(
-        config,
-        model.get_sequence_output(),
-        model.get_embedding_table(),
-        tf.constant(arrays["masked_lm_positions"]),
-        tf.constant(arrays["masked_lm_ids"]),
-        tf.constant(arrays["masked_lm_weights"]),
-    )
-    sop = modeling.get_sentence_order_output(
-        config, model.get_pooled_output(), tf.constant(arrays["next_sentence_labels"])
-    )
-    for name, head in (("mlm", mlm), ("sop", sop)):
-        for field, tensor in head._asdict().items():
-            outputs[f"{name}_{field}"] = tensor
-    return outputs
 
 
 def _compute(case, arrays, **model_options):
     folder = shared_path(f"golden/model_tiny/{case}")
     config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
     with tf.Graph().as_default():
-        outputs = _build(config, arrays, **model_options)
+        outputs = model_outputs.build(config, arrays, **model_options)
         saver = tf.train.Saver(tf.trainable_variables())
         with tf.Session() as session:
             saver.restore(session, str(folder / "model.ckpt"))
@@ -92,27 +58,21 @@ def test_all_zero_mask_equals_the_reference():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_tiny_variables_are_created_in_the_reference_order(case):
-    folder = shared_path(f"golden/model_tiny/{case}")
-    config = modeling.AlbertConfig.from_json_file(str(folder / "albert_config.json"))
-    arrays = dict(np.load(str(folder / "io.npz")))
-    with tf.Graph().as_default():
-        _build(config, arrays)
-        assert _variables() == (folder / "variables.txt").read_text().splitlines()
-
-
-@pytest.mark.parametrize("version", ["v1", "v2"])
-@pytest.mark.parametrize("size", SIZES)
-def test_published_variables_equal_the_reference(size, version):
-    from albert import configs
-
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path(f"albert_{size}_{version}"))
-    arrays = dict(np.load(str(shared_path("golden/model_tiny/base/io.npz"))))
-    expected = shared_path(f"golden/model_tiny/variables_{size}.txt").read_text().splitlines()
-    with tf.Graph().as_default():
-        _build(config, arrays)
-        assert _variables() == expected
+@pytest.mark.parametrize("case", CASES + SIZES)
+def test_variables_are_created_in_the_reference_order(case):
+    folder = shared_path("golden/model_tiny")
+    if case in CASES:
+        files = [folder / case / "albert_config.json"]
+        expected = folder / case / "variables.txt"
+    else:
+        preset = case.replace("variables", "albert")
+        files = [configs.preset_path(f"{preset}_{version}") for version in ("v1", "v2")]
+        expected = folder / f"{case}.txt"
+    for file in files:
+        config = modeling.AlbertConfig.from_json_file(str(file))
+        with tf.Graph().as_default():
+            model_outputs.build(config, dict(np.load(str(folder / "base/io.npz"))))
+            assert _variables() == expected.read_text().splitlines()
 
 
 def _variables():

@@ -16,7 +16,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, optimization
 from albert.ops import fused as fused_ops
 from albert.ops import plain as layers
-from tests.support import numpy_albert
+from tests.support import model_outputs, numpy_albert
 from tests.support.shared import needs_shared, shared_path
 
 RECORDED = pathlib.Path(__file__).parent / "fixtures" / "numpy_albert.json"
@@ -42,37 +42,30 @@ def shapes():
     """The model's variables, as the released checkpoints name them."""
     embedding, hidden, inside = 8, 12, 20
     block = "bert/encoder/transformer/group_0/inner_group_0"
+    self_attention = [f"{block}/attention_1/self/{part}" for part in ("query", "key", "value")]
     dense = {
+        **dict.fromkeys(self_attention, (hidden, hidden)),
         "bert/encoder/embedding_hidden_mapping_in": (embedding, hidden),
-        f"{block}/attention_1/self/query": (hidden, hidden),
-        f"{block}/attention_1/self/key": (hidden, hidden),
-        f"{block}/attention_1/self/value": (hidden, hidden),
         f"{block}/attention_1/output/dense": (hidden, hidden),
         f"{block}/ffn_1/intermediate/dense": (hidden, inside),
         f"{block}/ffn_1/intermediate/output/dense": (inside, hidden),
         "bert/pooler/dense": (hidden, hidden),
         "cls/predictions/transform/dense": (hidden, embedding),
     }
-    norms = {
-        "bert/embeddings/LayerNorm": embedding,
-        f"{block}/LayerNorm": hidden,
-        f"{block}/LayerNorm_1": hidden,
-        "cls/predictions/transform/LayerNorm": embedding,
-    }
-    found = {
+    norms = {"bert/embeddings": embedding, block: hidden, "cls/predictions/transform": embedding}
+    norms = {f"{path}/LayerNorm": size for path, size in norms.items()}
+    norms[f"{block}/LayerNorm_1"] = hidden
+    return {
         "bert/embeddings/word_embeddings": (40, embedding),
         "bert/embeddings/token_type_embeddings": (2, embedding),
         "bert/embeddings/position_embeddings": (10, embedding),
         "cls/predictions/output_bias": (40,),
         "cls/seq_relationship/output_weights": (2, hidden),
         "cls/seq_relationship/output_bias": (2,),
+        **{f"{path}/kernel": shape for path, shape in dense.items()},
+        **{f"{path}/bias": shape[1:] for path, shape in dense.items()},
+        **{f"{path}/{part}": (n,) for path, n in norms.items() for part in ("beta", "gamma")},
     }
-    found.update({f"{path}/kernel": shape for path, shape in dense.items()})
-    found.update({f"{path}/bias": shape[1:] for path, shape in dense.items()})
-    found.update(
-        {f"{path}/{part}": (n,) for path, n in norms.items() for part in ("beta", "gamma")}
-    )
-    return found
 
 
 def weights():
@@ -189,44 +182,10 @@ def rate_of(update, run):
 # ---- the model -----------------------------------------------------------------------------------
 
 
-def built(features, *, training, config=None, **options):
-    """Every output that NumPy's pass gives, as tensors, and the total loss."""
+def built(*, training, config=None, **options):
+    """Every output that NumPy's pass gives, as tensors."""
     config = modeling.AlbertConfig.from_dict(dict(CONFIG, **(config or {})))
-    model = modeling.AlbertModel(
-        config,
-        training,
-        features["input_ids"],
-        features["input_mask"],
-        features["token_type_ids"],
-        **options,
-    )
-    mlm = modeling.get_masked_lm_output(
-        config,
-        model.get_sequence_output(),
-        model.get_embedding_table(),
-        features["masked_lm_positions"],
-        features["masked_lm_ids"],
-        features["masked_lm_weights"],
-    )
-    sop = modeling.get_sentence_order_output(
-        config, model.get_pooled_output(), features["next_sentence_labels"]
-    )
-    outputs = {
-        "word_embedding_output": model.get_word_embedding_output(),
-        "embedding_output": model.get_embedding_output(),
-        "sequence_output": model.get_sequence_output(),
-        "pooled_output": model.get_pooled_output(),
-        "loss": mlm.loss + sop.loss,
-    }
-    for place, layer in enumerate(model.get_all_encoder_layers()):
-        outputs[f"encoder_layer_{place}"] = layer
-    for name, head in (("mlm", mlm), ("sop", sop)):
-        outputs.update({f"{name}_{field}": value for field, value in head._asdict().items()})
-    return outputs
-
-
-def constants():
-    return {name: tf.constant(value) for name, value in batch().items()}
+    return model_outputs.build(config, batch(), is_training=training, **options)
 
 
 def new_session():
@@ -246,7 +205,7 @@ def new_session():
 def outputs_and_gradients(others=(), **options):
     """Outputs and gradients by name, and the others, a list that may grow while it is built."""
     with tf.Graph().as_default():
-        outputs = built(constants(), **options)
+        outputs = built(**options)
         variables = tf.trainable_variables()
         gradients = [tf.convert_to_tensor(g) for g in tf.gradients(outputs["loss"], variables)]
         named = {variable.op.name: value for variable, value in zip(variables, gradients)}
@@ -264,26 +223,23 @@ def assert_near(actual, expected, tolerance):
         assert difference <= bound, f"{name}: {difference} where {bound} is allowed"
 
 
-@pytest.mark.parametrize("ops", sorted(OPS))
-def test_outputs_and_gradients_are_those_of_numpy(ops):
+@pytest.mark.parametrize(
+    "options, tolerances",
+    [
+        ({"training": True}, (1e-4, 1e-4)),
+        ({"training": True, "use_xla": True}, (1e-4, 1e-4)),
+        ({"training": False, "config": DROPOUT}, (1e-4, 1e-4)),
+        ({"training": True, "compute_dtype": tf.bfloat16}, (5e-2, 0.3)),
+        ({"training": True, "compute_dtype": tf.bfloat16, "use_xla": True}, (5e-2, 0.3)),
+    ],
+    ids=["plain", "fused", "no training", "bfloat16", "bfloat16 fused"],
+)
+def test_outputs_and_gradients_are_those_of_numpy(options, tolerances):
     expected = numpy_albert.run(CONFIG, weights(), batch())
-    outputs, gradients, _ = outputs_and_gradients(training=True, use_xla=ops == "fused")
-    assert_near(outputs, expected.outputs, 1e-4)
-    assert_near(gradients, expected.gradients, 1e-4)
-
-
-def test_outputs_without_training_are_those_of_numpy_whatever_the_dropout():
-    expected = numpy_albert.run(CONFIG, weights(), batch())
-    outputs, gradients, _ = outputs_and_gradients(training=False, config=DROPOUT)
-    assert_near(outputs, expected.outputs, 1e-4)
-    assert_near(gradients, expected.gradients, 1e-4)
-
-
-def test_bfloat16_is_near_numpy():
-    expected = numpy_albert.run(CONFIG, weights(), batch())
-    outputs, gradients, _ = outputs_and_gradients(training=True, compute_dtype=tf.bfloat16)
-    assert_near(outputs, expected.outputs, 5e-2)
-    assert_near(gradients, expected.gradients, 0.3)
+    outputs, gradients, _ = outputs_and_gradients(**options)
+    assert {value.dtype for value in outputs.values()} == {np.dtype("float32")}
+    assert_near(outputs, expected.outputs, tolerances[0])
+    assert_near(gradients, expected.gradients, tolerances[1])
 
 
 def recorded_masks(monkeypatch, ops):
@@ -340,7 +296,7 @@ def test_three_updates_are_those_of_numpy(optimizer):
     rates = [0.0, 0.02, 0.04 * (1 - 2 / 4) ** 2]
     expected = numpy_albert.train(CONFIG, weights(), batch(), rates=rates, lamb=optimizer == "lamb")
     with tf.Graph().as_default():
-        loss = built(constants(), training=True)["loss"]
+        loss = built(training=True)["loss"]
         step = optimization.build_train_step(
             loss,
             init_lr=0.04,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert import fine_tuning_utils
 from albert.classification import model as classifier_model
 from albert.race import model as race_model
 from albert.squad import heads as squad_heads
@@ -24,15 +25,13 @@ class GivenEncoder:
 
     def __init__(self, rows, is_training):
         random = np.random.RandomState(7)
-        self.sequence = random.randn(rows, LENGTH, HIDDEN)
-        self.pooled = random.randn(rows, HIDDEN)
+        self.sequence, self.pooled = random.randn(rows, LENGTH, HIDDEN), random.randn(rows, HIDDEN)
         self.is_training = is_training
 
     def __call__(self, input_ids, input_mask, segment_ids):
         assert input_ids.shape.as_list() == [len(self.pooled), LENGTH]
-        self.sequence_output = tf.constant(self.sequence, tf.float32)
-        self.pooled_output = tf.constant(self.pooled, tf.float32)
-        return self
+        tensors = tf.constant(self.pooled, tf.float32), tf.constant(self.sequence, tf.float32)
+        return fine_tuning_utils.Encoded(*tensors)
 
     def dropout(self, tensor, rate, position=-1):
         return tensor * rate if self.is_training else tensor
@@ -69,6 +68,14 @@ def assert_near(found, expected):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+def assert_choice(found, logits, labels):
+    """The outputs of a softmax over logits [B, n], and its loss."""
+    assert_near(found.outputs["logits"], logits)
+    assert_near(found.outputs["probabilities"], np.exp(log_softmax(logits)))
+    np.testing.assert_array_equal(found.outputs["predictions"], logits.argmax(-1))
+    assert_near(found.per_example_loss, cross_entropy(logits, labels))
+
+
 @pytest.mark.parametrize("is_training, factor", [(True, 0.1), (False, 1.0)])
 def test_the_classifier_is_dropout_a_dense_layer_and_a_softmax(is_training, factor):
     labels = np.array([2, 0, 1], np.int32)
@@ -76,10 +83,7 @@ def test_the_classifier_is_dropout_a_dense_layer_and_a_softmax(is_training, fact
     head = classifier_model.classification_head(3, is_regression=False)
     found, weights = run(head, {"label_ids": labels}, encoder)
     logits = factor * encoder.pooled @ weights["output_weights"].T + weights["output_bias"]
-    assert_near(found.outputs["logits"], logits)
-    assert_near(found.outputs["probabilities"], np.exp(log_softmax(logits)))
-    np.testing.assert_array_equal(found.outputs["predictions"], logits.argmax(-1))
-    assert_near(found.per_example_loss, cross_entropy(logits, labels))
+    assert_choice(found, logits, labels)
 
 
 def test_the_regressor_has_the_squared_error():
@@ -97,11 +101,7 @@ def test_multiple_choice_is_a_softmax_over_a_questions_own_options():
     encoder = GivenEncoder(4 * BATCH, True)
     found, weights = run(race_model.choice_head(0.3), {"label_ids": labels}, encoder)
     scores = 0.3 * encoder.pooled @ weights["output_weights"][0] + weights["output_bias"]
-    logits = scores.reshape(BATCH, 4)
-    assert_near(found.outputs["logits"], logits)
-    assert_near(found.outputs["probabilities"], np.exp(log_softmax(logits)))
-    np.testing.assert_array_equal(found.outputs["predictions"], logits.argmax(-1))
-    assert_near(found.per_example_loss, cross_entropy(logits, labels))
+    assert_choice(found, scores.reshape(BATCH, 4), labels)
 
 
 ANSWERS = {

@@ -114,13 +114,6 @@ def test_scores_are_float32(tmp_path):
 
 
 @pytest.mark.slow
-def test_our_padding_and_numbers_are_served_to_those_who_name_a_padding(file):
-    _, batches = batches_of(classifier(file, False, False, padding="longest"), {})
-    index = np.concatenate([batch["example_index"] for batch in batches])
-    assert sorted(index) == [-1, -1, *range(10)]
-
-
-@pytest.mark.slow
 def test_the_options_of_a_question_stand_one_after_another(tmp_path):
     file = write(tmp_path / "race", rows_of(4, length=4 * LENGTH))
     input_fn = classifier_utils.file_based_input_fn_builder(
@@ -147,8 +140,7 @@ def test_windows_have_p_mask_in_v2_only(tmp_path, is_v2, is_training):
     assert len(batches[1]["unique_ids"]) == (4 if is_training else 2)
 
 
-# ---------------------------------------------------------------------------------------------
-# Features in memory.
+# ---- features in memory ----
 
 
 def features_of(labels):
@@ -158,20 +150,19 @@ def features_of(labels):
     ]
 
 
-def test_features_in_memory_are_served_in_order():
-    input_fn = classifier_utils.input_fn_builder(features_of([1, 0, 1]), 3, False, False)
-    shapes, batches = batches_of(input_fn, {"batch_size": 2})
-    assert shapes["input_ids"] == [None, 3]
-    check(batches[0], 2, SEQUENCES, ["label_ids"], width=3)
-    assert [row for batch in batches for row in batch["input_ids"][:, 1]] == [0, 1, 2]
-    assert [row for batch in batches for row in batch["label_ids"]] == [1, 0, 1]
-
-
-def test_training_on_features_in_memory_shuffles_without_end():
-    input_fn = classifier_utils.input_fn_builder(features_of(range(3)), 3, True, True)
+@pytest.mark.parametrize("is_training", [False, True])
+def test_features_in_memory_are_served_in_order_or_shuffled_without_end(is_training):
+    features = features_of([1, 0, 2])
+    input_fn = classifier_utils.input_fn_builder(features, 3, is_training, is_training)
     shapes, batches = batches_of(input_fn, {"batch_size": 3})
-    assert shapes["input_ids"] == [3, 3]
-    assert [sorted(batch["label_ids"]) for batch in batches] == [[0, 1, 2]] * 4
+    assert shapes["input_ids"] == [3 if is_training else None, 3]
+    check(batches[0], 3, SEQUENCES, ["label_ids"], width=3)
+    if is_training:
+        assert [sorted(batch["label_ids"]) for batch in batches] == [[0, 1, 2]] * 4
+        return
+    (batch,) = batches
+    assert batch["input_ids"][:, 1].tolist() == [0, 1, 2]
+    assert batch["label_ids"].tolist() == [1, 0, 2]
 
 
 def test_scores_in_memory_are_float32_and_other_lengths_refused():

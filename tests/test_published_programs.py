@@ -106,12 +106,7 @@ def test_a_model_function_of_ones_own_trains_evaluates_and_predicts(
         features = classifier_utils.convert_examples_to_features(
             examples, labels, LENGTH, tokenizer, "mrpc"
         )
-        return classifier_utils.input_fn_builder(
-            features=features,
-            seq_length=LENGTH,
-            is_training=is_training,
-            drop_remainder=is_training,
-        )
+        return classifier_utils.input_fn_builder(features, LENGTH, is_training, is_training)
 
     estimator.train(input_fn=input_fn(train, True), max_steps=STEPS)
     result = estimator.evaluate(input_fn=input_fn(dev, False))
@@ -125,19 +120,18 @@ def test_the_published_builders_train_evaluate_and_predict_from_records(
     config, tokenizer, mrpc, tmp_path
 ):
     processor, train, dev = mrpc
-    labels, files = processor.get_labels(), {}
-    for name, examples in (("train", train), ("dev", dev)):
-        files[name] = str(tmp_path / name)
+    labels, splits = processor.get_labels(), {"train": train, "dev": dev}
+    for name, examples in splits.items():
         classifier_utils.file_based_convert_examples_to_features(
-            examples, labels, LENGTH, tokenizer, files[name], "mrpc"
+            examples, labels, LENGTH, tokenizer, str(tmp_path / name), "mrpc"
         )
 
-    def input_fn(name, is_training):
+    def input_fn(name):
         return classifier_utils.file_based_input_fn_builder(
-            input_file=files[name],
+            input_file=str(tmp_path / name),
             seq_length=LENGTH,
-            is_training=is_training,
-            drop_remainder=is_training,
+            is_training=name == "train",
+            drop_remainder=name == "train",
             task_name="mrpc",
             use_tpu=False,
             bsz=BATCH,
@@ -155,10 +149,10 @@ def test_the_published_builders_train_evaluate_and_predict_from_records(
         task_name="mrpc",
     )
     estimator = estimator_of(model_fn, tmp_path / "model")
-    estimator.train(input_fn=input_fn("train", True), max_steps=STEPS)
-    result = estimator.evaluate(input_fn=input_fn("dev", False))
+    estimator.train(input_fn=input_fn("train"), max_steps=STEPS)
+    result = estimator.evaluate(input_fn=input_fn("dev"))
     assert result["global_step"] == STEPS and {"eval_accuracy", "eval_loss"} <= set(result)
-    rows = list(estimator.predict(input_fn("dev", False), yield_single_examples=True))
+    rows = list(estimator.predict(input_fn("dev"), yield_single_examples=True))
     assert len(rows) == len(dev) and {"probabilities", "predictions"} <= set(rows[0])
 
 
@@ -205,15 +199,7 @@ def test_windows_of_squad_are_predicted_by_the_published_names(config, tmp_path)
         item.p_mask = [0] * 6
         writer.process_feature(item)
     writer.close()
-    input_fn = squad_utils.input_fn_builder(
-        input_file=file,
-        seq_length=6,
-        is_training=False,
-        drop_remainder=False,
-        use_tpu=False,
-        bsz=2,
-        is_v2=False,
-    )
+    input_fn = squad_utils.input_fn_builder(file, 6, False, False, False, 2, is_v2=False)
     model_fn = squad_utils.v1_model_fn_builder(
         config, None, 1e-3, STEPS, 0, False, False, use_einsum=True, hub_module=None
     )

@@ -46,7 +46,7 @@ def masked(tokens, prob=0.15, most=20, *, rng=None, vocab=VOCAB):
 
 
 def words_of(tokens):
-    """Sets of positions, marks left out."""
+    """Sets of positions, without those of special tokens."""
     words, is_open = [], False
     for place, piece in enumerate(tokens):
         if piece in ("[CLS]", "[SEP]"):
@@ -59,8 +59,7 @@ def words_of(tokens):
     return words
 
 
-# ---------------------------------------------------------------------------------------------
-# Masks.
+# ---- masks ----
 
 
 def test_which_pieces_start_words_depends_on_the_vocabulary_that_flags_name():
@@ -122,26 +121,21 @@ def test_the_flags_of_masking_are_heard():
     assert any(0 < len(word & found) < len(word) for found in results for word in words_of(tokens))
 
 
-def test_any_random_random_will_do_and_its_state_decides():
+def test_the_state_of_any_random_random_decides():
     tokens = ["[CLS]", *sentence(random.Random(0), 60), "[SEP]"]
-
-    class Mine(random.Random):
-        pass
-
-    assert masked(tokens, rng=Mine(3)) == masked(tokens, rng=random.Random(3))
     generator = random.Random(3)
-    assert masked(tokens, rng=generator) != masked(tokens, rng=generator)
+    first = masked(tokens, rng=generator)
+    assert first == masked(tokens, rng=random.Random(3)) != masked(tokens, rng=generator)
     assert len(masked(tokens, rng=random.SystemRandom())[1]) == int(round(0.15 * len(tokens)))
 
 
-def test_without_anything_to_mask_or_to_replace_by_there_is_a_result_or_a_sentence():
+def test_nothing_to_mask_is_a_result_and_nothing_to_replace_by_an_error():
     assert masked(["[CLS]", "[SEP]"]) == (["[CLS]", "[SEP]"], [], [], [1, 1])
     with pytest.raises(ValueError, match="vocab_words"):
         masked(["[CLS]", "w1", "[SEP]"], vocab=["[MASK]"])
 
 
-# ---------------------------------------------------------------------------------------------
-# Pairs.
+# ---- pairs ----
 
 
 @pytest.mark.parametrize("sizes, kept", [((9, 2), (8, 2)), ((9, 9), (5, 5)), ((2, 3), (2, 3))])
@@ -211,7 +205,7 @@ def test_the_next_sentence_is_of_another_document_where_flags_ask_for_it():
 @pytest.mark.slow
 @needs_shared
 @pytest.mark.parametrize("run", ["blocks40", "blocks40,favor_shorter_ngram=False"])
-def test_the_masks_have_the_references_statistics(run):
+def test_the_masks_have_the_references_statistics(run, tmp_path):
     for change in run.split(",")[1:]:
         setattr(FLAGS, change.split("=")[0], change.endswith("True"))
     FLAGS.spm_model_file = SPM
@@ -228,21 +222,12 @@ def test_the_masks_have_the_references_statistics(run):
             documents, index, 128, 0.1, 0.15, 20, vocab, rng
         )
     ]
-    width = {"input_ids": 128, "input_mask": 128, "segment_ids": 128, "token_boundary": 128}
-    features = {name: np.zeros([len(instances), size], int) for name, size in width.items()}
-    for name in ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights"):
-        features[name] = np.zeros([len(instances), 20], int)
-    features["next_sentence_labels"] = np.zeros([len(instances), 1], int)
-    for row, instance in enumerate(instances):
-        length, count = len(instance.tokens), len(instance.masked_lm_positions)
-        features["input_ids"][row, :length] = tokenizer.convert_tokens_to_ids(instance.tokens)
-        features["input_mask"][row, :length] = 1
-        features["segment_ids"][row, :length] = instance.segment_ids
-        features["token_boundary"][row, :length] = instance.token_boundary
-        features["masked_lm_positions"][row, :count] = instance.masked_lm_positions
-        ids = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
-        features["masked_lm_ids"][row, :count] = ids
-        features["masked_lm_weights"][row, :count] = 1
+    data.write_instance_to_example_files(instances, tokenizer, 128, 20, [str(tmp_path / "all")])
+    examples = [example.features.feature for example in examples_in(tmp_path / "all")]
+    features = {}
+    for name in examples[0]:
+        lists = [row[name].int64_list.value or row[name].float_list.value for row in examples]
+        features[name] = np.array([list(values) for values in lists])
     found = pretraining_statistics.statistics(features, tokenizer.vocab["[MASK]"])
     golden = json.loads(shared_path("golden/pretraining_data_stats.json").read_text())["runs"][run]
     exact = ("frac_at_target", "frac_masked_words_partial", "masked_special_tokens")
@@ -253,8 +238,7 @@ def test_the_masks_have_the_references_statistics(run):
         assert found[name] == pytest.approx(expected, abs=0.015 if name in near else 1e-3), name
 
 
-# ---------------------------------------------------------------------------------------------
-# From text to records.
+# ---- from text to records ----
 
 
 def examples_in(*paths):
@@ -324,12 +308,10 @@ def test_records_are_the_references(tmp_path):
 
 
 @pytest.mark.parametrize("length, slots", [(31, 5), (32, 0)])
-def test_an_instance_without_room_is_named_and_no_file_is_left(length, slots, tmp_path):
-    tokenizer = tokenization.FullTokenizer(None, True, SPM)
-    with pytest.raises(ValueError, match="Instance"):
-        data.write_instance_to_example_files(
-            from_text(), tokenizer, length, slots, [str(tmp_path / "out")]
-        )
+def test_an_instance_without_room_is_an_error_and_leaves_no_file(length, slots, tmp_path):
+    tokenizer, paths = tokenization.FullTokenizer(None, True, SPM), [str(tmp_path / "out")]
+    with pytest.raises(ValueError):
+        data.write_instance_to_example_files(from_text(), tokenizer, length, slots, paths)
     assert list(tmp_path.iterdir()) == []
 
 

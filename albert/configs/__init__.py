@@ -7,14 +7,14 @@
     albert_{base,large,xlarge,xxlarge}_zh   Google's Chinese models
     albert_zh_{tiny,small,base,large,xlarge,xxlarge}   the Chinese models of brightmart/albert_zh
 
-`modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))` loads one. A
-checkpoint's own `albert_config.json` goes before these: some sizes were published with more than
+A checkpoint's own `albert_config.json` takes precedence: some sizes were published with more than
 one number of heads.
 """
 
-import difflib
 import pathlib
 from typing import List
+
+from albert.util import wording
 
 _FOLDER = pathlib.Path(__file__).resolve().parent
 
@@ -25,14 +25,9 @@ def preset_names() -> List[str]:
 
 
 def preset_path(name: str) -> str:
-    """Returns the path of the JSON file of the preset `name`, such as "albert_base_v2".
-
-    Raises:
-      ValueError: no preset has that name; the message suggests close ones and lists all.
-    """
+    """Returns the path of a preset's JSON file; a ValueError lists all names and close ones."""
     names = preset_names()
     if name not in names:
-        close = difflib.get_close_matches(name, names, n=2, cutoff=0.5)
-        suggestion = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        suggestion = wording.did_you_mean(name, names)
         raise ValueError(f"Unknown preset {name!r}.{suggestion} Presets: {', '.join(names)}.")
     return str(_FOLDER / f"{name}.json")

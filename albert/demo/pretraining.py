@@ -18,6 +18,7 @@ from typing import Dict, NamedTuple, Optional, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert import create_pretraining_data, run_pretraining, train_vocab
+from albert.data import record_files
 from albert.demo import runs as demo_runs
 from albert.util import files, folder_lock
 
@@ -171,7 +172,7 @@ class _Phase:
         options = self._options
         batch_size = options.b or demo_runs.BATCH_SIZES[options.m][options.d]
         paths = files.expand_patterns(data.pattern, "-i")
-        records = sum(files.count_records(item) for item in paths)
+        records = sum(record_files.count_records(item) for item in paths)
         steps, warmup_steps = steps_of(options, records, batch_size)
         outcome = self._commands(
             run_pretraining,
@@ -206,7 +207,7 @@ class _Phase:
 def _described(pattern: str, length: Optional[int]) -> Data:
     """Takes the lengths from the first record; the training command checks all files."""
     first = files.expand_patterns(pattern, "-i")[0]
-    record = files.read_first_record(first)
+    record = record_files.read_first_record(first)
     features = tf.train.Example.FromString(record or b"").features.feature
     found = len(features["input_ids"].int64_list.value)
     if length is not None and found != length:

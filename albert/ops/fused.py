@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The encoder's element-wise work as custom-gradient functions over XLA clusters.
 
-Each function keeps only its inputs for the backward pass and recomputes the rest there; each
-forward and each backward body is one compiled pass over memory. Matrix products run outside the
-clusters. The functions and their results are those of `layers`, whose
-plain operations exported graphs use.
-
-Dimensions: T tokens (batch times sequence), H hidden or embedding size, I intermediate size,
-B batch, N heads, S sequence.
+Functions and results are those of `ops.plain`, which has their docstrings. Each keeps only its
+inputs for the backward pass and recomputes the rest there; each forward and each backward body is
+one compiled pass over memory. Matrix products run outside the clusters.
 """
 
 import functools
@@ -77,25 +73,12 @@ def _gelu_backward(hidden, upstream):
 
 
 def feed_forward(
-    inputs: tf.Tensor,
-    intermediate: Dense,
-    output: Dense,
-    *,
-    activation: Optional[Callable],
+    inputs: tf.Tensor, intermediate: Dense, output: Dense, *, activation: Optional[Callable]
 ) -> tf.Tensor:
-    """Returns the feed-forward block: dense [H, I], activation, dense [I, H].
+    """Returns the feed-forward block.
 
     With gelu only the value before it is kept for the backward pass; gelu itself is recomputed in
     the cluster that needs its tanh anyway. Other activations run as plain operations.
-
-    Args:
-      inputs: [T, H].
-      intermediate: weights [H, I], [I].
-      output: weights [I, H], [H].
-      activation: a function of a tensor, or None for none.
-
-    Returns:
-      [T, H] in the dtype of `inputs`.
     """
     if activation is not layers.gelu:
         return layers.feed_forward(inputs, intermediate, output, activation=activation)
@@ -219,16 +202,7 @@ def _softmax_backward(probabilities, upstream):
 
 
 def masked_softmax(scores: tf.Tensor, adder: tf.Tensor) -> tf.Tensor:
-    """Returns softmax(scores + adder) over the last axis.
-
-    Args:
-      scores: [B, N, S, S].
-      adder: float32, broadcastable to the scores; large negative where a key is masked. It gets
-        no gradient.
-
-    Returns:
-      [B, N, S, S] in the dtype of `scores`.
-    """
+    """Returns softmax(scores + adder) over the last axis; the adder gets no gradient."""
 
     @tf.custom_gradient
     def softmax(logits):
@@ -247,7 +221,7 @@ def masked_softmax(scores: tf.Tensor, adder: tf.Tensor) -> tf.Tensor:
 
 @functools.lru_cache(maxsize=None)
 def _dropout_cluster(rate: float):
-    """The compiled form of `layers.dropout` for one rate."""
+    """The compiled form of `ops.plain.dropout` for one rate."""
 
     def drop(tensor, keep):
         return layers.dropout(tensor, keep, rate)

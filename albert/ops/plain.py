@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The encoder's layers as plain operations that load and differentiate anywhere.
 
-`ops.fused` has the same functions, with the same arguments, on compiled clusters; the model takes
-the one module or the other. What is exported (TF-Hub, SavedModel, TFLite) uses this one.
-
-Dimensions: T tokens (batch times sequence), H hidden or embedding size, I intermediate size,
-B batch, N heads, S sequence.
+`ops.fused` has the same functions on compiled clusters; the model takes the one module or the
+other. What is exported (TF-Hub, SavedModel, TFLite) uses this one. Dimensions: T tokens (batch
+times sequence), H hidden or embedding size, I intermediate size, B batch, N heads, S sequence.
 """
 
 from typing import Callable, NamedTuple, Optional
@@ -34,9 +32,8 @@ class Norm(NamedTuple):
 def gelu(x: tf.Tensor) -> tf.Tensor:
     """Returns the tanh form of gelu, 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
 
-    Source: arXiv:1606.08415, section 2. Same shape and dtype as `x`. The operations stand in the
-    order in which TensorFlow 2's graph optimizer recognises them and joins them with the matrix
-    product before.
+    Source: arXiv:1606.08415, section 2. TensorFlow 2's graph optimizer recognises the operations in
+    this order and joins them with the matrix product before.
     """
     scale = tf.constant(float(np.sqrt(2.0 / np.pi)), x.dtype)
     cubic = tf.constant(0.044715, x.dtype)
@@ -49,32 +46,18 @@ def dense(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
 
 
 def feed_forward(
-    inputs: tf.Tensor,
-    intermediate: Dense,
-    output: Dense,
-    *,
-    activation: Optional[Callable],
+    inputs: tf.Tensor, intermediate: Dense, output: Dense, *, activation: Optional[Callable]
 ) -> tf.Tensor:
-    """Returns the feed-forward block: dense [H, I], activation, dense [I, H].
+    """Returns the feed-forward block of [T, H]: dense [H, I], activation, dense [I, H].
 
-    Args:
-      inputs: [T, H].
-      intermediate: weights [H, I], [I].
-      output: weights [I, H], [H].
-      activation: a function of a tensor, or None for none.
-
-    Returns:
-      [T, H] in the dtype of `inputs`.
+    The activation is a function of a tensor, or None.
     """
     hidden = dense(inputs, intermediate)  # [T, I]
     return dense(activation(hidden) if activation else hidden, output)
 
 
 def layer_norm(inputs: tf.Tensor, norm: Norm) -> tf.Tensor:
-    """Returns LayerNorm (arXiv:1607.06450) over the last axis, in the input's dtype.
-
-    Statistics are float32 and epsilon is 1e-12, whatever the input's dtype.
-    """
+    """Returns LayerNorm (arXiv:1607.06450) over the last axis, with float32 statistics."""
     x = tf.cast(inputs, tf.float32)
     mean, variance = tf.nn.moments(x, axes=[-1], keep_dims=True)
     standard = (x - mean) * tf.math.rsqrt(variance + LAYER_NORM_EPSILON)
@@ -89,12 +72,8 @@ def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.
 def masked_softmax(scores: tf.Tensor, adder: tf.Tensor) -> tf.Tensor:
     """Returns softmax(scores + adder) over the last axis, computed in float32.
 
-    Args:
-      scores: [B, N, S, S].
-      adder: float32, broadcastable to the scores; large negative where a key is masked.
-
-    Returns:
-      [B, N, S, S] in the dtype of `scores`.
+    Scores are [B, N, S, S]; the adder is float32 and broadcastable, large negative where a key is
+    masked.
     """
     return tf.cast(tf.nn.softmax(tf.cast(scores, tf.float32) + adder), scores.dtype)
 

@@ -127,8 +127,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "LayerNorms swapped",
                 "modeling.py",
-                'norm=self.norm(f"{path}/LayerNorm_1", hidden)',
-                'norm=self.norm(f"{path}/LayerNorm", hidden)',
+                'norm=get_norm(f"{path}/LayerNorm_1", hidden)',
+                'norm=get_norm(f"{path}/LayerNorm", hidden)',
             ),
             Fault(
                 "positions from one on",
@@ -305,8 +305,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "decay in the gradient",
                 "optimization.py",
-                "adam._replace(direction=adam.direction + self.weight_decay_rate * weight)",
-                "adam._replace(direction=adam.direction - self.weight_decay_rate * weight)",
+                "return m, v, direction + self.weight_decay_rate * tensors[-1]",
+                "return m, v, direction - self.weight_decay_rate * tensors[-1]",
             ),
             Fault(
                 "second moment of the gradient itself",
@@ -347,8 +347,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "repeated ids summed before the norm",
                 "optimization.py",
-                "pair = pair._replace(squared_norm=_sum_of_squares(pair.gradient.values))",
-                "pair = pair._replace(gradient=_dense(pair.gradient, pair.variable))",
+                "            squared_norm = _sum_of_squares(gradient.values)",
+                "            gradient = _dense(gradient, variable)",
             ),
             Fault(
                 "half the norm",
@@ -494,8 +494,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "two thirds swapped",
                 "pretraining/pairs.py",
-                "random_streams.uniform(random_streams.fold(chunks.key, _DRAW_LABEL)) < 0.5",
-                "random_streams.uniform(random_streams.fold(chunks.key, _DRAW_LABEL)) < 0.67",
+                "random_streams.uniform(random_streams.fold(keys, _DRAW_LABEL)) < 0.5",
+                "random_streams.uniform(random_streams.fold(keys, _DRAW_LABEL)) < 0.67",
             ),
             Fault(
                 "never a shorter target",
@@ -518,8 +518,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "cut behind the first sentence always",
                 "pretraining/pairs.py",
-                "cut = block.borders[np.minimum(chunks.first + 1 + inner, chunks.last)]",
-                "cut = block.borders[np.minimum(chunks.first + 1 + 0 * inner, chunks.last)]",
+                "cut = block.borders[np.minimum(first + 1 + inner, last)]",
+                "cut = block.borders[np.minimum(first + 1 + 0 * inner, last)]",
             ),
             Fault(
                 "the shorter segment is cut",
@@ -823,8 +823,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "in the graph: missed ones count twice in F1",
                 "training/metrics.py",
-                "2 * share.true_1, 2 * share.true_1 + share.false_1 + share.false_0",
-                "2 * share.true_1, 2 * share.true_1 + share.false_0 + share.false_0",
+                'share["label"] + share["guess"]',
+                'share["label"] + share["label"]',
             ),
             Fault(
                 "articles count",

@@ -1,0 +1,45 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The outputs of a model with both pretraining heads, by the names of the reference's records."""
+
+from typing import Any, Dict, Mapping
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling
+
+
+def build(
+    config: modeling.AlbertConfig,
+    features: Mapping[str, Any],
+    *,
+    is_training: bool = False,
+    **options: Any,
+) -> Dict[str, tf.Tensor]:
+    """Builds the model on the features of a pretraining record; options are AlbertModel's."""
+
+    def given(*names):
+        return [tf.constant(features[name]) for name in names]
+
+    inputs = given("input_ids", "input_mask", "token_type_ids")
+    model = modeling.AlbertModel(config, is_training, *inputs, **options)
+    masked_lm = modeling.get_masked_lm_output(
+        config,
+        model.get_sequence_output(),
+        model.get_embedding_table(),
+        *given("masked_lm_positions", "masked_lm_ids", "masked_lm_weights"),
+    )
+    labels = given("next_sentence_labels")
+    order = modeling.get_sentence_order_output(config, model.get_pooled_output(), *labels)
+    outputs = {
+        "word_embedding_output": model.get_word_embedding_output(),
+        "embedding_output": model.get_embedding_output(),
+        "sequence_output": model.get_sequence_output(),
+        "pooled_output": model.get_pooled_output(),
+        "loss": masked_lm.loss + order.loss,
+    }
+    for index, layer in enumerate(model.get_all_encoder_layers()):
+        outputs[f"encoder_layer_{index}"] = layer
+    for name, head in (("mlm", masked_lm), ("sop", order)):
+        outputs.update({f"{name}_{field}": value for field, value in head._asdict().items()})
+    return outputs
