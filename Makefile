@@ -2,7 +2,7 @@
 #
 #   PYTHON=/path/to/python   use this interpreter (3.7, or 3.9 to 3.11)
 #   ARGS="..."               further arguments of the demo or of pytest (--slow: the slow tests too)
-#                            or words that faults are chosen by
+#                            or words that choose faults
 #   JOBS=2                   test processes
 
 .DEFAULT_GOAL := help
@@ -13,8 +13,8 @@ LINTED = albert benchmarks tests setup.py
 
 help:
 	@echo "make demo    train a small ALBERT on English text that ships with Python, and show what it learnt"
-	@echo "make test    run the tests on every supported runtime there is (TensorFlow 1.15 and 2.15);"
-	@echo "             ARGS=--slow: the slow ones too, of whole trainings, kills and both runtimes together"
+	@echo "make test    run the tests on every supported runtime found (TensorFlow 1.15 and 2.15);"
+	@echo "             ARGS=--slow: the slow ones too (whole trainings, kills, both runtimes together)"
 	@echo "make mutations  plant faults in copies of the code, and count those that the quick tests catch;"
 	@echo "             ARGS='mask dropout': those whose name has one of these words"
 	@echo "make lint    check format, style and types"
@@ -28,12 +28,12 @@ demo:
 test:
 	@environments=$$(sh tools/environments.sh all) && sh tools/run_tests.sh $(JOBS) "$(ARGS)" $$environments
 
-# On the last runtime there is: the faster one.
+# On the last runtime found, which is the faster one.
 mutations:
 	@environments=$$(sh tools/environments.sh all) && for python in $$environments; do :; done && \
 	  exec $$python -m tests.support.mutations --jobs $(JOBS) $(ARGS)
 
-# On the last runtime there is: the checker of types does not run on Python 3.7.
+# On the last runtime found: the type checker does not run on Python 3.7.
 lint:
 	@environments=$$(sh tools/environments.sh all) && for python in $$environments; do :; done && \
 	  $$python -m ruff format --check $(wildcard $(LINTED)) && $$python -m ruff check $(wildcard $(LINTED)) && \

@@ -1,27 +1,24 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a training run will take: parameters, operations, memory and the largest batch.
+"""Parameters, operations, memory and the largest batch of a training run, before it is started.
 
   python -m albert.plan base_v2 --max_seq_length=128 --batch=32 --memory_gb=12
   python -m albert.plan --albert_config_file=albert_config.json --task=squad_v2
   python -m albert.plan --list
 
-Nothing is built or trained; the numbers are worked out from the configuration. They are those of
-the training scripts with their default --use_xla, and of either optimiser, since AdamW and LAMB
-keep the same state. GB are 10^9 bytes.
+Nothing is built or trained: the numbers are computed from the configuration, for the scripts'
+default --use_xla. AdamW and LAMB keep the same state. GB are 10^9 bytes. Memory counts what each
+operation of `modeling` and `ops.fused` keeps for the backward pass, and the temporaries at the
+peak. What the runtime adds was measured; docs/planning.md compares the sums with processes.
 
-The memory is that of the graph `modeling` and `ops.fused` build: what each operation keeps for the
-backward pass, and the temporaries of the widest moment. What the runtime needs besides, and what
-its allocator loses between tensors, were measured; docs/planning.md says how well the sums agree
-with processes.
-
-Dimensions: b sequences of a micro-batch, S sequence, T = b * S tokens, E embedding, H hidden,
-I intermediate, N heads, V vocabulary, P predictions a sequence, C classes.
+Dimensions: b sequences per micro-batch, S sequence, T = b * S tokens, E embedding, H hidden,
+I intermediate, N heads, V vocabulary, P predictions per sequence, C classes.
 """
 
+import dataclasses
 import json
 import os
-from typing import Any, Dict, Iterator, NamedTuple, Tuple
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple, Type
 
 from absl import flags
 
@@ -40,7 +37,7 @@ SLOTS = 2  # AdamW and LAMB keep two numbers for each parameter
 
 
 class Job(NamedTuple):
-    """A training run whose needs are asked for; the fields are named as the flags explain them."""
+    """A training run; the fields are explained by the flags of the same names."""
 
     config: modeling.AlbertConfig
     task: str
@@ -52,39 +49,44 @@ class Job(NamedTuple):
     predictions: int = 20
     num_labels: int = 2
 
+    def check(self) -> None:
+        """Raises ValueError for a sequence or a number of micro-batches that cannot be."""
+        longest = self.config.max_position_embeddings
+        if self.length > longest:
+            raise ValueError(
+                f"--max_seq_length={self.length} is longer than the model's "
+                f"max_position_embeddings, {longest}."
+            )
+        if self.batch % self.accumulation:
+            raise ValueError(
+                f"--batch={self.batch} is not a multiple of --gradient_accumulation_steps="
+                f"{self.accumulation}: the micro-batches of an update have the same size."
+            )
 
-def check(job: Job) -> None:
-    """Makes sure that such a run can be started.
+    @property
+    def parameters(self) -> Dict[str, int]:
+        """Returns the number of parameters by part."""
+        return parameter_counts(self.config, self.task, num_labels=self.num_labels)
 
-    Raises:
-      ValueError: a sequence longer than the model's positions, or a batch that does not split into
-        the micro-batches.
-    """
-    if job.length > job.config.max_position_embeddings:
-        raise ValueError(
-            f"--max_seq_length={job.length} is longer than the model's max_position_embeddings, "
-            f"{job.config.max_position_embeddings}."
-        )
-    if job.batch % job.accumulation:
-        raise ValueError(
-            f"--batch={job.batch} is not a multiple of --gradient_accumulation_steps="
-            f"{job.accumulation}: the micro-batches of an update have the same size."
-        )
+    @property
+    def trained(self) -> int:
+        """Returns the parameters with gradients and slots: SQuAD's loss does not use the pooler."""
+        counts = self.parameters
+        return sum(counts.values()) - (counts["pooler"] if self.task.startswith("squad") else 0)
 
 
-# ---------------------------------------------------------------------------------------------
-# Parameters and operations.
+# ---- Parameters and operations.
 
 
 def _groups(config: modeling.AlbertConfig, part: str) -> int:
-    """How many sets of weights the layers use for a part, "attention" or "feed_forward"."""
+    """The number of weight sets that the layers use for "attention" or "feed_forward"."""
     layers = range(config.num_hidden_layers)
     used = {getattr(modeling.layer_groups(config, layer), part) for layer in layers}
     return len(used) * config.inner_group_num
 
 
 def _masked_lm_width(config: modeling.AlbertConfig) -> int:
-    """The size that vectors of masked tokens are transformed to: E, or H in albert_zh's way."""
+    """The width of the masked tokens' transform: E, or H in albert_zh's layout."""
     return config.embedding_size if config.embedding_layout == "google" else config.hidden_size
 
 
@@ -121,24 +123,17 @@ def parameter_counts(
     }
 
 
-def _trained(job: Job) -> int:
-    """Parameters with gradients and slots: SQuAD's loss does not depend on the pooler."""
-    counts = parameter_counts(job.config, job.task, num_labels=job.num_labels)
-    return sum(counts.values()) - (counts["pooler"] if job.task.startswith("squad") else 0)
-
-
 def checkpoint_bytes(job: Job) -> Dict[str, int]:
     """Returns the sizes of a checkpoint, as exported and as training writes it."""
-    counts = parameter_counts(job.config, job.task, num_labels=job.num_labels)
-    weights = FLOAT32 * sum(counts.values())
-    return {"weights": weights, "with_slots": weights + SLOTS * FLOAT32 * _trained(job)}
+    weights = FLOAT32 * sum(job.parameters.values())
+    return {"weights": weights, "with_slots": weights + SLOTS * FLOAT32 * job.trained}
 
 
 def operations(job: Job) -> Dict[str, int]:
-    """Returns the floating-point operations of the matrix products of one update.
+    """Returns the floating-point operations of one update's matrix products; a multiply-add is two.
 
-    A multiply-add is two. The backward pass has twice the forward pass's: a product with the
-    transposed weight, and one with the transposed input. Recomputation runs the blocks once more.
+    The backward pass has two products for each one of the forward pass. Recomputation runs the
+    blocks' forward pass once more.
     """
     config, length = job.config, job.length
     embedding, hidden = config.embedding_size, config.hidden_size
@@ -149,8 +144,8 @@ def operations(job: Job) -> Dict[str, int]:
     words = _masked_lm_width(config)
     word = hidden * words + embedding * config.vocab_size
     word += words * embedding if words != embedding else 0
-    # Of squad_v2's layers every token sees start_logits, the half of end_logits/dense_0 that does
-    # not depend on the start, and end_logits/dense_1.
+    # Of squad_v2's layers start_logits, the half of end_logits/dense_0 that does not depend on the
+    # start, and end_logits/dense_1 are applied to every token.
     head = {
         "pretraining": job.predictions * word + 2 * hidden + hidden * hidden,
         "classification": job.num_labels * hidden + hidden * hidden,
@@ -170,19 +165,16 @@ def operations(job: Job) -> Dict[str, int]:
     }
 
 
-# ---------------------------------------------------------------------------------------------
-# Memory.
+# ---- Memory.
 
 
 class Runtime(NamedTuple):
-    """What a process takes beside what is worked out here; measured on a CPU.
+    """Memory that a process takes besides, measured on a CPU.
 
     Attributes:
       standing: bytes before model and data: libraries, graph and compiled clusters.
-      each_block: bytes of graph and compiled clusters for each block of the encoder.
-      activations_factor: how many times the activations count, for pieces of memory that nothing
-        fits into any more.
-      temporaries_factor: the same for the temporaries.
+      each_block: bytes of graph and compiled clusters per block of the encoder.
+      activations_factor, temporaries_factor: what fragmentation of the memory multiplies them by.
     """
 
     standing: float
@@ -196,18 +188,15 @@ TF1 = Runtime(250e6, 35e6, activations_factor=1.42, temporaries_factor=0.81)
 
 
 def memory(job: Job, runtime: Runtime) -> Dict[str, float]:
-    """Returns the bytes of a run by kind, and as "peak" their sum.
+    """Returns the bytes of a run by kind, and their sum as "peak"; raises ValueError as Job.check.
 
-    Activations are gone when the update runs, but the places they leave are not of the size that
-    gradients and new slots need; processes were seen to grow by both.
-
-    Raises:
-      ValueError: see `check`.
+    Activations are freed before the update, but their memory does not fit gradients and new slots:
+    measured processes grew by both.
     """
-    check(job)
+    job.check()
     config = job.config
-    counts = parameter_counts(config, job.task, num_labels=job.num_labels)
-    gradients = FLOAT32 * _trained(job)
+    counts = job.parameters
+    gradients = FLOAT32 * job.trained
     activations, temporaries = _activations_and_temporaries(job)
     if job.precision == "float32":  # query, key and value joined
         copies = FLOAT32 * _groups(config, "attention") * 3 * config.hidden_size**2
@@ -221,7 +210,7 @@ def memory(job: Job, runtime: Runtime) -> Dict[str, float]:
         "copies": copies,
         "activations": runtime.activations_factor * activations,
         "temporaries": runtime.temporaries_factor * temporaries,
-        # With accumulation the sums stand beside them, before and after a micro-batch is added.
+        # Accumulation adds the sums before and after a micro-batch.
         "gradients": gradients * (3 if job.accumulation > 1 else 1),
         # Variables are updated a few at a time; fitted as a third of all new weights and slots.
         "update": gradients,
@@ -230,17 +219,17 @@ def memory(job: Job, runtime: Runtime) -> Dict[str, float]:
 
 
 def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
-    """Bytes that wait for the backward pass, and those of its widest moment besides.
+    """Bytes kept for the backward pass, and the most that it needs besides at one time.
 
-    Compiled clusters keep their inputs only: of gelu the value before it, of a softmax its result,
-    of a LayerNorm the two summands. Recomputation keeps the inputs of the blocks, and the rest of
-    one block at a time.
+    Compiled clusters keep their inputs only: for gelu its input, for a softmax its result, for a
+    LayerNorm the two summands. Recomputation keeps the inputs of the blocks, and the rest of one
+    block at a time.
 
-    The widest moment, when (nearly) all activations are there, is the gradient of the masked
-    tokens' logits, or in the last block's backward pass that of the feed-forward part (gradients
-    before and after gelu, gelu again) or of the attention (gradients of probabilities and scores,
-    and their product in float32 inside of the cluster), when the feed-forward's activations are
-    gone. A block also has the gradients of its weights, before they are added to the other layers'.
+    The peak, while (nearly) all activations are kept, is the gradient of the masked tokens' logits,
+    or in the last block's backward pass that of the feed-forward part (gradients before and after
+    gelu, and gelu again) or of the attention (gradients of probabilities and scores, and their
+    float32 product inside the cluster), when the feed-forward's activations are freed. A block also
+    has the gradients of its weights before they are added to those of the other layers.
     """
     config, width = job.config, ACTIVATION_BYTES[job.precision]
     blocks = config.num_hidden_layers * config.inner_group_num
@@ -249,9 +238,9 @@ def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
     hidden, inner = tokens * config.hidden_size, tokens * config.intermediate_size
     scores = tokens * job.length * config.num_attention_heads  # b N S S
 
-    # Query, key, value, the attention's sum, both sub-layers' results and the LayerNorm between.
+    # Query, key, value, weighted sum, the results of both sub-layers and the LayerNorm between.
     block = (7 * hidden + inner + scores) * width
-    # The inputs of blocks; in bfloat16 the heads get the last output in float32 besides.
+    # The inputs of blocks; with bfloat16 also the last output in float32 for the heads.
     kept = (blocks + 1) * hidden * width + (hidden * FLOAT32 if width != FLOAT32 else 0)
     # The input and output of the embeddings' LayerNorm, in float32.
     embedded = tokens * config.embedding_size
@@ -267,21 +256,15 @@ def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
     logits = 0  # b P V
     if job.task == "pretraining":
         logits = sequences * job.predictions * config.vocab_size
-    counts = parameter_counts(config, job.task, num_labels=job.num_labels)
-    weights = width * counts["encoder"] / _groups(config, "feed_forward")
+    weights = width * job.parameters["encoder"] / _groups(config, "feed_forward")
     head = FLOAT32 * (3 * logits + 2 * hidden)
     return kept, max(head, max(feed_forward, attention) + weights)
 
 
 def largest_batch(job: Job, runtime: Runtime, *, memory_bytes: float) -> int:
-    """Returns the largest micro-batch, in examples, whose peak is within `memory_bytes`.
+    """Returns the largest micro-batch in examples with a peak of at most `memory_bytes`, or 0.
 
-    With accumulation a batch may be any multiple of it. 0 where not even one example fits.
-
-    Args:
-      job: the run; its batch does not count.
-      runtime: what the process takes besides.
-      memory_bytes: the limit.
+    The batch of `job` does not matter; with accumulation it may be any multiple of the result.
     """
 
     def fits(size: int) -> bool:
@@ -297,63 +280,65 @@ def largest_batch(job: Job, runtime: Runtime, *, memory_bytes: float) -> int:
     return low
 
 
-# ---------------------------------------------------------------------------------------------
-# The command.
+# ---- The command.
 
 
-def define_flags(flag_values: flags.FlagValues):
+@dataclasses.dataclass(frozen=True)
+class PlanSettings(flags_lib.Settings):
+    """The flags of the script."""
+
+    name: Optional[str]
+    albert_config_file: Optional[str]
+    albert_dir: Optional[str]
+    list: bool
+    json: bool
+    task: str
+    max_seq_length: int
+    batch: int
+    max_predictions_per_seq: int
+    num_labels: int
+    precision: str
+    recompute: bool
+    gradient_accumulation_steps: int
+    memory_gb: float
+    runtime_gb: Optional[float]
+
+
+def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
     """Defines the script's flags."""
-    flags_lib.string(
-        flag_values,
-        "name",
-        None,
-        help="A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be left "
-        "out. --albert_config_file and --albert_dir name other models.",
+    help_text = (
+        "A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be omitted. "
+        "--albert_config_file and --albert_dir name other models."
     )
-    flags_lib.path(
-        flag_values, "albert_config_file", help="JSON file with the model's architecture."
-    )
-    flags_lib.path(flag_values, "albert_dir", help="Folder of a model, with albert_config.json.")
-    flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and end.")
-    flags_lib.boolean(flag_values, "json", False, help="Print JSON in place of tables.")
-    flags_lib.choice(
-        flag_values,
-        "task",
-        "pretraining",
-        choices=list(TASKS),
-        help="What is trained. An example of race is four sequences.",
-    )
+    flags_lib.string(flag_values, "name", None, help=help_text)
+    help_text = "JSON file with the model's architecture."
+    flags_lib.path(flag_values, "albert_config_file", help=help_text)
+    help_text = "Folder of a model, with albert_config.json."
+    flags_lib.path(flag_values, "albert_dir", help=help_text)
+    flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and exit.")
+    flags_lib.boolean(flag_values, "json", False, help="Print JSON instead of tables.")
+    help_text = "What is trained. An example of race is four sequences."
+    flags_lib.choice(flag_values, "task", "pretraining", choices=list(TASKS), help=help_text)
     for name, default, help_text in (
-        ("max_seq_length", 512, "Tokens in a sequence."),
-        ("batch", 32, "Examples in one update: the scripts' --train_batch_size."),
-        ("max_predictions_per_seq", 20, "Masked tokens in a sequence, of pretraining."),
+        ("max_seq_length", 512, "Tokens per sequence."),
+        ("batch", 32, "Examples per update: the scripts' --train_batch_size."),
+        ("max_predictions_per_seq", 20, "Masked tokens per sequence in pretraining."),
         ("num_labels", 2, "Labels of a classification."),
     ):
         flags_lib.integer(flag_values, name, default, lower_bound=1, help=help_text)
     flags_lib.define_update_flags(flag_values)
-    flags_lib.floating(
-        flag_values,
-        "memory_gb",
-        12.0,
-        lower_bound=0.001,
-        help="Memory for the process, in 10^9 bytes.",
+    help_text = "Memory for the process, in 10^9 bytes."
+    flags_lib.floating(flag_values, "memory_gb", 12.0, lower_bound=0.001, help=help_text)
+    help_text = (
+        "Memory of the process before model and data; default: as measured on a CPU with this "
+        "TensorFlow. For a GPU: what is in use of the device's memory."
     )
-    flags_lib.floating(
-        flag_values,
-        "runtime_gb",
-        None,
-        lower_bound=0.0,
-        help="What the process takes before model and data; by default as measured on a CPU with "
-        "the TensorFlow that runs this. On a GPU, what is taken of the device's memory.",
-    )
+    flags_lib.floating(flag_values, "runtime_gb", None, lower_bound=0.0, help=help_text)
+    return PlanSettings
 
 
-def main(settings: flags_lib.Settings):
-    """Runs the script.
-
-    Raises:
-      ValueError: no model or several are named, or what `check` raises.
-    """
+def main(settings: PlanSettings) -> None:
+    """Runs the script; raises ValueError if not exactly one model is named, or as Job.check."""
     if settings.list:
         rows = [published_size(name) for name in configs.preset_names()]
         print(json.dumps(rows, indent=2) if settings.json else "\n".join(_list_lines(rows)))
@@ -377,7 +362,7 @@ def main(settings: flags_lib.Settings):
     print(json.dumps(found, indent=2) if settings.json else "\n".join(_lines(path, found)))
 
 
-def _config_path(settings: flags_lib.Settings) -> str:
+def _config_path(settings: PlanSettings) -> str:
     """The configuration file of the model that the flags name."""
     names = ("name", "albert_config_file", "albert_dir")
     named = [f"--{flag}" for flag in names if getattr(settings, flag)]
@@ -396,13 +381,9 @@ def _config_path(settings: flags_lib.Settings) -> str:
 
 
 def plan(job: Job, runtime: Runtime, *, memory_bytes: float) -> Dict[str, Any]:
-    """Returns all that is known of a run, in the four ways to run it, as --json prints it.
-
-    Raises:
-      ValueError: see `check`.
-    """
-    check(job)
-    counts = parameter_counts(job.config, job.task, num_labels=job.num_labels)
+    """Returns what --json prints: the run's needs in each precision, with and without recompute."""
+    job.check()
+    counts = job.parameters
     ways = []
     for precision in ACTIVATION_BYTES:
         for recompute in (False, True):
@@ -485,10 +466,9 @@ def _megabytes(size: float) -> str:
 
 def published_size(name: str) -> Dict[str, Any]:
     """Returns a published size in numbers: a row of --list."""
-    job = Job(
-        modeling.AlbertConfig.from_json_file(configs.preset_path(name)), "pretraining", 1, 512
-    )
-    counts = parameter_counts(job.config)
+    config = modeling.AlbertConfig.from_json_file(configs.preset_path(name))
+    job = Job(config, "pretraining", 1, 512)
+    counts = job.parameters
     return {
         "name": name,
         "parameters": sum(counts.values()),
@@ -514,7 +494,7 @@ def _list_lines(rows: Any) -> Iterator[str]:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+    flags_lib.run(main, define_flags, usage=__doc__, positional="name")  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

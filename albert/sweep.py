@@ -6,14 +6,15 @@
   python -m albert.sweep --suite=clue --data_dir=clue --model_dir=albert_base_zh \\
       --output_dir=output/clue --tasks=afqmc,tnews --seeds=1-3
 
-Every flag may be given as an environment variable of the same name in capitals (DATA_DIR=glue);
-flags override variables. The hyper-parameters are each task's published ones unless overridden.
-All inputs are checked before the first run starts. Each run is a process of its own and has a
-folder, output_dir/TASK/seed-N, with its log. Started again, a sweep leaves out what is finished and
-goes on with what is not. It ends with results.txt, results.json and (where there is matplotlib)
-results.png in --output_dir, and for GLUE with glue_submission.zip, of the best seed of each task.
+Every flag can also be set as an environment variable in capitals (DATA_DIR=glue); flags override
+variables. The hyper-parameters are each task's published ones unless overridden. All inputs are
+checked before the first run starts. Each run is a process of its own and has a folder with its log,
+output_dir/TASK/seed-N. Started again, a sweep skips finished runs and continues the others. It
+writes results.txt, results.json and (with matplotlib) results.png to --output_dir, and for GLUE
+glue_submission.zip with the predictions of each task's best seed.
 """
 
+import dataclasses
 import logging
 import math
 import os
@@ -22,7 +23,7 @@ import shlex
 import subprocess
 import sys
 import time
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -39,26 +40,26 @@ from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
-# Suite -> the tasks that are run unless others are named, where their data is there.
+# Suite -> the tasks that are run by default if their data is there. mnli's run also evaluates the
+# mismatched data; lcqmc_pair has the same data as lcqmc.
 SUITES = {
-    # MNLI's run reports the mismatched data too.
     "glue": tuple(name for name in classifier_tasks.GLUE_TASKS if name != "mismnli"),
-    # The same data as lcqmc.
     "clue": tuple(name for name in classifier_tasks.CHINESE_TASKS if name != "lcqmc_pair"),
 }
 # Task without training data -> the task whose model predicts it.
 BORROWED_MODELS = {"ax": "mnli"}
+# Flag of a hyper-parameter -> lower bound and help.
 RECIPE_FLAGS = {
-    "max_seq_length": "Length of an input in tokens.",
-    "train_batch_size": "Examples in one update.",
-    "train_step": "Updates of a run.",
-    "warmup_step": "Updates of the warm-up.",
-    "save_checkpoints_steps": "Steps between checkpoints, each of which is evaluated.",
-    "learning_rate": "The highest learning rate.",
-    "num_train_epochs": "Passes over the training data, in place of --train_step.",
-    "warmup_proportion": "Share of the updates that are warm-up.",
+    "max_seq_length": (1, "Input length in tokens."),
+    "train_batch_size": (1, "Examples per update."),
+    "train_step": (1, "Updates per run."),
+    "warmup_step": (0, "Warm-up updates."),
+    "save_checkpoints_steps": (1, "Steps between checkpoints, each of which is evaluated."),
+    "learning_rate": (0.0, "The highest learning rate."),
+    "num_train_epochs": (0.0, "Passes over the training data, instead of --train_step."),
+    "warmup_proportion": (0.0, "Share of the updates that are warm-up."),
 }
-# Flags of a run that say where things are, or how fast it goes, and not what comes of it.
+# Flags of a run that name places or change its speed, but not its result.
 _WITHOUT_EFFECT = re.compile(
     "albert_config_file|albert_dir|cached_dir|checkpoint|data_dir|eval_batch_size|export_dir|"
     "init_checkpoint|keep_checkpoint_max|log_steps|output_dir|predict_batch_size|"
@@ -71,106 +72,97 @@ SUBMISSION_NAME = "glue_submission.zip"
 FORMAT_VERSION = 1
 
 
-def define_flags(flag_values: flags.FlagValues):
+@dataclasses.dataclass(frozen=True)
+class SweepSettings(fine_tuning_utils.EncoderSettings):
+    """The flags of a sweep; a hyper-parameter that is None has each task's published value."""
+
+    suite: str
+    data_dir: str
+    model_dir: Optional[str]
+    albert_dir: Optional[str]
+    output_dir: str
+    tasks: Optional[str]
+    seeds: str
+    do_predict: bool
+    dry_run: bool
+    train_batch_size: Optional[int]
+    train_step: Optional[int]
+    warmup_step: Optional[int]
+    save_checkpoints_steps: Optional[int]
+    learning_rate: Optional[float]
+    num_train_epochs: Optional[float]
+    warmup_proportion: Optional[float]
+    precision: Optional[str]
+    padding: Optional[str]
+    run_flags: Optional[str]
+
+
+def define_flags(flag_values: flags.FlagValues) -> Type[SweepSettings]:
     """Defines the script's flags."""
-    flags_lib.choice(
-        flag_values,
-        "suite",
-        "glue",
-        choices=sorted(SUITES),
-        help="Which tasks to run unless --tasks names them.",
-    )
-    flags_lib.path(
-        flag_values,
-        "data_dir",
-        required=True,
-        help="Folder of the data sets, with MRPC and so on in it.",
-    )
+    help_text = "Tasks to run unless --tasks names them."
+    flags_lib.choice(flag_values, "suite", "glue", choices=sorted(SUITES), help=help_text)
+    help_text = "Folder of the data sets, with MRPC and so on in it."
+    flags_lib.path(flag_values, "data_dir", required=True, help=help_text)
     flags_lib.path(flag_values, "model_dir", help="Another name of --albert_dir.")
     flags_lib.define_model_flags(flag_values, config_required=False)
     flags_lib.define_tokenizer_flags(flag_values)
-    flags_lib.path(
-        flag_values, "output_dir", required=True, help="Folder for all runs and the results."
-    )
-    flags_lib.string(
-        flag_values,
-        "tasks",
-        None,
-        help="Names of tasks with commas between them; by default those of --suite whose data is "
-        "in --data_dir.",
-    )
+    help_text = "Folder for all runs and the results."
+    flags_lib.path(flag_values, "output_dir", required=True, help=help_text)
+    help_text = "Task names separated by commas; default: those of --suite with data in --data_dir."
+    flags_lib.string(flag_values, "tasks", None, help=help_text)
     flags_lib.string(flag_values, "seeds", "12345", help="Seeds, such as 1,2,3 or 1-5.")
-    flags_lib.boolean(flag_values, "do_predict", True, help="Predict the test data there is.")
-    flags_lib.boolean(
-        flag_values, "dry_run", False, help="Check everything, show the commands, and end."
-    )
-    for name, text in RECIPE_FLAGS.items():
-        is_float = name in ("learning_rate", "num_train_epochs", "warmup_proportion")
-        define = flags_lib.floating if is_float else flags_lib.integer
-        lowest = 0 if is_float or name == "warmup_step" else 1
-        text += " By default the published value of each task."
+    flags_lib.boolean(flag_values, "do_predict", True, help="Predict the test data if present.")
+    help_text = "Check everything, print the commands, and exit."
+    flags_lib.boolean(flag_values, "dry_run", False, help=help_text)
+    for name, (lowest, text) in RECIPE_FLAGS.items():
+        define: Any = flags_lib.floating if isinstance(lowest, float) else flags_lib.integer
+        text += " Default: the published value of each task."
         define(flag_values, name, None, lower_bound=lowest, help=text)
     for name, choices in (("precision", flags_lib.PRECISIONS), ("padding", flags_lib.PADDINGS)):
-        text = "As run_classifier takes it."
-        flags_lib.choice(flag_values, name, None, choices=choices, help=text)
-    flags_lib.string(
-        flag_values,
-        "run_flags",
-        None,
-        help="Further flags of run_classifier for every run, for example "
-        "'--recompute --layerwise_lr_decay=0.9'.",
+        flags_lib.choice(flag_values, name, None, choices=choices, help="As in run_classifier.")
+    help_text = (
+        "More flags of run_classifier for every run, for example "
+        "'--recompute --layerwise_lr_decay=0.9'."
     )
+    flags_lib.string(flag_values, "run_flags", None, help=help_text)
+    return SweepSettings
 
 
 def environment_arguments(names: List[str], environment: Mapping[str, str]) -> List[str]:
-    """Returns the flags that environment variables of the same names in capitals stand for.
-
-    An empty variable stands for none.
-    """
+    """Returns flags for the environment variables of the same names in capitals, if not empty."""
     given = {name: environment.get(name.upper(), "") for name in names}
     return [f"--{name}={value}" for name, value in given.items() if value]
 
 
-# ---------------------------------------------------------------------------------------------
-# Model, tasks and seeds.
+# ---- Model, tasks and seeds.
 
-_MODEL_FLAGS = released.ModelFiles._fields + ("albert_hub_module_handle", "do_lower_case")
+_MODEL_FLAGS = released.ModelFiles._fields + ("albert_hub_module_handle",)
 
 
-def find_model(settings: flags_lib.Settings) -> Dict[str, Any]:
-    """Returns the flags of a run that name the model; None where there is nothing to name.
-
-    Raises:
-      ValueError: no model is named, or the folder lacks a part or has several of a kind.
-    """
+def model_flags(settings: SweepSettings) -> Dict[str, Any]:
+    """Returns the flags of a run that name the model; raises ValueError for none or for two."""
     if settings.model_dir:
         for other in ("albert_dir", "albert_hub_module_handle"):
             if getattr(settings, other):
                 raise ValueError(f"Give either --model_dir or --{other}, not both.")
-        settings = settings.replace(albert_dir=settings.model_dir)
-    completed = released.completed(settings)
-    if not completed.albert_config_file and not completed.albert_hub_module_handle:
+    values = {name: getattr(settings, name) for name in _MODEL_FLAGS}
+    values["albert_dir"] = settings.model_dir or settings.albert_dir
+    if not any(values.values()):
         raise ValueError(
             "No model is named. Give --model_dir (the folder of a released archive), or "
             "--albert_hub_module_handle, or --albert_config_file with a vocabulary (and "
-            "--init_checkpoint, unless the first weights are to be random)."
+            "--init_checkpoint, unless the weights should start random)."
         )
-    values = {name: getattr(completed, name) for name in _MODEL_FLAGS}
-    return {name: None if value == "" else value for name, value in values.items()}
+    if "do_lower_case" in settings.given:
+        values["do_lower_case"] = settings.do_lower_case
+    return values
 
 
 def find_tasks(names: Optional[str], suite: str, data_dir: str) -> List[classifier_tasks.Task]:
-    """Returns the tasks to run.
+    """Returns the tasks to run, those with a borrowed model last.
 
-    Args:
-      names: with commas or spaces between them; empty means those of the suite whose data is in a
-        folder of its own below `data_dir`.
-      suite: a key of SUITES.
-      data_dir: the folder of all tasks.
-
-    Raises:
-      ValueError: an unknown task, one that is named twice, none at all, or one that is predicted
-        by the model of a task that is not run.
+    Empty names mean the tasks of the suite with data in a folder of their own below `data_dir`.
+    Raises ValueError for a task that is unknown, named twice or without its lender, or for none.
     """
     listed = re.split(r"[,\s]+", (names or "").strip())
     tasks = [classifier_tasks.get_task(name) for name in listed if name]
@@ -179,31 +171,30 @@ def find_tasks(names: Optional[str], suite: str, data_dir: str) -> List[classifi
     chosen = [task.name for task in tasks]
     if len(set(chosen)) < len(chosen):
         raise ValueError(f"--tasks={names} names a task twice.")
-    for task in chosen:
-        lender = BORROWED_MODELS.get(task)
+    for name in chosen:
+        lender = BORROWED_MODELS.get(name)
         if lender and lender not in chosen:
-            raise ValueError(f"Task {task} is predicted by the model of {lender}: name both.")
-    # A borrowed model has to be there first.
+            raise ValueError(f"Task {name} is predicted by the model of {lender}: name both.")
     return sorted(tasks, key=lambda task: task.name in BORROWED_MODELS)
 
 
 def _tasks_there(suite: str, data_dir: str) -> List[classifier_tasks.Task]:
-    there: List[classifier_tasks.Task] = []
-    absent: List[classifier_tasks.Task] = []
-    for task in map(classifier_tasks.get_task, SUITES[suite]):
-        has_folder = len(classifier_tasks.task_folders(task, data_dir)) > 1
-        needed = ["test"] if task.name in BORROWED_MODELS else ["train", "dev"]
-        is_there = has_folder and all(
-            classifier_tasks.has_split(task, data_dir, split) for split in needed
+    def is_there(task: classifier_tasks.Task) -> bool:
+        splits = ["test"] if task.name in BORROWED_MODELS else ["train", "dev"]
+        return len(classifier_tasks.task_folders(task, data_dir)) > 1 and all(
+            classifier_tasks.has_split(task, data_dir, split) for split in splits
         )
-        (there if is_there else absent).append(task)
+
+    declared = [classifier_tasks.get_task(name) for name in SUITES[suite]]
+    there = [task for task in declared if is_there(task)]
     names = {task.name for task in there}
     tasks = [task for task in there if BORROWED_MODELS.get(task.name, task.name) in names]
+    absent = [task for task in declared if task not in there]
     if not tasks:
         raise ValueError(
-            f"--data_dir={data_dir} holds training and evaluation data of no task of the suite "
-            f"'{suite}'. Folders looked for: {', '.join(task.folder for task in absent)}. --tasks "
-            "names tasks whose files lie in --data_dir itself."
+            f"--data_dir={data_dir} has no training and evaluation data of the suite '{suite}'. "
+            f"Expected folders: {', '.join(task.folder for task in absent)}. For files directly "
+            "in --data_dir, name the task by --tasks."
         )
     if absent:
         left_out = ", ".join(task.name for task in absent)
@@ -212,11 +203,7 @@ def _tasks_there(suite: str, data_dir: str) -> List[classifier_tasks.Task]:
 
 
 def parse_seeds(text: str) -> List[int]:
-    """Returns the seeds in a text with commas or spaces between them, or a range such as 1-5.
-
-    Raises:
-      ValueError: it is no list of different whole numbers.
-    """
+    """Returns the seeds of a text such as "1,2 5-7"; raises ValueError for anything else."""
     seeds: List[int] = []
     for part in re.split(r"[,\s]+", text.strip()):
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
@@ -224,12 +211,11 @@ def parse_seeds(text: str) -> List[int]:
             raise ValueError(f"--seeds={text!r}: give whole numbers such as 1,2,3 or 1-5.")
         seeds += range(int(match.group(1)), int(match.group(2) or match.group(1)) + 1)
     if not seeds or len(set(seeds)) < len(seeds):
-        raise ValueError(f"--seeds={text!r}: give at least one seed, and each once.")
+        raise ValueError(f"--seeds={text!r}: give at least one seed, and each only once.")
     return seeds
 
 
-# ---------------------------------------------------------------------------------------------
-# The plan: a command for each run.
+# ---- The plan: a command for each run.
 
 
 class PlannedRun(NamedTuple):
@@ -239,21 +225,21 @@ class PlannedRun(NamedTuple):
     seed: int
     folder: str
     arguments: Tuple[str, ...]  # its command line, without the program
-    identity: Dict[str, Any]  # what decides its result, as JSON values
+    identity: Dict[str, Any]  # what determines its result, as JSON values
 
     @property
     def name(self) -> str:
-        """Returns what messages call the run."""
+        """Returns the run's name in messages."""
         return f"{self.task}, seed {self.seed}"
 
 
 def _read_data(
-    task: classifier_tasks.Task, settings: flags_lib.Settings
+    task: classifier_tasks.Task, settings: SweepSettings
 ) -> Dict[str, classifier_tasks.TaskData]:
-    """Reads every split that will be used: an error is found now and not after hours."""
+    """Reads every split that will be used, so that an error is found now and not after hours."""
+    needed = [] if task.name in BORROWED_MODELS else ["train", task.dev_splits[0]]
     optional = task.dev_splits[1:] + (task.test_splits if settings.do_predict else ())
-    splits = [] if task.name in BORROWED_MODELS else ["train", task.dev_splits[0]]
-    splits += [
+    splits = needed + [
         split for split in optional if classifier_tasks.has_split(task, settings.data_dir, split)
     ]
     if not splits:
@@ -267,17 +253,12 @@ def _read_data(
 
 
 def recipe_flags(
-    task: classifier_tasks.Task, settings: flags_lib.Settings, examples: int
+    task: classifier_tasks.Task, settings: SweepSettings, examples: int
 ) -> Dict[str, Any]:
-    """Returns the hyper-parameters of a task's runs by flag: the task's own unless overridden.
+    """Returns the hyper-parameters of a task by flag: the task's own unless overridden.
 
-    Where the length is overridden and the warm-up is not, its share stays; a recipe that does not
-    say when to save saves once an epoch.
-
-    Args:
-      task: its recipe counts.
-      settings: has the recipe's flags; None leaves the recipe's value.
-      examples: of the training data.
+    If only the number of steps is overridden, the warm-up keeps its share of them. A recipe that
+    does not say when to save saves once per epoch, of `examples` examples.
     """
     recipe = task.recipe
     flags: Dict[str, Any] = {}
@@ -285,11 +266,11 @@ def recipe_flags(
         given = getattr(settings, name)
         flags[name] = getattr(recipe, name) if given is None else given
     is_overridden = settings.train_step is not None or settings.num_train_epochs is not None
-    length = settings if is_overridden else recipe
-    if length.num_train_epochs:
-        flags["num_train_epochs"] = length.num_train_epochs
+    steps: Any = settings if is_overridden else recipe
+    if steps.num_train_epochs:
+        flags["num_train_epochs"] = steps.num_train_epochs
     else:
-        flags["train_step"] = length.train_step
+        flags["train_step"] = steps.train_step
     if settings.warmup_step is not None:
         flags["warmup_step"] = settings.warmup_step
     elif settings.warmup_proportion is not None:
@@ -310,7 +291,7 @@ def recipe_flags(
 
 def _arguments(
     task: classifier_tasks.Task,
-    settings: flags_lib.Settings,
+    settings: SweepSettings,
     *,
     model: Mapping[str, Any],
     data: Mapping[str, classifier_tasks.TaskData],
@@ -324,7 +305,7 @@ def _arguments(
         "do_train": not lender,
         "do_eval": not lender,
         "do_predict": any(split in data for split in task.test_splits),
-        # The best one is kept besides, and the newest is what a run goes on from.
+        # The best one is kept besides; a restarted run continues from the newest one.
         "keep_checkpoint_max": 1,
         "precision": settings.precision,
         "padding": settings.padding,
@@ -332,7 +313,7 @@ def _arguments(
     }
     if lender:
         recipe = recipe_flags(classifier_tasks.get_task(lender), settings, examples=0)
-        values.update(max_seq_length=recipe["max_seq_length"], init_checkpoint=None)
+        values["max_seq_length"] = recipe["max_seq_length"]
     else:
         values.update(recipe_flags(task, settings, len(data["train"].examples)))
     return [_argument(name, value) for name, value in values.items() if value is not None]
@@ -344,16 +325,14 @@ def _argument(name: str, value: Any) -> str:
     return f"--{name}={value:g}" if isinstance(value, float) else f"--{name}={value}"
 
 
-def make_plan(settings: flags_lib.Settings) -> List[PlannedRun]:
-    """Returns all runs of a sweep, after a look at everything they need.
+def make_plan(settings: SweepSettings) -> List[PlannedRun]:
+    """Returns all runs of a sweep; raises ValueError if anything that they need is wrong.
 
-    Raises:
-      ValueError: something is missing, unreadable or contradictory, or a folder holds a run of
-        other settings.
+    That is a missing, unreadable or contradictory input, or a folder that holds another run.
     """
     tasks = find_tasks(settings.tasks, settings.suite, settings.data_dir)
     seeds = parse_seeds(settings.seeds)
-    model = find_model(settings)
+    model = model_flags(settings)
     try:
         extra = shlex.split(settings.run_flags or "")
     except ValueError as error:
@@ -370,82 +349,72 @@ def make_plan(settings: flags_lib.Settings) -> List[PlannedRun]:
         for seed in seeds:
             folder = os.path.join(settings.output_dir, task.name, f"seed-{seed}")
             own = [f"--seed={seed}", f"--output_dir={folder}"]
+            borrowed: Dict[str, Any] = {}
             if lender:
-                best = os.path.join(plan[lender, seed].folder, "model.ckpt-best")
-                own.append(f"--checkpoint={best}")
+                lent = plan[lender, seed]
+                own.append(f"--checkpoint={os.path.join(lent.folder, 'model.ckpt-best')}")
+                borrowed = {f"{lender}.{name}": value for name, value in lent.identity.items()}
             arguments = tuple(shared + own + extra)
-            parsed = _check_run(task, arguments)
-            model_identity = model_identity or _check_model(parsed)
-            identity = _identity(parsed, {**model_identity, "data": fingerprints})
-            borrowed = plan[lender, seed].identity if lender else {}
-            identity.update({f"{lender}.{name}": value for name, value in borrowed.items()})
-            plan[task.name, seed] = PlannedRun(task.name, seed, folder, arguments, identity)
-            check_folder(plan[task.name, seed])
+            checked = _checked(task, arguments)
+            model_identity = model_identity or _model_identity(checked)
+            identity = _identity(checked, {**model_identity, "data": fingerprints, **borrowed})
+            run = plan[task.name, seed] = PlannedRun(task.name, seed, folder, arguments, identity)
+            state_of(run)
     return list(plan.values())
 
 
-def _check_run(task: classifier_tasks.Task, arguments: Sequence[str]) -> flags_lib.Settings:
-    """The settings of a run, which have to be possible."""
+def _checked(task: classifier_tasks.Task, arguments: Sequence[str]) -> fine_tuning.FineTuning:
+    """Returns a run as its process will have it; raises ValueError if the run cannot start."""
     try:
-        parsed = released.completed(flags_lib.parse(run_classifier.define_flags, arguments))
-        fine_tuning.check_flags(parsed, ClassifierTask)
-        fine_tuning_utils.load_config(parsed)  # each task has a length of its own
+        parsed: Any = flags_lib.parse(run_classifier.define_flags, arguments)
+        return fine_tuning.FineTuning(parsed, ClassifierTask)
     except ValueError as error:
         raise ValueError(f"Task {task.name}: {error}") from error
-    return parsed
 
 
-def _check_model(parsed: flags_lib.Settings) -> Dict[str, Any]:
-    """Makes sure that configuration, vocabulary and weights fit; returns what they are."""
-    config = fine_tuning_utils.load_config(parsed)
-    vocabulary = fine_tuning_utils.load_vocabulary(parsed, config)
+def _model_identity(run: fine_tuning.FineTuning) -> Dict[str, Any]:
+    """Returns what identifies the model, after checking that the weights fit its configuration."""
     identity: Dict[str, Any] = {
-        "config": config and config.to_dict(),
-        "vocabulary": files.file_fingerprint(vocabulary.file)["sha256"],
+        "config": run.config and run.config.to_dict(),
+        "vocabulary": files.file_fingerprint(run.vocabulary.file)["sha256"],
     }
-    if parsed.init_checkpoint:
-        checkpoint = warm_start.resolve_checkpoint(parsed.init_checkpoint)
+    if run.settings.init_checkpoint:
+        checkpoint = warm_start.resolve_checkpoint(run.settings.init_checkpoint)
         with tf.Graph().as_default():
-            modeling.AlbertModel(config, False, tf.zeros([1, 4], tf.int32), scope="bert")
+            modeling.AlbertModel(run.config, False, tf.zeros([1, 4], tf.int32), scope="bert")
             warm_start.warm_start(checkpoint, tf.trainable_variables())
         identity["weights"] = files.file_fingerprint(checkpoint + ".index")["sha256"]
     return identity
 
 
-def _identity(parsed: flags_lib.Settings, contents: Mapping[str, Any]) -> Dict[str, Any]:
-    """What decides a run's result: settings and contents, but no places."""
+def _identity(run: fine_tuning.FineTuning, contents: Mapping[str, Any]) -> Dict[str, Any]:
+    """Returns what determines a run's result: settings and contents, without paths."""
     values = {
-        # NaN is not equal to itself.
+        # As text, because NaN is not equal to itself.
         name: str(value) if isinstance(value, float) else value
-        for name, value in parsed.to_dict().items()
+        for name, value in run.settings.to_dict().items()
         if not _WITHOUT_EFFECT.fullmatch(name)
     }
     return files.normalized_fingerprint({**values, **contents})
 
 
-def check_folder(run: PlannedRun) -> None:
-    """Makes sure that a run's folder is new, or holds the beginning or the result of that run.
-
-    Raises:
-      ValueError: it holds anything else.
-    """
+def state_of(run: PlannedRun) -> str:
+    """Returns "new", "begun" or "finished"; raises ValueError if the folder holds anything else."""
     there = tf.io.gfile.listdir(run.folder) if tf.io.gfile.isdir(run.folder) else []
     if all(map(folder_lock.is_lock, there)):
-        return
-    marker = _read_marker(run)
-    if marker is None:
+        return "new"
+    path = os.path.join(run.folder, MARKER_NAME)
+    if not tf.io.gfile.exists(path):
         raise ValueError(f"{run.folder} holds files that are not a sweep's. Choose another folder.")
+    marker = files.read_json_object(path)
     difference = files.fingerprint_difference(marker["identity"], run.identity)
     if difference:
         raise ValueError(
-            f"{run.folder} holds a run of other settings or data: {difference}. Choose another "
+            f"{run.folder} holds a run with other settings or data: {difference}. Choose another "
             "--output_dir, or remove that folder."
         )
-
-
-def _read_marker(run: PlannedRun) -> Optional[Dict[str, Any]]:
-    path = os.path.join(run.folder, MARKER_NAME)
-    return files.read_json_object(path) if tf.io.gfile.exists(path) else None
+    has_result = run.task in BORROWED_MODELS or tf.io.gfile.exists(_summary_path(run))
+    return "finished" if marker["is_finished"] and has_result else "begun"
 
 
 def mark(run: PlannedRun, *, is_finished: bool) -> None:
@@ -454,35 +423,26 @@ def mark(run: PlannedRun, *, is_finished: bool) -> None:
     files.atomic_write_json(os.path.join(run.folder, MARKER_NAME), content)
 
 
-def is_finished(run: PlannedRun) -> bool:
-    """Returns whether the run was done before, with the same settings and data."""
-    marker = _read_marker(run)
-    has_result = run.task in BORROWED_MODELS or tf.io.gfile.exists(_summary_path(run))
-    return marker is not None and marker["is_finished"] and has_result
-
-
 def _summary_path(run: PlannedRun) -> str:
     return os.path.join(run.folder, fine_tuning.SUMMARY_NAME)
 
 
-# ---------------------------------------------------------------------------------------------
-# Running.
+# ---- Running.
 
 
-def sweep(settings: flags_lib.Settings) -> Dict[str, str]:
-    """Does all runs that are not done yet, and writes the results.
+def sweep(settings: SweepSettings) -> Dict[str, str]:
+    """Does all runs that are not finished, and writes the results.
 
     Returns:
       The last line of each run that failed, by the run's name.
 
     Raises:
-      ValueError: inputs that cannot be used, or another sweep into the same folder; nothing was
-        started then.
+      ValueError: inputs that cannot be used, or another sweep into the same folder.
     """
     if settings.dry_run:
         for run in make_plan(settings):
-            state = "done" if is_finished(run) else "to do"
-            print(f"# {run.name}: {state}\n{' '.join(map(shlex.quote, command(run)))}")
+            line = " ".join(map(shlex.quote, command(run)))
+            print(f"# {run.name}: {state_of(run)}\n{line}")
         return {}
     with folder_lock.held(settings.output_dir):
         plan = make_plan(settings)
@@ -490,7 +450,7 @@ def sweep(settings: flags_lib.Settings) -> Dict[str, str]:
         began = time.time()
         for number, run in enumerate(plan, 1):
             title = f"Run {number} of {len(plan)}, {run.name}"
-            if is_finished(run):
+            if state_of(run) == "finished":
                 _LOGGER.info("%s: finished before.", title)
                 continue
             _LOGGER.info("%s (%s so far).", title, progress.format_seconds(time.time() - began))
@@ -505,7 +465,7 @@ def sweep(settings: flags_lib.Settings) -> Dict[str, str]:
 
 
 def command(run: PlannedRun) -> List[str]:
-    """Returns the process that does a run."""
+    """Returns the command line of a run's process."""
     return [sys.executable, "-m", "albert.run_classifier", *run.arguments]
 
 
@@ -523,8 +483,8 @@ def _run(run: PlannedRun) -> Optional[str]:
         universal_newlines=True,
         errors="replace",
     )
-    stop_signals.has_news()  # the run may have some, and ends in order
-    line = "it said nothing"
+    stop_signals.has_news()  # the run may have unsaved steps; it saves them when it is stopped
+    line = "no output"
     log_path = os.path.join(run.folder, LOG_NAME)
     try:
         with files.naming_full_disk(log_path), open(log_path, "a", encoding="utf-8") as log:
@@ -535,7 +495,7 @@ def _run(run: PlannedRun) -> Optional[str]:
                 print(f"[{run.task} {run.seed}] {text}", end="", file=sys.stderr, flush=True)
         code = process.wait()
     finally:
-        # After Ctrl-C the run may have had the signal too, and ends in order.
+        # After Ctrl-C the run may have had the signal too; it ends in order.
         process.terminate()
         process.wait()
         stop_signals.resume()
@@ -545,10 +505,9 @@ def _run(run: PlannedRun) -> Optional[str]:
     return None
 
 
-# ---------------------------------------------------------------------------------------------
-# Results: a table over tasks and seeds, as text, JSON and picture.
+# ---- Results: a table over tasks and seeds, as text, JSON and picture.
 
-# What run_summary.json calls metrics but nobody compares tasks by.
+# Metrics in run_summary.json that are not scores.
 _NOT_SCORES = ("loss", "confusion", "global_step", "MSE", "examples")
 _HEAD = ("task", "metric", "seeds", "mean", "deviation", "best step", "examples/s", "wall time")
 _BLUE, _PALE = "#2457a6", "#9db7e0"
@@ -581,11 +540,7 @@ class Row(NamedTuple):
 
 
 def read_run(path: str) -> Run:
-    """Returns the run that a run_summary.json describes.
-
-    Raises:
-      ValueError: the file is something else.
-    """
+    """Returns the run that a run_summary.json describes; raises ValueError for another file."""
 
     def number(value: Any) -> float:
         return float("nan") if value is None else float(value)
@@ -602,44 +557,45 @@ def read_run(path: str) -> Run:
             wall_seconds=float(content["wall_seconds"]),
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no summary of a run ({error!r}). Remove it.") from error
+        raise ValueError(f"{path} is not a run's summary ({error!r}). Remove it.") from error
 
 
 def make_rows(runs: Sequence[Run]) -> List[Row]:
-    """Returns the rows of the table, tasks in the order of the runs.
+    """Returns the rows of the table: of each task the deciding metric, then the others by name."""
+    rows = []
+    for task in dict.fromkeys(run.task for run in runs):
+        group = [run for run in runs if run.task == task]
+        decides = group[0].metric
+        speeds = [run.train_examples_per_second for run in group if run.train_examples_per_second]
+        for metric in [decides, *_other_scores(group)]:
+            values = {run.seed: float(run.metrics[metric]) for run in group}
+            spread = float(np.std(list(values.values()), ddof=1)) if len(values) > 1 else None
+            row = Row(
+                task,
+                metric,
+                metric == decides,
+                values=values,
+                mean=float(np.mean(list(values.values()))),
+                deviation=spread,
+                best_step=float(np.mean([run.best_step for run in group])),
+                examples_per_second=float(np.mean(speeds)) if speeds else None,
+                wall_seconds=float(np.mean([run.wall_seconds for run in group])),
+            )
+            rows.append(row)
+    return rows
 
-    The metric that chose the checkpoints comes first; after it the task's other scores by name.
-    """
-    by_task: Dict[str, List[Run]] = {}
-    for run in runs:
-        by_task.setdefault(run.task, []).append(run)
-    return [_make_row(group, metric) for group in by_task.values() for metric in _scores(group)]
 
-
-def _scores(runs: Sequence[Run]) -> Iterator[str]:
-    """The metrics that every run of a task has and that are shares or correlations."""
-    yield runs[0].metric
-    for name, value in sorted(runs[0].metrics.items()):
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        is_score = is_number and not any(word in name for word in _NOT_SCORES)
-        if is_score and name != runs[0].metric and all(name in run.metrics for run in runs):
-            yield name
-
-
-def _make_row(runs: Sequence[Run], metric: str) -> Row:
-    values = {run.seed: float(run.metrics[metric]) for run in runs}
-    speeds = [run.train_examples_per_second for run in runs if run.train_examples_per_second]
-    return Row(
-        runs[0].task,
-        metric,
-        metric == runs[0].metric,
-        values=values,
-        mean=float(np.mean(list(values.values()))),
-        deviation=float(np.std(list(values.values()), ddof=1)) if len(values) > 1 else None,
-        best_step=float(np.mean([run.best_step for run in runs])),
-        examples_per_second=float(np.mean(speeds)) if speeds else None,
-        wall_seconds=float(np.mean([run.wall_seconds for run in runs])),
-    )
+def _other_scores(runs: Sequence[Run]) -> List[str]:
+    """The further metrics that every run has and that are shares or correlations."""
+    first = runs[0]
+    return [
+        name
+        for name, value in sorted(first.metrics.items())
+        if type(value) in (int, float)  # not bool
+        and name != first.metric
+        and not any(word in name for word in _NOT_SCORES)
+        and all(name in run.metrics for run in runs)
+    ]
 
 
 def format_table(rows: Sequence[Row]) -> str:
@@ -647,18 +603,14 @@ def format_table(rows: Sequence[Row]) -> str:
     cells = [_HEAD, *map(_cells, rows)]
     widths = [max(len(line[place]) for line in cells) for place in range(len(_HEAD))]
     cells.insert(1, tuple("-" * width for width in widths))
-    lines = []
-    for line in cells:
-        # Names to the left, numbers to the right.
-        padded = [text.ljust(width) for text, width in zip(line[:2], widths)]
-        padded += [text.rjust(width) for text, width in zip(line[2:], widths[2:])]
-        lines.append("  ".join(padded).rstrip())
-    return "\n".join(lines) + "\n"
+    # Names to the left, numbers to the right.
+    form = "  ".join(f"{{:{'<' if place < 2 else '>'}{size}}}" for place, size in enumerate(widths))
+    return "".join(form.format(*line).rstrip() + "\n" for line in cells)
 
 
 def _cells(row: Row) -> Tuple[str, ...]:
     score = (row.metric, str(len(row.values)), _percent(row.mean), _percent(row.deviation))
-    if not row.decides:  # the run is described in the task's first row
+    if not row.decides:  # the task's first row has the rest
         return ("", *score, "", "", "")
     speed = "-" if row.examples_per_second is None else f"{row.examples_per_second:.1f}"
     seconds = progress.format_seconds(row.wall_seconds)
@@ -666,20 +618,15 @@ def _cells(row: Row) -> Tuple[str, ...]:
 
 
 def _percent(value: Optional[float]) -> str:
-    """NaN stays visible: a constant predictor has no correlation."""
+    """NaN is shown: a constant predictor has no correlation."""
     return "-" if value is None else f"{100 * value:.2f}"
 
 
 def write_results(folder: str, runs: Sequence[Run], *, title: str) -> List[str]:
-    """Writes the table into a folder as text, as JSON and, if matplotlib is there, as a picture.
-
-    Returns:
-      The files' paths.
-    """
+    """Writes the table as text, JSON and, with matplotlib, a picture; returns the paths."""
     rows = make_rows(runs)
-    text, content, picture = (
-        os.path.join(folder, name) for name in (TEXT_NAME, JSON_NAME, PICTURE_NAME)
-    )
+    names = (TEXT_NAME, JSON_NAME, PICTURE_NAME)
+    text, content, picture = (os.path.join(folder, name) for name in names)
     files.atomic_write_text(text, format_table(rows))
     value = {
         "format_version": FORMAT_VERSION,
@@ -690,17 +637,14 @@ def write_results(folder: str, runs: Sequence[Run], *, title: str) -> List[str]:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        _LOGGER.info(
-            "No picture of the results: matplotlib is not installed (pip install 'albert[plots]', "
-            "or pip install matplotlib)."
-        )
+        _LOGGER.info("No picture of the results without matplotlib (pip install 'albert[plots]').")
         return [text, content]
     draw(picture, rows, title=title)
     return [text, content, picture]
 
 
 def _as_json(value: Any) -> Any:
-    """JSON knows no NaN: it becomes null."""
+    """NaN becomes null, which JSON can write."""
     if isinstance(value, Mapping):
         return {str(key): _as_json(item) for key, item in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -715,24 +659,24 @@ def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
 
     finite = [row for row in rows if math.isfinite(row.mean)]
     figure, axes = pyplot.subplots(figsize=(8.5, 1.8 + 0.34 * len(finite)))
+    names, lowest = [], 0.0
     for place, row in enumerate(finite):
+        name = re.sub("^eval_", "", row.metric)
+        names.append(f"{row.task}  {name}" if row.decides else name)
+        values = [100 * value for value in row.values.values()]
+        lowest = min(lowest, *values)
         colour = _BLUE if row.decides else _PALE
         axes.barh(place, 100 * row.mean, height=0.62, color=colour, alpha=0.35)
-        spread = ""
-        if row.deviation is not None and math.isfinite(row.deviation):
-            deviation, spread = 100 * row.deviation, f" ± {_percent(row.deviation)}"
-            axes.errorbar(100 * row.mean, place, xerr=deviation, color=_BLUE, capsize=3)
-        values = [100 * value for value in row.values.values()]
         axes.plot(values, [place] * len(values), "o", color=_BLUE, markersize=4)
-        axes.text(103, place, f"{_percent(row.mean)}{spread}", va="center")
-    names = [re.sub("^eval_", "", row.metric) for row in finite]
+        text = _percent(row.mean)
+        if row.deviation is not None:
+            text += f" ± {_percent(row.deviation)}"
+            axes.errorbar(100 * row.mean, place, 0, 100 * row.deviation, color=_BLUE, capsize=3)
+        axes.text(103, place, text, va="center")
     axes.set_yticks(range(len(finite)))
-    axes.set_yticklabels(
-        [f"{row.task}  {name}" if row.decides else name for row, name in zip(finite, names)]
-    )
+    axes.set_yticklabels(names)
     axes.invert_yaxis()
-    # Room on the right for the numbers.
-    axes.set_xlim(min([0.0] + [100 * min(row.values.values()) for row in finite]) - 2, 128)
+    axes.set_xlim(lowest - 2, 128)  # room on the right for the numbers
     axes.set_xticks(range(0, 101, 20))
     axes.set_xlabel("% (dots: seeds; bar: mean; whisker: standard deviation)")
     axes.set_title(title, loc="left", fontweight="bold")
@@ -745,8 +689,8 @@ def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
     pyplot.close(figure)
 
 
-def _report(settings: flags_lib.Settings, done: List[PlannedRun]) -> None:
-    """The table in all its forms, and what GLUE wants to be sent."""
+def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
+    """Writes the table in all its forms, and for GLUE the submission."""
     results = [read_run(_summary_path(run)) for run in done if run.task not in BORROWED_MODELS]
     places = ("model_dir", "albert_dir", "albert_hub_module_handle", "albert_config_file")
     model = next(filter(None, (getattr(settings, place) for place in places)))
@@ -754,43 +698,39 @@ def _report(settings: flags_lib.Settings, done: List[PlannedRun]) -> None:
     paths = write_results(settings.output_dir, results, title=title)
     if settings.suite == "glue" and settings.do_predict:
         path = os.path.join(settings.output_dir, SUBMISSION_NAME)
+        folders = best_folders(done, results)
         try:
-            submission = classifier_predictions.zip_glue_submission(
-                path, best_folders(done, results)
-            )
+            missing = classifier_predictions.zip_glue_submission(path, folders).missing
         except ValueError as error:
             _LOGGER.info("No submission for GLUE: %s", error)
         else:
             paths.append(path)
-            missing = ", ".join(submission.missing)
             if missing:
-                _LOGGER.info("%s lacks %s: GLUE wants all of them.", path, missing)
+                names = ", ".join(missing)
+                _LOGGER.info("%s lacks %s, which a submission needs.", path, names)
     print(format_table(make_rows(results)), end="", flush=True)
     _LOGGER.info("Wrote %s.", ", ".join(paths))
 
 
 def best_folders(done: Sequence[PlannedRun], results: Sequence[Run]) -> List[str]:
-    """Returns the folder of each task's best seed; a borrowed model's seed is its lender's."""
+    """Returns the folder of each task's best seed; with a borrowed model that of its lender."""
 
-    def value(run: Run) -> Tuple[bool, float]:
+    def value(run: Run) -> float:
         score = float(run.metrics[run.metric])
-        return (not math.isnan(score), score)  # a value that is not a number never wins
+        return -math.inf if math.isnan(score) else score
 
-    best: Dict[str, Run] = {}
-    for run in results:
-        if run.task not in best or value(run) > value(best[run.task]):
-            best[run.task] = run
-    seeds = {task: run.seed for task, run in best.items()}
+    best: Dict[str, int] = {}
+    for run in sorted(results, key=value, reverse=True):  # of equal ones the first stays first
+        best.setdefault(run.task, run.seed)
     return [
-        run.folder for run in done if seeds.get(BORROWED_MODELS.get(run.task, run.task)) == run.seed
+        run.folder for run in done if best.get(BORROWED_MODELS.get(run.task, run.task)) == run.seed
     ]
 
 
-# ---------------------------------------------------------------------------------------------
-# The script.
+# ---- The script.
 
 
-def main(settings: flags_lib.Settings) -> int:
+def main(settings: SweepSettings) -> int:
     """Runs the script; the exit code is 1 if a run failed."""
     failed = sweep(settings)
     for name, last_line in failed.items():
@@ -803,7 +743,7 @@ def cli():
     values = flags.FlagValues()
     define_flags(values)
     sys.argv[1:1] = environment_arguments(sorted(values), os.environ)
-    flags_lib.run(main, define_flags, usage=__doc__)
+    flags_lib.run(main, define_flags, usage=__doc__)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

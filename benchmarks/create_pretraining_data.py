@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed and memory of making pretraining data, against a plain program in one process.
 
-The plain program does what the public create_pretraining_data.py describes, one instance after
-another: all documents and instances in memory, masking word by word, one tf.train.Example at a
-time. It is written out below and is also what the tests compare our distribution with.
+The plain program works like the public create_pretraining_data.py, one instance after another: all
+documents and instances in memory, masking word by word, one tf.train.Example at a time. The tests
+also compare the statistics of our data with it.
 
     python benchmarks/create_pretraining_data.py --text=books.txt --spm_model_file=30k-clean.model
     python benchmarks/create_pretraining_data.py ... --memory_megabytes=500
 
-Speed: both programs run in turns on the first --megabytes of the text; counted is the whole job,
-from opening the input to the last closed output file, without the import of TensorFlow and the
-start of Python. Memory: the text is repeated to the size asked for. Every tenth of a second, the
-resident set of the parent and what each worker does not share are added up; the largest sum counts.
-It includes TensorFlow itself.
+Speed: the programs alternate on the first --megabytes of the text. The time is that of the whole
+job, without the import of TensorFlow and the start of Python. Memory: the text is repeated to the
+given size. Every tenth of a second the resident set of the parent and the unshared memory of each
+worker are added up; the result is the largest sum, TensorFlow included.
 """
 
 import argparse

@@ -6,15 +6,14 @@
     python benchmarks/fine_tune.py --data_dir=glue --spm_model_file=30k-clean.model \
         --pythons .venv/tf1/bin/python .venv/tf2/bin/python --lengths 128 512 --plain_steps 4
 
-A run is a process of its own, from its start to its end: text to records, --steps updates of
-albert-base from random weights, and evaluation of the first and the last checkpoint. Ours is
-`python -m albert.run_classifier`. The plain program has the shape of the public
-google-research/albert script: examples are converted one after another, every sequence is padded to
-max_seq_length, and the graph (plain_model.py) computes in float32.
+A run is one process: text to records, --steps updates of albert-base from random weights, and
+evaluation of the first and last checkpoint. Ours is `python -m albert.run_classifier`. The plain
+program works like the public google-research/albert script: examples are converted one after
+another, every sequence is padded to max_seq_length, and the graph (plain_model.py) is float32.
 
 The plain program makes --plain_steps updates and evaluates --plain_examples; the time of its whole
-run is worked out from their median, and so is that of a batch which does not fit in memory and
-runs in parts of --plain_batch. What was worked out is marked by *. Programs take turns --repeats
+run is extrapolated from their median, as is that of a batch which does not fit in memory and runs
+in parts of --plain_batch. Extrapolated numbers are marked by *. The programs alternate --repeats
 times; the medians of time are compared.
 """
 

@@ -5,11 +5,11 @@
     python benchmarks/largest_batch.py --configs albert_zh_base albert_zh_large \\
         --lengths 64 128 256 320 384 512 --memory_gb 12 --output largest.jsonl
 
-Each batch size that is tried is a process of its own, which makes --updates complete updates
-(forward, backward, clipping, AdamW) of a classifier on full sequences and tells its peak resident
-memory. The first size is the plan's; the next ones follow from what was measured, until one that
-fits and one that is at most --granularity larger and does not are both known. Each process is a
-line of --output, from which a run that was stopped goes on; --table prints what is there.
+Each batch size is tried in a process of its own, which makes --updates complete updates (forward,
+backward, clipping, AdamW) of a classifier on full sequences and reports its peak resident memory.
+The first size is the plan's; the next ones are estimated from the measurements, until the boundary
+is known to --granularity. Each process is a line of --output, from which a stopped run continues;
+--table prints the lines as a table.
 """
 
 import argparse
@@ -109,10 +109,10 @@ def measure_cell(cell, runs, arguments):
             "batch": batch,
             "updates": arguments.updates,
         }
-        told = training_process.start(arguments.python, run, nice=arguments.nice)
-        run.update(told)
-        if "error" in told and not any(sign in str(told["error"]) for sign in OUT_OF_MEMORY):
-            raise SystemExit(f"{run} failed, and not for want of memory: {told['error']}")
+        found = training_process.start(arguments.python, run, nice=arguments.nice)
+        run.update(found)
+        if "error" in found and not any(sign in str(found["error"]) for sign in OUT_OF_MEMORY):
+            raise SystemExit(f"{run} failed, but not because of memory: {found['error']}")
         with open(arguments.output, "a", encoding="utf-8") as output:
             output.write(json.dumps(run) + "\n")
         runs[batch] = with_verdict(run, arguments)

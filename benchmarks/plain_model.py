@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A graph of the public google-research/albert script's shape, to measure against.
 
-Einsum products on [B, S, H], query, key and value apart, element-wise operations one by one,
+Einsum products on [B, S, H], separate query, key and value, element-wise operations one by one,
 autodiff everywhere, in float32.
 """
 

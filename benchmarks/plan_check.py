@@ -1,12 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What `python -m albert.plan` says, against processes that train: peak memory.
+"""The memory that `python -m albert.plan` predicts, compared with training processes.
 
     python benchmarks/plan_check.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python
     python benchmarks/plan_check.py --runs albert_base_v2:16x128 albert_base_v2:16x128:recompute
 
-A run is CONFIG:BATCHxLENGTH and then, each after a colon, what differs from float32 and a
-classification: bfloat16, recompute, a task, accumulation=N, or @N for the N-th Python only. Memory
+A run is CONFIG:BATCHxLENGTH, followed by what differs from a float32 classification, each after a
+colon: bfloat16, recompute, a task, accumulation=N, or @N for the N-th Python only. Memory
 is the largest resident set of a process that makes --updates updates.
 """
 
@@ -62,7 +62,7 @@ def parse_run(text):
     return run, int(place) if place else None
 
 
-def planned(run, told):
+def planned(run, found):
     """The plan's memory in bytes."""
     from albert import plan
 
@@ -76,7 +76,7 @@ def planned(run, told):
         accumulation=run["accumulation"],
         predictions=run["predictions"],
     )
-    runtime = plan.TF2 if told["tensorflow"].startswith("2.") else plan.TF1
+    runtime = plan.TF2 if found["tensorflow"].startswith("2.") else plan.TF1
     return plan.memory(job, runtime)["peak"]
 
 
@@ -90,15 +90,15 @@ def check(arguments):
         for place, python in enumerate(arguments.pythons, 1):
             if only not in (None, place):
                 continue
-            told = training_process.start(python, run, nice=arguments.nice)
-            if "error" in told:
-                print(f"| | {text} | {told['error']} |", flush=True)
+            found = training_process.start(python, run, nice=arguments.nice)
+            if "error" in found:
+                print(f"| | {text} | {found['error']} |", flush=True)
                 continue
-            memory = planned(run, told)
+            memory = planned(run, found)
             print(
-                f"| {told['tensorflow']} | {text.partition('@')[0]}"
-                f" | {memory / 1e9:.2f} | {told['peak_memory'] / 1e9:.2f}"
-                f" | {memory / told['peak_memory']:.2f} |",
+                f"| {found['tensorflow']} | {text.partition('@')[0]}"
+                f" | {memory / 1e9:.2f} | {found['peak_memory'] / 1e9:.2f}"
+                f" | {memory / found['peak_memory']:.2f} |",
                 flush=True,
             )
 

@@ -13,11 +13,7 @@ import json
 import pathlib
 import sys
 
-PANELS = (
-    ("loss", "loss"),
-    ("masked_lm_accuracy", "masked words found"),
-    ("sentence_order_accuracy", "order told"),
-)
+METRICS = ("loss", "masked_lm_accuracy", "sentence_order_accuracy")
 
 
 def main(output_dir: str, picture: str) -> None:
@@ -30,12 +26,14 @@ def main(output_dir: str, picture: str) -> None:
     folder = pathlib.Path(output_dir)
     rows = list(csv.DictReader((folder / "training_curve.csv").open(encoding="utf-8")))
     results = json.loads((folder / "eval_results.json").read_text(encoding="utf-8"))["results"]
-    figure, panels = pyplot.subplots(1, len(PANELS), figsize=(11, 3.2), constrained_layout=True)
-    for axes, (key, title) in zip(panels, PANELS):
-        axes.plot([int(r["step"]) for r in rows], [float(r[key]) for r in rows], label="training")
-        evaluated = [(r["step"], r["metrics"][key]) for r in results]
+    figure, panels = pyplot.subplots(1, len(METRICS), figsize=(11, 3.2), constrained_layout=True)
+    for axes, metric in zip(panels, METRICS):
+        axes.plot(
+            [int(r["step"]) for r in rows], [float(r[metric]) for r in rows], label="training"
+        )
+        evaluated = [(r["step"], r["metrics"][metric]) for r in results]
         axes.plot(*zip(*evaluated), "o", label="held-out documents")
-        axes.set(title=title, xlabel="step")
+        axes.set(title=metric, xlabel="step")
         axes.grid(alpha=0.3)
     panels[0].legend()
     figure.savefig(picture, dpi=110)

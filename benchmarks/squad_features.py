@@ -6,13 +6,12 @@
         --files xquad.en.json dev-v2.0.json
     python benchmarks/squad_features.py --vocab_file=vocab_chinese.txt --files xquad.zh.json
 
-Each file is repeated until it has --examples questions; every copy of a paragraph ends in a number
-of its own, so that nothing is cut into pieces twice or spared. (WordPiece remembers words, which
-repetition favours; SentencePiece remembers nothing.) A run is a process of its own. Its time is
-that of the whole job, reading the file, making the records and, for prediction, what decoding
-needs, and saving both, without the import of TensorFlow and the start of Python. The best of
---turns counts. Memory: every twentieth of a second, the resident set of the parent and what each
-worker does not share are added up; the largest sum of any turn counts. It includes TensorFlow.
+Each file is repeated until it has --examples questions; every copy of a paragraph ends in its own
+number, so that no result can be reused. (WordPiece caches words, so repetition helps it a little.)
+A run is a process of its own. Its time is that of the whole job, without the import of TensorFlow
+and the start of Python; the best of --turns counts. Memory: every 20th of a second the resident
+set of the parent and the unshared memory of each worker are added up; the result is the largest sum
+of any turn, TensorFlow included.
 """
 
 import argparse

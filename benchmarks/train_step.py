@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed and memory of one fine-tuning step and of prediction, against a plain graph.
 
-The plain graph has the shape of the public google-research/albert script: einsum products on
-[B, S, H], query, key and value apart, element-wise operations one by one, autodiff everywhere, in
-float32; it is in plain_model.py. Programs run in processes of their own that take turns, a few
-steps each, so that a change of the machine's speed meets all of them; ratios are what to quote.
+The plain graph (plain_model.py) works like the public google-research/albert script: einsums on
+[B, S, H], separate query, key and value, element-wise operations one by one, autodiff everywhere,
+in float32. Programs run in processes of their own that alternate after a few steps, so that changes
+of the machine's speed affect all of them alike; compare ratios.
 
     python benchmarks/train_step.py
     python benchmarks/train_step.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python
     python benchmarks/train_step.py --head squad_v1 --length 384 --modes train predict --turns 2
 
-The first Python's plain graph is what every ratio is taken against. GFLOP/s counts the model's
-matrix products (two operations a multiply-add, backward twice forward); "of peak" is its share of
+Ratios are relative to the plain graph of the first Python. GFLOP/s counts the model's matrix
+products (two operations per multiply-add, backward twice forward); "of peak" is its share of
 the rate at which the same Python multiplies two large matrices of that precision.
 """
 

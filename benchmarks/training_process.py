@@ -1,13 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A process that makes a few updates of one training run, and tells its memory and time.
+"""A process that makes a few updates of a training run, and prints its memory and time.
 
     python benchmarks/training_process.py '{"config": "albert_base_v2", "task": "classification",
         "batch": 32, "length": 128}'
 
-The graph is the one the scripts train, with a batch of random full sequences; what is printed is a
-line of JSON. Other benchmarks start it: a process of its own for each run, since what a process
-has once held counts for its peak.
+The graph is that of the scripts, with a batch of random full sequences; the output is a line of
+JSON. Other benchmarks start it once per run, because the peak memory is that of a whole process.
 """
 
 import json

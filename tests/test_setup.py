@@ -49,12 +49,9 @@ def test_both_runtimes_need_the_same_packages():
 
 def test_running_environment_meets_the_requirements():
     metadata = pytest.importorskip("pkg_resources")
-    version = "{}.{}".format(*sys.version_info[:2])
-    for name, specifier in required_on(version).items():
-        assert (
-            metadata.get_distribution(name).version
-            in packaging_requirements.Requirement(f"{name}{specifier}").specifier
-        ), name
+    for name, specifier in required_on("{}.{}".format(*sys.version_info[:2])).items():
+        wanted = packaging_requirements.Requirement(f"{name}{specifier}").specifier
+        assert metadata.get_distribution(name).version in wanted, name
 
 
 # It runs by another interpreter than the package.

@@ -113,7 +113,7 @@ prepare() {
 install_requirements() {
     python=$1/bin/python requirements=$2 log=$1/pip.log
     "$python" -m pip install --quiet --disable-pip-version-check --no-compile "pip>=20.3" >&2 ||
-        fail "pip could not renew itself in $1. The next run goes on from here."
+        fail "pip could not be upgraded in $1. The next run continues from here."
     {
         "$python" -m pip install --disable-pip-version-check --progress-bar off --no-compile \
             $(printf -- '-r %s ' $requirements) 2>&1 && echo "pip: done" || echo "pip: failed"
@@ -126,7 +126,7 @@ install_requirements() {
         END { print "  " place ":" line; exit $0 != "pip: done" }
     ' >&2 || {
         tail -n 20 "$log" >&2
-        fail "pip could not install $requirements (all it said is in $log). The next run goes on from here."
+        fail "pip could not install $requirements (its output is in $log). The next run continues from here."
     }
 }
 

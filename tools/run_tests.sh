@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests in each environment, goes on after a failure, and ends with a line for each.
+# Runs the tests in each environment, continues after a failure, and ends with a line for each.
 #
 #   sh tools/run_tests.sh JOBS "ARGUMENTS OF PYTEST" INTERPRETER...
 set -u

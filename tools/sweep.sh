@@ -4,8 +4,8 @@
 #   sh tools/sweep.sh glue|clue [FLAGS]
 #
 # The interpreter is $PYTHON, or else the active one, if it can import the package; else that of an
-# environment that `make` has completed; else that of the environment which is made now. --help needs
-# none: tests see to it that sweep_help.txt has every flag.
+# environment that `make` has completed; else that of an environment that is made now. --help needs
+# none: a test checks that sweep_help.txt has every flag.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 suite=$1

@@ -38,7 +38,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Runs a phase and returns the exit code: 0, or 2 with one line about what was wrong."""
+    """Runs a phase and returns the exit code: 0, or 2 with a one-line error."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["help"], ["-h"], ["--help"]):
         print(__doc__.strip())

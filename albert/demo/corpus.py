@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """English prose that ships with every CPython, as a small corpus for the demo.
 
-The language reference in `pydoc_data.topics` and the documentation strings of the standard library
-are read from their source files (nothing is imported or run), freed of code, tables and markup, and
-cut into sentences. A topic or a documentation string is a document. Each sentence occurs once, and
-whole source files are either for training or held out, so what is held out was not seen in
-training. The result depends on the Python version alone.
+The language reference in `pydoc_data.topics` and the docstrings of the standard library are read
+from their source files (nothing is imported or run), stripped of code, tables and markup, and split
+into sentences. A topic or a docstring is a document. Each sentence occurs once, and a source file
+is either for training or held out. The result depends only on the Python version.
 """
 
 import ast
@@ -45,7 +44,7 @@ _MARKUP = (
 
 
 class Document(NamedTuple):
-    """Where a text comes from, and its sentences in order."""
+    """A source file's name, and sentences in order."""
 
     source: str
     sentences: List[str]
@@ -65,7 +64,7 @@ def _library_files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def _docstrings(node: ast.AST) -> Iterator[str]:
-    """The documentation strings in a syntax tree; expressions, most of its nodes, hold none."""
+    """The docstrings in a syntax tree; expressions, most of its nodes, are not searched."""
     text = ast.get_docstring(node) if isinstance(node, _DOCUMENTED) else None
     if text:
         yield text
@@ -75,14 +74,14 @@ def _docstrings(node: ast.AST) -> Iterator[str]:
 
 
 def _topics(tree: ast.Module) -> Iterator[str]:
-    """The texts of the dictionary literal that the file consists of."""
+    """The values of the file's dictionary literal."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             yield from (ast.literal_eval(value) for value in node.values)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Blocks of lines between blank lines; a bullet opens a paragraph of its own."""
+    """Blocks of lines between blank lines; a bullet starts a paragraph."""
     for block in re.split(r"\n\s*\n", textwrap.dedent(text)):
         for item in re.split(r"\n(?=\s*(?:[*+-]|\d+[.)]|\([a-z0-9]\))\s)", block):
             lines = item.splitlines()
@@ -98,7 +97,7 @@ def _clean(paragraph: str) -> str:
 
 
 def _is_prose(sentence: str) -> bool:
-    """True for what looks like an English sentence of a sensible length, and not like code."""
+    """Whether it looks like an English sentence and not like code."""
     words = sentence.split()
     if not 4 <= len(words) <= 60 or not sentence[0].isupper() or sentence[-1] not in ".!?":
         return False
@@ -107,8 +106,8 @@ def _is_prose(sentence: str) -> bool:
     return plain >= 0.8 * len(words) and small >= 0.5 * len(words)
 
 
-def split_sentences(paragraph: str) -> List[str]:
-    """Cuts a paragraph after full stops that end a sentence, not after those of abbreviations."""
+def _split_sentences(paragraph: str) -> List[str]:
+    """Splits after full stops, but not after abbreviations."""
     sentences, start = [], 0
     for end in _SENTENCE_END.finditer(paragraph):
         if not paragraph[start : end.start()].lower().endswith(_ABBREVIATIONS):
@@ -118,14 +117,11 @@ def split_sentences(paragraph: str) -> List[str]:
 
 
 def extract_sentences(text: str) -> List[str]:
-    """Returns the sentences of prose in a documentation string or topic, in order."""
-    candidates = (
-        sentence
-        for paragraph in _paragraphs(text)
-        for sentence in split_sentences(_clean(paragraph))
-        if sentence
-    )
-    return [sentence for sentence in candidates if _is_prose(sentence)]
+    """Returns the sentences of prose in a docstring or topic, in order."""
+    sentences = []
+    for paragraph in _paragraphs(text):
+        sentences += _split_sentences(_clean(paragraph))
+    return [sentence for sentence in sentences if sentence and _is_prose(sentence)]
 
 
 def _documents(source: str, texts: Iterable[str], seen: Set[str]) -> Iterator[Document]:
@@ -142,23 +138,18 @@ def _documents(source: str, texts: Iterable[str], seen: Set[str]) -> Iterator[Do
 
 def _read(folder: pathlib.Path) -> Iterator[Document]:
     seen: Set[str] = set()
-    unreadable = []
+    unreadable = 0
     for path in _library_files(folder):
         source = path.relative_to(folder).as_posix()
         try:
             tree = ast.parse(path.read_bytes())
-        except SyntaxError:  # some files show what is wrong on purpose, such as lib2to3's samples
-            unreadable.append(source)
+        except SyntaxError:  # on purpose, such as in lib2to3's samples
+            unreadable += 1
             continue
         texts = _topics(tree) if source == "pydoc_data/topics.py" else _docstrings(tree)
         yield from _documents(source, texts, seen)
     if unreadable:
-        _LOGGER.info(
-            "Left out, since they are not valid Python: %d files (%s%s).",
-            len(unreadable),
-            ", ".join(unreadable[:3]),
-            ", ..." if len(unreadable) > 3 else "",
-        )
+        _LOGGER.info("Left out %d files that are not valid Python.", unreadable)
 
 
 def read_corpus(folder: str = "") -> Corpus:
@@ -166,7 +157,7 @@ def read_corpus(folder: str = "") -> Corpus:
     root = pathlib.Path(folder or sysconfig.get_paths()["stdlib"])
     corpus = Corpus([], [])
     for number, document in enumerate(_read(root)):
-        # Topics are one file; they go by their number.
+        # Topics are one file, so each has a key of its own.
         key = document.source if "topics" not in document.source else f"topic {number}"
         held_out = zlib.crc32(key.encode()) % _HELD_OUT_ONE_IN == 0
         (corpus.held_out if held_out else corpus.training).append(document)
@@ -174,7 +165,7 @@ def read_corpus(folder: str = "") -> Corpus:
 
 
 def write_documents(documents: Iterable[Document], path: str) -> None:
-    """Writes one sentence a line and a blank line after each document."""
+    """Writes one sentence per line and a blank line after each document."""
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         for document in documents:
             file.write("\n".join(document.sentences) + "\n\n")

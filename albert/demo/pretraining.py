@@ -1,20 +1,19 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Pretrains an ALBERT of a published size, and reports sentences a second.
+"""Pretrains an ALBERT of a published size, and reports sentences per second.
 
-Without -i it trains on a very small text, again and again, until the model knows it by heart: a
-quick proof that model, optimiser and precision work. With -i it trains on your data:
+Without -i it trains on a very small text until the model knows it by heart: a quick test of model,
+optimiser and precision. With -i it trains on your data:
 
-  text files (*.txt, one sentence a line, a blank line between documents), with a vocabulary beside
-  them (one *.model file of SentencePiece, or vocab.txt); without one, a vocabulary is made; or
+  text files (*.txt, one sentence per line, a blank line between documents), with a vocabulary in
+  the same folder (one SentencePiece *.model file, or vocab.txt); without one, it is trained; or
   records that create_pretraining_data has made (*.tf_record, *.tfrecord).
 """
 
 import argparse
 import math
-import os
 import pathlib
-from typing import Dict, NamedTuple, Optional, Sequence
+from typing import Dict, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
@@ -23,181 +22,186 @@ from albert.data import record_files
 from albert.demo import runs as demo_runs
 from albert.util import files, folder_lock
 
-DEFAULT_LENGTH = 128
-DEFAULT_EPOCHS = 2.0
+_DEFAULT_LENGTH, _DEFAULT_EPOCHS = 128, 2.0
 _LEARNING_RATE = 0.00176
 _MASKED_SHARE = 0.15
 _WARMUP_SHARE = 0.1
+# The task overfit.
+OVERFIT_TEXT = """\
+The old lighthouse stands on the last rock before the open sea.
+Every evening Martha climbs its stairs with a can of oil.
+She counts the steps aloud, although she has known their number for years.
+At the top she cleans the glass and lights the lamp.
+Far away a fishing boat answers with three short signals.
+Then she sits down by the window and writes a line about the weather.
 
+Our bakery opens at five, when the street is still dark.
+The first loaves come out of the oven half an hour later.
+Bus drivers are always the first guests, and they take their coffee black.
+After them come the children on their way to school.
+By noon nothing is left but two rolls and a smell of cinnamon.
 
-class Task(NamedTuple):
-    """A text of ours, and how long to train on it."""
+A river has no memory, my grandfather used to say.
+He had seen it carry away three bridges and his best hat.
+In summer it was so shallow that we walked across with dry knees.
+In spring it filled the cellar and brought us other people's chairs.
+Nobody in the village ever thought of moving.
 
-    documents: Sequence[str]  # one sentence a line
-    vocab_size: int
-    dupe_factor: int  # passes over the text, each masked anew
-    steps: int
-    warmup_steps: int
-
-
-OVERFIT = Task(
-    documents=(
-        "The old lighthouse stands on the last rock before the open sea.\n"
-        "Every evening Martha climbs its stairs with a can of oil.\n"
-        "She counts the steps aloud, although she has known their number for years.\n"
-        "At the top she cleans the glass and lights the lamp.\n"
-        "Far away a fishing boat answers with three short signals.\n"
-        "Then she sits down by the window and writes a line about the weather.",
-        "Our bakery opens at five, when the street is still dark.\n"
-        "The first loaves come out of the oven half an hour later.\n"
-        "Bus drivers are always the first guests, and they take their coffee black.\n"
-        "After them come the children on their way to school.\n"
-        "By noon nothing is left but two rolls and a smell of cinnamon.",
-        "A river has no memory, my grandfather used to say.\n"
-        "He had seen it carry away three bridges and his best hat.\n"
-        "In summer it was so shallow that we walked across with dry knees.\n"
-        "In spring it filled the cellar and brought us other people's chairs.\n"
-        "Nobody in the village ever thought of moving.",
-        "To repair a clock you need patience more than tools.\n"
-        "First open the case and look for what does not move.\n"
-        "Often a grain of dust between two wheels is all there is to find.\n"
-        "Clean it away with a soft brush and put a drop of oil on the pivot.\n"
-        "Close the case again, wind the spring, and listen.\n"
-        "If it ticks evenly, you are done.",
-    ),
-    vocab_size=160,
-    dupe_factor=2,
-    steps=200,
-    warmup_steps=10,
-)
-TASKS = {"overfit": OVERFIT}
+To repair a clock you need patience more than tools.
+First open the case and look for what does not move.
+Often a grain of dust between two wheels is all there is to find.
+Clean it away with a soft brush and put a drop of oil on the pivot.
+Close the case again, wind the spring, and listen.
+If it ticks evenly, you are done.
+"""
+_OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES = 160, 2
+_OVERFIT_STEPS, _OVERFIT_WARMUP_STEPS = 200, 10
 
 
 class Data(NamedTuple):
-    """Records to train on, and what must be known about them."""
+    """Records to train on."""
 
     pattern: str
     max_seq_length: int
     max_predictions_per_seq: int
 
 
-class Plan(NamedTuple):
-    """How many steps to make, and which."""
-
-    steps: int
-    warmup_steps: int
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Defines the options of the phase."""
+    demo_runs.add_options(
+        parser,
+        ["overfit"],
+        length=f"{_DEFAULT_LENGTH}, or that of the records",
+        epochs=f"{_DEFAULT_EPOCHS:g}; overfit: {_OVERFIT_STEPS} steps",
+        warmup=f"a tenth of the steps; overfit: {_OVERFIT_WARMUP_STEPS}",
+    )
     option = parser.add_argument
-    demo_runs.add_model_options(parser)
-    option("-t", choices=list(TASKS), default="overfit", help="what to train on (default: overfit)")
-    option("-i", metavar="DIR", help="folder with your own data, in place of the task's text")
-    demo_runs.add_batch_option(parser)
-    option(
-        "-s",
-        type=int,
-        metavar="N",
-        help=f"length of a sequence (default: {DEFAULT_LENGTH}, or that of the records)",
-    )
-    option(
-        "-e",
-        type=float,
-        metavar="N",
-        help=f"passes over the data (default: {DEFAULT_EPOCHS:g}; overfit: {OVERFIT.steps} steps)",
-    )
-    option("--steps", type=int, metavar="N", help="training steps, in place of -e")
-    option(
-        "-w",
-        type=int,
-        metavar="N",
-        help=f"warm-up steps (default: a tenth of the steps; overfit: {OVERFIT.warmup_steps})",
-    )
-    option("-c", type=int, default=5000, metavar="N", help="steps between checkpoints (5000)")
-    option(
-        "-o",
-        metavar="DIR",
-        help="output folder; training that was interrupted there goes on (default: a new folder in "
-        f"{demo_runs.DEFAULT_FOLDER})",
-    )
-    option(
-        "--vocab_size",
-        type=int,
-        default=30000,
-        metavar="N",
-        help="pieces of the vocabulary that is made if -i has none (default: 30000)",
-    )
+    option("-i", metavar="DIR", help="folder with your own data, instead of the task's text")
+    option("--steps", type=int, metavar="N", help="training steps, instead of -e")
+    text = "size of the vocabulary that is trained if -i has none (default: 30000)"
+    option("--vocab_size", type=int, default=30000, metavar="N", help=text)
 
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    _check(options)
-    folder = options.o or demo_runs.new_folder(f"pretraining-{options.m}-{options.d}")
-    path = pathlib.Path(os.path.expanduser(folder))
-    # The vocabulary of an earlier start in this folder is used again, so it has to be the same.
+    demo_runs.check_options(options)
+    if options.e is not None and options.steps is not None:
+        raise ValueError("Give either -e or --steps, not both.")
+    if options.i:
+        demo_runs.input_folder(options)
+    path = demo_runs.output_folder(options.o, f"pretraining-{options.m}-{options.d}")
+    # A vocabulary that an earlier start made here is used again, so its size must be the same.
     identity = {"phase": "pretraining", "model": options.m, "data": options.i or options.t}
     with folder_lock.held(str(path)):
         demo_runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
         print(f"Output folder: {path}")
-        commands = demo_runs.Commands()
-        make = _own_data if options.i else _task_data
-        data = make(path, options, commands)
-        _report(_train(path, options, commands, data=data), path)
+        phase = _Phase(path, options)
+        phase.train(phase.own_data() if options.i else phase.overfit_data())
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Refuses numbers that make no sense.
-
-    Raises:
-      ValueError: with the option and the remedy.
-    """
-    demo_runs.check_numbers(options)
-    if options.steps is not None and options.steps < 1:
-        raise ValueError(f"--steps {options.steps} must be at least 1.")
-    if options.e is not None and options.steps is not None:
-        raise ValueError("Give -e or --steps, not both: they say the same.")
-    if options.i and not os.path.isdir(os.path.expanduser(options.i)):
-        raise ValueError(f"-i {options.i} is not a folder.")
-
-
-# ---------------------------------------------------------------------------------------------
-# Data.
+def steps_of(options: argparse.Namespace, records: int, batch_size: int) -> Tuple[int, int]:
+    """Returns the training steps and warm-up steps for -e, --steps, -w and this many records."""
+    if options.steps is not None:
+        steps = options.steps
+    elif not options.i and options.e is None:
+        steps = _OVERFIT_STEPS
+    else:
+        steps = int(math.ceil(records * (options.e or _DEFAULT_EPOCHS) / batch_size))
+    warmup_steps = int(steps * _WARMUP_SHARE)
+    if not options.i:
+        warmup_steps = min(warmup_steps, _OVERFIT_WARMUP_STEPS)
+    return steps, warmup_steps if options.w is None else options.w
 
 
-def _task_data(
-    path: pathlib.Path, options: argparse.Namespace, commands: demo_runs.Commands
-) -> Data:
-    """Writes the task's text, and makes its vocabulary and records."""
-    task = TASKS[options.t]
-    text = path / "text.txt"
-    files.atomic_write_text(str(text), "\n\n".join(task.documents) + "\n")
-    vocabulary = _make_vocabulary(path, str(text), task.vocab_size, commands=commands)
-    return _make_records(
-        path, options, commands, text=str(text), vocabulary=vocabulary, passes=task.dupe_factor
-    )
+class _Phase:
+    """One run into `path`."""
 
+    def __init__(self, path: pathlib.Path, options: argparse.Namespace):
+        self._path, self._options = path, options
+        self._commands = demo_runs.Commands()
 
-def _own_data(
-    path: pathlib.Path, options: argparse.Namespace, commands: demo_runs.Commands
-) -> Data:
-    """Finds records in the user's folder, or makes them from its text."""
-    folder = pathlib.Path(os.path.expanduser(options.i))
-    records = [f"{folder}/{name}" for name in ("*.tf_record", "*.tfrecord", "*.tfrecords")]
-    found = [pattern for pattern in records if tf.io.gfile.glob(pattern)]
-    if found:
-        return _described(",".join(found), options.s)
-    texts = sorted(str(item) for item in folder.glob("*.txt") if item.name != "vocab.txt")
-    if not texts:
-        raise ValueError(
-            f"-i {options.i} holds neither text (*.txt) nor records (*.tf_record). Text has one "
-            "sentence a line and a blank line between documents."
+    def overfit_data(self) -> Data:
+        """Writes the task's text, and makes its vocabulary and records."""
+        text = str(self._path / "text.txt")
+        files.atomic_write_text(text, OVERFIT_TEXT)
+        vocabulary = self._vocabulary(text, _OVERFIT_VOCAB_SIZE)
+        return self._records(text, vocabulary, passes=_OVERFIT_PASSES)
+
+    def own_data(self) -> Data:
+        """Finds records in the user's folder, or makes them from its text."""
+        folder = demo_runs.input_folder(self._options)
+        patterns = [f"{folder}/{name}" for name in ("*.tf_record", "*.tfrecord", "*.tfrecords")]
+        found = [pattern for pattern in patterns if tf.io.gfile.glob(pattern)]
+        if found:
+            return _described(",".join(found), self._options.s)
+        texts = sorted(str(item) for item in folder.glob("*.txt") if item.name != "vocab.txt")
+        if not texts:
+            raise ValueError(
+                f"-i {folder} holds neither text (*.txt) nor records (*.tf_record). Text has one "
+                "sentence per line and a blank line between documents."
+            )
+        text = ",".join(texts)
+        vocabulary = demo_runs.find_vocabulary(folder)
+        vocabulary = vocabulary or self._vocabulary(text, self._options.vocab_size)
+        return self._records(text, vocabulary, passes=5)
+
+    def _vocabulary(self, text: str, vocab_size: int) -> Dict[str, str]:
+        prefix = self._path / "vocabulary"
+        model = f"{prefix}.model"
+        if not pathlib.Path(model).exists():
+            self._commands(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
+        return {"spm_model_file": model}
+
+    def _records(self, text: str, vocabulary: Dict[str, str], *, passes: int) -> Data:
+        length = self._options.s or _DEFAULT_LENGTH
+        predictions = max(1, int(round(length * _MASKED_SHARE)))
+        records = self._path / "train.tf_record"
+        self._commands(
+            create_pretraining_data,
+            input_file=text,
+            output_file=records,
+            max_seq_length=length,
+            max_predictions_per_seq=predictions,
+            dupe_factor=passes,
+            **vocabulary,
         )
-    text = ",".join(texts)
-    vocabulary = demo_runs.find_vocabulary(folder) or _make_vocabulary(
-        path, text, options.vocab_size, commands=commands
-    )
-    return _make_records(path, options, commands, text=text, vocabulary=vocabulary, passes=5)
+        return Data(str(records), length, predictions)
+
+    def train(self, data: Data) -> None:
+        """Trains on the records, evaluates on the same ones, and reports."""
+        options = self._options
+        batch_size = options.b or demo_runs.BATCH_SIZES[options.m][options.d]
+        paths = files.expand_patterns(data.pattern, "-i")
+        records = sum(record_files.count_records(item) for item in paths)
+        steps, warmup_steps = steps_of(options, records, batch_size)
+        outcome = self._commands(
+            run_pretraining,
+            run_pretraining.pretrain,
+            albert_config_file=demo_runs.preset(options.m),
+            input_file=data.pattern,
+            output_dir=self._path / "model",
+            do_train=True,
+            do_eval=True,
+            max_seq_length=data.max_seq_length,
+            max_predictions_per_seq=data.max_predictions_per_seq,
+            train_batch_size=batch_size,
+            eval_batch_size=8,
+            optimizer="lamb",
+            learning_rate=_LEARNING_RATE,
+            num_train_steps=steps,
+            num_warmup_steps=warmup_steps,
+            save_checkpoints_steps=options.c,
+            precision=demo_runs.PRECISIONS[options.d],
+            log_steps=10,
+        )
+        print()
+        if outcome.training:
+            speed = outcome.training.examples_per_second
+            print(f"Speed: {speed:.2f} sentences/s (mean without the first step)")
+            print(f"Training, last steps: {_scores(outcome.training.scalars)}")
+        last = outcome.evaluation.results[-1]
+        print(f"The same data after step {last.step}: {_scores(last.metrics)}")
+        print(f"Model: {self._path / 'model'}")
 
 
 def _described(pattern: str, length: Optional[int]) -> Data:
@@ -207,105 +211,12 @@ def _described(pattern: str, length: Optional[int]) -> Data:
     features = tf.train.Example.FromString(record or b"").features.feature
     found = len(features["input_ids"].int64_list.value)
     if length is not None and found != length:
-        raise ValueError(f"-s {length}: the records in {first} have length {found}. Leave -s out.")
+        raise ValueError(f"-s {length}: the records in {first} have length {found}. Omit -s.")
     return Data(pattern, found, len(features["masked_lm_ids"].int64_list.value))
 
 
-def _make_vocabulary(
-    path: pathlib.Path, text: str, vocab_size: int, *, commands: demo_runs.Commands
-) -> Dict[str, str]:
-    model = path / "vocabulary.model"
-    if not model.exists():
-        prefix = path / "vocabulary"
-        commands(train_vocab, input_file=text, model_prefix=prefix, vocab_size=vocab_size)
-    return {"spm_model_file": str(model)}
-
-
-def _make_records(
-    path: pathlib.Path,
-    options: argparse.Namespace,
-    commands: demo_runs.Commands,
-    *,
-    text: str,
-    vocabulary: Dict[str, str],
-    passes: int,
-) -> Data:
-    length = options.s or DEFAULT_LENGTH
-    predictions = max(1, int(round(length * _MASKED_SHARE)))
-    records = path / "train.tf_record"
-    commands(
-        create_pretraining_data,
-        input_file=text,
-        output_file=records,
-        max_seq_length=length,
-        max_predictions_per_seq=predictions,
-        dupe_factor=passes,
-        **vocabulary,
-    )
-    return Data(str(records), length, predictions)
-
-
-# ---------------------------------------------------------------------------------------------
-# Training.
-
-
-def plan(options: argparse.Namespace, records: int, batch_size: int) -> Plan:
-    """Returns the steps for the options -e, --steps and -w and this many records."""
-    task = None if options.i else TASKS[options.t]
-    if options.steps is not None:
-        steps = options.steps
-    elif task and options.e is None:
-        steps = task.steps
-    else:
-        steps = int(math.ceil(records * (options.e or DEFAULT_EPOCHS) / batch_size))
-    if options.w is not None:
-        return Plan(steps, options.w)
-    warmup_steps = int(steps * _WARMUP_SHARE)
-    return Plan(steps, min(task.warmup_steps, warmup_steps) if task else warmup_steps)
-
-
-def _train(
-    path: pathlib.Path, options: argparse.Namespace, commands: demo_runs.Commands, *, data: Data
-) -> run_pretraining.Outcome:
-    batch_size = options.b or demo_runs.BATCH_SIZES[options.m][options.d]
-    paths = files.expand_patterns(data.pattern, "-i")
-    steps = plan(options, sum(record_files.count_records(item) for item in paths), batch_size)
-    return commands(
-        run_pretraining,
-        run_pretraining.pretrain,
-        albert_config_file=demo_runs.preset(options.m),
-        input_file=data.pattern,
-        output_dir=path / "model",
-        do_train=True,
-        do_eval=True,
-        max_seq_length=data.max_seq_length,
-        max_predictions_per_seq=data.max_predictions_per_seq,
-        train_batch_size=batch_size,
-        eval_batch_size=8,
-        optimizer="lamb",
-        learning_rate=_LEARNING_RATE,
-        num_train_steps=steps.steps,
-        num_warmup_steps=steps.warmup_steps,
-        save_checkpoints_steps=options.c,
-        precision=demo_runs.PRECISIONS[options.d],
-        log_steps=10,
-    )
-
-
-def _report(outcome: run_pretraining.Outcome, path: pathlib.Path) -> None:
-    print()
-    training, evaluation = outcome.training, outcome.evaluation
-    if training:
-        scalars = training.scalars
-        print(
-            f"Speed: {training.examples_per_second:.2f} sentences/s (mean without the first step)\n"
-            f"Training, last steps: masked words found {scalars['masked_lm_accuracy']:.1%}, "
-            f"order told {scalars['sentence_order_accuracy']:.1%}, loss {scalars['loss']:.4f}"
-        )
-    last = evaluation.results[-1]
-    print(
-        f"The same data after step {last.step}: masked words found "
-        f"{last.metrics['masked_lm_accuracy']:.1%}, order told "
-        f"{last.metrics['sentence_order_accuracy']:.1%}, loss {last.metrics['loss']:.4f}\n"
-        f"Model: {path / 'model'}"
+def _scores(metrics: Dict[str, float]) -> str:
+    shares = ("masked_lm_accuracy", "sentence_order_accuracy")
+    return ", ".join(f"{name} {metrics[name]:.1%}" for name in shares) + (
+        f", loss {metrics['loss']:.4f}"
     )

@@ -1,22 +1,23 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the demo's phases share: folders of their own, and the package's commands run and shown."""
+"""What the demo's phases share: options, folders of their own, and the package's commands."""
 
 import argparse
+import itertools
+import math
 import os
 import pathlib
 import shlex
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 from albert import configs, modeling
 from albert.util import files, folder_lock
 from albert.util import flags as flags_lib
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
-
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
-# Sequences in a batch that suit each size, by the option -d.
+# Default batch of each size by the option -d.
 BATCH_SIZES = {
     "base": {"fp32": 32, "bf16": 64},
     "large": {"fp32": 16, "bf16": 32},
@@ -24,11 +25,10 @@ BATCH_SIZES = {
     "xxlarge": {"fp32": 4, "bf16": 8},
 }
 _MARKER = "demo.json"
-_MOST_RUNS = 999
 
 
 class Commands:
-    """Runs the package's own commands in this process, shows them, and remembers their lines."""
+    """Runs the package's commands in this process, shows them, and remembers lines and times."""
 
     def __init__(self) -> None:
         self.lines: List[str] = []
@@ -53,63 +53,73 @@ def _argument(name: str, value: Any) -> str:
     return f"--{name}={value}"
 
 
-# ---------------------------------------------------------------------------------------------
-# Options.
+# ---- Options.
 
 
-def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """Defines -d and -m."""
-    parser.add_argument(
-        "-d", choices=sorted(PRECISIONS), default="fp32", help="precision (default: fp32)"
+def add_folder_option(parser: argparse.ArgumentParser) -> None:
+    """Defines -o."""
+    text = f"continues an interrupted run there (default: a new folder in {DEFAULT_FOLDER})"
+    parser.add_argument("-o", metavar="DIR", help=f"output folder; {text}")
+
+
+def add_options(
+    parser: argparse.ArgumentParser, tasks: Sequence[str], *, length: str, epochs: str, warmup: str
+) -> None:
+    """Defines the options of a phase with a published size; the last three describe defaults."""
+    batches = "; ".join(
+        f"{size} {batch['fp32']} (fp32), {batch['bf16']} (bf16)"
+        for size, batch in BATCH_SIZES.items()
     )
-    parser.add_argument(
-        "-m", choices=list(BATCH_SIZES), default="base", help="size of the model (default: base)"
-    )
+    choices = {
+        "-d": ("precision", "fp32", sorted(PRECISIONS)),
+        "-m": ("model size", "base", list(BATCH_SIZES)),
+        "-t": ("task", tasks[0], tasks),
+    }
+    for name, (text, default, words) in choices.items():
+        text = f"{text} (default: {default})"
+        parser.add_argument(name, choices=words, default=default, help=text)
+    numbers: Dict[str, Any] = {
+        "-b": (int, f"batch size (default: {batches})"),
+        "-s": (int, f"sequence length (default: {length})"),
+        "-e": (float, f"passes over the data (default: {epochs})"),
+        "-w": (int, f"warm-up steps (default: {warmup})"),
+    }
+    for name, (kind, text) in numbers.items():
+        parser.add_argument(name, type=kind, metavar="N", help=text)
+    text = "steps between checkpoints (default: 5000)"
+    parser.add_argument("-c", type=int, default=5000, metavar="N", help=text)
+    add_folder_option(parser)
 
 
-def add_batch_option(parser: argparse.ArgumentParser) -> None:
-    """Defines -b."""
-    sizes = "; ".join(
-        f"{size} {batches['fp32']} (fp32), {batches['bf16']} (bf16)"
-        for size, batches in BATCH_SIZES.items()
-    )
-    parser.add_argument(
-        "-b", type=int, metavar="N", help=f"sequences in a batch (default: {sizes})"
-    )
-
-
-def check_numbers(options: argparse.Namespace) -> None:
-    """Refuses values of -b, -c, -w, -e and -s that make no sense.
-
-    Raises:
-      ValueError: with the option and the remedy.
-    """
-    for name, value in (("-b", options.b), ("-c", options.c)):
-        if value is not None and value < 1:
-            raise ValueError(f"{name} {value} must be at least 1.")
-    if options.w is not None and options.w < 0:
-        raise ValueError(f"-w {options.w} must not be negative.")
-    if options.e is not None and not options.e > 0:
-        raise ValueError(f"-e {options.e} must be above 0.")
+def check_options(options: argparse.Namespace) -> None:
+    """Raises ValueError for an option of `add_options`, or --steps, that is out of range."""
     longest = modeling.AlbertConfig.from_json_file(preset(options.m)).max_position_embeddings
-    if options.s is not None and not 8 <= options.s <= longest:
-        raise ValueError(f"-s {options.s} must be between 8 and {longest}, the model's positions.")
+    lowest = {"b": 1, "c": 1, "w": 0, "s": 8, "steps": 1}
+    for name, value in vars(options).items():
+        option = f"{'-' if len(name) == 1 else '--'}{name} {value}"
+        if name in lowest and value is not None and value < lowest[name]:
+            raise ValueError(f"{option} must be at least {lowest[name]}.")
+    if options.s is not None and options.s > longest:
+        raise ValueError(f"-s {options.s} is more than the model's {longest} positions.")
+    if options.e is not None and not 0 < options.e < math.inf:
+        raise ValueError(f"-e {options.e} must be above 0.")
+
+
+def input_folder(options: argparse.Namespace) -> pathlib.Path:
+    """Returns the folder -i; raises ValueError if there is none."""
+    path = pathlib.Path(os.path.expanduser(options.i))
+    if not path.is_dir():
+        raise ValueError(f"-i {options.i} is not a folder.")
+    return path
 
 
 def preset(size: str) -> str:
-    """Returns the configuration file of a size's second release.
-
-    It has no dropout, which is faster and learns more.
-    """
+    """Returns the configuration file of a size's second release, which has no dropout."""
     return configs.preset_path(f"albert_{size}_v2")
 
 
 def find_vocabulary(folder: pathlib.Path) -> Optional[Dict[str, str]]:
-    """Returns the flags that name the vocabulary in a folder, if there is one.
-
-    Raises:
-      ValueError: there are several.
-    """
+    """Returns the flag of the vocabulary in a folder, or None; raises ValueError for several."""
     models = sorted(str(item) for item in folder.glob("*.model"))
     if len(models) > 1:
         raise ValueError(f"{folder} holds several vocabularies: {', '.join(models)}. Leave one.")
@@ -119,32 +129,25 @@ def find_vocabulary(folder: pathlib.Path) -> Optional[Dict[str, str]]:
     return {"vocab_file": str(wordpieces)} if wordpieces.exists() else None
 
 
-# ---------------------------------------------------------------------------------------------
-# Folders.
+# ---- Folders.
 
 
-def new_folder(name: str, base: str = DEFAULT_FOLDER) -> str:
-    """Makes and returns base/name-001, or that with the next number that is free.
-
-    Raises:
-      ValueError: there are too many.
-    """
-    for number in range(1, _MOST_RUNS + 1):
-        folder = os.path.join(os.path.expanduser(base), f"{name}-{number:03d}")
+def output_folder(given: Optional[str], name: str, base: str = DEFAULT_FOLDER) -> pathlib.Path:
+    """Returns the folder `given`, or makes base/name-001, or the next number that is free."""
+    if given:
+        return pathlib.Path(os.path.expanduser(given))
+    for number in itertools.count(1):
+        folder = pathlib.Path(os.path.expanduser(base), f"{name}-{number:03d}")
         try:
-            os.makedirs(folder)
+            folder.mkdir(parents=True)
         except FileExistsError:
             continue
         return folder
-    raise ValueError(f"{base} holds {_MOST_RUNS} runs. Remove some, or choose a folder by -o.")
+    raise AssertionError
 
 
 def claim_folder(folder: str, identity: Dict[str, Any]) -> None:
-    """Makes sure that `folder` is new, or holds an earlier run of the very same kind.
-
-    Raises:
-      ValueError: it holds anything else.
-    """
+    """Raises ValueError unless `folder` is new or holds a run of the same identity."""
     marker = os.path.join(folder, _MARKER)
     os.makedirs(folder, exist_ok=True)
     if os.path.exists(marker):

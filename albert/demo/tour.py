@@ -1,14 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From text to a small trained ALBERT in a few minutes, with a report page to look at.
+"""From text to a small trained ALBERT in a few minutes, with a report page.
 
 The text is English prose that ships with Python. A vocabulary is trained on it, records are made,
-a small model learns to find masked words and to tell the order of sentences, and documents that it
-never saw show what it has learnt. Each run gets a folder of its own.
+and a small model learns to predict masked words and the order of sentences. It is evaluated on
+documents that it did not train on. Each run has a folder of its own.
 """
 
 import argparse
-import os
 import pathlib
 import platform
 import time
@@ -19,19 +18,18 @@ from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
 from albert.demo import page as demo_page
 from albert.demo import runs as demo_runs
+from albert.pretraining import model as pretraining_model
 from albert.util import files, folder_lock
 
-_STEPS_IN_ALL = 5
 _FEWEST_DOCUMENTS = 50
-_USUAL_MASKED_LM_PROB = 0.15
 
 
 class Recipe(NamedTuple):
-    """The run, chosen so that it learns a good deal within two minutes of training on two cores.
+    """The run; it learns a good deal in two minutes of training on two cores.
 
-    Short sequences and a small vocabulary give many updates a minute, masking twice as many words
-    as usual makes more of each; weights that start larger than usual (initializer_range) let a
-    narrow model learn from the first updates on. Held-out text is masked as usual.
+    Short sequences and a small vocabulary give many updates per minute; twice the usual number of
+    masked words makes more of each; larger initial weights (initializer_range) let a narrow model
+    learn from the first updates on. Held-out text is masked as usual.
     """
 
     vocab_size: int = 2000
@@ -47,78 +45,40 @@ class Recipe(NamedTuple):
     num_train_steps: int = 1600
     num_warmup_steps: int = 200
     evaluations: int = 4  # after that of the untrained model
-    library: str = ""  # folder with Python's sources; that of the running Python by default
+    library: str = ""  # folder with Python's sources; default: the running Python's
 
 
-def _announce(number: int, text: str) -> None:
-    print(f"\n[{number}/{_STEPS_IN_ALL}] {text}", flush=True)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Defines the options of the phase."""
+    demo_runs.add_folder_option(parser)
+    steps = Recipe().num_train_steps
+    text = f"training steps (default: {steps})"
+    parser.add_argument("--steps", type=int, default=steps, metavar="N", help=text)
 
 
-# ---------------------------------------------------------------------------------------------
-# The run.
+def run(options: argparse.Namespace) -> None:
+    """Runs the phase."""
+    if options.steps < 1:
+        raise ValueError(f"--steps {options.steps} must be at least 1.")
+    folder = demo_runs.output_folder(options.o, "run")
+    with folder_lock.held(str(folder)):
+        run_tour(folder, Recipe(num_train_steps=options.steps))
 
 
-def run_tour(folder: str, recipe: Recipe) -> demo_findings.Findings:
-    """Makes the whole way from text to report in `folder`; goes on if it was interrupted there.
+def run_tour(path: pathlib.Path, recipe: Recipe) -> demo_findings.Findings:
+    """Makes everything from text to report in the folder `path`, or continues there.
 
     Raises:
-      ValueError: the folder holds something else, there is too little text to work with, or
-        matplotlib, which draws the report, is not installed.
+      ValueError: the folder holds something else, there is too little text, or no matplotlib.
     """
     began = time.time()
     demo_page.check_matplotlib()
-    demo_runs.claim_folder(folder, dict(recipe._asdict(), python=platform.python_version()))
-    path = pathlib.Path(folder)
+    demo_runs.claim_folder(str(path), dict(recipe._asdict(), python=platform.python_version()))
     commands = demo_runs.Commands()
-    corpus = _write_text(path, recipe)
-    _announce(2, f"Vocabulary of {recipe.vocab_size} pieces")
-    _train_vocabulary(path, recipe, commands)
-    _announce(3, "Records of masked sequences and swapped sentences")
-    _create_data(path, recipe, commands)
-    _announce(4, f"Pretraining, {recipe.num_train_steps} steps, and evaluation on held-out text")
-    outcome = _pretrain(path, recipe, commands)
-    _announce(5, "What was learnt")
-    findings = demo_findings.examine(
-        path,
-        corpus,
-        max_seq_length=recipe.max_seq_length,
-        max_predictions_per_seq=recipe.max_predictions_per_seq,
-    )
-    speed = outcome.training.examples_per_second if outcome.training else None
-    print(demo_findings.summary(findings))
-    demo_page.write_page(
-        path / "report.html",
-        findings,
-        commands=commands.lines,
-        seconds=dict(commands.seconds, all=time.time() - began),
-        examples_per_second=speed,
-    )
-    print(f"\nReport page: {(path / 'report.html').resolve().as_uri()}")
-    return findings
-
-
-def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_corpus.Corpus:
-    """Extracts the prose and writes train.txt and held_out.txt."""
     _announce(1, f"English prose that ships with Python {platform.python_version()}")
-    corpus = demo_corpus.read_corpus(recipe.library)
-    if len(corpus.training) < _FEWEST_DOCUMENTS or not corpus.held_out:
-        raise ValueError(
-            f"Only {len(corpus.training)} documents of prose were found: this Python has lost the "
-            "sources of its library. Use another Python, or pretraining -i with text of yours."
-        )
-    demo_corpus.write_documents(corpus.training, str(path / "train.txt"))
-    demo_corpus.write_documents(corpus.held_out, str(path / "held_out.txt"))
-    for name, documents in (("to train on", corpus.training), ("held out", corpus.held_out)):
-        sentences = [sentence for document in documents for sentence in document.sentences]
-        print(
-            f"    {name}: {len(documents):,} documents, {len(sentences):,} sentences, "
-            f"{sum(map(len, sentences)):,} characters"
-        )
-    return corpus
-
-
-def _train_vocabulary(path: pathlib.Path, recipe: Recipe, commands: demo_runs.Commands) -> None:
-    # Made anew if it is there: it takes a second, and the same text gives the same bytes.
+    corpus = _write_text(path, recipe)
+    _announce(2, f"Vocabulary of {recipe.vocab_size} tokens")
+    # Trained again by a second start: it takes a second, and the same text gives the same bytes.
     commands(
         train_vocab,
         input_file=path / "train.txt",
@@ -126,13 +86,49 @@ def _train_vocabulary(path: pathlib.Path, recipe: Recipe, commands: demo_runs.Co
         vocab_size=recipe.vocab_size,
         overwrite=True,
     )
+    _announce(3, "Records of masked sequences and swapped sentences")
+    _create_data(path, recipe, commands)
+    _announce(4, f"Pretraining, {recipe.num_train_steps} steps, and evaluation on held-out text")
+    outcome = _pretrain(path, recipe, commands)
+    _announce(5, "What was learnt")
+    spec = pretraining_model.feature_spec(recipe.max_seq_length, recipe.max_predictions_per_seq)
+    findings = demo_findings.examine(path, corpus, spec)
+    print(demo_findings.summary(findings))
+    demo_page.write_page(
+        path / "report.html",
+        findings,
+        commands=commands.lines,
+        seconds=dict(commands.seconds, all=time.time() - began),
+        examples_per_second=outcome.training.examples_per_second if outcome.training else None,
+    )
+    print(f"\nReport page: {(path / 'report.html').resolve().as_uri()}")
+    return findings
+
+
+def _announce(number: int, text: str) -> None:
+    print(f"\n[{number}/5] {text}", flush=True)
+
+
+def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_corpus.Corpus:
+    """Extracts the prose and writes train.txt and held_out.txt."""
+    corpus = demo_corpus.read_corpus(recipe.library)
+    if len(corpus.training) < _FEWEST_DOCUMENTS or not corpus.held_out:
+        raise ValueError(
+            f"Only {len(corpus.training)} documents of prose were found: the sources of this "
+            "Python's library are missing. Use another Python, or pretraining -i with your text."
+        )
+    for name, documents in (("train", corpus.training), ("held_out", corpus.held_out)):
+        demo_corpus.write_documents(documents, str(path / f"{name}.txt"))
+        sentences = [sentence for document in documents for sentence in document.sentences]
+        print(
+            f"    {name}.txt: {len(documents):,} documents, {len(sentences):,} sentences, "
+            f"{sum(map(len, sentences)):,} characters"
+        )
+    return corpus
 
 
 def _create_data(path: pathlib.Path, recipe: Recipe, commands: demo_runs.Commands) -> None:
-    kinds = (
-        ("train", recipe.dupe_factor, recipe.masked_lm_prob),
-        ("held_out", 2, _USUAL_MASKED_LM_PROB),
-    )
+    kinds = (("train", recipe.dupe_factor, recipe.masked_lm_prob), ("held_out", 2, 0.15))
     for name, dupe_factor, masked_lm_prob in kinds:
         commands(
             create_pretraining_data,
@@ -182,33 +178,3 @@ def _pretrain(
         keep_checkpoint_max=0,
         log_steps=max(1, recipe.num_train_steps // 40),
     )
-
-
-# ---------------------------------------------------------------------------------------------
-# The phase's options.
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Defines the options of the phase."""
-    parser.add_argument(
-        "-o",
-        metavar="DIR",
-        help="folder for this run; a run that was interrupted there goes on (default: a new folder "
-        f"in {demo_runs.DEFAULT_FOLDER})",
-    )
-    parser.add_argument(
-        "--steps",
-        type=int,
-        default=Recipe().num_train_steps,
-        metavar="N",
-        help="training steps (default: %(default)s)",
-    )
-
-
-def run(options: argparse.Namespace) -> None:
-    """Runs the phase."""
-    if options.steps < 1:
-        raise ValueError(f"--steps {options.steps} must be at least 1.")
-    folder = os.path.expanduser(options.o or demo_runs.new_folder("run"))
-    with folder_lock.held(folder):
-        run_tour(folder, Recipe(num_train_steps=options.steps))

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""README's way from one's own text to a model in use, by the very commands that stand there."""
+"""README's commands from your own text to a model in use, run as they are written there."""
 
 import importlib
 import json
@@ -16,7 +16,7 @@ from albert.util import flags as flags_lib
 from tests.support import classification_data, released_archives
 from tests.support.processes import ROOT
 
-# What is small here: flag by flag, in place of README's values or beside them.
+# Small values of flags, which replace README's or are added.
 SMALL = {
     "train_vocab": {"vocab_size": 200},
     "create_pretraining_data": {"max_seq_length": 32, "dupe_factor": 1, "num_processes": 1},

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Other processes, of this runtime and of the other one, which load what this one has written."""
+"""Processes of this runtime and of the other one, which evaluate an expression."""
 
 import json
 import os
@@ -22,17 +22,17 @@ needs_other_runtime = pytest.mark.skipif(
 
 
 def evaluate(expression: str, *arguments: str) -> Any:
-    """Returns a JSON value: a Python expression over `test`, a module of ours, and sys.argv.
+    """Returns the JSON value of a Python expression in the other runtime.
 
     Args:
-      expression: such as "test.call(sys.argv[2])", where the first argument names the module.
-      *arguments: for the expression.
+      expression: such as "test.call(sys.argv[2])"; `test` is the module tests.<first argument>.
+      *arguments: sys.argv[1:].
     """
     return _evaluate(str(PYTHON), expression, *arguments)
 
 
 def evaluate_here(expression: str, *arguments: str) -> Any:
-    """Returns the same of a new process of this runtime."""
+    """Returns the same for a new process of this runtime."""
     return _evaluate(sys.executable, expression, *arguments)
 
 

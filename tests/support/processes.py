@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts in processes of their own: started, waited for, killed; and what they leave behind."""
+"""Scripts in processes of their own: start, wait, kill, and read their checkpoints."""
 
 import os
 import pathlib
@@ -15,13 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def start(module: str, arguments: Sequence[str], **variables: str) -> Any:
-    """Starts `python -m module`; what it says goes to the process's stderr.
-
-    Args:
-      module: to run.
-      arguments: of its command line.
-      **variables: of its environment, beside those of this process.
-    """
+    """Starts `python -m module` with further environment variables; its stderr can be read."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3", **variables)
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
@@ -33,13 +27,12 @@ def start(module: str, arguments: Sequence[str], **variables: str) -> Any:
 
 
 def finish(process: Any) -> str:
-    """Waits for a process; returns what it said."""
-    _, said = process.communicate()
-    return said
+    """Waits for a process; returns its stderr."""
+    return process.communicate()[1]
 
 
 def kill_at(process: Any, words: str) -> str:
-    """Kills a process as soon as a line holds `words`; returns what it said."""
+    """Kills a process as soon as a line of its stderr holds `words`; returns its stderr."""
     lines = []
     for line in process.stderr:
         lines.append(line)
