@@ -36,11 +36,12 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
+from albert.data import text_lines
 from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretrained import warm_start as checkpoint_init
 from albert.pretrained.settings import PretrainedSettings, TextSettings
-from albert.util import files, progress, text_lines
+from albert.util import files, progress
 from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
