@@ -11,9 +11,9 @@
 
 The text has one sentence a line, or a paragraph with --split_sentences, and a blank line between
 documents; or JSON lines, a document in each. All processors work; memory does not grow with the
-text, disk needs room for the output twice. The same command after a crash goes on where it was, and
-says so if there is nothing left to do. The same text, settings and --random_seed give the same
-bytes, whatever the number of processes.
+text, disk needs room for the output twice. The same command resumes after a crash, and has nothing
+to do when all is done. The same text, settings and --random_seed give the same bytes, whatever the
+number of processes.
 
 Masking has the distribution of the published script. What is different: a chunk of one sentence is
 split inside the sentence, where it was paired with another document's text before; labels are
@@ -22,9 +22,11 @@ tokens; the end of a file ends a document. `pairs` and `masking` say more.
 """
 
 import contextlib
+import dataclasses
 import functools
 import logging
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Tuple
+import random
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -40,18 +42,15 @@ from albert.pretraining import model as pretraining_utils
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys as random_streams
 from albert.pretraining import words
+from albert.pretraining.pairs import DataSettings
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
-_DEFAULTS = pretraining_instances.DataSettings()
-# What decides the records, for one machine and for a cluster: kind of flag, name, help.
+_DEFAULTS = DataSettings()
+# The settings of the records, for one machine and for a cluster: kind of flag, name, help.
 _DATA_FLAGS = (
-    (
-        flags_lib.string,
-        "text_field",
-        "The field of JSON lines that holds the text.",
-    ),
+    (flags_lib.string, "text_field", "The field of JSON lines that holds the text."),
     (
         flags_lib.boolean,
         "split_sentences",
@@ -60,8 +59,8 @@ _DATA_FLAGS = (
     (
         functools.partial(flags_lib.choice, choices=pretraining_instances.LANGUAGES),
         "language",
-        "any: words begin where the vocabulary marks it (## and --word_start). zh: the words of "
-        "Chinese are found by jieba; tokens and their ids stay the same.",
+        "any: words begin where the vocabulary marks it (## and --word_start). zh: jieba finds the "
+        "words of Chinese; tokens and their ids stay the same.",
     ),
     (
         flags_lib.path,
@@ -97,16 +96,22 @@ _DATA_FLAGS = (
         "random_next_sentence",
         "BERT's next-sentence task in place of ALBERT's sentence order.",
     ),
+    (flags_lib.integer, "random_seed", "The seed of all random numbers."),
+)
+_JOB_FLAGS: Tuple[Tuple[Callable, str, Any, str], ...] = (
+    (flags_lib.integer, "num_processes", None, "Worker processes; by default one a processor."),
+    (flags_lib.boolean, "overwrite", False, "Replace output files that this program did not make."),
     (
         flags_lib.integer,
-        "random_seed",
-        "Everything random is a function of this number and the text.",
+        "shuffle_window_mb",
+        _DEFAULTS.shuffle_window_mb,
+        "Instances are shuffled over this many megabytes of text. It costs no memory.",
     ),
 )
 
 
 def define_data_flags(flag_values: flags.FlagValues, *, mode_help: str):
-    """Defines the flags that say what text becomes which data; `mode_help`: of input_file_mode."""
+    """Defines the flags of the input and of DataSettings; `mode_help`: of input_file_mode."""
     flags_lib.path(
         flag_values,
         "input_file",
@@ -126,12 +131,10 @@ def define_data_flags(flag_values: flags.FlagValues, *, mode_help: str):
         define(flag_values, name, getattr(_DEFAULTS, name), help=text)
 
 
-def data_settings(settings: flags_lib.Settings) -> pretraining_instances.DataSettings:
-    """Returns the settings of the data; those for which a script has no flag are the defaults."""
+def data_settings(settings: flags_lib.Settings) -> DataSettings:
+    """Returns the settings of the records; those without a flag in this script are defaults."""
     given = settings.to_dict()
-    return _DEFAULTS._replace(
-        **{name: getattr(settings, name) for name in _DEFAULTS._fields if name in given}
-    )
+    return _DEFAULTS._replace(**{name: given[name] for name in _DEFAULTS._fields if name in given})
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -147,24 +150,8 @@ def define_flags(flag_values: flags.FlagValues):
         required=True,
         help="Record files to write, with commas between them; each gets the same share.",
     )
-    flags_lib.integer(
-        flag_values,
-        "num_processes",
-        None,
-        help="Processes to work with; by default one for each processor.",
-    )
-    flags_lib.boolean(
-        flag_values,
-        "overwrite",
-        False,
-        help="Replace output files that this program did not make.",
-    )
-    flags_lib.integer(
-        flag_values,
-        "shuffle_window_mb",
-        _DEFAULTS.shuffle_window_mb,
-        help="Instances are shuffled over this many megabytes of text. It costs no memory.",
-    )
+    for define, name, default, text in _JOB_FLAGS:
+        define(flag_values, name, default, help=text)
     flags_lib.path(
         flag_values,
         "work_dir",
@@ -173,42 +160,25 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 # ---------------------------------------------------------------------------------------------
-# Functions that existing programs call by these names and arguments. Like theirs, they take from
-# FLAGS what is not an argument (ngram, do_whole_word_mask, spm_model_file and so on), and keep all
-# instances in memory. What is random is a function of the state of `rng`, a random.Random. The
-# data are this package's in all that the first lines of this file say is different.
+# Functions that existing programs call by these names and arguments. As in the reference, they read
+# from FLAGS what is not an argument (ngram, do_whole_word_mask, spm_model_file and so on), and keep
+# all instances in memory. The state of `rng`, a random.Random, decides all random numbers. The data
+# differ from the reference's as the first lines of this file say.
 
-_MARKS = ("[CLS]", "[SEP]")
+_SPECIAL = ("[CLS]", "[SEP]")
 _OTHER_DOCUMENTS = 8  # from which random_next_sentence takes text, in a call for one document
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class TrainingInstance:
-    """A pair of segments, masked.
+    """A pair of segments, masked."""
 
-    Attributes:
-      tokens: the tokens, with [CLS] and [SEP].
-      segment_ids: 0 or 1 for each of them.
-      masked_lm_positions, masked_lm_labels: positions to predict, ascending, and their tokens.
-      is_random_next: the label: whether the segments are swapped, or with --random_next_sentence
-        whether the second is from another document.
-      token_boundary: 1 for a token that starts a word, and for [CLS] and [SEP].
-    """
-
-    def __init__(
-        self,
-        tokens,
-        segment_ids,
-        masked_lm_positions,
-        masked_lm_labels,
-        is_random_next,
-        token_boundary,
-    ):
-        self.tokens = tokens
-        self.segment_ids = segment_ids
-        self.masked_lm_positions = masked_lm_positions
-        self.masked_lm_labels = masked_lm_labels
-        self.is_random_next = is_random_next
-        self.token_boundary = token_boundary
+    tokens: List[str]  # with [CLS] and [SEP]
+    segment_ids: List[int]  # 0 or 1 for each token
+    masked_lm_positions: List[int]  # ascending
+    masked_lm_labels: List[str]  # the tokens that stood there
+    is_random_next: bool  # swapped, or with --random_next_sentence: B is from another document
+    token_boundary: List[int]  # 1 for a token that starts a word, and for [CLS] and [SEP]
 
     def __repr__(self) -> str:
         lines = []
@@ -280,46 +250,41 @@ def create_instances_from_document(
     if not block.documents:
         return []
     pairs = segment_pairs.make_pairs(block, settings).pairs
-    features = ngram_masking.masked_features(
-        block,
-        pairs,
-        table=pieces.table(),
-        settings=settings,
-    )
-    return list(_instances(features, pieces.names))
+    features = ngram_masking.masked_features(block, pairs, table=pieces.table(), settings=settings)
+    names = pieces.names()
+    return list(_instances(features, lambda ids: [names[number] for number in ids]))
 
 
 def create_masked_lm_predictions(
     tokens, masked_lm_prob, max_predictions_per_seq, vocab_words, rng
 ) -> Tuple[List[str], List[int], List[str], List[int]]:
-    """Masks one sequence.
-
-    [CLS] and [SEP] stay, and end a word; the ordinary ones of vocab_words replace others at random.
+    """Masks one sequence; [CLS] and [SEP] stay, and end a word.
 
     Returns:
       The tokens after masking, the positions to predict in ascending order, the tokens that stood
       there, and token_boundary (see TrainingInstance).
 
     Raises:
-      ValueError: there are no vocab_words.
+      ValueError: vocab_words has no ordinary token to replace others by.
     """
     starts = _starts_word(tokens)
-    boundary = [int(start or piece in _MARKS) for start, piece in zip(starts, tokens)]
+    boundary = [int(start or piece in _SPECIAL) for start, piece in zip(starts, tokens)]
     if masked_lm_prob == 0:
         return list(tokens), [], [], boundary
     settings = _settings(
         rng, masked_lm_prob=masked_lm_prob, max_predictions_per_seq=max_predictions_per_seq
     )
     pieces = _Pieces(vocab_words)
-    masked = ngram_masking.mask_sequence(
+    ids, places = ngram_masking.mask_sequence(
         pieces.numbers(tokens),
         starts,
         key=random_streams.seed_key(settings.random_seed),
         table=pieces.table(),
         settings=settings,
     )
-    positions = masked.positions.tolist()
-    return pieces.names(masked.ids), positions, [tokens[place] for place in positions], boundary
+    names, positions = pieces.names(), places.tolist()
+    output = [names[number] for number in ids]
+    return output, positions, [tokens[place] for place in positions], boundary
 
 
 def write_instance_to_example_files(
@@ -342,7 +307,7 @@ def write_instance_to_example_files(
             for path in output_files
         ]
         for count, instance in enumerate(instances, start=1):
-            record = _padded(_record(instance, tokenizer), spec, number=count)
+            record = _record(instance, tokenizer, spec=spec, number=count)
             writers[(count - 1) % len(writers)].write(spec.encode(record))
     _LOGGER.info("Wrote %d instances into %d files.", count, len(output_files))
 
@@ -364,9 +329,9 @@ def is_start_piece(piece) -> bool:
 
 def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
     """Cuts the longer of two lists, at front or back, until both together fit max_num_tokens."""
-    zero, lengths = np.zeros([1], np.int64), [np.array([len(one)]) for one in (tokens_a, tokens_b)]
+    zero, length_a, length_b = np.array([[0], [len(tokens_a)], [len(tokens_b)]])
     key = random_streams.seed_key(rng.getrandbits(64))
-    pairs = segment_pairs.Pairs(zero, lengths[0], zero, lengths[1], label=zero, key=key)
+    pairs = segment_pairs.Pairs(zero, length_a, zero, length_b, label=zero, key=key)
     cut = segment_pairs.truncate(pairs, max_num_tokens)
     tokens_a[:] = tokens_a[cut.start_a[0] : cut.start_a[0] + cut.length_a[0]]
     tokens_b[:] = tokens_b[cut.start_b[0] : cut.start_b[0] + cut.length_b[0]]
@@ -379,61 +344,56 @@ def _flags() -> flags_lib.Settings:
     return flags_lib.process_settings(define_flags, whole=False)
 
 
-def _settings(rng: Any, **arguments: Any) -> pretraining_instances.DataSettings:
+def _settings(rng: random.Random, **arguments: Any) -> DataSettings:
     """The settings that arguments and FLAGS make, with a seed that `rng` draws."""
     settings = data_settings(_flags())
     return settings._replace(random_seed=rng.getrandbits(64), **arguments)
 
 
-def _starts_word(pieces: Any) -> np.ndarray:
-    """bool [number of pieces]; [CLS] and [SEP] start none."""
+def _starts_word(pieces: Sequence[str]) -> np.ndarray:
+    """bool [number of tokens]; [CLS] and [SEP] start none."""
     settings = _flags()
     rule = words.word_start_rule(bool(settings.spm_model_file), settings.word_start)
-    return np.array([piece not in _MARKS and rule(piece) for piece in pieces], bool)
-
-
-class _Known(NamedTuple):
-    """The tokens of a vocabulary."""
-
-    pieces: Tuple[str, ...]
-    numbers: Dict[str, int]
-    ordinary: np.ndarray  # int32: numbers of those that may replace a token
+    return np.array([piece not in _SPECIAL and rule(piece) for piece in pieces], bool)
 
 
 @functools.lru_cache(maxsize=2)
-def _known(vocab_words: Tuple[str, ...]) -> _Known:
-    numbers = {piece: number for number, piece in enumerate(vocab_words)}
+def _known(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], np.ndarray]:
+    """Numbers for the tokens of a vocabulary, and the numbers (int32) that may replace a token."""
+    numbers = {piece: number for number, piece in enumerate(dict.fromkeys(vocab_words))}
     ordinary = [number for piece, number in numbers.items() if words.is_ordinary(piece)]
     if not ordinary:
         raise ValueError(
             "vocab_words holds no ordinary token to replace others by; give the vocabulary's: "
             "list(tokenizer.vocab)."
         )
-    return _Known(vocab_words, numbers, np.array(ordinary, np.int32))
+    return numbers, np.array(ordinary, np.int32)
 
 
 class _Pieces:
     """Numbers for tokens, also for those that are not in the vocabulary."""
 
-    def __init__(self, vocab_words: Any):
-        self._known = _known(tuple(vocab_words))
-        self._others: Dict[str, int] = {}
+    def __init__(self, vocab_words: Sequence[str]):
+        known, self._ordinary = _known(tuple(vocab_words))
+        self._numbers = dict(known)
 
-    def numbers(self, pieces: Any) -> np.ndarray:
+    def _number(self, piece: str) -> int:
+        return self._numbers.setdefault(piece, len(self._numbers))
+
+    def numbers(self, pieces: Sequence[str]) -> np.ndarray:
         """int32."""
         return np.array([self._number(piece) for piece in pieces], np.int32)
 
-    def names(self, numbers: Any) -> List[str]:
-        """The tokens with these numbers."""
-        known, others = self._known.pieces, list(self._others)
-        return [known[n] if n < len(known) else others[n - len(known)] for n in numbers]
+    def names(self) -> List[str]:
+        """The tokens by number."""
+        return list(self._numbers)
 
     def table(self) -> words.PieceTable:
-        """What masking needs to know, but for where words start."""
-        marks = [self._number(piece) for piece in (*_MARKS, "[MASK]")]
-        return words.PieceTable(np.zeros([0], bool), None, -1, self._known.ordinary, *marks)
+        """What masking needs to know, except for where words start."""
+        special = [self._number(piece) for piece in (*_SPECIAL, "[MASK]")]
+        return words.PieceTable(np.zeros([0], bool), None, -1, self._ordinary, *special)
 
-    def block(self, documents: Any) -> segment_pairs.TokenizedBlock:
+    def block(self, documents: Sequence[Sequence[List[str]]]) -> segment_pairs.TokenizedBlock:
         """The first document, with the others as its neighbours."""
         flat: List[str] = []
         borders, parts = [0], []
@@ -450,12 +410,6 @@ class _Pieces:
             documents=tuple(part for part in parts[:1] if part.last > part.first),
             neighbours=tuple(part for part in parts[1:] if part.last > part.first),
         )
-
-    def _number(self, piece: str) -> int:
-        found = self._known.numbers.get(piece)
-        if found is None:
-            found = self._others.setdefault(piece, len(self._known.pieces) + len(self._others))
-        return found
 
 
 def _instances(
@@ -476,10 +430,16 @@ def _instances(
         )
 
 
-def _record(instance: TrainingInstance, tokenizer: Any) -> Dict[str, List[Any]]:
-    """The features before they are padded."""
+def _record(
+    instance: TrainingInstance,
+    tokenizer: tokenization.FullTokenizer,
+    *,
+    spec: input_pipeline.FeatureSpec,
+    number: int,
+) -> Dict[str, List[Any]]:
+    """The features, padded to the lengths that records have."""
     labels = tokenizer.convert_tokens_to_ids(instance.masked_lm_labels)
-    return {
+    record: Dict[str, List[Any]] = {
         "input_ids": tokenizer.convert_tokens_to_ids(instance.tokens),
         "input_mask": [1] * len(instance.tokens),
         "segment_ids": list(instance.segment_ids),
@@ -489,13 +449,6 @@ def _record(instance: TrainingInstance, tokenizer: Any) -> Dict[str, List[Any]]:
         "masked_lm_weights": [1.0] * len(labels),
         "next_sentence_labels": [int(instance.is_random_next)],
     }
-
-
-def _padded(
-    record: Mapping[str, List[Any]], spec: input_pipeline.FeatureSpec, *, number: int
-) -> Dict[str, List[Any]]:
-    """The features in the lengths that the records have."""
-    padded = {}
     for feature in spec.features:
         values, length = record[feature.name], feature.shape[0]
         if len(values) > length:
@@ -503,8 +456,8 @@ def _padded(
                 f"Instance {number} has {len(values)} {feature.name}, and records have room for "
                 f"{length}. Give the max_seq_length and max_predictions_per_seq it was made with."
             )
-        padded[feature.name] = values + [0] * (length - len(values))
-    return padded
+        record[feature.name] = values + [0] * (length - len(values))
+    return record
 
 
 # ---------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@
       --max_seq_length=128 --dupe_factor=5 --runner=DataflowRunner --project=my-project ...
 
 Instances are cut and masked as by create_pretraining_data, by the same flags. All other options are
-those of Apache Beam: the runner and what it takes. Without any, the work is done in this process;
+those of Apache Beam: the runner and its options. Without any, the work is done in this process;
 --direct_num_workers=4 --direct_running_mode=multi_processing takes four.
 
 The output is NAME-00000-of-00016 and so on, one shuffle of the whole text, the same bytes whatever
@@ -33,9 +33,9 @@ def define_flags(flag_values: flags.FlagValues):
     """Defines the script's flags."""
     create_pretraining_data.define_data_flags(
         flag_values,
-        mode_help="r: a line that is not UTF-8 is left out. rb: only the bytes that are not UTF-8 "
-        "are. Both are counted, as are lines that are no JSON object with text, which are left "
-        "out; more than a tenth is an error.",
+        mode_help="r: a line that is not UTF-8 is left out. rb: only its bad bytes are. Both are "
+        "counted, as are lines that are no JSON object with text, which are left out; more than a "
+        "tenth is an error.",
     )
     flags_lib.path(
         flag_values,
@@ -48,15 +48,14 @@ def define_flags(flag_values: flags.FlagValues):
         flag_values,
         "num_shards",
         None,
-        help="Record files to write. A worker holds the records of one in memory; by default there "
-        "are as many as make about 128 MiB each.",
+        help="Record files to write. A worker holds one in memory; by default they have about 128 "
+        "MiB each.",
     )
     flags_lib.boolean(
         flag_values,
         "overwrite",
         False,
-        help="Replace output files that this program did not make, or that are of another "
-        "--num_shards.",
+        help="Replace output files of others, or of another --num_shards.",
     )
 
 
@@ -96,11 +95,11 @@ def main(settings: flags_lib.Settings):
 
 
 def _import_beam() -> Any:
-    """The module that needs Apache Beam, which is an extra."""
+    """Imports the module that needs Apache Beam, which is an extra."""
     if not _LOGGER.isEnabledFor(logging.DEBUG):
         for quiet in (logging.getLogger(), logging.getLogger("apache_beam")):
             quiet.setLevel(logging.WARNING)
-        logging.disable(logging.WARNING)  # on import it tells which services it lacks packages for
+        logging.disable(logging.WARNING)  # on import it lists services without packages
     try:
         return importlib.import_module("albert.pretraining.beam")
     except ImportError as error:

@@ -20,8 +20,9 @@ import numpy as np
 from absl import flags
 
 from albert import predict
+from albert.data import text_lines
 from albert.pretrained import inference
-from albert.util import files, text_lines
+from albert.util import files
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")

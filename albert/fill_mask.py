@@ -18,9 +18,9 @@ from typing import Any, Sequence
 from absl import flags
 
 from albert import embed, predict
+from albert.data import text_lines
 from albert.pretrained import inference
 from albert.util import flags as flags_lib
-from albert.util import text_lines
 
 _LOGGER = logging.getLogger("albert")
 

@@ -8,7 +8,6 @@ vocabulary, P predictions a sequence.
 """
 
 import dataclasses
-import difflib
 import json
 import re
 import zlib
@@ -21,7 +20,7 @@ import tensorflow.compat.v1 as tf
 from albert.ops import fused as fused_ops
 from albert.ops import plain as layers
 from albert.ops.plain import Dense, Norm, gelu
-from albert.util import files
+from albert.util import files, wording
 
 # The variants of a model by the key that chooses one; the first of each is Google's ALBERT.
 VARIANTS = {
@@ -140,9 +139,9 @@ def _check_spelling(given: Dict[str, Any], *, known: List[str]) -> None:
     """Refuses a key that is nearly a known one which is absent: its value would be ignored."""
     absent = [key for key in known if key not in given]
     for key in given:
-        close = difflib.get_close_matches(key, absent, n=1, cutoff=0.85)
-        if key not in known and close:
-            raise ValueError(f"Unknown key {key!r}. Did you mean {close[0]!r}, which is absent?")
+        hint = wording.did_you_mean(key, absent, cutoff=0.85)
+        if key not in known and hint:
+            raise ValueError(f"Unknown key {key!r}.{hint} It is absent.")
 
 
 def _is_number(value: Any) -> bool:

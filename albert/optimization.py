@@ -7,13 +7,13 @@ AdamW (arXiv:1711.05101) has no bias correction, as BERT and ALBERT are trained.
 batch of one update, b micro-batch, n micro-batches (B = n * b).
 """
 
-import difflib
 import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import tensorflow.compat.v1 as tf
 
 from albert.util import runtime as precision
+from albert.util import wording
 
 # Searched for anywhere in a variable's name, so "debiased_weights" counts as a bias. Models that
 # are in use were trained with this rule.
@@ -382,7 +382,7 @@ def _rule(
     _refuse_negative(weight_decay_rate=weight_decay_rate)
     if name not in OPTIMIZERS:
         raise ValueError(
-            f"Unknown optimizer {name!r}.{_did_you_mean(name, list(OPTIMIZERS))} "
+            f"Unknown optimizer {name!r}.{wording.did_you_mean(name, OPTIMIZERS)} "
             f"Optimizers: {', '.join(sorted(OPTIMIZERS))}."
         )
     return OPTIMIZERS[name](
@@ -400,11 +400,6 @@ def _update_function(use_tpu: bool) -> Callable:
     if replicas and replicas.num_replicas_in_sync > 1:
         return _update_on_replicas
     return _update_on_one_device
-
-
-def _did_you_mean(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    return f" Did you mean {' or '.join(repr(match) for match in close)}?" if close else ""
 
 
 def _pairs(
@@ -450,7 +445,7 @@ def _checked_names(excluded: Optional[Sequence[str]], names: Sequence[str]) -> L
     for name in sorted(set(excluded).difference(names)):
         raise ValueError(
             f"excluded_tvars names {name!r}, which is no trainable variable."
-            f"{_did_you_mean(name, names)} Take names from tf.trainable_variables()."
+            f"{wording.did_you_mean(name, names)} Take names from tf.trainable_variables()."
         )
     return excluded
 

@@ -308,7 +308,7 @@ def define_flags(flag_values: flags.FlagValues):
         "name",
         None,
         help="A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be left "
-        "out. Or name the model by one of the next two flags.",
+        "out. --albert_config_file and --albert_dir name other models.",
     )
     flags_lib.path(
         flag_values, "albert_config_file", help="JSON file with the model's architecture."

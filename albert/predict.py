@@ -23,8 +23,9 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 from absl import flags
 
 from albert import predictor
+from albert.data import text_lines
 from albert.util import flags as flags_lib
-from albert.util import progress, text_lines
+from albert.util import progress
 
 _LOGGER = logging.getLogger("albert")
 

@@ -70,8 +70,8 @@ def _define_custom_task_flags(flag_values: flags.FlagValues):
     flags_lib.path(
         flag_values,
         "task_file",
-        help="Custom task: JSON file with the settings below, named text_a, text_b, label, guid, "
-        "header, labels, metric, metrics, train_file, dev_file and test_file.",
+        help="Custom task: JSON file with the values of other flags, named text_a, text_b, "
+        "label, guid, header, labels, metric, metrics, train_file, dev_file and test_file.",
     )
     helps = {
         "text_a_column": "column of the text: number from 0, name in the header row, JSON field.",
@@ -81,9 +81,10 @@ def _define_custom_task_flags(flag_values: flags.FlagValues):
         "labels": "the labels, with commas between them, or regression.",
         "metric": "what chooses the best checkpoint, e.g. eval_accuracy, f1, pearson.",
         "metrics": "what else to measure, with commas between them.",
-        "train_file": "below --data_dir; TSV, or JSON lines if it ends in .json or .jsonl.",
-        "dev_file": "the same for evaluation.",
-        "test_file": "the same for prediction.",
+        "train_file": "training data, below --data_dir: TSV, or JSON lines if it ends in .json or "
+        ".jsonl.",
+        "dev_file": "data to evaluate on, in the format of --train_file.",
+        "test_file": "data to predict, in the format of --train_file.",
     }
     for name, text in helps.items():
         flags_lib.string(flag_values, name, None, help=f"Custom task: {text}")

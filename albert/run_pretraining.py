@@ -13,28 +13,26 @@ Progress is shown on the terminal, recorded for TensorBoard, and kept in trainin
 """
 
 import dataclasses
+import functools
 import logging
 import os
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Type
+from typing import Any, Callable, List, NamedTuple, Optional, Type
 
-import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import modeling, tokenization
 from albert.data import batches as input_pipeline
-from albert.data import record_damage
+from albert.data import record_files
 from albert.pretrained import model_vocabulary
 from albert.pretrained import released as released_models
 from albert.pretraining import model as pretraining_utils
 from albert.pretraining import words
-from albert.training import distribution
+from albert.training import distribution, model_fn
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
-from albert.util import many_files
-from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
 
@@ -68,6 +66,21 @@ class PretrainingSettings(TrainingSettings):
     init_from_group0: bool
 
 
+_INTEGERS = (
+    (
+        "max_predictions_per_seq",
+        20,
+        1,
+        "Slots for masked tokens in a record; twice that of the data creation when the records "
+        "were made with --do_permutation.",
+    ),
+    ("num_train_steps", 125000, 1, "Updates to make in all."),
+    ("num_warmup_steps", 3125, 0, "Updates of the warm-up."),
+    ("start_warmup_step", 0, 0, "Step at which warm-up begins."),
+    ("max_eval_steps", 100, 1, "Batches to evaluate at most."),
+)  # name, default, lower bound, help
+
+
 def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
     """Defines the script's flags; returns the class of its settings."""
     flags_lib.define_model_flags(flag_values)
@@ -96,19 +109,12 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
         keep_checkpoint_max=5,
         wait_for_checkpoints_minutes=0.0,
     )
-    flags_lib.integer(
-        flag_values,
-        "max_predictions_per_seq",
-        20,
-        lower_bound=1,
-        help="Slots for masked pieces in a record; twice that of the data creation when the "
-        "records were made with --do_permutation.",
+    for name, default, lower_bound, text in _INTEGERS:
+        flags_lib.integer(flag_values, name, default, lower_bound=lower_bound, help=text)
+    flags_lib.floating(
+        flag_values, "poly_power", 1.0, lower_bound=0.0, help="Power of the learning rate's decay."
     )
     _define_masking_flags(flag_values)
-    _define_schedule_flags(flag_values)
-    flags_lib.integer(
-        flag_values, "max_eval_steps", 100, lower_bound=1, help="Batches to evaluate at most."
-    )
     flags_lib.boolean(
         flag_values,
         "eval_untrained",
@@ -135,7 +141,7 @@ def _define_masking_flags(flag_values: flags.FlagValues):
         lower_bound=0.0,
         upper_bound=1.0,
         help="If above 0: masks are drawn anew in each pass, those in the records are undone. The "
-        "number is the ratio of masked pieces to unmasked ones: 0.1765 masks 15%. What is masked "
+        "number is the ratio of masked tokens to unmasked ones: 0.1765 masks 15%. What is masked "
         "together (n-grams, whole words) is as the records' creation was told.",
     )
     flags_lib.path(
@@ -145,23 +151,9 @@ def _define_masking_flags(flag_values: flags.FlagValues):
         "that were not made by create_pretraining_data, or without its hidden files beside them.",
     )
     flags_lib.path(
-        flag_values, "vocab_file", help="The same for records of a WordPiece vocabulary."
-    )
-
-
-def _define_schedule_flags(flag_values: flags.FlagValues):
-    """Length of the training and course of the learning rate."""
-    flags_lib.floating(
-        flag_values, "poly_power", 1.0, lower_bound=0.0, help="Power of the learning rate's decay."
-    )
-    flags_lib.integer(
-        flag_values, "num_train_steps", 125000, lower_bound=1, help="Updates to make in all."
-    )
-    flags_lib.integer(
-        flag_values, "num_warmup_steps", 3125, lower_bound=0, help="Updates of the warm-up."
-    )
-    flags_lib.integer(
-        flag_values, "start_warmup_step", 0, lower_bound=0, help="Step at which warm-up begins."
+        flag_values,
+        "vocab_file",
+        help="WordPiece vocabulary of the records, in place of --spm_model_file.",
     )
 
 
@@ -182,10 +174,7 @@ def model_fn_builder(
     start_warmup_step=0,
     **settings,
 ):
-    """Returns `model_fn` for a TPUEstimator.
-
-    The arguments, and any keyword besides, are the fields of pretraining_utils.ModelSettings.
-    """
+    """Returns `model_fn` for a TPUEstimator; more keywords: pretraining.model.ModelSettings."""
     return pretraining_utils.build_model_fn(
         pretraining_utils.ModelSettings(
             config=albert_config,
@@ -206,10 +195,9 @@ def model_fn_builder(
 def input_fn_builder(
     input_files, max_seq_length, max_predictions_per_seq, is_training, num_cpu_threads=4, **settings
 ):
-    """Returns `input_fn` for a TPUEstimator.
+    """Returns `input_fn` for a TPUEstimator; more keywords: pretraining.model.InputSettings.
 
-    The arguments, and any keyword besides, are the fields of pretraining_utils.InputSettings;
-    num_cpu_threads is taken for the sake of existing callers: tf.data finds the number itself.
+    num_cpu_threads is taken for existing callers: tf.data finds the number itself.
     """
     del num_cpu_threads
     return pretraining_utils.build_input_fn(
@@ -246,9 +234,6 @@ class Data(NamedTuple):
 def pretrain(settings: PretrainingSettings) -> Outcome:
     """Trains and evaluates as the settings say.
 
-    Args:
-      settings: flags_lib.Settings with the flags of `define_flags`.
-
     Raises:
       ValueError: flags, records or checkpoints that do not fit each other.
       training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
@@ -265,12 +250,8 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     return Outcome(training, evaluation)
 
 
-def check_flags(settings: PretrainingSettings):
-    """Checks flags against each other.
-
-    Raises:
-      ValueError: nothing to do, or batch sizes that cannot be split as asked.
-    """
+def check_flags(settings: PretrainingSettings) -> None:
+    """Checks flags against each other; raises ValueError."""
     if not settings.do_train and not settings.do_eval:
         raise ValueError("Nothing to do: give --do_train, --do_eval, or both.")
     if settings.spm_model_file and settings.vocab_file:
@@ -280,18 +261,12 @@ def check_flags(settings: PretrainingSettings):
         _LOGGER.warning(
             "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
             "reaches its peak.",
-            settings.num_warmup_steps,
-            settings.num_train_steps,
+            *(settings.num_warmup_steps, settings.num_train_steps),
         )
 
 
 def find_data(settings: PretrainingSettings, config: modeling.AlbertConfig) -> Data:
-    """Finds the record files that are needed, and looks into them.
-
-    Raises:
-      ValueError: a pattern matches nothing, sequences are too long for the model, or records do
-        not fit the model or the flags.
-    """
+    """Finds the record files and looks into them; raises ValueError if they do not fit."""
     if settings.max_seq_length > config.max_position_embeddings:
         raise ValueError(
             f"--max_seq_length={settings.max_seq_length} is longer than the model's "
@@ -316,15 +291,7 @@ def find_data(settings: PretrainingSettings, config: modeling.AlbertConfig) -> D
 def keep_vocabulary(
     settings: PretrainingSettings, told: List[pretraining_utils.RecordsVocabulary]
 ) -> None:
-    """Puts the records' vocabulary into --output_dir, so that the model can be used from there.
-
-    Args:
-      settings: flags_lib.Settings with the flags of `define_flags`.
-      told: what pretraining_utils.check_records returned for the records of training.
-
-    Raises:
-      ValueError: the model in the folder has another vocabulary.
-    """
+    """Puts the records' vocabulary into --output_dir; raises ValueError if another is there."""
     named = None
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):
@@ -342,153 +309,96 @@ def build_model_fn(
     init_checkpoint: Optional[str] = None,
 ) -> Callable:
     """Returns the model function; it starts from `init_checkpoint` if there is no other."""
-    return model_fn_builder(
-        config,
-        init_checkpoint,
-        settings.learning_rate,
-        settings.num_train_steps,
-        settings.num_warmup_steps,
-        settings.use_tpu,
-        settings.use_tpu,  # on a TPU looking up rows is slower than a product
-        settings.optimizer,
-        settings.poly_power,
-        settings.start_warmup_step,
-        compute_dtype=precision.compute_dtype(settings.precision),
-        recompute=settings.recompute,
-        use_xla=settings.use_xla and not settings.use_tpu,
-        gradient_accumulation_steps=settings.gradient_accumulation_steps,
-        seed=settings.seed,
+    model = pretraining_utils.ModelSettings(
+        config=config,
+        init_checkpoint=init_checkpoint,
+        num_train_steps=settings.num_train_steps,
+        num_warmup_steps=settings.num_warmup_steps,
+        poly_power=settings.poly_power,
+        start_warmup_step=settings.start_warmup_step,
         init_from_group0=settings.init_from_group0,
+        **model_fn.of_flags(settings),
     )
-
-
-def build_estimator(
-    settings: PretrainingSettings, config: modeling.AlbertConfig
-) -> "tf.estimator.tpu.TPUEstimator":
-    """Returns the estimator of evaluation."""
-    return estimator_utils.build_estimator(
-        build_model_fn(settings, config),
-        estimator_utils.run_config(settings, keep_checkpoint_max=settings.keep_checkpoint_max),
-        use_tpu=settings.use_tpu,
-        train_batch_size=settings.train_batch_size,
-        eval_batch_size=settings.eval_batch_size,
-    )
+    return pretraining_utils.build_model_fn(model)
 
 
 def train(
     settings: PretrainingSettings, config: modeling.AlbertConfig, files: List[str]
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to --num_train_steps, from the newest checkpoint if there is one."""
-    resumed = estimator_utils.agreed_resume_point(settings)
-    if resumed and resumed.step >= settings.num_train_steps:
-        _LOGGER.info(
-            "Nothing to train: %s has reached --num_train_steps=%d.",
-            resumed.path,
-            settings.num_train_steps,
-        )
-        return None
-    init_checkpoint = estimator_utils.first_weights(settings, resumed)
-    input_fn = input_fn_builder(
+
+    def input_fn(start_step: int) -> Callable:
+        return _input_fn(settings, config, files, is_training=True, start_step=start_step)
+
+    return estimator_utils.train(
+        settings,
+        functools.partial(build_model_fn, settings, config),
+        input_fn,
+        max_steps=settings.num_train_steps,
+        model_config=config.to_dict(),
+        keep_checkpoint_max=settings.keep_checkpoint_max,
+    )
+
+
+def _input_fn(
+    settings: PretrainingSettings,
+    config: modeling.AlbertConfig,
+    files: List[str],
+    *,
+    is_training: bool,
+    **more: Any,
+) -> Callable:
+    """Training or evaluation input; `more` are fields of InputSettings."""
+    if settings.masked_lm_budget:
+        more.update(masked_lm_budget=settings.masked_lm_budget, vocab_size=config.vocab_size)
+        if settings.spm_model_file or settings.vocab_file:
+            tokenizer = tokenization.FullTokenizer(
+                settings.vocab_file, True, settings.spm_model_file
+            )
+            more["vocabulary"] = words.piece_table(tokenizer)
+    return input_fn_builder(
         files,
         settings.max_seq_length,
         settings.max_predictions_per_seq,
-        True,
+        is_training,
         seed=settings.seed,
-        start_step=resumed.step if resumed else 0,
         index_folder=settings.output_dir,
-        **_masks_on_the_fly(settings, config),
+        **more,
     )
-    estimator = estimator_utils.build_training_estimator(
-        build_model_fn(settings, config, init_checkpoint),
-        settings,
-        keep_checkpoint_max=settings.keep_checkpoint_max,
-        eval_batch_size=settings.eval_batch_size,
-    )
-    return estimator_utils.train(
-        estimator,
-        input_fn,
-        settings,
-        max_steps=settings.num_train_steps,
-        resumed=resumed,
-        model_config=config.to_dict(),
-    )
-
-
-def _masks_on_the_fly(
-    settings: PretrainingSettings, config: modeling.AlbertConfig
-) -> Dict[str, Any]:
-    """The fields of InputSettings that say whether and how masks are drawn."""
-    if not settings.masked_lm_budget:
-        return {}
-    vocabulary = None
-    if settings.spm_model_file or settings.vocab_file:
-        tokenizer = tokenization.FullTokenizer(settings.vocab_file, True, settings.spm_model_file)
-        vocabulary = words.piece_table(tokenizer)
-    return {
-        "masked_lm_budget": settings.masked_lm_budget,
-        "vocab_size": config.vocab_size,
-        "vocabulary": vocabulary,
-    }
 
 
 def evaluate(
     settings: PretrainingSettings, config: modeling.AlbertConfig, files: List[str]
 ) -> checkpoint_evaluator.EvaluationSummary:
     """Evaluates each checkpoint once and keeps the best."""
-    estimator = build_estimator(settings, config)
-    budget, folder = settings.masked_lm_budget, settings.output_dir
-    records = settings.max_eval_steps * settings.eval_batch_size
-    files = pretraining_utils.first_files(files, records, index_folder=folder)
-    draws_masks = budget and pretraining_utils.lack_masks(files)
-    steps = pretraining_utils.evaluation_steps(
-        files, settings.eval_batch_size, settings.max_eval_steps, index_folder=folder
+    folder, batch_size = settings.output_dir, settings.eval_batch_size
+    files, steps = pretraining_utils.evaluation_part(
+        files, batch_size, settings.max_eval_steps, index_folder=folder
     )
-    input_fn = input_fn_builder(
-        files,
-        settings.max_seq_length,
-        settings.max_predictions_per_seq,
-        False,
-        max_batches=steps,
-        index_folder=folder,
-        **_masks_on_the_fly(settings, config),
+    fingerprint = {
+        "files": record_files.content_identities(files, os.path.join(folder, _HASHES_NAME)),
+        "batches": steps,
+        "batch_size": batch_size,
+        "precision": settings.precision,
+    }
+    if settings.masked_lm_budget and pretraining_utils.lack_masks(files):
+        fingerprint["masked_lm_budget"] = settings.masked_lm_budget
+    evaluate_checkpoint = estimator_utils.evaluator(
+        settings,
+        build_model_fn(settings, config),
+        _input_fn(settings, config, files, is_training=False, max_batches=steps),
+        batch_size=batch_size,
+        steps=steps,
     )
-
-    def evaluate_checkpoint(path: str) -> Dict[str, Any]:
-        with record_damage.explained():
-            results = estimator.evaluate(
-                input_fn,
-                steps=steps,
-                checkpoint_path=path,
-                hooks=[training_hooks.EvaluationProgressHook(steps)],
-            )
-        return pretraining_utils.evaluation_results(results)
-
-    summary = checkpoint_evaluator.evaluate_checkpoints(
-        settings.output_dir,
-        evaluate_checkpoint,
+    return checkpoint_evaluator.evaluate_checkpoints(
+        folder,
+        lambda path: pretraining_utils.evaluation_results(evaluate_checkpoint(path)),
         best_metric="masked_lm_accuracy",
-        fingerprint={
-            "files": many_files.content_identities(files, os.path.join(folder, _HASHES_NAME)),
-            "batches": steps,
-            "batch_size": settings.eval_batch_size,
-            "precision": settings.precision,
-            **({"masked_lm_budget": budget} if draws_masks else {}),
-        },
+        fingerprint=fingerprint,
         untrained_too=settings.eval_untrained,
         wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
         final_step=settings.num_train_steps,
     )
-    if summary.best:
-        _LOGGER.info(
-            "Best of %d evaluated checkpoints: step %d, masked_lm_accuracy %.4f, "
-            "sentence_order_accuracy %.4f; kept as %s.",
-            len(summary.results),
-            summary.best.step,
-            summary.best.metrics["masked_lm_accuracy"],
-            summary.best.metrics["sentence_order_accuracy"],
-            summary.best_checkpoint,
-        )
-    return summary
 
 
 @flags_lib.reads_flags(define_flags)

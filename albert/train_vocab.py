@@ -4,15 +4,15 @@
 
     python -m albert.train_vocab --input_file=corpus/*.txt --model_prefix=my-30k --vocab_size=30000
 
-writes my-30k.model (for --spm_model_file) and my-30k.vocab (the same pieces as text). The recipe is
-the published one: unigram pieces, <pad> 0, <unk> 1, [CLS] 2, [SEP] 3, [MASK] 4, some signs always
-pieces of their own, at most ten million sentences. The text is prepared exactly as the other
+writes my-30k.model (for --spm_model_file) and my-30k.vocab (the same tokens as text). The recipe is
+the published one: unigram tokens, <pad> 0, <unk> 1, [CLS] 2, [SEP] 3, [MASK] 4, some signs always
+tokens of their own, at most ten million sentences. The text is prepared exactly as the other
 commands prepare it, so --do_lower_case must have the same value there.
 
 Input is the text that create_pretraining_data takes: one sentence a line, empty lines ignored, in
-plain text or JSON lines. It is read twice; a prepared copy of the sentences that are drawn lies in
-the folder for temporary files ($TMPDIR) while it runs, and SentencePiece holds them in memory. The
-same input, flags and version of sentencepiece give the same bytes.
+plain text or JSON lines. It is read twice; a prepared copy of the drawn sentences lies in the
+folder for temporary files ($TMPDIR) while it runs, and SentencePiece holds them in memory. The same
+input, flags and version of sentencepiece give the same bytes.
 """
 
 import contextlib
@@ -54,12 +54,12 @@ _RECIPE = {
 _LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
 _MOST_UNDECODABLE = 0.01  # of all lines
 _SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
-# What runs in a process of its own, in the folder of these files. SentencePiece is given an
-# iterator and a writer, since the paths of files would become part of the model.
+# Files in the folder of the trainer's process. SentencePiece is given an iterator and a writer,
+# because the paths of files would become part of the model.
 _SENTENCES, _SETTINGS, _MODEL, _LOG = "sentences.txt", "settings.json", "model", "log"
 _TRAINER = f"""
 import json, sys
-sys.path[:] = sys.argv[1:]  # modules lie where they do for the process that started this one
+sys.path[:] = sys.argv[1:]  # the search path of the parent
 import sentencepiece
 with open("{_SETTINGS}", encoding="utf-8") as stream:
     settings = json.load(stream)
@@ -76,13 +76,6 @@ _POLL_SECONDS = 0.2
 _LOG_SECONDS = 60
 
 
-class Quality(NamedTuple):
-    """How well a vocabulary suits a sample of the text it was made from."""
-
-    characters_per_piece: float
-    unknown_share: float  # of the sample's pieces
-
-
 class TrainedVocabulary(NamedTuple):
     """What `train` made."""
 
@@ -91,17 +84,18 @@ class TrainedVocabulary(NamedTuple):
     vocab_size: int
     sentences: int  # lines with text in the input
     used_sentences: int  # of these, the drawn ones
-    quality: Quality
+    characters_per_piece: float  # in a sample of the text
+    unknown_share: float  # of the sample's tokens
 
 
 def _lines(paths: Sequence[str], text_field: str) -> Iterator[bytes]:
-    """Yields the lines with text that the data creation would read."""
+    """The lines with text that create_pretraining_data would read."""
     for document in text_documents.read_documents(paths, text_field=text_field):
         yield from document.text.split(b"\n")
 
 
 def _count_sentences(paths: Sequence[str], text_field: str) -> int:
-    """Counts the lines with text, and makes sure that they are text."""
+    """Counts the lines with text, and checks that they are UTF-8."""
     count = undecodable = 0
     for line in _lines(paths, text_field):
         count += 1
@@ -155,7 +149,6 @@ def _prepare(drawn: Iterable[bytes], path: str, *, count: int, lower: bool) -> L
 
 
 def _read_bytes(folder: str, name: str) -> bytes:
-    """The content of a local file."""
     with open(os.path.join(folder, name), "rb") as stream:
         return stream.read()
 
@@ -163,8 +156,7 @@ def _read_bytes(folder: str, name: str) -> bytes:
 def _train_on(folder: str, settings: Dict[str, Any]) -> bytes:
     """Runs the trainer in another process, which Ctrl-C can stop and a lack of memory can kill.
 
-    It is a process of its own from the start, not a fork: SentencePiece cannot train where
-    TensorFlow 1.15 was loaded before it.
+    It is not a fork: SentencePiece cannot train where TensorFlow 1.15 was loaded before it.
     """
     files.atomic_write_json(os.path.join(folder, _SETTINGS), {**_RECIPE, **settings})
     with open(os.path.join(folder, _LOG), "wb") as log:
@@ -185,13 +177,13 @@ def _train_on(folder: str, settings: Dict[str, Any]) -> bytes:
     if failed:
         raise ValueError(_trainer_message(failed.group(1).strip(), settings["vocab_size"]))
     raise ValueError(
-        f"The trainer was ended from outside (exit code {process.returncode}), mostly because "
-        "memory ran out. Train on fewer sentences: a smaller --input_sentence_size."
+        f"The trainer was killed (exit code {process.returncode}), mostly because memory ran out. "
+        "Train on fewer sentences: a smaller --input_sentence_size."
     )
 
 
 def _watch(process: subprocess.Popen, folder: str):
-    """Shows how far the trainer is until it ends."""
+    """Shows the trainer's progress until it ends."""
     started = logged = time.time()
     with tqdm(desc="training", disable=None, bar_format="{desc}: {elapsed}{postfix}") as bar:
         while process.poll() is None:
@@ -206,53 +198,38 @@ def _watch(process: subprocess.Popen, folder: str):
 
 
 def _trainer_message(text: str, vocab_size: int) -> str:
-    """Says in terms of the flags what SentencePiece did not like."""
+    """SentencePiece's error in terms of the flags."""
     too_large = re.search(r"too high .* <= (\d+)", text)
     if too_large:
         return (
-            f"--vocab_size={vocab_size} is too large for this text: {too_large.group(1)} pieces is "
+            f"--vocab_size={vocab_size} is too large for this text: {too_large.group(1)} tokens is "
             f"the most it gives. Use --vocab_size={too_large.group(1)} or less, or more text."
         )
     too_small = re.search(r"smaller than required_chars\. \d+ vs (\d+)", text)
     if too_small:
         return (
             f"--vocab_size={vocab_size} is too small for this text: its characters and the special "
-            f"pieces alone are {too_small.group(1)}. Use a larger --vocab_size, or a lower "
+            f"tokens alone are {too_small.group(1)}. Use a larger --vocab_size, or a lower "
             "--character_coverage."
         )
     return f"SentencePiece could not train on --input_file: {text}"
 
 
-def _vocab_text(model: bytes) -> str:
-    """The pieces and scores as SentencePiece's own tools list them."""
+def _write(model_file: str, vocab_file: str, model: bytes):
+    """Writes both files; the model, which others wait for, comes last."""
+    import tensorflow.compat.v1 as tf
+
     processor = spm.SentencePieceProcessor()
     processor.LoadFromSerializedProto(model)
-    return "".join(
+    # Tokens and scores as SentencePiece's own tools list them.
+    vocab = "".join(
         f"{processor.IdToPiece(index)}\t{processor.GetScore(index):g}\n"
         for index in range(processor.GetPieceSize())
     )
-
-
-def _write(model_file: str, vocab_file: str, model: bytes):
-    """Puts both files in their places; the model, which others wait for, comes last."""
-    import tensorflow.compat.v1 as tf
-
     with files.atomic_path(model_file) as temporary:
         with tf.io.gfile.GFile(temporary, "wb") as stream:
             stream.write(model)
-        files.atomic_write_text(vocab_file, _vocab_text(model))
-
-
-def _refuse_existing(paths: Iterable[str], overwrite: bool):
-    """Guards the vocabulary that some model may already depend on."""
-    import tensorflow.compat.v1 as tf
-
-    for path in paths:
-        if not overwrite and tf.io.gfile.exists(path):
-            raise ValueError(
-                f"'{path}' exists. Models trained with it need it as it is: choose another "
-                "--model_prefix, or replace it by --overwrite."
-            )
+        files.atomic_write_text(vocab_file, vocab)
 
 
 def train(
@@ -277,12 +254,19 @@ def train(
         cannot give, or output files that are there already.
     """
     model_file, vocab_file = f"{model_prefix}.model", f"{model_prefix}.vocab"
-    _refuse_existing((model_file, vocab_file), overwrite)
+    import tensorflow.compat.v1 as tf
+
+    for path in (model_file, vocab_file):
+        if not overwrite and tf.io.gfile.exists(path):
+            raise ValueError(
+                f"'{path}' exists. Models trained with it need it as it is: choose another "
+                "--model_prefix, or replace it by --overwrite."
+            )
     paths = text_documents.find_files(input_file, "input_file")
     total = _count_sentences(paths, text_field)
     used = min(total, input_sentence_size)
     _LOGGER.info(
-        "Training %d pieces on %d of %d sentences in %d files.", vocab_size, used, total, len(paths)
+        "Training %d tokens on %d of %d sentences in %d files.", vocab_size, used, total, len(paths)
     )
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
@@ -292,27 +276,18 @@ def train(
         settings = {"vocab_size": vocab_size, "character_coverage": character_coverage}
         model = _train_on(folder, settings)
     _write(model_file, vocab_file, model)
+    # Loaded as any other command will load it.
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=model_file)
-    quality = _quality(tokenizer, sample)
-    _LOGGER.info(
-        "Wrote %s and .vocab: %d pieces after %.0f seconds. They hold %.2f characters each on "
-        "average, and %.3f%% of the pieces of a text like this are unknown.",
-        model_file,
-        len(tokenizer.vocab),
-        time.time() - start,
-        quality.characters_per_piece,
-        100 * quality.unknown_share,
-    )
-    return TrainedVocabulary(model_file, vocab_file, len(tokenizer.vocab), total, used, quality)
-
-
-def _quality(tokenizer: tokenization.FullTokenizer, sample: Sequence[str]) -> Quality:
-    """Cuts prepared text with what was written, loaded as any other command will load it."""
     ids = [index for text in sample for index in tokenizer.sp_model.EncodeAsIds(text)]
-    return Quality(
-        characters_per_piece=sum(map(len, sample)) / max(1, len(ids)),
-        unknown_share=ids.count(tokenizer.sp_model.unk_id()) / max(1, len(ids)),
+    characters = sum(map(len, sample)) / max(1, len(ids))
+    unknown = ids.count(tokenizer.sp_model.unk_id()) / max(1, len(ids))
+    size = len(tokenizer.vocab)
+    _LOGGER.info(
+        f"Wrote {model_file} and .vocab: {size} tokens after {time.time() - start:.0f} seconds. "
+        f"They hold {characters:.2f} characters each on average, and {unknown:.3%} of the tokens "
+        "of a text like this are unknown."
     )
+    return TrainedVocabulary(model_file, vocab_file, size, total, used, characters, unknown)
 
 
 _OTHER_FLAGS: Tuple[Tuple[Any, ...], ...] = (

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every flag of every script is heard: it changes a result, a file or the log, or is refused.
 
-HEARD has an entry for each flag of each script, which is one of
+HEARD has an entry for each flag of each script. Most are probes, written as words:
 
-    "=value"               the script is probed with the flag and without it, see flag_probes
-    ("mode", "=value")     the same with the arguments of another mode of the script
-    Number("0.0123")       the number is found in the graph or its hooks; one probe for a script
-    "tests/x.py::test_y"   a test that fails if the flag has no effect
-    "run_squad_v1"         the other script has the flag too, and the same function reads it
+    name=value         the script is run with the flag and without it, see flag_probes
+    mode:name=value    the same with the arguments of another mode of the script
+    name~0.0123        the number is found in the graph or its hooks; one probe for a script
 
+and the others say who else probes the flag: "tests/x.py::test_y", a test that fails if the flag has
+no effect, or "run_squad_v1", a script that has the flag too, where the same function reads it.
 In values and modes {work} is the folder that is looked at.
 """
 
@@ -43,292 +43,199 @@ class Number(NamedTuple):
     value: str
 
 
-NOWHERE = "=/nowhere"
-MODEL = dict.fromkeys(["albert_dir", "albert_config_file", "init_checkpoint"], NOWHERE)
-MODULE = {"albert_hub_module_handle": NOWHERE}
-TEXT = {
-    "spm_model_file": NOWHERE,
-    "vocab_file": ("no vocabulary", NOWHERE),
-    "do_lower_case": "=false",
-}
+def probes(text):
+    """Flag -> (mode or None, "=value") or Number, of the words of a text."""
+    found = {}
+    for word in text.split():
+        if "~" in word:
+            name, value = word.split("~")
+            found[name] = Number(value)
+        else:
+            name, value = word.split("=", 1)
+            mode, _, name = name.rpartition(":")
+            found[name] = (mode or None, f"={value}")
+    return found
+
+
+MODEL = probes("albert_dir=/nowhere albert_config_file=/nowhere init_checkpoint=/nowhere")
+MODULE = probes("albert_hub_module_handle=/nowhere")
+TEXT = probes("spm_model_file=/nowhere no_vocabulary:vocab_file=/nowhere do_lower_case=false")
 TRAINING = {
     **MODEL,
-    "do_train": "=false",
-    "max_seq_length": "=31",
-    "train_batch_size": "=4",
-    "optimizer": "=lamb",
-    "learning_rate": Number("0.0123"),
-    "precision": "=bfloat16",
-    "recompute": "=true",
-    "use_xla": "=true",
-    "gradient_accumulation_steps": "=2",
-    "seed": Number("4711"),
-    "log_steps": Number("73"),
-    "save_checkpoints_steps": Number("59"),
-    "save_checkpoints_minutes": "=7",
-    "wait_for_checkpoints_minutes": ("waiting", "=1e-9"),
-    "distribution_strategy": "=multi_worker",
-    "worker_patience_seconds": "=7",
-    "num_devices": "=2",
-    "output_dir": "={work}/elsewhere",
-    "use_tpu": ("named TPU", "=false"),
-    "tpu_name": ("TPU", "=cloud"),
-    "tpu_zone": ("named TPU", "=here"),
-    "gcp_project": ("named TPU", "=mine"),
-    "num_tpu_cores": ("named TPU", "=3"),
-    "iterations_per_loop": ("TPU", "=77"),
-    "master": "=grpc://nowhere:1",
+    **probes("""
+        do_train=false max_seq_length=31 train_batch_size=4 optimizer=lamb learning_rate~0.0123
+        precision=bfloat16 recompute=true use_xla=true gradient_accumulation_steps=2 seed~4711
+        log_steps~73 save_checkpoints_steps~59 save_checkpoints_minutes=7
+        waiting:wait_for_checkpoints_minutes=1e-9 distribution_strategy=multi_worker
+        worker_patience_seconds=7 num_devices=2 output_dir={work}/elsewhere named_TPU:use_tpu=false
+        TPU:tpu_name=cloud named_TPU:tpu_zone=here named_TPU:gcp_project=mine
+        named_TPU:num_tpu_cores=3 TPU:iterations_per_loop=77 master=grpc://nowhere:1
+    """),
 }
+# One road of all fine-tuning reads these.
 FINE_TUNING = {
     **TRAINING,
     **MODULE,
     **TEXT,
-    "do_predict": ("predict", "=false"),
-    "predict_batch_size": ("predict", "=3"),
-    "num_train_epochs": "=2",
-    "warmup_proportion": "=0.2",
-    "layerwise_lr_decay": Number("0.87"),
-    "padding": "=max",
-    "cached_dir": "={work}/cache",
-    "checkpoint": ("predict", NOWHERE),
+    **probes("""
+        predict:do_predict=false predict:predict_batch_size=3 num_train_epochs=2
+        warmup_proportion=0.2 layerwise_lr_decay~0.87 padding=max cached_dir={work}/cache
+        predict:checkpoint=/nowhere
+    """),
 }
-STEPS = {
-    "train_step": Number("7321"),
-    "warmup_step": Number("137"),
-    "data_dir": NOWHERE,
-    "do_eval": ("eval", "=false"),
-    "eval_batch_size": ("eval", "=3"),
-}
-OF_WHOLE_RUNS = "tests/test_run_squad.py::test_answers_and_checkpoints_are_as_many_as_the_flags_say"
-SQUAD = {
-    **FINE_TUNING,
-    "train_file": NOWHERE,
-    "predict_file": ("predict", NOWHERE),
-    "train_feature_file": "={work}/features",
-    "predict_feature_file": ("predict", "={work}/features"),
-    "predict_feature_left_file": ("predict", "={work}/left"),
-    "doc_stride": "=3",
-    "max_query_length": "=3",
-    "max_misaligned_answers": ("moved", "=1"),
-    "export_dir": ("idle", "={work}/export"),
-    **dict.fromkeys(["n_best_size", "max_answer_length", "keep_checkpoint_max"], OF_WHOLE_RUNS),
-}
+STEPS = probes("train_step~7321 warmup_step~137 eval:do_eval=false eval:eval_batch_size=3")
+SQUAD = probes("""
+    train_file=/nowhere predict:predict_file=/nowhere train_feature_file={work}/features
+    predict:predict_feature_file={work}/features predict:predict_feature_left_file={work}/left
+    doc_stride=3 max_query_length=3 moved:max_misaligned_answers=1 idle:export_dir={work}/export
+""")
+SQUAD_RUNS = ["n_best_size", "max_answer_length", "keep_checkpoint_max"]
 DATA = {
     **TEXT,
-    "input_file": NOWHERE,
-    "input_file_mode": ("bad", "=rb"),
-    "text_field": ("json", "=other"),
-    "split_sentences": "=true",
-    "language": "=zh",
-    "user_dictionary": ("Chinese", NOWHERE),
-    "output_file": "={work}/elsewhere",
-    "masked_lm_prob": "=0.3",
-    "max_predictions_per_seq": "=2",
-    "ngram": "=1",
-    "favor_shorter_ngram": "=false",
-    "do_whole_word_mask": "=false",
-    "word_start": "=underline",
-    "do_permutation": "=true",
-    "max_seq_length": "=24",
-    "short_seq_prob": "=0.9",
-    "dupe_factor": "=2",
-    "random_next_sentence": "=true",
-    "random_seed": "=5",
-    "overwrite": ("foreign", "=true"),
+    **probes("""
+        json:text_field=other split_sentences=true language=zh Chinese:user_dictionary=/nowhere
+        masked_lm_prob=0.3 max_predictions_per_seq=2 ngram=1 favor_shorter_ngram=false
+        do_whole_word_mask=false word_start=underline do_permutation=true max_seq_length=24
+        short_seq_prob=0.9 dupe_factor=2 random_next_sentence=true random_seed=5
+    """),
 }
+DATA_FILES = probes("""
+    input_file=/nowhere bad:input_file_mode=rb output_file={work}/elsewhere foreign:overwrite=true
+""")
 TEXTS = {
     **MODEL,
     **MODULE,
     **TEXT,
-    "max_seq_length": "=5",
-    "input_file": NOWHERE,
-    "columns": "=3",
-    "predict_batch_size": "=1",
-    "precision": "=bfloat16",
-    "output_file": "={work}/elsewhere",
+    **probes("""
+        max_seq_length=5 input_file=/nowhere columns=3 predict_batch_size=1 precision=bfloat16
+        output_file={work}/elsewhere
+    """),
 }
 RACE, PRETRAINING = "tests/test_run_race.py::", "tests/test_run_pretraining.py::"
+DOWNLOAD, SQUAD_TESTS = "tests/test_download_model.py::", "tests/test_run_squad.py::"
 
 HEARD = {
     "convert_checkpoint": {
-        "direction": "=nothere",
-        "input_dir": NOWHERE,
-        "output_dir": "={work}/other",
-        "albert_config_file": NOWHERE,
-        "init_checkpoint": NOWHERE,
-        "layout": "=google",
-        "head": "=encoder",
-        "approximate_gelu": "=true",
-        "pytorch_model_bin": "=true",
-        "huggingface_python": NOWHERE,
         **TEXT,
-        "vocab_file": NOWHERE,
+        **probes("""
+            direction=nothere input_dir=/nowhere output_dir={work}/other vocab_file=/nowhere
+            albert_config_file=/nowhere init_checkpoint=/nowhere layout=google head=encoder
+            approximate_gelu=true pytorch_model_bin=true huggingface_python=/nowhere
+        """),
     },
     "create_pretraining_data": {
         **DATA,
-        "num_processes": "=0",
-        "shuffle_window_mb": "=0",
-        "work_dir": "=/dev/null/work",
+        **DATA_FILES,
+        **probes("num_processes=0 shuffle_window_mb=0 work_dir=/dev/null/work"),
     },
-    "create_pretraining_data_beam": {**DATA, "num_shards": "=2"},
+    "create_pretraining_data_beam": {
+        **dict.fromkeys(DATA, "create_pretraining_data"),
+        **DATA_FILES,
+        **probes("num_shards=2"),
+    },
     "download_model": {
-        "name": "=nothere",
-        "list": "=true",
+        **probes("name=nothere list=true"),
         **dict.fromkeys(
             ["base_url", "cache_dir"],
-            "tests/test_download_model.py::"
-            "test_the_command_prints_the_folder_and_the_flag_that_takes_it",
+            DOWNLOAD + "test_the_command_prints_the_folder_and_the_flag_that_takes_it",
         ),
         **dict.fromkeys(
             ["sha256", "size_limit_gb", "time_limit_minutes"],
-            "tests/test_download_model.py::test_limits_and_the_hash_are_those_of_the_flags",
+            DOWNLOAD + "test_limits_and_the_hash_are_those_of_the_flags",
         ),
     },
-    "embed": {**TEXTS, "pooling": "=mean", "layer": ("tokens", "=1")},
+    "embed": {**TEXTS, **probes("pooling=mean tokens:layer=1")},
     "export_checkpoints": {
-        "albert_directory": NOWHERE,
-        "checkpoint_name": "=nothere",
-        "export_path": "={work}/other/",
         **TEXT,
-        "vocab_file": NOWHERE,
+        **probes("""
+            albert_directory=/nowhere checkpoint_name=nothere export_path={work}/other/
+            vocab_file=/nowhere
+        """),
     },
-    "export_to_tfhub": {
-        "albert_directory": NOWHERE,
-        "export_path": "={work}/other",
-        "checkpoint_name": "=nothere",
-        "config_name": "=nothere",
-        "spm_model_name": "=nothere",
-        "spm_vocab_name": "=nothere",
-        "vocab_file": "=nothere",
-        "do_lower_case": "=false",
-        "use_einsum": "=false",
-        "format": "=tf2",
-    },
-    "fill_mask": {**TEXTS, "text": ("one", "=a [MASK]"), "count": "=2"},
-    "plan": {
-        "name": "=large_v2",
-        "albert_config_file": NOWHERE,
-        "albert_dir": NOWHERE,
-        "list": "=true",
-        "json": "=true",
-        "task": "=race",
-        "max_seq_length": "=12",
-        "batch": "=2",
-        "max_predictions_per_seq": "=2",
-        "num_labels": ("labels", "=7000"),
-        "precision": "=bfloat16",
-        "recompute": "=true",
-        "gradient_accumulation_steps": "=2",
-        "memory_gb": "=3",
-        "runtime_gb": "=1",
-    },
-    "predict": {
-        "model_dir": NOWHERE,
-        "checkpoint": NOWHERE,
-        "input_file": NOWHERE,
-        "text_a": ("one", "=the bird"),
-        "text_b": ("one", "=the bird"),
-        "columns": "=1",
-        "output_file": "={work}/elsewhere",
-        "output_format": "=tsv",
-        "predict_batch_size": "=1",
-        "precision": "=bfloat16",
-    },
+    "export_to_tfhub": probes("""
+        albert_directory=/nowhere export_path={work}/other checkpoint_name=nothere
+        config_name=nothere spm_model_name=nothere spm_vocab_name=nothere vocab_file=nothere
+        do_lower_case=false use_einsum=false format=tf2
+    """),
+    "fill_mask": {**dict.fromkeys(TEXTS, "embed"), **probes("one:text=a[MASK] count=2")},
+    "plan": probes("""
+        name=large_v2 albert_config_file=/nowhere albert_dir=/nowhere list=true json=true task=race
+        max_seq_length=12 batch=2 max_predictions_per_seq=2 labels:num_labels=7000
+        precision=bfloat16 recompute=true gradient_accumulation_steps=2 memory_gb=3 runtime_gb=1
+    """),
+    "predict": probes("""
+        model_dir=/nowhere checkpoint=/nowhere input_file=/nowhere one:text_a=bird one:text_b=bird
+        columns=1 output_file={work}/elsewhere output_format=tsv predict_batch_size=1
+        precision=bfloat16
+    """),
     "run_classifier": {
         **FINE_TUNING,
         **STEPS,
-        "task_name": "=nothere",
-        "predict_file": ("predict", NOWHERE),
-        "export_dir": ("idle", "={work}/export"),
-        "threshold_to_export": ("export", "=0.3"),
+        **probes("""
+            data_dir=/nowhere task_name=nothere predict:predict_file=/nowhere
+            idle:export_dir={work}/export export:threshold_to_export=0.3 own:text_a_column=nothere
+            own:text_b_column=nothere own:label_column=nothere own:task_file=nothere
+            own:guid_column=nothere own:train_file=nothere own:labels=nothere own:metric=nothere
+            own:metrics=nothere own:header=false own_eval:dev_file=nothere
+            own_predict:test_file=nothere
+        """),
         "keep_checkpoint_max": "tests/test_run_classifier.py::"
         "test_pruning_waits_for_evaluation_and_spares_what_another_process_trained",
-        **dict.fromkeys(["text_a_column", "text_b_column", "label_column"], ("own", "=nothere")),
-        **dict.fromkeys(["task_file", "guid_column", "train_file"], ("own", "=nothere")),
-        **dict.fromkeys(["labels", "metric", "metrics"], ("own", "=nothere")),
-        "header": ("own", "=false"),
-        "dev_file": ("own eval", "=nothere"),
-        "test_file": ("own predict", "=nothere"),
     },
     "run_pretraining": {
         **TRAINING,
-        "optimizer": "=adamw",
-        "input_file": NOWHERE,
-        "eval_file": ("eval", NOWHERE),
-        "do_eval": ("eval", "=false"),
-        "eval_batch_size": ("eval", "=3"),
+        **probes("""
+            optimizer=adamw input_file=/nowhere eval:eval_file=/nowhere eval:do_eval=false
+            eval:eval_batch_size=3 max_predictions_per_seq=2 num_train_steps~7321
+            num_warmup_steps~137 start_warmup_step~11 poly_power~1.7 masked_lm_budget=0.3
+            spm_model_file=/nowhere vocab_file=/nowhere keep_checkpoint_max=9
+        """),
         "eval_untrained": PRETRAINING + "test_damage_stops_neither_training_nor_evaluation",
         "max_eval_steps": PRETRAINING + "test_without_an_evaluation_file_the_input_is_evaluated",
-        "max_predictions_per_seq": "=2",
-        "num_train_steps": Number("7321"),
-        "num_warmup_steps": Number("137"),
-        "start_warmup_step": Number("11"),
-        "poly_power": Number("1.7"),
-        "masked_lm_budget": "=0.3",
         "init_from_group0": PRETRAINING + "test_every_group_can_start_from_the_one_group",
-        "spm_model_file": NOWHERE,
-        "vocab_file": NOWHERE,
-        "keep_checkpoint_max": "=9",
     },
     "run_race": {
-        **FINE_TUNING,
-        **STEPS,
-        "task_name": "=other",
-        "max_qa_length": "=9",
-        "dropout_prob": Number("0.37"),
-        "high_only": "=true",
-        "middle_only": "=true",
-        "train_file": "={work}/features",
-        "predict_file": ("predict", "={work}/features"),
-        "eval_file": ("eval", "={work}/features"),
+        **dict.fromkeys([*FINE_TUNING, *STEPS], "run_classifier"),
+        **probes("""
+            data_dir=/nowhere task_name=other max_qa_length=9 dropout_prob~0.37 high_only=true
+            middle_only=true train_file={work}/features predict:predict_file={work}/features
+            eval:eval_file={work}/features
+        """),
         "num_keep_checkpoint": RACE
         + "test_checkpoints_beyond_the_newest_go_once_they_are_evaluated",
     },
-    "run_squad_v1": {**SQUAD, "use_einsum": "=false"},
+    "run_squad_v1": {
+        **dict.fromkeys(FINE_TUNING, "run_classifier"),
+        **SQUAD,
+        **probes("use_einsum=false"),
+        **dict.fromkeys(
+            SQUAD_RUNS,
+            SQUAD_TESTS + "test_answers_and_checkpoints_are_as_many_as_the_flags_say",
+        ),
+    },
     "run_squad_v2": {
-        **dict.fromkeys(SQUAD, "run_squad_v1"),
-        "dropout_prob": Number("0.37"),
-        "start_n_top": ("predict", "=3"),
-        "end_n_top": ("predict", "=3"),
-        "null_score_diff_threshold": "tests/test_run_squad.py::"
-        "test_a_named_threshold_decides_and_empty_answers_are_noticed",
+        **dict.fromkeys([*FINE_TUNING, *SQUAD, *SQUAD_RUNS], "run_squad_v1"),
+        **probes("dropout_prob~0.37 predict:start_n_top=3 predict:end_n_top=3"),
+        "null_score_diff_threshold": SQUAD_TESTS
+        + "test_a_named_threshold_decides_and_empty_answers_are_noticed",
     },
     "sweep": {
         **MODEL,
         **MODULE,
         **TEXT,
-        "vocab_file": NOWHERE,
-        "model_dir": NOWHERE,
-        "data_dir": NOWHERE,
-        "output_dir": "={work}/other",
-        "suite": "=clue",
-        "tasks": "=cola",
-        "seeds": "=3",
-        "do_predict": "=false",
+        **probes("""
+            vocab_file=/nowhere model_dir=/nowhere data_dir=/nowhere output_dir={work}/other
+            suite=clue tasks=cola seeds=3 do_predict=false max_seq_length=31 train_batch_size=4
+            train_step=9 warmup_step=2 warmup_proportion=0.5 num_train_epochs=2 learning_rate=0.1
+            save_checkpoints_steps=7 precision=bfloat16 padding=max run_flags=--recompute
+        """),
         "dry_run": "tests/test_sweep.py::test_a_dry_run_shows_the_commands_and_starts_none",
-        "max_seq_length": "=31",
-        "train_batch_size": "=4",
-        "train_step": "=9",
-        "warmup_step": "=2",
-        "warmup_proportion": "=0.5",
-        "num_train_epochs": "=2",
-        "learning_rate": "=0.1",
-        "save_checkpoints_steps": "=7",
-        "precision": "=bfloat16",
-        "padding": "=max",
-        "run_flags": "=--recompute",
     },
-    "train_vocab": {
-        "input_file": NOWHERE,
-        "model_prefix": "={work}/other",
-        "vocab_size": "=201",
-        "do_lower_case": "=false",
-        "input_sentence_size": "=40",
-        "character_coverage": "=0.98",
-        "seed": "=1",
-        "overwrite": ("foreign", "=true"),
-        "text_field": ("json", "=other"),
-    },
+    "train_vocab": probes("""
+        input_file=/nowhere model_prefix={work}/other vocab_size=201 do_lower_case=false
+        input_sentence_size=40 character_coverage=0.98 seed=1 foreign:overwrite=true
+        json:text_field=other
+    """),
 }
 
 # ---------------------------------------------------------------------------------------------
@@ -341,9 +248,9 @@ def training_modes(base, train, **modes):
     named = [*train, "--use_tpu", "--tpu_name=t"]
     return {
         "train": train,
-        "no vocabulary": [*train, "--spm_model_file="],
+        "no_vocabulary": [*train, "--spm_model_file="],
         "TPU": [*train, "--use_tpu"],
-        "named TPU": named,
+        "named_TPU": named,
         **modes,
     }
 
@@ -389,8 +296,8 @@ def classifier(folder):
         idle=done,
         export=[*done, "--export_dir={work}/export"],
         own=[*base, *own, "--do_train", "--nouse_xla"],
-        **{"own eval": [*base, *own, "--do_eval", "--output_dir={work}/done"]},
-        **{"own predict": [*base, *own, "--do_predict", "--output_dir={work}/done"]},
+        own_eval=[*base, *own, "--do_eval", "--output_dir={work}/done"],
+        own_predict=[*base, *own, "--do_predict", "--output_dir={work}/done"],
     )
 
 
@@ -399,13 +306,11 @@ def race(folder):
     base = [*encoder_flags(folder), f"--data_dir={folder}", "--max_seq_length=32"]
     base += ["--max_qa_length=16"]
     done = [*base, "--output_dir={work}/done", "--nodo_train"]
-    return training_modes(
-        base,
-        ["--train_step=40", "--warmup_step=3", "--nodo_eval"],
-        eval=done,
-        predict=[*done, "--do_predict", "--nodo_eval"],
-        waiting=[*base, "--nodo_train"],
-    )
+    return {
+        "train": [*base, "--train_step=40", "--warmup_step=3", "--nodo_eval", "--nouse_xla"],
+        "eval": done,
+        "predict": [*done, "--do_predict", "--nodo_eval"],
+    }
 
 
 def squad(folder):
@@ -419,16 +324,14 @@ def squad(folder):
     moved = json.loads((folder / "squad.json").read_text(encoding="utf-8"))
     moved["data"][0]["paragraphs"][0]["qas"][0]["answers"][0]["answer_start"] = 5
     (folder / "moved.json").write_text(json.dumps(moved), encoding="utf-8")
-    train = ["--do_train", "--num_train_epochs=20", "--doc_stride=8"]
+    train = [*base, "--do_train", "--num_train_epochs=20", "--doc_stride=8", "--nouse_xla"]
     done = [*base, "--output_dir={work}/done"]
-    return training_modes(
-        base,
-        train,
-        predict=[*done, "--do_predict"],
-        waiting=[*base, "--do_predict"],
-        idle=done,
-        moved=[*base, *train, f"--train_file={folder}/moved.json"],
-    )
+    return {
+        "train": train,
+        "predict": [*done, "--do_predict"],
+        "idle": done,
+        "moved": [*train, f"--train_file={folder}/moved.json"],
+    }
 
 
 def pretraining(folder):
@@ -471,7 +374,7 @@ def texts(folder):
     files = [*place, *named, f"--spm_model_file={model}/30k-clean.model"]
     return {
         "texts": files,
-        "no vocabulary": [*place, *named],
+        "no_vocabulary": [*place, *named],
         "tokens": [*files, "--pooling=first"],
         "one": [*named, f"--spm_model_file={model}/30k-clean.model", "--output_file={work}/out"],
     }
@@ -521,7 +424,7 @@ def records(folder):
     spm = [*base, f"--spm_model_file={classification_data.VOCABULARY}"]
     return {
         "text": spm,
-        "no vocabulary": base,
+        "no_vocabulary": base,
         "json": [*spm, f"--input_file={folder}/a.jsonl"],
         "bad": [*spm, f"--input_file={folder}/bad.txt"],
         "Chinese": [*spm, "--language=zh"],
@@ -590,17 +493,15 @@ def test_every_flag_has_its_entry(script):
 
 
 def test_the_tests_that_entries_name_are_there():
-    entries = [(name, entry) for table in HEARD.values() for name, entry in table.items()]
-    for flag, entry in {item for item in entries if is_elsewhere(item[1])}:
+    entries = {item for table in HEARD.values() for item in table.items()}
+    for flag, entry in entries:
+        if not isinstance(entry, str):
+            continue
         file, _, name = entry.partition("::")
         if name:
             assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), entry
         else:
             assert flag in HEARD[entry]
-
-
-def is_elsewhere(entry):
-    return isinstance(entry, str) and not entry.startswith("=")
 
 
 class Probed:
@@ -630,11 +531,10 @@ class Probed:
                 assert self._script.outcome(self._modes[mode]) == self._seen[mode]
         return self._seen[mode]
 
-    def hears(self, name, entry):
-        mode, value = entry if isinstance(entry, tuple) else (self._first, entry)
+    def hears(self, name, mode, value):
         flag = f"--{name}{self._filled(value)}"
         without = self.without(mode)
-        with_it = self._script.outcome([*self._modes[mode], flag])
+        with_it = self._script.outcome([*self._modes[mode or self._first], flag])
         return flag_probes.is_heard(flag, without, with_it)
 
     def found(self, values):
@@ -654,13 +554,13 @@ def test_every_flag_is_heard(script, tmp_path):
     if script == "create_pretraining_data_beam":
         pytest.importorskip("apache_beam")
     probed = Probed(script, tmp_path)
-    table = {name: entry for name, entry in HEARD[script].items() if not is_elsewhere(entry)}
+    table = {name: entry for name, entry in HEARD[script].items() if not isinstance(entry, str)}
     values = {name: entry.value for name, entry in table.items() if isinstance(entry, Number)}
     if values:
         assert probed.found(values) == list(values)
     unheard = [
         name
         for name, entry in table.items()
-        if name not in values and not probed.hears(name, entry)
+        if name not in values and not probed.hears(name, *entry)
     ]
     assert unheard == []

@@ -21,9 +21,9 @@ from albert import (
     run_squad_v1,
     run_squad_v2,
 )
-from albert.util import files
+from albert.data import record_files
 from albert.util import flags as flags_lib
-from tests.support import classification_data, pretraining_records, race_data, squad_data
+from tests.support import classification_data, pretraining_records, squad_data
 
 FLAGS = flags.FLAGS
 SCRIPTS = (
@@ -98,12 +98,9 @@ def test_what_is_set_is_heard_by_every_script():
         assert heard(script, *expected) == expected
 
 
-def test_a_value_that_was_set_may_be_a_scripts_default_elsewhere():
+def test_a_default_of_another_script_or_none_can_be_set():
     FLAGS.learning_rate = FLAGS["learning_rate"].default
     assert heard(run_race, "learning_rate") == heard(run_squad_v1, "learning_rate")
-
-
-def test_none_can_be_set():
     FLAGS.masked_lm_budget = None
     assert heard(run_pretraining, "masked_lm_budget") == {"masked_lm_budget": None}
 
@@ -223,18 +220,23 @@ def test_pretraining_by_flags_trains_and_evaluates_with_the_published_batch(tmp_
     assert checkpoints | {"eval_results.txt", "checkpoint"} <= written
 
 
-def test_data_creation_by_flags_writes_records(tmp_path):
-    set_flags(
-        input_file=CORPUS,
-        output_file=str(tmp_path / "records"),
-        vocab_file=str(squad_data.FIXTURES / "wordpiece_vocab.txt"),
-        max_seq_length=32,
-        max_predictions_per_seq=5,
-        dupe_factor=1,
-        num_processes=1,
-    )
+def test_data_creation_by_flags_or_a_command_line_writes_records(tmp_path):
+    values = {
+        "input_file": CORPUS,
+        "output_file": str(tmp_path / "records"),
+        "spm_model_file": str(classification_data.VOCABULARY),
+        "max_seq_length": 32,
+        "max_predictions_per_seq": 5,
+        "dupe_factor": 1,
+        "num_processes": 1,
+    }
+    set_flags(**values)
     create_pretraining_data.main([])
-    assert files.count_records(str(tmp_path / "records")) > 0
+    assert record_files.count_records(str(tmp_path / "records")) > 0
+    values["output_file"] = str(tmp_path / "more")
+    arguments = [f"--{name}={value}" for name, value in values.items()]
+    create_pretraining_data.main(FLAGS(["program", *arguments]))  # as app.run does
+    assert record_files.count_records(str(tmp_path / "more")) > 0
 
 
 def test_pretraining_and_data_creation_check_what_flags_name(tmp_path):
@@ -247,9 +249,7 @@ def test_pretraining_and_data_creation_check_what_flags_name(tmp_path):
         run_pretraining.main(None)
 
 
-@pytest.fixture
-def _fine_tuning(tmp_path):
-    """FLAGS for a tiny model."""
+def test_fine_tuning_scripts_check_what_flags_name(tmp_path):
     set_flags(
         albert_config_file=classification_data.write_config(tmp_path),
         spm_model_file=str(classification_data.VOCABULARY),
@@ -257,39 +257,16 @@ def _fine_tuning(tmp_path):
         max_seq_length=32,
         train_batch_size=2,
         train_step=1,
+        data_dir=str(tmp_path / "none"),
+        task_name="mrpc",
     )
-
-
-@pytest.mark.usefixtures("_fine_tuning")
-def test_fine_tuning_scripts_check_what_flags_name(tmp_path):
-    FLAGS.data_dir = str(tmp_path / "none")
-    FLAGS.task_name = "mrpc"
     with pytest.raises(ValueError, match="Nothing to do"):
         run_classifier.main(None)
     set_flags(do_train=True, max_qa_length=16)
     for script in (run_classifier, run_race):
         with pytest.raises(ValueError, match="none"):
             script.main(None)
-    FLAGS.train_file = str(tmp_path / "none.json")
-    FLAGS.max_query_length = 8
+    set_flags(train_file=str(tmp_path / "none.json"), max_query_length=8)
     for script in (run_squad_v1, run_squad_v2):
         with pytest.raises(ValueError, match="none.json"):
             script.main(None)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_fine_tuning")
-def test_fine_tuning_by_flags_trains(tmp_path):
-    race_data.write_race(tmp_path, passages=1)
-    set_flags(data_dir=str(tmp_path), do_eval=False, max_qa_length=16)
-    run_race.main(None)
-    assert (tmp_path / "out" / "model.ckpt-1.index").exists()
-
-
-def test_a_launcher_of_ones_own_takes_the_command_line(tmp_path):
-    arguments = [f"--input_file={CORPUS}", f"--spm_model_file={classification_data.VOCABULARY}"]
-    arguments += [f"--output_file={tmp_path / 'records'}", "--max_seq_length=32"]
-    arguments += ["--max_predictions_per_seq=5", "--dupe_factor=1", "--num_processes=1"]
-    # What app.run does.
-    create_pretraining_data.main(FLAGS(["program", *arguments]))
-    assert files.count_records(str(tmp_path / "records")) > 0

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from albert import predict, predictor
+from albert.data import text_lines
 from albert.util import flags as flags_lib
-from albert.util import text_lines
 from tests.support import fine_tuned_models as models
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]

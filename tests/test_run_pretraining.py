@@ -1,10 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The script run_pretraining: flags, training, evaluation, and what it says to mistakes."""
+"""The script run_pretraining: flags, training, evaluation, and messages for mistakes."""
 
 import json
 import logging
-import pathlib
 import re
 import shutil
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import create_pretraining_data, modeling, run_pretraining
+from albert import run_pretraining
 from albert.data import batches as input_pipeline
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks as training_hooks
@@ -20,8 +19,6 @@ from albert.util import flags as flags_lib
 from albert.util import runtime as precision
 from tests.support import damaged_files, other_runtime
 from tests.support import pretraining_records as records
-
-ALBERT = pathlib.Path(__file__).resolve().parents[1] / "albert"
 
 
 @pytest.fixture(scope="module")
@@ -107,14 +104,6 @@ def test_the_published_required_flags_are_required(missing):
         flags_lib.parse(run_pretraining.define_flags, [f"--{name}=x" for name in sorted(names)])
 
 
-def test_the_scripts_can_be_used_in_one_program():
-    both = flags_lib.flags.FlagValues()
-    run_pretraining.define_flags(both)
-    other = flags_lib.flags.FlagValues()
-    create_pretraining_data.define_flags(other)
-    assert "max_seq_length" in both and "max_seq_length" in other
-
-
 # ---------------------------------------------------------------------------------------------
 # Training and evaluation.
 
@@ -133,51 +122,24 @@ def test_one_command_trains_and_evaluates(data, trained):
     assert steps_in(folder) == [0, 3, 6]
     assert [result.step for result in outcome.evaluation.results] == [3, 6]
     assert outcome.evaluation.best_checkpoint == str(folder / "model.ckpt-best")
-    assert (folder / "model.ckpt-best.index").exists()
-    assert (folder / "training_curve.csv").exists()
+    for name in ("model.ckpt-best.index", "training_curve.csv"):
+        assert (folder / name).exists()
     config = json.loads((folder / "albert_config.json").read_text(encoding="utf-8"))
     assert config["hidden_size"] == 16
-
-
-def test_results_have_the_published_names_and_format(trained):
-    lines = (trained[0] / "eval_results.txt").read_text(encoding="utf-8").splitlines()
-    assert [line.split(" = ")[0] for line in lines[-6:]] == [
-        "global_step",
-        "loss",
-        "masked_lm_accuracy",
-        "masked_lm_loss",
-        "sentence_order_accuracy",
-        "sentence_order_loss",
-    ]
-    assert lines[-6] == "global_step = 6"
-    assert all(np.isfinite(float(line.split(" = ")[1])) for line in lines)
-
-
-def test_evaluation_reads_the_evaluation_file(data, trained, tmp_path):
-    content = json.loads((trained[0] / "eval_results.json").read_text(encoding="utf-8"))
+    # Results have the published names and format.
+    lines = (folder / "eval_results.txt").read_text(encoding="utf-8").splitlines()
+    results = dict(line.split(" = ") for line in lines[-6:])
+    means = ["masked_lm_accuracy", "masked_lm_loss"]
+    means += ["sentence_order_accuracy", "sentence_order_loss"]
+    assert list(results) == ["global_step", "loss", *means]
+    assert results["global_step"] == "6" and np.isfinite(list(map(float, results.values()))).all()
+    # They are of the evaluation file: ten records in batches of four, of which each counts once.
+    content = json.loads((folder / "eval_results.json").read_text(encoding="utf-8"))["fingerprint"]
+    (file,) = content["files"]
     size = (data / "eval.tf_record").stat().st_size
-    (file,) = content["fingerprint"]["files"]
-    assert (file["name"], file["size"]) == ("eval.tf_record", size)
-    # Ten records in batches of four: every record counts once.
-    assert content["fingerprint"]["batches"] == 3
-    accuracy = trained[1].evaluation.results[-1].metrics["sentence_order_accuracy"]
+    assert (file["name"], file["size"], content["batches"]) == ("eval.tf_record", size, 3)
+    accuracy = float(results["sentence_order_accuracy"])
     assert accuracy * 10 == pytest.approx(round(accuracy * 10), abs=1e-4)
-
-
-def test_an_evaluation_looks_at_the_files_it_reads_alone(data, tmp_path, monkeypatch):
-    paths = [records.write_records(tmp_path / f"{number}.tf_record", 5) for number in range(40)]
-    seen = {}
-
-    def evaluate_none(*_, fingerprint, **__):
-        seen.update(fingerprint)
-        return checkpoint_evaluator.EvaluationSummary([], None, None, [])
-
-    monkeypatch.setattr(checkpoint_evaluator, "evaluate_checkpoints", evaluate_none)
-    settings = settings_for(data, tmp_path, "--max_eval_steps=3")
-    config = modeling.AlbertConfig.from_json_file(settings.albert_config_file)
-    run_pretraining.evaluate(settings, config, paths)
-    assert [one["name"] for one in seen["files"]] == [f"{number}.tf_record" for number in range(3)]
-    assert seen["batches"] == 3
 
 
 @pytest.mark.slow
@@ -190,18 +152,16 @@ def test_without_an_evaluation_file_the_input_is_evaluated(data, tmp_path):
     assert [result.step for result in outcome.evaluation.results] == [1]
 
 
-def test_a_second_run_of_the_same_command_changes_nothing(data, trained, caplog):
+def test_a_second_run_of_the_same_command_changes_nothing(data, trained):
     folder, outcome = trained
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    with caplog.at_level(logging.INFO, logger="albert"):
-        # It does not wait either: the last checkpoint is there.
-        waiting = ["--do_eval", "--wait_for_checkpoints_minutes=60"]
-        again = run(data, folder, f"--eval_file={data / 'eval.tf_record'}", *waiting)
+    # It does not wait either: the last checkpoint is there.
+    waiting = ["--do_eval", "--wait_for_checkpoints_minutes=60"]
+    again = run(data, folder, f"--eval_file={data / 'eval.tf_record'}", *waiting)
     after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     assert before == after
     assert again.training is None
     assert again.evaluation.results == outcome.evaluation.results
-    assert "Nothing to train" in caplog.text and "Best of 2" in caplog.text
 
 
 @pytest.mark.slow
@@ -277,19 +237,16 @@ def strip_masks(source, target, *, vocabulary, ngram=2, last=records.VOCAB_SIZE)
     with input_pipeline.AtomicRecordWriter(str(target), fingerprint) as writer:
         for serialized in tf.python_io.tf_record_iterator(str(source)):
             example = tf.train.Example.FromString(serialized)
-            remove_masks(example.features.feature)
+            features = example.features.feature
+            ids = features["input_ids"].int64_list.value
+            places = features["masked_lm_positions"].int64_list.value
+            labels = features["masked_lm_ids"].int64_list.value
+            weights = features["masked_lm_weights"].float_list.value
+            for place, label, weight in zip(places, labels, weights):
+                ids[place] = label if weight else ids[place]
+            for name in ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights"):
+                del features[name]
             writer.write(example.SerializeToString())
-
-
-def remove_masks(features):
-    ids = features["input_ids"].int64_list.value
-    places = features["masked_lm_positions"].int64_list.value
-    labels = features["masked_lm_ids"].int64_list.value
-    weights = features["masked_lm_weights"].float_list.value
-    for place, label, weight in zip(places, labels, weights):
-        ids[place] = label if weight else ids[place]
-    for name in ("masked_lm_positions", "masked_lm_ids", "masked_lm_weights"):
-        del features[name]
 
 
 @pytest.fixture(scope="module")
@@ -309,96 +266,72 @@ def run_without_masks(data, without_masks, output_dir, *arguments):
 
 @pytest.mark.slow
 def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_evaluation(
-    data, without_masks, tmp_path, caplog
+    data, without_masks, tmp_path
 ):
     outcomes = []
     for number, seed in enumerate((1, 2)):
         flags = ["--masked_lm_budget=0.25", f"--seed={seed}", "--max_predictions_per_seq=4"]
         if number:  # of the first run's weights
             flags += [f"--init_checkpoint={tmp_path / '0' / 'model.ckpt-3'}", "--eval_untrained"]
-        with caplog.at_level(logging.INFO, logger="albert"):
-            outcomes.append(run_without_masks(data, without_masks, tmp_path / str(number), *flags))
+        outcomes.append(run_without_masks(data, without_masks, tmp_path / str(number), *flags))
     first, second = (outcome.evaluation.results for outcome in outcomes)
     assert first[-1].step == 3 and second[0].step == 0
     assert second[0].metrics["masked_lm_loss"] == pytest.approx(first[-1].metrics["masked_lm_loss"])
     assert first[-1].metrics["masked_lm_loss"] > 1.0
-    assert "20.0% of the " in caplog.text and "at most 4" in caplog.text
-    assert "the same in each evaluation" in caplog.text
 
 
 def test_records_without_masks_need_a_budget(data, without_masks, tmp_path):
-    with pytest.raises(ValueError, match="tf_record: the records hold no masks.*_budget="):
+    with pytest.raises(ValueError, match="tf_record.*--masked_lm_budget="):
         run_without_masks(data, without_masks, tmp_path)
 
 
 @pytest.mark.slow
 def test_evaluation_keeps_the_masks_of_records_that_have_some(data, without_masks, tmp_path):
     both = f"--eval_file={data / 'eval.tf_record'},{without_masks / 'eval.tf_record'}"
-    own = run_without_masks(data, without_masks, tmp_path / "a", "--masked_lm_budget=0.25")
-    start = [f"--init_checkpoint={tmp_path / 'a' / 'model.ckpt-3'}", "--masked_lm_budget=0.25"]
-    start.append("--eval_untrained")
+    budget, own = "--masked_lm_budget=0.25", f"--eval_file={data / 'eval.tf_record'}"
+    run_without_masks(data, without_masks, tmp_path / "a", budget)
+    start = [budget, f"--init_checkpoint={tmp_path / 'a' / 'model.ckpt-3'}", "--eval_untrained"]
 
     def loss(name, *flags):
         outcome = run_without_masks(data, without_masks, tmp_path / name, *start, *flags)
-        return outcome.evaluation.results[0].metrics
+        return outcome.evaluation.results[0].metrics["masked_lm_loss"]
 
-    masked = loss("b", f"--eval_file={data / 'eval.tf_record'}")
-    unmasked = own.evaluation.results[-1].metrics
-    mixed = loss("c", both)
-    lowest, highest = sorted([masked["masked_lm_loss"], unmasked["masked_lm_loss"]])
-    assert lowest < mixed["masked_lm_loss"] < highest
+    masked, unmasked, mixed = loss("b", own), loss("c"), loss("d", both)
+    assert min(masked, unmasked) < mixed < max(masked, unmasked)
 
 
-def test_files_with_other_masks_are_not_mixed(data, without_masks, tmp_path):
-    strip_masks(data / "train-1.tf_record", tmp_path / "other.tf_record", vocabulary=True, ngram=1)
-    files = f"--input_file={without_masks / 'train.tf_record'},{tmp_path / 'other.tf_record'}"
-    with pytest.raises(ValueError, match="created with other masks .*'ngram': "):
-        run(data, tmp_path / "out", files, "--masked_lm_budget=0.25", "--num_train_steps=1")
+def write_vocabulary(folder, specials, pieces):
+    path = folder / "vocab.txt"
+    path.write_text("\n".join([*specials, *pieces]), encoding="utf-8")
+    return f"--vocab_file={path}"
 
 
-def test_a_vocabulary_larger_than_the_model_is_refused(data, tmp_path):
-    file = tmp_path / "train.tf_record"
-    strip_masks(data / "train-0.tf_record", file, vocabulary=True, last=records.VOCAB_SIZE + 7)
-    flags = [f"--input_file={file}", "--masked_lm_budget=0.25", "--num_train_steps=1"]
-    with pytest.raises(ValueError, match="46.*vocab_size is 40"):
-        run(data, tmp_path / "out", *flags)
+def test_records_of_other_masks_or_vocabularies_are_refused(data, without_masks, tmp_path):
+    def refused(match, *files, more=()):
+        names = f"--input_file={','.join(map(str, files))}"
+        with pytest.raises(ValueError, match=match):
+            run(data, tmp_path / "out", names, "--masked_lm_budget=0.25", *more)
 
-
-@pytest.mark.slow
-def test_a_model_folder_needs_no_vocabulary(data, trained, tmp_path):
-    outcome = run(data, tmp_path, f"--albert_dir={trained[0]}", "--num_train_steps=1")
-    assert outcome.training.last_step == 1
-
-
-def test_two_vocabularies_and_budgets_out_of_range_are_refused(data, tmp_path):
-    with pytest.raises(ValueError, match="two vocabularies"):
-        run(data, tmp_path, "--vocab_file=a", "--spm_model_file=b")
-    for budget in ("15", "inf", "nan"):
-        with pytest.raises(ValueError, match="masked_lm_budget"):
-            settings_for(data, tmp_path, f"--masked_lm_budget={budget}")
+    masked, train = data / "train-1.tf_record", without_masks / "train.tf_record"
+    other, large = tmp_path / "other.tf_record", tmp_path / "large.tf_record"
+    strip_masks(masked, other, vocabulary=True, ngram=1)
+    refused("'ngram': ", train, other)
+    strip_masks(masked, large, vocabulary=True, last=records.VOCAB_SIZE + 7)
+    refused("46.*vocab_size is 40", large)
+    named = write_vocabulary(tmp_path, ["[PAD]", "[UNK]", "[MASK]", "[CLS]", "[SEP]"], ["a", "b"])
+    refused("2 of the one and 4 of the other", train, more=[named])
 
 
 @pytest.mark.slow
-def test_a_vocabulary_file_helps_where_the_sidecar_is_gone(data, tmp_path):
+def test_a_vocabulary_file_helps_where_the_metadata_is_gone(data, tmp_path):
     strip_masks(data / "train-0.tf_record", tmp_path / "train.tf_record", vocabulary=False)
     flags = [f"--input_file={tmp_path / 'train.tf_record'}", "--masked_lm_budget=0.25"]
     flags.append("--num_train_steps=1")
     with pytest.raises(ValueError, match="--vocab_file"):
         run(data, tmp_path / "a", *flags)
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    pieces += [f"p{number}" for number in range(records.FIRST_PIECE, records.VOCAB_SIZE)]
-    (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
-    outcome = run(data, tmp_path / "b", *flags, f"--vocab_file={tmp_path / 'vocab.txt'}")
-    assert outcome.training.last_step == 1
-
-
-def test_a_vocabulary_that_is_not_the_records_is_refused(data, tmp_path):
-    strip_masks(data / "train-0.tf_record", tmp_path / "train.tf_record", vocabulary=True)
-    pieces = ["[PAD]", "[UNK]", "[MASK]", "[CLS]", "[SEP]", "a", "b"]
-    (tmp_path / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
-    flags = [f"--input_file={tmp_path / 'train.tf_record'}", "--masked_lm_budget=0.25"]
-    with pytest.raises(ValueError, match="2 of the one and 4 of the other"):
-        run(data, tmp_path / "a", *flags, f"--vocab_file={tmp_path / 'vocab.txt'}")
+    pieces = [f"p{number}" for number in range(records.FIRST_PIECE, records.VOCAB_SIZE)]
+    named = write_vocabulary(tmp_path, ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], pieces)
+    assert run(data, tmp_path / "b", *flags, named).training.last_step == 1
 
 
 # ---------------------------------------------------------------------------------------------
@@ -407,8 +340,9 @@ def test_a_vocabulary_that_is_not_the_records_is_refused(data, tmp_path):
 
 @pytest.mark.slow
 def test_a_warm_start_takes_the_weights_and_says_so(data, trained, tmp_path, caplog):
+    """By --albert_dir, which needs no vocabulary here, too."""
     with caplog.at_level(logging.INFO, logger="albert"):
-        run(data, tmp_path, f"--init_checkpoint={trained[0]}", "--num_train_steps=1")
+        run(data, tmp_path, f"--albert_dir={trained[0]}", "--num_train_steps=1")
     assert "Warm start from" in caplog.text and "model.ckpt-best" in caplog.text
     source = tf.train.load_checkpoint(str(trained[0] / "model.ckpt-best"))
     target = tf.train.load_checkpoint(str(tmp_path / "model.ckpt-0"))
@@ -436,39 +370,25 @@ def test_every_group_can_start_from_the_one_group(data, trained, tmp_path):
         )
 
 
-def test_a_checkpoint_of_another_size_is_refused(data, trained, tmp_path):
-    with pytest.raises(ValueError, match="model.ckpt-6") as error:
-        run(
-            data,
-            tmp_path,
-            f"--albert_config_file={data / 'wide.json'}",
-            f"--init_checkpoint={trained[0] / 'model.ckpt-6'}",
-        )
-    assert "embedding_hidden_mapping_in/kernel" in str(error.value)
+def test_a_checkpoint_or_folder_of_another_size_is_refused(data, trained, tmp_path):
+    wide = f"--albert_config_file={data / 'wide.json'}"
+    with pytest.raises(ValueError, match="(?s)model.ckpt-6.*embedding_hidden_mapping_in/kernel"):
+        run(data, tmp_path, wide, f"--init_checkpoint={trained[0] / 'model.ckpt-6'}")
     assert steps_in(tmp_path) == [] and not (tmp_path / "albert_config.json").exists()
-
-
-def test_a_folder_of_another_model_is_refused(data, trained):
     with pytest.raises(ValueError, match="hidden_size was 16 and is 20"):
-        run(data, trained[0], f"--albert_config_file={data / 'wide.json'}")
+        run(data, trained[0], wide)
 
 
 @pytest.mark.slow
-def test_random_weights_are_a_function_of_the_seed_and_said_to_be_random(
-    data, trained, tmp_path, caplog
-):
-    name = "bert/pooler/dense/kernel"
-    first = tf.train.load_checkpoint(str(trained[0] / "model.ckpt-0")).get_tensor(name)
-    with caplog.at_level(logging.INFO, logger="albert"):
-        for folder, seed in (("same", 12345), ("other", 2)):
-            run(data, tmp_path / folder, f"--seed={seed}", "--num_train_steps=1")
-    assert "randomly initialised" in caplog.text
-    same, other = (
-        tf.train.load_checkpoint(str(tmp_path / folder / "model.ckpt-0")).get_tensor(name)
-        for folder in ("same", "other")
-    )
-    np.testing.assert_array_equal(same, first)
-    assert (other != first).any()
+def test_random_weights_are_a_function_of_the_seed(data, trained, tmp_path):
+    def first_weights(folder):
+        checkpoint = tf.train.load_checkpoint(str(folder / "model.ckpt-0"))
+        return checkpoint.get_tensor("bert/pooler/dense/kernel")
+
+    for folder, seed in (("same", 12345), ("other", 2)):
+        run(data, tmp_path / folder, f"--seed={seed}", "--num_train_steps=1")
+    np.testing.assert_array_equal(first_weights(tmp_path / "same"), first_weights(trained[0]))
+    assert (first_weights(tmp_path / "other") != first_weights(trained[0])).any()
 
 
 # ---------------------------------------------------------------------------------------------
@@ -484,22 +404,23 @@ def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data,
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["--nodo_train"], "give --do_train, --do_eval, or both"),
-        (["--gradient_accumulation_steps=3"], "--train_batch_size=8 must be a multiple of 3"),
-        (["--use_tpu", "--num_tpu_cores=16"], "--train_batch_size=8 must be a multiple of 16"),
-        (
-            ["--use_tpu", "--num_tpu_cores=8", "--eval_batch_size=4"],
-            "--eval_batch_size=4 must be a multiple of the 8 cores",
-        ),
-        (["--max_seq_length=64"], "--max_seq_length=64 is longer than .* 32"),
-        (["--max_seq_length=24"], "length 16, but --max_seq_length=24"),
-        (["--max_predictions_per_seq=5"], "length 3, but --max_predictions_per_seq=5"),
+        (["--nodo_train"], "--do_train, --do_eval"),
+        (["--gradient_accumulation_steps=3"], "--train_batch_size=8 .* 3"),
+        (["--use_tpu", "--num_tpu_cores=16"], "--train_batch_size=8 .* 16"),
+        (["--use_tpu", "--num_tpu_cores=8", "--eval_batch_size=4"], "--eval_batch_size=4 .* 8"),
+        (["--max_seq_length=64"], "--max_seq_length=64 .* 32"),
+        (["--max_seq_length=24"], "16, but --max_seq_length=24"),
+        (["--max_predictions_per_seq=5"], "3, but --max_predictions_per_seq=5"),
         (["--input_file=nothing*"], "--input_file: no file matches 'nothing\\*'"),
         (["--do_eval", "--eval_file=nothing*"], "--eval_file: no file matches 'nothing\\*'"),
         (["--nodo_train", "--do_eval"], "no checkpoint"),
         (["--init_checkpoint=nowhere"], "nowhere"),
         (["--num_train_steps=0"], "--num_train_steps=0"),
         (["--learning_rate=-1"], "--learning_rate=-1"),
+        (["--albert_config_file=missing.json"], "missing.json"),
+        (["--vocab_file=a", "--spm_model_file=b"], "--spm_model_file and --vocab_file"),
+        (["--masked_lm_budget=15"], "masked_lm_budget"),
+        (["--masked_lm_budget=nan"], "masked_lm_budget"),
     ],
 )
 def test_a_mistake_is_answered_by_a_message_that_names_it(data, tmp_path, arguments, words):
@@ -508,31 +429,8 @@ def test_a_mistake_is_answered_by_a_message_that_names_it(data, tmp_path, argume
     assert re.search(words, str(error.value))
 
 
-def test_a_warm_up_that_is_too_long_is_warned_of(data, tmp_path, caplog):
+def test_flags_that_are_allowed_but_no_use_are_warned_of(data, tmp_path, caplog):
     run_pretraining.check_flags(settings_for(data, tmp_path, "--num_warmup_steps=6"))
     assert "--num_warmup_steps=6 is not below --num_train_steps=6" in caplog.text
-
-
-def test_bfloat16_is_called_slow_where_it_is(data, tmp_path, caplog):
     run_pretraining.check_flags(settings_for(data, tmp_path, "--precision=bfloat16"))
-    assert ("not faster" in caplog.text) == (not precision.is_tf2())
-
-
-def test_a_missing_configuration_is_named(data, tmp_path):
-    with pytest.raises(ValueError, match="missing.json"):
-        run(data, tmp_path, "--albert_config_file=missing.json")
-
-
-# ---------------------------------------------------------------------------------------------
-# TPU.
-
-
-def test_the_tpu_flags_configure_the_estimator(data, tmp_path):
-    settings = settings_for(
-        data, tmp_path, "--use_tpu", "--tpu_name=grpc://10.0.0.2:8470", "--num_tpu_cores=8"
-    )
-    config = run_pretraining.modeling.AlbertConfig.from_json_file(settings.albert_config_file)
-    estimator = run_pretraining.build_estimator(settings, config)
-    tpu_config = estimator.config.tpu_config
-    assert estimator.config.master == "grpc://10.0.0.2:8470"
-    assert (tpu_config.iterations_per_loop, tpu_config.num_shards) == (3, 8)  # saves each 3 steps
+    assert ("--precision=bfloat16" in caplog.text) == (not precision.is_tf2())

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from albert import run_race
+from albert.data import record_files
 from albert.race import examples as race_examples
 from albert.race import run as race_run
 from albert.training import evaluation as checkpoint_evaluator
-from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import classification_data, race_data
 
@@ -268,7 +268,7 @@ def test_the_features_of_the_test_data_have_the_name_they_are_given(folder, trai
     alone = ["--nodo_train", "--nodo_eval", "--do_predict", f"--predict_file={named}"]
     alone.append(f"--checkpoint={trained[0] / 'model.ckpt-4'}")
     run(folder, tmp_path / "out", *alone)
-    assert files.count_records(str(named)) == 16
+    assert record_files.count_records(str(named)) == 16
     assert not list((tmp_path / "out").glob("*.tf_record"))
     own = tmp_path / "mine.txt"
     own.write_text("Which of these?")

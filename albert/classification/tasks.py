@@ -9,7 +9,6 @@
 The tasks themselves are declared in `task_table`; a task of one's own by `custom_task`.
 """
 
-import difflib
 import json
 import logging
 import os
@@ -29,6 +28,7 @@ from albert.classification.examples import (
 )
 from albert.classification.task_table import METRICS, Recipe, Task
 from albert.util import files as file_utils
+from albert.util import wording
 
 __all__ = ["InputExample", "Recipe", "Task", "TaskData"]  # for users
 
@@ -51,8 +51,7 @@ def get_task(name: str) -> Task:
     if key in TASKS:
         return TASKS[key]
     known = list(TASKS) + [CUSTOM]
-    close = difflib.get_close_matches(key, known, n=3, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    hint = wording.did_you_mean(key, known)
     raise ValueError(
         f"Unknown task {name!r}.{hint} Tasks: {', '.join(known)} (custom is a task of your own)."
     )

@@ -11,9 +11,10 @@ A checkpoint's own `albert_config.json` takes precedence: some sizes were publis
 one number of heads.
 """
 
-import difflib
 import pathlib
 from typing import List
+
+from albert.util import wording
 
 _FOLDER = pathlib.Path(__file__).resolve().parent
 
@@ -27,7 +28,6 @@ def preset_path(name: str) -> str:
     """Returns the path of a preset's JSON file; a ValueError lists all names and close ones."""
     names = preset_names()
     if name not in names:
-        close = difflib.get_close_matches(name, names, n=2, cutoff=0.5)
-        suggestion = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        suggestion = wording.did_you_mean(name, names)
         raise ValueError(f"Unknown preset {name!r}.{suggestion} Presets: {', '.join(names)}.")
     return str(_FOLDER / f"{name}.json")

@@ -8,7 +8,7 @@
     training = seeded_batches(files, spec, batch_size=32, seed=1, start_batch=global_step)
     evaluation = evaluation_batches(files, spec, batch_size=32)
 
-Batch n of a training run is a function of (seed, n) alone, on every runtime, so that a run that was
+Batch n of a training is a function of (seed, n) alone, on every runtime, so that a run that was
 stopped goes on with exactly the batches it would have seen.
 
 Legend: B batch, U runs, W records of a shuffle window, R records of an epoch.
@@ -23,17 +23,15 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from google.protobuf import message
 
-from albert.data import record_damage, record_index
+from albert.data import record_damage, record_files, record_index
+from albert.data.records import FIELD_1, FIELD_2, FIELD_3
 from albert.util import files as file_utils
 from albert.util import many_files
 
-# The file functions belong to `albert.util.files`; whoever works with records finds them here too.
-Sidecar = file_utils.Sidecar
-read_sidecar = file_utils.read_sidecar
-is_current = file_utils.is_current
-why_stale = file_utils.why_stale
-count_records = file_utils.count_records
-records = file_utils.records
+# Functions of other modules that belong to the work with records.
+read_sidecar = record_files.read_sidecar
+count_records = record_files.count_records
+records = record_damage.records
 file_fingerprint = file_utils.file_fingerprint
 expand_patterns = file_utils.expand_patterns
 
@@ -43,10 +41,9 @@ _FLOAT32 = tf.float32  # looking an attribute of the module up is slow on TF 1.1
 
 
 class Feature(NamedTuple):
-    """One feature of a record.
+    """One feature of a record, with the shape of one example.
 
-    `shape` is that of one example. With a `default` (a number that fills the shape) the feature may
-    be absent from a record; with None it is required.
+    With a `default` (a number that fills the shape) it may be absent from a record.
     """
 
     name: str
@@ -59,26 +56,16 @@ class FeatureSpec:
     """The declaration of a record format: writes records and parses them."""
 
     def __init__(self, features: Sequence[Feature]):
-        """Takes the features in any order.
-
-        Raises:
-          ValueError: a name occurs twice, or a dtype is neither tf.int64 nor tf.float32.
-        """
+        """Takes the features in any order, with the dtypes tf.int64 or tf.float32."""
         self.features = tuple(
             feature._replace(shape=tuple(feature.shape), dtype=tf.as_dtype(feature.dtype))
             for feature in features
         )
-        keys = [_wire(_FIELD_1, feature.name.encode("utf-8")) for feature in self.features]
+        keys = [_wire(FIELD_1, feature.name.encode("utf-8")) for feature in self.features]
         self._keys = sorted(zip(self.features, keys), key=lambda pair: pair[0].name.encode("utf-8"))
         self._sizes = {f.name: int(np.prod(f.shape, dtype=np.int64)) for f in self.features}
-        if len(self._sizes) != len(self.features):
-            raise ValueError(f"A feature name occurs twice in {[f.name for f in features]}.")
-        for feature in self.features:
-            if feature.dtype not in (tf.int64, tf.float32):
-                raise ValueError(
-                    f"Feature '{feature.name}' has dtype {feature.dtype.name}; records hold "
-                    "tf.int64 or tf.float32."
-                )
+        assert len(self._sizes) == len(self.features), f"A name occurs twice in {features}"
+        assert {f.dtype for f in self.features} <= {tf.int64, tf.float32}, features
 
     @property
     def names(self) -> Tuple[str, ...]:
@@ -86,11 +73,10 @@ class FeatureSpec:
         return tuple(feature.name for feature in self.features)
 
     def encode(self, values: Mapping[str, Any]) -> bytes:
-        """Returns one record, a serialised tf.train.Example, as the same bytes everywhere.
+        """Returns one record, a serialised tf.train.Example.
 
-        Written in protocol-buffer wire format directly, features sorted by name: equal records are
-        equal bytes (a protocol-buffer map has no order of its own), and it is several times as fast
-        as building the message.
+        The wire format is written directly, features sorted by name: equal records are equal bytes
+        (a protocol-buffer map has no order of its own), and it takes a fraction of the time.
 
         Args:
           values: for each feature a number, list or array with as many values as its shape has.
@@ -107,13 +93,12 @@ class FeatureSpec:
         for feature, key in self._keys:
             if feature.name in values:
                 content = self._encode_feature(feature, values[feature.name])
-                entries.append(_wire(_FIELD_1, key + _wire(_FIELD_2, content)))
+                entries.append(_wire(FIELD_1, key + _wire(FIELD_2, content)))
             elif feature.default is None:
                 raise ValueError(f"Feature '{feature.name}' is required and missing.")
-        return _wire(_FIELD_1, b"".join(entries))
+        return _wire(FIELD_1, b"".join(entries))
 
     def _encode_feature(self, feature: Feature, value: Any) -> bytes:
-        """Checks the length here, where the mistake is made, not where the record is read."""
         is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
         flat = value if is_flat else np.reshape(value, [-1]).tolist()
         if len(flat) != self._sizes[feature.name]:
@@ -122,8 +107,8 @@ class FeatureSpec:
                 f"takes {self._sizes[feature.name]}."
             )
         if feature.dtype is _FLOAT32:
-            return _wire(_FIELD_2, _wire(_FIELD_1, struct.pack(f"<{len(flat)}f", *flat)))
-        return _wire(_FIELD_3, _wire(_FIELD_1, _pack_integers(feature.name, flat)))
+            return _wire(FIELD_2, _wire(FIELD_1, struct.pack(f"<{len(flat)}f", *flat)))
+        return _wire(FIELD_3, _wire(FIELD_1, _pack_integers(feature.name, flat)))
 
     def _parsing_spec(self) -> Dict[str, tf.io.FixedLenFeature]:
         """The declaration in tf.io's words."""
@@ -139,13 +124,8 @@ class FeatureSpec:
         }
 
     def check_file(self, path: str) -> None:
-        """Checks the first record of a file, so that a foreign one is named before training.
-
-        Raises:
-          ValueError: the record is no tf.train.Example, lacks a required feature, or one has
-            another length or type.
-        """
-        serialized = file_utils.read_first_record(path)
+        """Raises a ValueError that names the file if its first record has not these features."""
+        serialized = record_files.read_first_record(path)
         if serialized is None:
             return
         try:
@@ -176,12 +156,6 @@ class FeatureSpec:
     def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
         """Parses records (string [B]) to tensors [B] + declared shape, int64 as int32."""
         return _integers_to_int32(tf.io.parse_example(serialized, self._parsing_spec()))
-
-
-# Tags of the length-delimited fields 1, 2 and 3. tf.train.Example: Example.features = 1,
-# Features.feature = 1 (a map: key = 1, value = 2), Feature.float_list = 2, Feature.int64_list = 3,
-# {Float,Int64}List.value = 1 (packed).
-_FIELD_1, _FIELD_2, _FIELD_3 = b"\x0a", b"\x12", b"\x1a"
 
 
 class _Varints(dict):
@@ -236,19 +210,18 @@ def _integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
 
 
 class AtomicRecordWriter:
-    """Writes a TFRecord file that exists only when it is whole, and its sidecar.
+    """Writes a TFRecord file that exists only when it is whole, and its metadata.
 
         with AtomicRecordWriter(path, {"max_seq_length": 128, ...}) as writer:
             writer.write(serialized)
 
-    The file appears under its name when the block ends well; if it ends with an exception nothing
-    remains and an older file stays as it was.
+    If the block ends with an exception nothing remains, and an older file stays as it was.
     """
 
     def __init__(self, path: str, fingerprint: Mapping[str, Any]):
         """`fingerprint`: JSON values that say what the records were made from."""
         self.path = str(path)
-        self._blocks = file_utils.BlockOffsets()
+        self._blocks = record_files.BlockOffsets()
         self._fingerprint = file_utils.normalized_fingerprint(fingerprint)
         self._replacement = file_utils.atomic_path(self.path)
         self._writer: Any = None
@@ -271,22 +244,22 @@ class AtomicRecordWriter:
         try:
             self._writer.close()
             if kind is None:
-                # First the old sidecar goes: it must never describe the new file, not even if
-                # this process is killed between the two renames.
-                file_utils.remove_sidecar(self.path)
+                # The old metadata must never describe the new file, not even if this process is
+                # killed between the two renames.
+                record_files.remove_sidecar(self.path)
         except Exception as failure:
             self._replacement.__exit__(type(failure), failure, failure.__traceback__)
             raise
         self._replacement.__exit__(kind, error, trace)
         if kind is None:
-            file_utils.write_sidecar(self.path, self._blocks, self._fingerprint)
+            record_files.write_sidecar(self.path, self._blocks, self._fingerprint)
 
 
 # ------------------------------------------------------------------------------ reading: in common
 
 _LANES = 64
 _RUNS_OF_A_STRETCH = 8
-# Of data of more than a window: pieces of files that are put in a random order, at least.
+# Of data of more than a window: parts of files that are put in a random order, at least.
 _RUNS_OF_AN_EPOCH = 384
 _READ_BUFFER_BYTES = 1 << 20
 _AUTOTUNE = tf.data.experimental.AUTOTUNE
@@ -320,12 +293,9 @@ def _deterministic(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
 
 def _check_at_least(name: str, value: int, minimum: int) -> None:
-    """One message for all the numbers."""
     if value < minimum:
         raise ValueError(f"{name} is {value}; it must be at least {minimum}.")
 
-
-# ---------------------------------------------------------------------------- functions of datasets
 
 # For the functions given to `map` and the like. They have no Python branch on a tensor, and without
 # this AutoGraph takes seconds at the start of every program to rewrite them.
@@ -354,22 +324,21 @@ def seeded_batches(
 
     Each epoch puts the data's runs (see `_runs`) in a random order that spreads each stretch of the
     data over the whole epoch, and deals those of large data to 64 lanes, from which records come in
-    turn. A lane is cut into windows, each of which is put in a random order. The random numbers are
-    stateless functions of seed, epoch and window. Every record is served once an epoch.
+    turn. A lane is cut into windows, each of which is put in a random order. Every record is served
+    once an epoch.
 
     Shard i of n takes the positions p of the stream with p % n == i: batch k of n shards with b
     examples each is together batch k of one with n*b. It reads its share of large data if n divides
     64, and n / gcd(n, 64) times as much elsewhere. (TF 1.15: of 384 files or more; see `_runs`.)
 
     Args:
-      files: record files; they are sorted by name, so it does not matter how they were listed.
+      files: record files, in any order.
       spec: declaration of the records.
       batch_size: B, examples a batch (of this shard).
       seed: any integer.
       start_batch: the first batch served; what is before is skipped by arithmetic or read past.
       shuffle_window: W, records shuffled at a time; a reader holds two windows, or its share.
-      shard_index: which share of every batch this reader serves.
-      shard_count: number of readers that share each batch.
+      shard_index: which share of every batch this reader serves, of `shard_count`.
       transform: (features, the records' positions int64 [B]) -> features; with random numbers that
         are functions of the positions, batches stay functions of (seed, n).
       drop_remainder: makes B static; index_folder: see record_index.load.
@@ -406,7 +375,6 @@ class _Shard(NamedTuple):
 
 
 def _checked_shard(index: int, count: int) -> _Shard:
-    """Refuses a share that does not exist."""
     _check_at_least("shard_count", count, 1)
     if not 0 <= index < count:
         raise ValueError(f"shard_index is {index}; it must be 0 to {count - 1}.")
@@ -424,7 +392,7 @@ class _Runs(NamedTuple):
 
 
 def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
-    """Each file is a run; where few files hold more than a window, some pieces of each file are.
+    """Each file is a run; where few files hold more than a window, some parts of each file are.
 
     TF 1.15 cannot begin in the middle of a file: it reads past what is before a run there. So many
     files are not cut, or it would read each as often as it has runs.
@@ -447,8 +415,8 @@ def _runs(found: Sequence[record_index.FileBlocks], window: int) -> _Runs:
 class _Dealt(NamedTuple):
     """The runs of an epoch in their lanes, one lane after another: tensors [U] and [lanes].
 
-    A lane has `own` records of each of its runs. Where that is more than its part, the `spare` ones
-    at the end are for lanes that have less than theirs.
+    A lane has `own` records of each of its runs. Those beyond its part, `spare` ones, are for lanes
+    that have fewer.
     """
 
     order: tf.Tensor  # the runs
@@ -651,8 +619,8 @@ def evaluation_batches(
       max_batches: stops after so many; None or 0 serves everything.
       pad_final_batch: fills the last batch to B, so that B is static, with copies of weight zero.
       weight_features: names of features that are set to zero in the copies.
-      shard_index: which share of the records this reader serves; a share may be empty.
-      shard_count: number of readers; each has a stretch of the records, equal to one record.
+      shard_index: which stretch of the records this reader serves, of `shard_count` stretches that
+        differ by one record at most; it may be empty.
       transform: (features, the records' numbers int64 [B]) -> features.
       index_folder: see record_index.load.
 
@@ -666,7 +634,7 @@ def evaluation_batches(
     shard = _checked_shard(shard_index, shard_count)
     _check_at_least("batch_size", batch_size, 1)
     _check_at_least("max_batches", max_batches or 0, 0)
-    _check_declared(weight_features, spec)
+    assert set(weight_features) <= set(spec.names), weight_features
     enough = max_batches * batch_size * shard_count if max_batches else None
     found = _checked_index(list(map(str, files)), spec, folder=index_folder, enough=enough)
     record_damage.note([one.path for one in found], lambda _: [one.path for one in found])
@@ -715,12 +683,6 @@ def _filled(rows: tf.Tensor, size: int) -> tf.Tensor:
     """Rows [<= size] and copies of the first one; [size]."""
     copies = tf.fill([size - tf.size(rows)], rows[0])
     return tf.reshape(tf.concat([rows, copies], axis=0), [size])
-
-
-def _check_declared(weight_features: Sequence[str], spec: FeatureSpec) -> None:
-    unknown = sorted(set(weight_features) - set(spec.names))
-    if unknown:
-        raise ValueError(f"weight_features {unknown} are not among the features {spec.names}.")
 
 
 def _zero_rows(values: tf.Tensor, is_real: tf.Tensor) -> tf.Tensor:

@@ -12,10 +12,9 @@
     )
     record_file.path            # "cache/mrpc_train.128.5e0b6a1f.tf_record"
 
-What a file is made from is part of its name, so that runs with other settings, vocabularies or data
-can share a folder and never take or replace a file that another one is reading. A file that the
-user names keeps the name it was given, and is replaced when it was made from something else. Either
-appears whole or not at all, and a sidecar says what it was made from; see `albert.util.files`.
+A hash of what a file is made from is part of its name, so that runs with other settings,
+vocabularies or data can share a folder. A file that the user names keeps its name, and is replaced
+when it was made from something else.
 """
 
 import collections
@@ -41,6 +40,7 @@ from typing import (
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
+from albert.data import record_damage, record_files
 from albert.util import files, parallel, progress
 
 _LOGGER = logging.getLogger(__name__)
@@ -79,12 +79,11 @@ def build_records(
 ) -> RecordFile:
     """Returns the record file for `fingerprint`: the present one if it is whole, else a new one.
 
-    One log line says why the file is made. The records are in the order of the items and the same
-    bytes for any number of processes.
+    The records are in the order of the items and the same bytes for any number of processes.
 
     Args:
-      path: the record file, but for the digits that are put before its extension; with
-        `exact_path` it is the file itself.
+      path: the record file, without the digits that are put before its extension unless
+        `exact_path`.
       fingerprint: JSON values that decide the records. The features' names, shapes and types are
         added.
       spec: declaration of the records.
@@ -98,14 +97,16 @@ def build_records(
     Raises:
       ValueError: num_processes is below 1, a file that is no record file is in the way, or as
         raised by `convert`.
-      OSError: a worker process was killed, or the file cannot be written.
     """
     declared = [f"{one.name} {one.dtype.name} {list(one.shape)}" for one in spec.features]
     whole = dict(fingerprint, features=declared)
     path = str(path) if exact_path else fingerprinted_path(path, whole)
-    reason = input_pipeline.why_stale(path, whole) or _why_damaged(path)
+    reason = record_files.why_stale(path, whole)
+    damaged = None if reason else record_damage.find_damaged_record(path)
+    if damaged is not None:
+        reason = f"its record {damaged} (counted from 0) is damaged"
     if not reason:
-        count = input_pipeline.read_sidecar(path).count
+        count = record_files.read_sidecar(path).count
         _LOGGER.info("%s: %d records are there already: %s", description, count, path)
         return RecordFile(path, count, True, {})
     if exact_path:
@@ -147,21 +148,11 @@ def _write(
     return dict(notes)
 
 
-def _why_damaged(path: str) -> str:
-    """Says which record of a current file is damaged; "" if none is. It can be made again now."""
-    number = files.find_damaged_record(path)
-    return "" if number is None else f"its record {number} (counted from 0) is damaged"
-
-
 def _refuse_to_replace_other_data(path: str) -> None:
-    """A file that a user names may be replaced if it holds records, and not if it holds others.
-
-    Raises:
-      ValueError: it does not look like a record file, made here or elsewhere.
-    """
-    if not tf.io.gfile.exists(path) or input_pipeline.read_sidecar(path):
+    """Raises a ValueError for a file that does not look like a record file."""
+    if not tf.io.gfile.exists(path) or record_files.read_sidecar(path):
         return
-    if not files.looks_like_records(path):
+    if not record_files.looks_like_records(path):
         raise ValueError(
             f"{path} exists and is no record file, so it is not replaced by features. Name another "
             "file for them, or remove this one."
@@ -177,10 +168,7 @@ def fingerprinted_path(path: str, fingerprint: Mapping[str, Any]) -> str:
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
-    """Returns JSON values that are equal for tokenizers that do the same.
-
-    It is made from the content of the model or vocabulary, wherever that was loaded from.
-    """
+    """Returns JSON values, of the vocabulary's content, that are equal for equal tokenizers."""
     if tokenizer.sp_model is not None:
         kind, content = "sentencepiece", tokenizer.sp_model.serialized_model_proto()
     else:
@@ -190,15 +178,7 @@ def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
 
 
 def processes_for(asked: Optional[int], count: int) -> int:
-    """Returns how many processes to use for a job.
-
-    Args:
-      asked: what the caller wants; None leaves the choice.
-      count: items to convert; for a few it is sooner done than processes are started.
-
-    Raises:
-      ValueError: `asked` is below 1.
-    """
+    """Returns how many processes convert `count` items; ValueError if `asked` is below 1."""
     if asked is not None and asked < 1:
         raise ValueError(f"num_processes is {asked}; it must be at least 1.")
     if multiprocessing.current_process().daemon:

@@ -5,11 +5,8 @@
 Records are padded to the longest sequence a model takes. `max` serves them so (TPUs want static
 shapes); `longest` cuts each batch to its longest sequence, which changes no result (but dropout in
 the encoder draws its masks by shape); `bucket` also lets sequences of like length share a batch,
-which changes the order of training only.
-
-Batch n of training is a function of (seed, n) alone in each of them. In evaluation `longest` serves
-the longest sequences first; `bucket` serves more of the shorter ones at once, for small products
-are slow; `example_index` says which record a row was.
+which changes the order of training only. In evaluation `longest` serves the longest sequences
+first, `bucket` more of the shorter ones at once; `example_index` says which record a row was.
 
 Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
 """
@@ -31,16 +28,11 @@ Features = Dict[str, tf.Tensor]
 
 
 class Padding(NamedTuple):
-    """How sequences are padded.
+    """How sequences are padded."""
 
-    Attributes:
-      mode: one of MODES.
-      mask: name of the feature that is 1 in use and 0 beyond the end of a sequence.
-      features: names of the features that are cut, along their last dimension; `mask` is one.
-    """
-
-    mode: str = "longest"
-    mask: str = "input_mask"
+    mode: str = "longest"  # one of MODES
+    mask: str = "input_mask"  # the feature that is 1 in use and 0 beyond the end of a sequence
+    # What is cut, along its last dimension.
     features: Tuple[str, ...] = ("input_ids", "input_mask", "segment_ids")
 
 
@@ -57,14 +49,14 @@ class InputShard(NamedTuple):
     batches_per_step: int
 
 
+_WHOLE = InputShard(0, 1, 1)
+
+
 def input_shard(params: Mapping[str, Any]) -> InputShard:
-    """Returns the share of the host for which an input function is being called.
+    """Returns the share of the host whose input function TPUEstimator or `train` calls.
 
     On a TPU every host calls it for itself, and each of its cores takes one batch an update; so do
     workers and their devices. Elsewhere there is one host and one batch.
-
-    Args:
-      params: what TPUEstimator, or `train` with a strategy, hands to the input function.
     """
     replicas = params.get("input_context")
     if replicas is not None:
@@ -72,7 +64,7 @@ def input_shard(params: Mapping[str, Any]) -> InputShard:
         devices = replicas.num_replicas_in_sync // workers
         return InputShard(replicas.input_pipeline_id, workers, devices)
     if not params.get("use_tpu") or "context" not in params:
-        return InputShard(index=0, count=1, batches_per_step=1)
+        return _WHOLE
     _, index, count, cores = params["context"].current_input_fn_deployment()
     return InputShard(index=index, count=count, batches_per_step=cores)
 
@@ -97,12 +89,10 @@ def input_fn(
     Args:
       file: a record file, or several.
       spec: declaration of the records.
-      is_training: endless shuffled batches, of which number n is a function of the seed and n;
-        otherwise each record once.
+      is_training: see training_batches; otherwise each record once.
       batch_size: B; params["batch_size"] takes precedence with `padding`, and on a TPU.
       padding: how sequences are padded, or None.
-      drop_remainder: without padding: leave out the last batch of an evaluation if it is not full;
-        otherwise it is smaller.
+      drop_remainder: without padding: leave out the last batch of an evaluation if it is not full.
       use_tpu: without padding: take B from params.
       seed: of the order of training.
       start_step: training resumes with the batch of this step.
@@ -121,9 +111,7 @@ def input_fn(
                 batch_size=size,
                 seed=seed,
                 start_batch=start_step * shard.batches_per_step,
-                shard_index=shard.index,
-                shard_count=shard.count,
-                batches_per_step=shard.batches_per_step,
+                shard=shard,
             )
         if padding:
             return evaluation_batches(paths, spec, padding=padding, batch_size=size)
@@ -146,27 +134,14 @@ def training_batches(
     batch_size: int,
     seed: int,
     start_batch: int = 0,
-    shard_index: int = 0,
-    shard_count: int = 1,
-    batches_per_step: int = 1,
+    shard: InputShard = _WHOLE,
     shuffle_window: int = 10000,
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches; batch n depends on (seed, n) only.
 
     The shards' batches of one update are together those of one reader with batches as large as
-    all of them.
-
-    Args:
-      files: record files.
-      spec: declaration of the records.
-      padding: how to pad.
-      batch_size: B.
-      seed: any integer.
-      start_batch: number of this reader's first batch, from 0; a multiple of batches_per_step.
-      shard_index: which share of every update this reader serves.
-      shard_count: number of readers.
-      batches_per_step: batches of this reader that make up its share of an update.
-      shuffle_window: see input_pipeline.seeded_batches.
+    all of them. `start_batch` is the number of this reader's first batch, from 0, a multiple of
+    shard.batches_per_step; for the others see `input_pipeline.seeded_batches`.
 
     Returns:
       A dataset of {name: [B] + declared shape}, the sequences cut to a common length L.
@@ -182,30 +157,14 @@ def training_batches(
             spec,
             batch_size=batch_size,
             start_batch=start_batch,
-            shard_index=shard_index,
-            shard_count=shard_count,
+            shard_index=shard.index,
+            shard_count=shard.count,
             **reading,
         )
         return batches if padding.mode == "max" else _cut(batches, padding)
-    share = _Share(shard_index, shard_count, batches_per_step)
-    buckets = _buckets(
-        files,
-        spec,
-        padding,
-        batch_size=batch_size,
-        first_step=start_batch // batches_per_step,
-        share=share,
-        **reading,
-    )
-    return _cut(buckets, padding)
-
-
-class _Share(NamedTuple):
-    """The batches of each update that a reader serves."""
-
-    shard_index: int
-    shard_count: int
-    batches_per_step: int
+    first_step = start_batch // shard.batches_per_step
+    steps: Dict[str, Any] = {"batch_size": batch_size, "first_step": first_step, "shard": shard}
+    return _cut(_buckets(files, spec, padding, **steps, **reading), padding)
 
 
 def _buckets(
@@ -215,16 +174,12 @@ def _buckets(
     *,
     batch_size: int,
     first_step: int,
-    share: _Share,
+    shard: InputShard,
     seed: int,
     shuffle_window: int,
 ) -> tf.data.Dataset:
-    """Batches of like length, in a random order.
-
-    They are looked for among the records of all readers, so that the number of these does not
-    matter.
-    """
-    parts = share.shard_count * share.batches_per_step
+    """Batches of like length among the records of all readers, in a random order."""
+    parts = shard.count * shard.batches_per_step
     total = parts * batch_size
     # No pool is larger than an epoch.
     pool = max(1, min(_BATCHES_OF_A_POOL, _count(files) // total))
@@ -238,8 +193,8 @@ def _buckets(
         shuffle_window=shuffle_window,
     )
     numbers = tf.data.Dataset.range(first_pool, np.iinfo(np.int64).max)
-    first = share.shard_index * share.batches_per_step
-    ours = slice(first, first + share.batches_per_step)
+    first = shard.index * shard.batches_per_step
+    ours = slice(first, first + shard.batches_per_step)
 
     def split(features: Features, number: tf.Tensor) -> Features:
         order = tf.argsort(_lengths(features, padding), stable=True)  # [N]
@@ -251,7 +206,7 @@ def _buckets(
         return {name: tf.gather(value, order) for name, value in features.items()}
 
     batches = tf.data.Dataset.zip((pools, numbers)).map(input_pipeline.as_written(split)).unbatch()
-    return batches.skip(skipped * share.batches_per_step)
+    return batches.skip(skipped * shard.batches_per_step)
 
 
 def evaluation_batches(
@@ -265,12 +220,6 @@ def evaluation_batches(
 
     With `longest` the records of a pool are sorted by length, the longest first. With `bucket`
     batches hold as many places as B sequences of the full length do.
-
-    Args:
-      files: record files.
-      spec: declaration of the records.
-      padding: how to pad.
-      batch_size: B; with `bucket` only that of the longest sequences.
 
     Returns:
       A dataset of {name: [B] + declared shape}, with `is_real_example` int32 [B], 0 for rows that
@@ -336,7 +285,6 @@ def _check_mode(mode: str) -> None:
 
 
 def _count(files: Sequence[str]) -> int:
-    """The records in all files."""
     return sum(input_pipeline.count_records(str(path)) for path in files)
 
 

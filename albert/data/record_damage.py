@@ -1,13 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the damaged record that a training or an evaluation stumbled over.
+"""Reads records with their checksums, and finds the one that a training stumbled over.
 
     with record_damage.explained(batches_done=lambda: reporter.step):
         estimator.train(...)
 
-TensorFlow says at which byte a record is damaged, but not of which file. Whoever builds a dataset
-notes its files here, and when the error comes, they are looked through outside of the graph: those
-first that were being read, each as a stream and only as far as that byte.
+TensorFlow says at which byte a record is damaged, but not of which file. Code that builds a dataset
+notes its files here. When the error comes, they are searched outside of the graph: those first that
+were being read, each as a stream and only as far as that byte.
 """
 
 import contextlib
@@ -17,10 +17,42 @@ from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Tup
 
 import tensorflow.compat.v1 as tf
 
-from albert.util import files
+from albert.data import record_files
 
 _PLACE = re.compile(r"(?:corrupted|truncated) record at (\d+)")
 _FILES_AT_ONCE = 16  # remote ones answer slowly
+
+
+def records(path: str) -> Iterator[bytes]:
+    """Yields the records of a TFRecord file, whose checksums are verified.
+
+    Raises:
+      ValueError: a record is damaged; the message has the file and the record's number.
+    """
+    count = 0
+    try:
+        for record in tf.python_io.tf_record_iterator(str(path)):
+            yield record
+            count += 1
+    except tf.errors.DataLossError:
+        raise ValueError(record_files.damaged_record(str(path), count)) from None
+
+
+def find_damaged_record(path: str, *, offset: Optional[int] = None) -> Optional[int]:
+    """Returns the number, from 0, of the first damaged record of a TFRecord file; None without one.
+
+    The file is read as a stream, to its end or to the record that is at the byte `offset`.
+    """
+    count = position = 0
+    try:
+        for record in tf.python_io.tf_record_iterator(str(path)):
+            count += 1
+            position += record_files.HEADER_BYTES + len(record) + record_files.FOOTER_BYTES
+            if offset is not None and position > offset:
+                return None
+    except tf.errors.DataLossError:
+        return count
+    return None
 
 
 class Reading(NamedTuple):
@@ -34,11 +66,10 @@ _noted: List[List[Reading]] = []  # a list for each block of `explained` that ha
 
 
 def note(paths: Sequence[str], order: Callable[[int], Sequence[str]]) -> None:
-    """Notes the files that a dataset reads, for the block of `explained` around it.
+    """Notes the record files that a dataset reads, for the block of `explained` around it.
 
-    Args:
-      paths: record files.
-      order: number of batches that were served -> the same files, those first that are read then.
+    `order` takes the number of batches that were served and returns the same files, those first
+    that are read then.
     """
     if _noted:
         _noted[-1].append(Reading(list(paths), order))
@@ -51,10 +82,10 @@ def explained(
     """Makes the error of a damaged record say which record of which file it is.
 
     Args:
-      batches_done: batches of each dataset that were used up when the error came; a file is found
-        sooner with it, and found without it.
-      readings: what earlier blocks have noted, where datasets live longer than a block; what this
-        one notes is added.
+      batches_done: batches of each dataset that were used up when the error came: the file is
+        found sooner.
+      readings: what earlier blocks have noted, for datasets that live longer than a block; what
+        this block notes is added.
 
     Raises:
       ValueError: a record that was read in the block is damaged.
@@ -74,12 +105,10 @@ def explained(
 
 
 def _message(readings: Sequence[Reading], offset: int, batches: int) -> str:
-    """Says which record is damaged."""
-    likely = [path for reading in readings for path in reading.order(batches)]
-    paths = list(dict.fromkeys(likely))
+    paths = list(dict.fromkeys(path for one in readings for path in one.order(batches)))
     found = _find(paths, offset)
     if found:
-        return files.damaged_record(*found)
+        return record_files.damaged_record(*found)
     return (
         f"A record at byte {offset} of one of {len(paths)} record files ({paths[0]} ...) could not "
         "be read, and can be now. Give the same command again; if it comes back, look at the disk."
@@ -91,7 +120,7 @@ def _find(paths: Sequence[str], offset: int) -> Optional[Tuple[str, int]]:
     with futures.ThreadPoolExecutor(_FILES_AT_ONCE) as pool:
         for first in range(0, len(paths), _FILES_AT_ONCE):
             some = paths[first : first + _FILES_AT_ONCE]
-            numbers = pool.map(lambda path: files.find_damaged_record(path, offset=offset), some)
+            numbers = pool.map(lambda path: find_damaged_record(path, offset=offset), some)
             damaged = [(path, number) for path, number in zip(some, numbers) if number is not None]
             if damaged:
                 return damaged[0]

@@ -5,7 +5,7 @@
     found = record_index.load(paths, folder=output_dir)
     sum(one.count for one in found)
 
-A file's metadata tells it. Files without metadata are walked once, from header to header.
+It is in a file's metadata. Files without metadata are walked once, from header to header.
 """
 
 import json
@@ -15,37 +15,28 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 import tensorflow.compat.v1 as tf
 
+from albert.data import record_files
 from albert.util import files, many_files
 
 _LOGGER = logging.getLogger("albert")
-# In the output folder: where the records of files without metadata are.
-INDEX_NAME = "record_index.json"
+INDEX_NAME = "record_index.json"  # in the output folder, for files without metadata
 _FILES_AT_ONCE = 32  # remote ones answer slowly
 _SECONDS_BETWEEN_SAVES = 60.0
 _FORMAT_VERSION = 1
 # Of all files of a call together: about ten megabytes as JSON, forty as numbers.
 _MOST_OFFSETS = 1 << 20
-_FEWEST_OFFSETS = (
-    16  # of a file; a reader takes a file in at most so many runs where there are many
-)
+# Of a file; where there are many a reader takes each in at most so many runs.
+_FEWEST_OFFSETS = 16
 
 
 class FileBlocks(NamedTuple):
-    """Where the blocks of a record file begin.
-
-    Attributes:
-      path: the file.
-      size: its bytes.
-      count: its records.
-      block_records: records of each block; the last one may have fewer.
-      offsets: first byte of each block.
-    """
+    """Where the blocks of a record file begin."""
 
     path: str
-    size: int
-    count: int  # type: ignore[assignment]  # a tuple's method
-    block_records: int
-    offsets: Sequence[int]
+    size: int  # bytes
+    count: int  # type: ignore[assignment]  # of records; a tuple's method
+    block_records: int  # of each block; the last one may have fewer
+    offsets: Sequence[int]  # first byte of each block
 
 
 def load(
@@ -53,17 +44,15 @@ def load(
 ) -> List[FileBlocks]:
     """Returns the blocks of record files, in their order.
 
-    A file's metadata tells them. Files without it are walked from record header to record header,
-    many at a time, and what was found is kept for the next start.
-
-    Of more than 256 files each has the fewer blocks the more they are, so that all of them fit into
-    memory. How many follows from the files alone: it is the same on every host and at every start.
+    They are in a file's metadata. Files without it are walked from record header to record header,
+    many at a time, and what was found is kept for the next start. Of more than 256 files each has
+    fewer blocks, so that all of them fit into memory; how many follows from the files alone, on
+    every host and at every start.
 
     Args:
       paths: record files.
       folder: where it is kept, as INDEX_NAME; None: nowhere.
-      enough: once so many records are found, further files are left out; files are looked at in
-        groups of 32, so that up to 31 more are returned than hold them.
+      enough: once so many records are found, further files are left out, in groups of 32.
 
     Raises:
       ValueError: a file is damaged, cut off, not there, or no record file.
@@ -95,10 +84,10 @@ class _Index:
 
     def look_up(self, path: str) -> Optional[FileBlocks]:
         """Returns the blocks of a file; None if it has to be walked."""
-        sidecar, size = files.fitting_sidecar(path)
-        told = sidecar and _from_json(path, size, sidecar._asdict())
-        if told:
-            return self._thinned(told)
+        sidecar, size = record_files.fitting_sidecar(path)
+        known = sidecar and _from_json(path, size, sidecar._asdict())
+        if known:
+            return self._thinned(known)
         kept = self._kept.get(path)
         if not isinstance(kept, dict) or kept.get("state") != many_files.state_of(path):
             return None
@@ -130,7 +119,7 @@ class _Index:
         self._write({**known, **self._walked})
 
     def _thinned(self, blocks: FileBlocks) -> FileBlocks:
-        """As files.BlockOffsets does where there are too many."""
+        """As record_files.BlockOffsets does where there are too many."""
         while len(blocks.offsets) > self._most_offsets:
             blocks = blocks._replace(
                 block_records=2 * blocks.block_records, offsets=blocks.offsets[::2]
@@ -139,7 +128,7 @@ class _Index:
 
     def _is_fine(self, blocks: FileBlocks) -> bool:
         """Whether a walk would not give more blocks: these may be of a call with more files."""
-        finest = files.BlockOffsets().block_records
+        finest = record_files.BlockOffsets().block_records
         halves = -(-2 * blocks.count // blocks.block_records)
         return blocks.block_records <= finest or halves > self._most_offsets
 
@@ -163,10 +152,10 @@ class _Index:
             files.atomic_write_text(self._path, json.dumps(content))
 
 
-def _walk(path: str) -> Tuple[int, Optional[List[int]], files.BlockOffsets]:
+def _walk(path: str) -> Tuple[int, Optional[List[int]], record_files.BlockOffsets]:
     """The size of a file and its state before it is walked, and its blocks."""
     size, state = tf.io.gfile.stat(path).length, many_files.state_of(path)
-    return size, state, files.walk_records(path, size)
+    return size, state, record_files.walk_records(path, size)
 
 
 def _to_json(blocks: FileBlocks) -> Dict[str, Any]:

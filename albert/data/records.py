@@ -3,9 +3,9 @@
 """An example as the model's inputs, and many records at once in tf.train.Example's wire format.
 
 Building and serialising one message after another takes longer than making pretraining data. All
-examples of a batch have the same features of the same shapes, so that only the varints differ in
-length; they are laid out as one byte matrix with a row for each example and a mask of the bytes
-that are really there. The bytes are those of `FeatureSpec.encode`.
+examples of a batch have features of the same shapes, so that only the varints differ in length:
+they are laid out as one byte matrix with a row for each example and a mask of the bytes that are
+really there. The bytes are those of `FeatureSpec.encode`, which is faster for one record of lists.
 
 Legend: N examples, L values of a feature, K bytes of the longest row.
 """
@@ -15,9 +15,9 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
 
-# Example.features = 1, Features.feature = 1 (map: key = 1, value = 2), Feature.float_list = 2,
-# Feature.int64_list = 3, {Float,Int64}List.value = 1; all are length-delimited.
-_FIELD_1, _FIELD_2, _FIELD_3 = b"\x0a", b"\x12", b"\x1a"
+# Tags of length-delimited fields: Example.features = 1, Features.feature = 1 (a map: key = 1,
+# value = 2), Feature.float_list = 2, Feature.int64_list = 3, {Float,Int64}List.value = 1 (packed).
+FIELD_1, FIELD_2, FIELD_3 = b"\x0a", b"\x12", b"\x1a"
 
 
 class PaddingInputExample:
@@ -74,22 +74,15 @@ class _Bytes(NamedTuple):
 
 
 def encode_examples(features: Mapping[str, np.ndarray]) -> EncodedExamples:
-    """Returns N examples with the features sorted by name, as `FeatureSpec.encode` writes them.
-
-    Args:
-      features: name -> [N, L], integers that are not negative, or float32.
-
-    Raises:
-      ValueError: a negative integer.
-    """
+    """Returns N examples of name -> [N, L], float32 or integers; ValueError if one is negative."""
     count = len(next(iter(features.values())))
     entries: List[_Bytes] = []
     for name in sorted(features, key=lambda name: name.encode("utf-8")):
         key = name.encode("utf-8")
-        head = _constant(_FIELD_1 + bytes([len(key)]) + key, count)
-        entry = [head] + _delimited(_FIELD_2, _feature(name, features[name]))
-        entries += _delimited(_FIELD_1, entry)
-    parts = _delimited(_FIELD_1, entries)
+        head = _constant(FIELD_1 + bytes([len(key)]) + key, count)
+        entry = [head] + _delimited(FIELD_2, _feature(name, features[name]))
+        entries += _delimited(FIELD_1, entry)
+    parts = _delimited(FIELD_1, entries)
     is_there = np.concatenate([part.is_there for part in parts], axis=1)  # [N, K]
     values = np.concatenate([part.values for part in parts], axis=1)
     return EncodedExamples(values[is_there].tobytes(), np.cumsum(is_there.sum(axis=1)))
@@ -100,10 +93,10 @@ def _feature(name: str, values: np.ndarray) -> List[_Bytes]:
     if values.dtype == np.float32:
         raw = np.ascontiguousarray(values, "<f4").view(np.uint8)
         packed = _Bytes(raw, np.ones(raw.shape, bool))
-        return _delimited(_FIELD_2, _delimited(_FIELD_1, [packed]))
+        return _delimited(FIELD_2, _delimited(FIELD_1, [packed]))
     if values.size and values.min() < 0:
         raise ValueError(f"Feature '{name}' holds {values.min()}; only integers from 0 on fit.")
-    return _delimited(_FIELD_3, _delimited(_FIELD_1, [_varints(values)]))
+    return _delimited(FIELD_3, _delimited(FIELD_1, [_varints(values)]))
 
 
 def _delimited(tag: bytes, parts: List[_Bytes]) -> List[_Bytes]:

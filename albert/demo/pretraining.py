@@ -19,6 +19,7 @@ from typing import Dict, NamedTuple, Optional, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert import create_pretraining_data, run_pretraining, train_vocab
+from albert.data import record_files
 from albert.demo import runs as demo_runs
 from albert.util import files, folder_lock
 
@@ -202,7 +203,7 @@ def _own_data(
 def _described(pattern: str, length: Optional[int]) -> Data:
     """Takes the lengths from the first record; the training command checks all files."""
     first = files.expand_patterns(pattern, "-i")[0]
-    record = files.read_first_record(first)
+    record = record_files.read_first_record(first)
     features = tf.train.Example.FromString(record or b"").features.feature
     found = len(features["input_ids"].int64_list.value)
     if length is not None and found != length:
@@ -268,7 +269,7 @@ def _train(
 ) -> run_pretraining.Outcome:
     batch_size = options.b or demo_runs.BATCH_SIZES[options.m][options.d]
     paths = files.expand_patterns(data.pattern, "-i")
-    steps = plan(options, sum(files.count_records(item) for item in paths), batch_size)
+    steps = plan(options, sum(record_files.count_records(item) for item in paths), batch_size)
     return commands(
         run_pretraining,
         run_pretraining.pretrain,

@@ -17,7 +17,6 @@ the cache whole or not at all, and each later use compares it with its record.
 """
 
 import contextlib
-import difflib
 import logging
 import os
 import re
@@ -30,7 +29,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, tokenization
 from albert.pretrained import downloads, model_vocabulary
 from albert.pretrained import warm_start as checkpoint_init
-from albert.util import files
+from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -94,17 +93,11 @@ def find_release(name: str) -> Release:
     """
     bare = re.sub(r"^albert_|\.tar\.gz$", "", name.strip().lower())
     if bare not in RELEASES:
-        close = _close(bare)
-        hint = f"Did you mean {close}? " if close else ""
+        hint = wording.did_you_mean(bare, RELEASES)
         raise ValueError(
-            f"There is no released model {name!r}. {hint}Names: {', '.join(RELEASES)}."
+            f"There is no released model {name!r}.{hint} Names: {', '.join(RELEASES)}."
         )
     return RELEASES[bare]
-
-
-def _close(name: str, cutoff: float = 0.6) -> str:
-    """The name of a release that is close to a mistyped one; "" if none is."""
-    return next(iter(difflib.get_close_matches(name, list(RELEASES), n=1, cutoff=cutoff)), "")
 
 
 def local_folder(place: str, flag: str) -> str:
@@ -361,9 +354,8 @@ def find_files(
     """
     found, by_name = named or ModelFiles(), {}
     if not tf.io.gfile.isdir(folder):
-        close = _close(folder.lower(), 0.8)  # the name of a released model that was mistyped
-        hint = f", nor a released model: did you mean {close}?" if close else ""
-        raise ValueError(f"{label} is not a folder{hint}.")
+        hint = wording.did_you_mean(folder.lower(), RELEASES, cutoff=0.8)
+        raise ValueError(f"{label} is not a folder, nor the name of a released model.{hint}")
     if not found.albert_config_file:
         config = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
         found = found._replace(albert_config_file=config)

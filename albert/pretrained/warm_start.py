@@ -6,7 +6,6 @@ Every variable of the backbone is found with its shape, or the run stops with th
 are not. Heads are loaded where the checkpoint has them and are new where it has not.
 """
 
-import difflib
 import os
 import re
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
@@ -15,6 +14,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.pretrained import checkpoint_files
+from albert.util import wording
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 # What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
@@ -130,10 +130,9 @@ def resolve_checkpoint(path: str) -> str:
         prefix = _checkpoint_in_folder(path)
     folder = os.path.dirname(prefix) or "."
     if not tf.gfile.Exists(prefix + ".index"):
-        close = difflib.get_close_matches(prefix, _prefixes_in(folder), n=1)
+        hint = wording.did_you_mean(prefix, _prefixes_in(folder))
         raise ValueError(
-            f"There is no checkpoint {prefix!r}: {prefix}.index is missing. "
-            + (f"Did you mean {close[0]!r}? " if close else "")
+            f"There is no checkpoint {prefix!r}: {prefix}.index is missing.{hint} "
             + _found_in(folder)
         )
     start = os.path.basename(prefix) + ".data-"
@@ -178,8 +177,8 @@ def _found_in(folder: str) -> str:
     """Returns a sentence on what there is to choose from."""
     prefixes = _prefixes_in(folder)
     if prefixes:
-        return f"Checkpoints in {folder!r}: {_listed(prefixes)}."
-    return f"In {folder!r} there is no checkpoint; its files: {_listed(_files_in(folder))}."
+        return f"Checkpoints in {folder!r}: {wording.listed(prefixes)}."
+    return f"In {folder!r} there is no checkpoint; its files: {wording.listed(_files_in(folder))}."
 
 
 # ---------------------------------------------------------------------------------------------
@@ -267,7 +266,8 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
             wrong.append(f"{_name(variable)} {variable.shape.as_list()} (in it it {fault})")
     if wrong:
         raise ValueError(
-            f"The checkpoint {checkpoint!r} is not one of this trained model: {_listed(wrong)}. "
+            f"The checkpoint {checkpoint!r} is not one of this trained model: "
+            f"{wording.listed(wrong)}. "
             "Name one that was written into the same folder as the model's description."
         )
     with checkpoint_files.explained(checkpoint):
@@ -371,7 +371,7 @@ def format_report(report: Optional[Report]) -> str:
         line = f"  {title}: {len(entries)} variable{plural}, "
         line += f"{count_parameters(entries):,} parameters"
         if named and entries:
-            line += f": {_listed([_described(entry) for entry in entries])}"
+            line += f": {wording.listed([_described(entry) for entry in entries])}"
         lines.append(line)
     return "\n".join(lines)
 
@@ -384,8 +384,3 @@ def count_parameters(entries: Iterable[Entry]) -> int:
 def _described(entry: Entry) -> str:
     remark = f" (in the checkpoint it {entry.remark})" if entry.remark else ""
     return f"{entry.name} {list(entry.shape)}{remark}"
-
-
-def _listed(items: Sequence[str], most: int = 6) -> str:
-    more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(items[:most]) + more if items else "none"

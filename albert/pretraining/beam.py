@@ -6,23 +6,22 @@
 
 Random numbers are a function of (random_seed, document, pass, what is decided), where a document is
 known by the name of its file without folders, the byte offset of its first line and its text: a
-worker that reads a byte range cannot know the number it has on one machine. Its text alone would
-give documents that are there twice the same masks, so that twice the text would teach nothing new;
-its place alone would let files of the same name in two folders draw the same numbers. So neither
-runner, number of workers, bundles nor ranges change an instance, nor does moving the files.
+worker that reads a byte range cannot know the document number it has on one machine. Its text alone
+would give documents that are there twice the same masks; its place alone would give files of the
+same name in two folders the same numbers. So neither runner, number of workers, bundles nor ranges
+change an instance, nor does moving the files.
 
 Every instance has a random 64-bit key. Shard n of N holds, sorted, the keys of the n-th N-th of all
 keys, equal ones in order of their records: all shards together are one complete shuffle of the
 corpus, and the same bytes in every run. A worker holds a shard's records while it writes them.
 
-The counts are summed up as data, not taken from Beam's counters, which count again what is tried
-again and which not every runner gives back. The counters are there for watching a job.
+The counts are summed up as data, because Beam's counters count again what is tried again, and not
+every runner returns them. The counters are there for watching a job.
 """
 
 import argparse
 import collections
 import contextlib
-import difflib
 import glob
 import hashlib
 import itertools
@@ -44,6 +43,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
 )
 
@@ -56,13 +56,14 @@ from apache_beam.runners import runner as runners
 from apache_beam.runners.portability import fn_api_runner, portable_runner
 
 from albert import tokenization
+from albert.data import record_files
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_job
 from albert.pretraining import masking as ngram_masking
-from albert.util import files, many_files
+from albert.util import files, many_files, wording
 
 MAKER = "create_pretraining_data_beam"
 MOST_SHARDS = 99999
@@ -116,10 +117,7 @@ def make_job(
     settings: pretraining_instances.DataSettings,
     num_shards: Optional[int] = None,
 ) -> Job:
-    """Returns what is to be done, with all mistakes found that can be found before it starts.
-
-    The arguments are the flags of these names; `tokenizer_file` is the vocabulary or model that the
-    tokenizer was loaded from.
+    """Returns the job; the arguments are the flags of these names.
 
     Raises:
       ValueError: a setting out of its range or that needs one machine, no text, names of output
@@ -132,7 +130,7 @@ def make_job(
             "does not read together. Use create_pretraining_data on one machine, or "
             "--norandom_next_sentence."
         )
-    # No single line stops a job of hours: it is left out, or its bad bytes are.
+    # A single line does not stop a job of hours: it is left out, or its bad bytes are.
     bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
     maker = pretraining_instances.InstanceMaker(tokenizer, settings, bad_lines=bad_lines)
     outputs = Shards(output_file, 1 if num_shards is None else num_shards)
@@ -157,16 +155,16 @@ def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
     Raises:
       ValueError: a pattern that matches nothing.
     """
-    found = set()
-    for pattern in filter(None, (part.strip() for part in patterns.split(","))):
+    found: Set[str] = set()
+    for pattern in filter(None, map(str.strip, patterns.split(","))):
         if "://" in pattern:
             paths = list(_find(pattern))
         else:
             paths = text_documents.find_files(pattern, "input_file", but=list(but))
         if not paths:
             raise ValueError(
-                f"--input_file: no file matches '{pattern}'. Check the path; a folder on a remote "
-                "file system is named by a pattern such as gs://bucket/text/*."
+                f"--input_file: no file matches '{pattern}'. Check the path; name a folder on a "
+                "remote file system by a pattern such as gs://bucket/text/*."
             )
         found.update(map(_absolute, paths))
     return sorted(found)
@@ -188,8 +186,8 @@ def default_shards(
 def _fingerprint(states: Sequence[FileState], made_from: Dict[str, Any]) -> Dict[str, Any]:
     """What the records are made from, for their metadata.
 
-    The text is too large to be read for this, and a list of all files for each shard; a file is
-    taken for the same while its name, size and time are.
+    The text is too large to be hashed, and the list of files too long to be kept with each shard; a
+    file is taken for the same while its name, size and time are.
     """
     named = sorted((os.path.basename(path), size, changed) for path, size, changed in states)
     names, content = (
@@ -212,13 +210,13 @@ def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
         pipeline
         | "Ranges" >> beam.Create([tuple(one) for one in job.ranges])
         | "SpreadRanges" >> beam.Reshuffle()
-        | "Read" >> beam.ParDo(_Read(job.settings.text_field)).with_outputs(_COUNTS, main="blocks")
+        | "Read" >> beam.ParDo(_read, job.settings.text_field).with_outputs(_COUNTS, main="blocks")
     )
     records, counts_of_making = (
         blocks
         | "SpreadBlocks" >> beam.Reshuffle()
         | "MakeInstances"
-        >> beam.ParDo(_MakeInstances(job.maker, count)).with_outputs(_COUNTS, main="records")
+        >> beam.ParDo(_make_instances, job.maker, count).with_outputs(_COUNTS, main="records")
     )
     counts = (
         (counts_of_reading, counts_of_making)
@@ -237,26 +235,21 @@ def add_steps(pipeline: beam.Pipeline, job: Job) -> None:
     _ = counts | "WriteCounts" >> beam.Map(_write_counts, job.outputs, beam.pvalue.AsList(written))
 
 
-class _Read(beam.DoFn):
+def _read(one: Tuple[str, int, int], text_field: str) -> Iterator[Any]:
     """A range -> blocks of documents; counts."""
-
-    def __init__(self, text_field: str):
-        self._text_field = text_field
-
-    def process(self, one: Tuple[str, int, int]) -> Iterator[Any]:
-        text_range = text_documents.TextRange(*one)
-        bad: List[text_documents.BadLine] = []
-        with open_to_read(text_range.path) as stream:
-            found = text_documents.read_range(
-                text_range, stream, text_field=self._text_field, on_bad_line=bad.append
-            )
-            keyed = (document._replace(index=document_index(document)) for document in found)
-            # The empty one at the end: Beam 2.48 cannot group nothing in several processes.
-            for block in itertools.chain(text_documents.grouped(keyed), [[]]):
-                yield [tuple(document) for document in block]
-        for line in bad[:_SHOWN_LINES]:
-            _LOGGER.warning("Dropped: '%s', the line at byte %d %s.", *line[:3])
-        yield _counted(pretraining_instances.Counts(bad_documents=len(bad)))
+    text_range = text_documents.TextRange(*one)
+    bad: List[text_documents.BadLine] = []
+    with open_to_read(text_range.path) as stream:
+        found = text_documents.read_range(
+            text_range, stream, text_field=text_field, on_bad_line=bad.append
+        )
+        keyed = (document._replace(index=document_index(document)) for document in found)
+        # The empty one at the end: Beam 2.48 cannot group nothing in several processes.
+        for block in itertools.chain(text_documents.grouped(keyed), [[]]):
+            yield [tuple(document) for document in block]
+    for line in bad[:_SHOWN_LINES]:
+        _LOGGER.warning("Dropped: '%s', the line at byte %d %s.", *line[:3])
+    yield _counted(pretraining_instances.Counts(bad_documents=len(bad)))
 
 
 def document_index(document: text_documents.RawDocument) -> int:
@@ -267,36 +260,34 @@ def document_index(document: text_documents.RawDocument) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-class _MakeInstances(beam.DoFn):
-    """A block -> (shard, its records, each behind its key); counts."""
+def _make_instances(
+    block: List[Tuple[Any, ...]], maker: pretraining_instances.InstanceMaker, num_shards: int
+) -> Iterator[Any]:
+    """A block -> (shard, its records, each behind its key); counts.
 
-    def __init__(self, maker: pretraining_instances.InstanceMaker, num_shards: int):
-        self._maker = maker  # it travels with all it needs, so workers read no vocabulary
-        self._num_shards = num_shards
-
-    def process(self, block: List[Tuple[Any, ...]]) -> Iterator[Any]:
-        if not block:
-            return
-        documents = tuple(text_documents.RawDocument(*document) for document in block)
-        features, keys, counts = self._maker.instances(text_documents.TextBlock(0, 0, 0, documents))
-        if counts.bad_lines:
-            path, first = documents[0].path, documents[0].first_line
-            message = "%d lines are not UTF-8, in '%s' from byte %d on."
-            _LOGGER.warning(message, counts.bad_lines, path, first)
-        shards = collections.defaultdict(list)
-        key, predictions = iter(keys.tolist()), 0
-        for batch in features:
-            predictions += ngram_masking.count_predictions(batch)
-            for record in _records(example_batches.encode_examples(batch)):
-                place = next(key)
-                shard = place * self._num_shards >> (8 * _KEY_BYTES)
-                shards[shard].append(place.to_bytes(_KEY_BYTES, "big") + record)
-        yield from shards.items()
-        yield _counted(counts._replace(predictions=predictions))
+    The maker is pickled with its tables, so workers read no vocabulary.
+    """
+    if not block:
+        return
+    documents = tuple(text_documents.RawDocument(*document) for document in block)
+    features, keys, counts = maker.instances(text_documents.TextBlock(0, 0, 0, documents))
+    if counts.bad_lines:
+        path, first = documents[0].path, documents[0].first_line
+        message = "%d lines are not UTF-8, in '%s' from byte %d on."
+        _LOGGER.warning(message, counts.bad_lines, path, first)
+    shards = collections.defaultdict(list)
+    key, predictions = iter(keys.tolist()), 0
+    for batch in features:
+        predictions += ngram_masking.count_predictions(batch)
+        for record in _records(example_batches.encode_examples(batch)):
+            place = next(key)
+            shard = place * num_shards >> (8 * _KEY_BYTES)
+            shards[shard].append(place.to_bytes(_KEY_BYTES, "big") + record)
+    yield from shards.items()
+    yield _counted(counts._replace(predictions=predictions))
 
 
 def _records(encoded: example_batches.EncodedExamples) -> Iterator[bytes]:
-    """The records one by one."""
     ends = encoded.ends.tolist()
     return (encoded.data[start:end] for start, end in zip([0] + ends, ends))
 
@@ -304,11 +295,11 @@ def _records(encoded: example_batches.EncodedExamples) -> Iterator[bytes]:
 def _write_shard(
     element: Tuple[int, Iterable[List[bytes]]], outputs: "Shards", _: Tuple[int, ...]
 ) -> Tuple[int, int, int]:
-    """Writes a shard when the counts are known to be good; its number, records and bytes."""
+    """Writes a shard once the counts are checked; returns its number, records and bytes."""
     number, batches = element
     path = outputs.shard(number)
-    blocks = files.BlockOffsets()
-    remove(files.sidecar_path(path))  # the old one must never describe the new file
+    blocks = record_files.BlockOffsets()
+    remove(record_files.sidecar_path(path))  # the old one must never describe the new file
     with replacement(path) as temporary:
         with tf.io.TFRecordWriter(temporary) as writer:
             for record in sorted(itertools.chain.from_iterable(batches)):
@@ -316,14 +307,14 @@ def _write_shard(
                 blocks.add(len(record) - _KEY_BYTES)
         size = os.path.getsize(temporary)
     made_from = dict(outputs.fingerprint, shard=number, shards=outputs.count)
-    write_text(files.sidecar_path(path), files.sidecar_text(blocks, size, made_from))
+    write_text(record_files.sidecar_path(path), record_files.sidecar_text(blocks, size, made_from))
     return number, blocks.count, size
 
 
 def _write_counts(
     counts: Tuple[int, ...], outputs: "Shards", written: List[Tuple[int, int, int]]
 ) -> None:
-    """Writes the file that says that all is there."""
+    """Writes the file that marks the output as complete."""
     named = pretraining_instances.Counts(*counts)
     records = sum(count for _, count, _ in written)
     if records != named.instances:
@@ -338,18 +329,16 @@ def _write_counts(
 
 
 def _sum(rows: Iterable[Tuple[int, ...]]) -> Tuple[int, ...]:
-    """The sum of counts; also of sums."""
     return tuple(map(sum, zip(pretraining_instances.Counts(), *rows)))
 
 
 def _checked(counts: Tuple[int, ...]) -> Tuple[int, ...]:
-    """The counts of the whole text, if it was text."""
     pretraining_instances.check_counts(pretraining_instances.Counts(*counts))
     return counts
 
 
 def _counted(counts: pretraining_instances.Counts) -> beam.pvalue.TaggedOutput:
-    """Adds to Beam's counters; returns what is summed up."""
+    """Adds to Beam's counters; returns the counts as data."""
     for name, value in counts._asdict().items():
         if value:
             beam.metrics.Metrics.counter(MAKER, name).inc(value)
@@ -404,53 +393,47 @@ class Shards:
         return int(match.group(1)) if match else None
 
     def report(self) -> Optional[Dict[str, Any]]:
-        """Returns what the file of counts says if all files are there and current."""
+        """Returns the content of the file of counts if all files are there and current."""
         report = self._read_report()
-        if not report or (report["fingerprint"], report["shards"]) != (
-            self.fingerprint,
-            self.count,
-        ):
+        if not report or report["fingerprint"] != self.fingerprint:
             return None
-        wanted = {self.shard(number): size for number, size in enumerate(report["bytes"])}
+        if report["shards"] != self.count:
+            return None
         there = self._there()
-        return report if all(there.get(path) == size for path, size in wanted.items()) else None
+        sizes = [there.get(self.shard(number)) for number in range(self.count)]
+        return report if sizes == report["bytes"] else None
 
     def make_way(self, *, overwrite: bool) -> None:
         """Removes what an earlier run left that would not be replaced.
 
         Raises:
-          ValueError: a file is there that was not made here, was changed since, was made from other
-            text, or is of another number of shards.
+          ValueError: without `overwrite`, a file was not made here, was changed since, was made
+            from other text, or is of another number of shards.
         """
         there = self._there()
         others = [path for path in there if self._count_in(path) != self.count]
         if others and not overwrite:
             raise ValueError(
                 f"--output_file: '{others[0]}' is of a run with another number of shards than "
-                f"{self.count}, and a pattern would read both. Remove those files, choose another "
+                f"{self.count}, and training would read both. Remove those files, choose another "
                 "name, or replace them by --overwrite."
             )
         if not overwrite and exists(self.counts) and not self._read_report():
             raise ValueError(
-                f"--output_file: '{self.counts}' is there already, and this program did not make "
-                "it. Choose another name, or replace it by --overwrite."
+                f"--output_file: '{self.counts}' exists, and this program did not make it. Choose "
+                "another name, or replace it by --overwrite."
             )
         ours = [] if overwrite else sorted(set(there) - set(others))
-        for path, sidecar in zip(
-            ours, many_files.each(read_sidecar, ours, "Looking at the output")
-        ):
+        sidecars = many_files.each(read_sidecar, ours, "Looking at the output")
+        for path, sidecar in zip(ours, sidecars):
             pretraining_job.check_ours(path, sidecar, there[path], fingerprint=self.fingerprint)
         for path in others:
             remove(path)
-            remove(files.sidecar_path(path))
+            remove(record_files.sidecar_path(path))
         remove(self.counts)
 
     def keep_vocabulary(self, vocabulary: model_vocabulary.Vocabulary) -> None:
-        """Copies the vocabulary into the folder of the shards, where training finds it.
-
-        Raises:
-          ValueError: the folder cannot be written in.
-        """
+        """Copies the vocabulary into the folder of the shards, or raises ValueError."""
         sha256 = model_vocabulary.sha256_of(vocabulary.path)
         path = model_vocabulary.beside_records(self.folder, sha256, vocabulary.key)
         try:
@@ -497,7 +480,7 @@ def exists(path: str) -> bool:
 
 
 def open_to_read(path: str) -> Any:
-    """Returns a stream of a file's bytes as they are there, packed or not; it can seek."""
+    """Returns a seekable stream of a file's bytes, without decompressing them."""
     files.check_is_file(path)
     return FileSystems.open(path, compression_type=CompressionTypes.UNCOMPRESSED)
 
@@ -512,8 +495,8 @@ def remove(path: str) -> None:
 def replacement(path: str) -> Iterator[str]:
     """Yields the path of a local file to write, which becomes `path` if the block succeeds.
 
-    Workers that write the same file at the same time, as runners let them when one is slow, do not
-    meet: each has a name of its own until the last step.
+    Runners may let two workers write the same file at the same time when one is slow: each has a
+    name of its own until the last step.
     """
     folder, name = os.path.split(path)
     if not exists(folder):
@@ -543,13 +526,13 @@ def write_text(path: str, text: str) -> None:
         stream.write(text.encode("utf-8"))
 
 
-def read_sidecar(path: str) -> Optional[files.Sidecar]:
-    """Returns the sidecar of the record file `path`; None if there is none or it is unreadable."""
-    sidecar = files.sidecar_path(path)
+def read_sidecar(path: str) -> Optional[record_files.Sidecar]:
+    """Returns the sidecar of a record file; None if there is none or it is unreadable."""
+    sidecar = record_files.sidecar_path(path)
     if not exists(sidecar):
         return None
     with open_to_read(sidecar) as stream:
-        return files.parse_sidecar(stream.read(), sidecar)
+        return record_files.parse_sidecar(stream.read(), sidecar)
 
 
 def _find(pattern: str) -> Dict[str, int]:
@@ -570,7 +553,7 @@ class _Parser(argparse.ArgumentParser):
     """Knows the options of Beam; mistakes are ValueErrors."""
 
     def add_value_provider_argument(self, *names: str, **settings: Any) -> None:
-        """Defines an option that a template may leave open; here it is one like others."""
+        """Defines an option that a template may leave open; here it is like the others."""
         self.add_argument(*names, **settings)
 
     def error(self, message: str) -> None:
@@ -582,18 +565,19 @@ def parse_options(
 ) -> pipeline_options.PipelineOptions:
     """Returns the options that `arguments` stand for.
 
-    `own_flags` are the names of the program's flags, which may have been meant.
+    Args:
+      own_flags: names of the program's flags, to suggest for a misspelt one.
 
     Raises:
-      ValueError: an argument that neither the program nor Beam knows. Those of a runner with a job
-        server are left to that; then there is a warning.
+      ValueError: an argument that neither the program nor Beam knows. A runner with a job server
+        gets those it may know, with a warning.
     """
     parser = _Parser(allow_abbrev=False, add_help=False)
     for kind in pipeline_options.PipelineOptions.__subclasses__():
-        kind._add_argparse_args(parser)  # what Beam calls itself, and users define
+        kind._add_argparse_args(parser)  # type: ignore[arg-type]  # as Beam does it
     known, unknown = parser.parse_known_args(list(arguments))
     if unknown and str(known.runner).lower() in _WITH_JOB_SERVER:
-        _LOGGER.warning("The job server is given %s, which is not known here.", " ".join(unknown))
+        _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
     elif unknown and not unknown[0].startswith("-"):
         raise ValueError(
             f"Unexpected argument '{unknown[0]}': every value needs its flag. Write --flag or "
@@ -602,8 +586,7 @@ def parse_options(
     elif unknown:
         name = unknown[0].split("=")[0].lstrip("-")
         names = [option.lstrip("-") for option in parser._option_string_actions] + list(own_flags)
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f" Did you mean --{close[0]}?" if close else ""
+        hint = wording.did_you_mean(name, names)
         raise ValueError(
             f"--{name} is neither a flag of {MAKER} nor an option of Apache Beam "
             f"{beam.__version__}.{hint}"
@@ -614,11 +597,11 @@ def parse_options(
 def run(
     options: pipeline_options.PipelineOptions, add_to: Callable[[beam.Pipeline], None]
 ) -> runners.PipelineResult:
-    """Runs the pipeline that `add_to` adds its steps to, to its end, and returns what Beam does.
+    """Runs the pipeline that `add_to` adds its steps to, and returns Beam's result.
 
     Raises:
       ValueError: raised so by a step (a worker's error comes as text; its sentence is found in it),
-        or the job did not end well.
+        or the job failed.
     """
     pipeline = beam.Pipeline(runner=_direct_runner(options), options=options)
     add_to(pipeline)

@@ -5,7 +5,7 @@
     for document in read_file("corpus/part-1.jsonl.gz"):
         document.path, document.first_line, document.text  # bytes: its lines, joined by newlines
 
-The name of a file says what is in it, and `.gz` behind it that it is compressed:
+The name of a file tells its format, and `.gz` at its end that it is compressed:
 
 * `.jsonl` and `.json`: one JSON object a line, which is one document. Its text is in a field.
 * any other name: plain text, a blank line (white space only) between documents. The end of the file
@@ -26,6 +26,7 @@ from typing import (
     Any,
     BinaryIO,
     Callable,
+    Container,
     Dict,
     Iterable,
     Iterator,
@@ -40,6 +41,7 @@ from typing import (
 
 import tensorflow.compat.v1 as tf
 
+from albert.data import record_files
 from albert.util import files, many_files
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
@@ -63,9 +65,9 @@ Line = Tuple[int, bytes]
 class RawDocument(NamedTuple):
     """A document, or a part of a long one, as bytes."""
 
-    index: int  # its number in the file or corpus; parts count one by one
+    index: int  # type: ignore[assignment]  # in the file or corpus; parts count one by one
     source: int  # the same for all parts of a long document
-    part: int  # 0 but for the later parts of a long document
+    part: int  # 0, or which later part of a long document it is
     path: str
     first_line: int  # the number of its first line, from 1; read by range: the line's byte offset
     text: bytes  # its lines, joined by newlines
@@ -80,11 +82,14 @@ class BadLine(NamedTuple):
     content: bytes
 
 
+OnBadLine = Callable[[BadLine], None]
+
+
 def raise_bad_line(bad: BadLine) -> None:
-    """Raises ValueError: what `read_file` does with a bad line unless told otherwise."""
+    """Raises ValueError: the default treatment of a bad line."""
     raise ValueError(
-        f"'{bad.path}', line {bad.line} {bad.reason}: {bad.content[:60]!r}. Mend the line, or let "
-        "bad lines be dropped and counted by --input_file_mode=rb."
+        f"'{bad.path}', line {bad.line} {bad.reason}: {bad.content[:60]!r}. Repair the line, or "
+        "let bad lines be dropped and counted by --input_file_mode=rb."
     )
 
 
@@ -114,12 +119,11 @@ def read_file(
     path: str,
     *,
     text_field: str = TEXT_FIELD,
-    on_bad_line: Callable[[BadLine], None] = raise_bad_line,
+    on_bad_line: OnBadLine = raise_bad_line,
 ) -> Iterator[RawDocument]:
     """Yields the documents of one file in their order, `index` and `source` counted from 0.
 
     Args:
-      path: local or on gs://; its name tells the format.
       text_field: the field of a JSON object that holds the text.
       on_bad_line: called with each line of a JSON file that holds no document. If it returns, the
         line is left out.
@@ -137,10 +141,8 @@ def split(path: str, size: int, range_bytes: int) -> List[TextRange]:
     """Returns the ranges of a file of `size` bytes; none for an empty one."""
     if is_compressed(path):
         return [TextRange(path, 0, -1)] if size else []
-    return [
-        TextRange(path, start, min(start + range_bytes, size))
-        for start in range(0, size, range_bytes)
-    ]
+    starts = range(0, size, range_bytes)
+    return [TextRange(path, start, min(start + range_bytes, size)) for start in starts]
 
 
 def read_range(
@@ -148,62 +150,46 @@ def read_range(
     stream: BinaryIO,
     *,
     text_field: str = TEXT_FIELD,
-    on_bad_line: Callable[[BadLine], None] = raise_bad_line,
+    on_bad_line: OnBadLine = raise_bad_line,
 ) -> Iterator[RawDocument]:
     """Yields the documents of a range, so that many machines read one large file together.
 
     A document belongs to exactly one range, and which one follows from the file alone: in plain
     text to that in which the last blank line before it begins (the first document: to the first
-    range), in JSON lines to that in which its own line begins. A range is read on behind its end
-    until the last of its documents is whole.
+    range), in JSON lines to that in which its own line begins. Reading continues behind the end of
+    a range until the last of its documents is whole. Lines are known by their byte offset, because
+    a reader in the middle of a file cannot know their number.
 
-    Lines are known by their byte offset, which a reader can tell without those before; the number
-    of a line it could not.
-
-    Errors and the other arguments are those of `read_file`; `stream` is the file, open at its
-    start.
+    Arguments and errors are those of `read_file`; `stream` is the file, open at its start.
     """
-    lines = _lines(stream, one.path, one.start)
-    lines = (_json_lines_of if is_json(one.path) else _text_lines_of)(one, lines)
+    lines = _lines_of(one, _lines(stream, one.path, one.start))
     return _documents(one.path, lines, text_field=text_field, on_bad_line=on_bad_line)
 
 
-def _json_lines_of(one: TextRange, lines: Iterable[Line]) -> Iterator[Line]:
-    """Those that begin in the range."""
+def _lines_of(one: TextRange, lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines of the documents that belong to the range, and blank ones."""
+    has_documents = is_json(one.path)  # in single lines
+    has_begun = one.start == 0 or has_documents
     for offset, line in lines:
-        if 0 <= one.end <= offset:
+        is_border = has_documents or _is_blank(line)
+        if 0 <= one.end <= offset and (is_border or not has_begun):
             return
-        yield offset, line
-
-
-def _text_lines_of(one: TextRange, lines: Iterable[Line]) -> Iterator[Line]:
-    """Those of the documents that belong to the range, and the blank ones."""
-    is_ours = one.start == 0
-    for offset, line in lines:
-        is_behind = 0 <= one.end <= offset
-        if is_behind and (not is_ours or _is_blank(line)):
-            return
-        is_ours = is_ours or _is_blank(line)
-        if is_ours:
+        has_begun = has_begun or is_border
+        if has_begun:
             yield offset, line
 
 
 def _documents(
-    path: str,
-    lines: Iterable[Line],
-    *,
-    text_field: str,
-    on_bad_line: Callable[[BadLine], None],
+    path: str, lines: Iterable[Line], *, text_field: str, on_bad_line: OnBadLine
 ) -> Iterator[RawDocument]:
     """The documents in lines of a file."""
+    texts = _text_lines(lines)
     if is_json(path):
-        lines = _json_lines(lines, path, text_field=text_field, on_bad_line=on_bad_line)
-    else:
-        lines = _text_lines(lines)
+        texts = _json_lines(lines, path, text_field=text_field, on_bad_line=on_bad_line)
     index = source = 0
     collected: List[bytes] = []
     size = first = part = 0
-    for number, line in lines:
+    for number, line in texts:
         if line is not None:
             first = first if collected else number
             collected.append(line)
@@ -233,7 +219,7 @@ def _without_compression(path: str) -> str:
 
 
 def _text_lines(lines: Iterable[Line]) -> Iterator[Tuple[int, Optional[bytes]]]:
-    """The lines of plain text with their numbers; None ends a document."""
+    """The lines of plain text; None ends a document."""
     number = 0
     for number, line in lines:
         yield number, None if _is_blank(line) else line
@@ -241,11 +227,7 @@ def _text_lines(lines: Iterable[Line]) -> Iterator[Tuple[int, Optional[bytes]]]:
 
 
 def _json_lines(
-    lines: Iterable[Line],
-    path: str,
-    *,
-    text_field: str,
-    on_bad_line: Callable[[BadLine], None],
+    lines: Iterable[Line], path: str, *, text_field: str, on_bad_line: OnBadLine
 ) -> Iterator[Tuple[int, Optional[bytes]]]:
     """The lines of the documents in a JSON file, with the numbers of the documents' own lines."""
     for number, content in lines:
@@ -263,7 +245,7 @@ def _json_lines(
 
 
 def _text_of(content: bytes, text_field: str) -> bytes:
-    """The text of a JSON object; ValueErrors say what is wrong, to follow "line 3 ..."."""
+    """The text of a JSON object; the messages of its ValueErrors follow "line 3 ..."."""
     try:
         record = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError:
@@ -315,7 +297,7 @@ def _without_mark(offset: int, line: bytes) -> bytes:
 
 
 def _chunks(stream: BinaryIO, path: str) -> Iterator[bytes]:
-    """The content of a file, unpacked, a mebibyte at a time."""
+    """The content of a file, decompressed, a mebibyte at a time."""
     if not is_compressed(path):
         yield from iter(lambda: stream.read(_READ_BYTES), b"")
         return
@@ -359,7 +341,6 @@ def read_blocks(
     """Yields the text as blocks of whole documents, or parts of long ones.
 
     Args:
-      paths: text files.
       window_bytes: how many bytes of text make a window of the shuffle.
       with_neighbours: give each block with text of one document only a document beside it.
       **reading: see read_file.
@@ -367,22 +348,29 @@ def read_blocks(
     Raises:
       ValueError: as read_file; no text at all; with_neighbours and a single document.
     """
-    number, done = 0, 0
-    finder = _NeighbourFinder(paths, reading) if with_neighbours else None
+    number = done = 0
+    last: Optional[RawDocument] = None
+    other: Optional[RawDocument] = None  # the last one of another source than `last`
     for number, documents in enumerate(grouped(read_documents(paths, **reading)), start=1):
+        neighbour = None
+        if with_neighbours:
+            for document in documents:
+                other = last if last is not None and last.source != document.source else other
+                last = document
+            if documents[0].source == last.source:
+                neighbour = other or _next_document(paths, last.source, reading)
         size = sum(len(document.text) for document in documents)
-        neighbour = finder.neighbour(documents) if finder else None
         yield TextBlock(number - 1, done // window_bytes, size, tuple(documents), neighbour)
         done += size
     if not number:
         raise ValueError(
-            f"--input_file: there is no text in {', '.join(paths)}. What is read is one sentence "
-            "a line and a blank line between documents, or JSON lines."
+            f"--input_file: there is no text in {', '.join(paths)}. The input is text with a "
+            "sentence a line and a blank line between documents, or JSON lines."
         )
 
 
 def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
-    """Yields documents in groups that are worth a worker's while."""
+    """Yields documents in groups of about BLOCK_BYTES."""
     group: List[RawDocument] = []
     size = empty = 0
     for document in documents:
@@ -396,42 +384,22 @@ def grouped(documents: Iterable[RawDocument]) -> Iterator[List[RawDocument]]:
         yield group
 
 
-class _NeighbourFinder:
-    """Finds the document before a block of one document; for the first, the one after it."""
-
-    def __init__(self, paths: Sequence[str], reading: Mapping[str, Any]):
-        self._paths = paths
-        # Bad lines are reported by the block reader.
-        self._reading = dict(reading, on_bad_line=lambda bad: None)
-        self._last: Optional[RawDocument] = None  # read last
-        self._other: Optional[RawDocument] = None  # read last of another source than `_last`
-
-    def neighbour(self, documents: Sequence[RawDocument]) -> Optional[RawDocument]:
-        """Returns the neighbour of the block of `documents`; None if it needs none."""
-        for document in documents:
-            if self._last is not None and self._last.source != document.source:
-                self._other = self._last
-            self._last = document
-        if documents[0].source != documents[-1].source:
-            return None
-        return self._other or self._next(documents[0].source)
-
-    def _next(self, source: int) -> RawDocument:
-        """The first document of another source than the first."""
-        for document in read_documents(self._paths, **self._reading):
-            if document.source != source:
-                return document
-        raise ValueError(
-            "--random_next_sentence takes text from another document, and the input holds one only "
-            "(a blank line separates documents). Use --norandom_next_sentence."
-        )
+def _next_document(paths: Sequence[str], source: int, reading: Mapping[str, Any]) -> RawDocument:
+    """The first document of another source; bad lines are reported where blocks are read."""
+    for document in read_documents(paths, **dict(reading, on_bad_line=lambda bad: None)):
+        if document.source != source:
+            return document
+    raise ValueError(
+        "--random_next_sentence takes text from another document, and the input holds one only "
+        "(a blank line separates documents). Use --norandom_next_sentence."
+    )
 
 
 def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
     """Returns the lines of a document as text, and how many were not UTF-8.
 
-    What becomes of a line that is not UTF-8 depends on the mode. "r": it is a ValueError that names
-    file and line; "rb": its bad bytes are dropped; "lines": it is.
+    The mode decides what happens to a line that is not UTF-8. "r": ValueError with file and line;
+    "rb": its bad bytes are dropped; "lines": the line is dropped.
     """
     try:
         return document.text.decode("utf-8").split("\n"), 0
@@ -443,7 +411,7 @@ def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
         if is_bad and mode == "r":
             raise ValueError(
                 f"'{document.path}', line {number} is not UTF-8: {line[:60]!r}. Convert the file, "
-                "or drop the bytes that are not by --input_file_mode=rb."
+                "or drop the bad bytes by --input_file_mode=rb."
             )
         bad += is_bad
         if not (is_bad and mode == "lines"):
@@ -460,12 +428,12 @@ def find_files(
     """Returns the text files that names, patterns and folders stand for, sorted, each once.
 
     In a folder and below it these are the files named .txt, .jsonl or .json, or these with .gz, or
-    .gz alone; but no hidden ones, and no records (files with a sidecar).
+    .gz alone; hidden files and records (files with a sidecar) are left out.
 
     Args:
       patterns: with commas between them, or several of those. A file under exactly that name is
         taken as it is.
-      flag_name: where the user wrote them, for messages.
+      flag_name: the flag that messages name.
       but: files that are not taken from folders, such as outputs and vocabularies.
 
     Raises:
@@ -487,25 +455,25 @@ def find_files(
 
 
 def is_folder(path: str) -> bool:
-    """Returns whether a path is that of a folder that is there."""
+    """Returns whether a path is that of an existing folder."""
     return tf.io.gfile.exists(path) and tf.io.gfile.isdir(path)
 
 
-def _below(folder: str, flag_name: str, excluded: Sequence[str]) -> List[str]:
+def _below(folder: str, flag_name: str, excluded: Container[str]) -> List[str]:
     """The text files in a folder and below it."""
     found = []
     for parent, folders, names in _walk(folder, flag_name):
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths = [os.path.join(parent, name) for name in names if _is_text_name(name)]
+        # gfile's walk enters hidden folders all the same.
+        paths = [path for path in paths if "/." not in path[len(folder) - 1 :]]
         found += [path for path in paths if os.path.abspath(path) not in excluded]
-    hidden = {path for path in found if "/." in path[len(folder) :]}  # gfile's walk goes there too
-    found = [path for path in found if path not in hidden]
-    sidecars = many_files.each(files.read_sidecar, found, "Looking at the text")
+    sidecars = many_files.each(record_files.read_sidecar, found, "Looking at the text")
     found = [path for path, sidecar in zip(found, sidecars) if sidecar is None]
     if not found:
         raise ValueError(
-            f"--{flag_name}: no text file lies in the folder '{folder}' or below it. What is "
-            "looked for there is .txt, .jsonl and .json, also with .gz; other names can be given "
+            f"--{flag_name}: no text file lies in the folder '{folder}' or below it. Files of a "
+            "folder are read if they end in .txt, .jsonl or .json, also with .gz; give other names "
             "by a pattern."
         )
     return found
@@ -525,18 +493,15 @@ def _walk(folder: str, flag_name: str) -> Iterator[Tuple[str, List[str], List[st
     entered = set()
     for parent, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
         real = os.path.realpath(parent)
-        if real in entered:  # a link to a folder above, or to one that was there already
+        if real in entered:  # a link to a folder that was entered before
             folders[:] = []
             continue
         entered.add(real)
-        folders.sort()  # of two ways to a folder it is always the same that is taken
+        folders.sort()  # of two ways to a folder always the same is taken
         yield parent, folders, names
 
 
 def _is_text_name(name: str) -> bool:
-    """Whether a file's name in a folder is that of a text."""
     plain = _without_compression(name)
-    if name.startswith("."):
-        return False
     is_bare = is_compressed(name) and "." not in plain
     return is_bare or plain.endswith(_TEXT_ENDINGS + _JSON_ENDINGS)

@@ -1,12 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Instances of pretraining data: what decides them, and how blocks of text become records.
+"""Instances of pretraining data: their settings, and how blocks of text become records.
 
 Every random number is a function of (random_seed, document, pass, what it decides): neither
-processes nor blocks nor runtimes change an instance. A document longer than 256 KiB is worked in
-parts of that size; the passes' shorter target lengths are drawn for each part.
-
-Legend: N instances, S sequence length, P predictions a sequence.
+processes nor blocks nor runtimes change an instance. A document longer than 256 KiB is treated in
+parts of that size, each with its own draw of shorter target lengths.
 """
 
 import itertools
@@ -34,15 +32,24 @@ _MOST_BAD_LINES = 0.1  # as a share of the lines
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
 _MANY_COPIES = 10  # of text without masks
 _NEWER_SETTINGS = ("language", "split_sentences", "text_field")
+_CHOICES = {"word_start": words.WORD_STARTS, "input_file_mode": INPUT_MODES, "language": LANGUAGES}
+# [CLS] A [SEP] B [SEP] are five tokens.
+_LOWEST = {
+    "max_predictions_per_seq": 1,
+    "ngram": 1,
+    "dupe_factor": 1,
+    "shuffle_window_mb": 1,
+    "max_seq_length": 5,
+}
 
 
 class Counts(NamedTuple):
     """What was read and made."""
 
     documents: int = 0
-    empty_documents: int = 0  # nothing in them gave a token
+    empty_documents: int = 0  # no tokens
     sentences: int = 0
-    bad_lines: int = 0  # not UTF-8, and mended (input_file_mode rb)
+    bad_lines: int = 0  # not UTF-8, and repaired (input_file_mode rb)
     left_out: int = 0  # single tokens at a document's end, over all passes
     instances: int = 0
     label_one: int = 0
@@ -55,26 +62,21 @@ class Counts(NamedTuple):
 
 
 def check_settings(settings: DataSettings) -> None:
-    """Checks ranges; warns where few of the tokens meant to be predicted have a slot.
-
-    Raises:
-      ValueError: a value is out of its range, or does not go with another.
-    """
+    """Raises ValueError for values out of range or in conflict; warns of too few slots."""
     _check_ranges(settings)
     if settings.language == "any" and settings.user_dictionary:
         raise ValueError(
-            "--user_dictionary holds words for jieba, which segments with --language=zh only. Give "
-            "that too, or leave the dictionary out."
+            "--user_dictionary needs --language=zh, because jieba reads it. Give both or neither."
         )
     if settings.language == "zh" and settings.word_start == "underline":
         raise ValueError(
-            "--word_start=underline is not for --language=zh, where jieba finds the words. Leave "
-            "out one of them."
+            "--word_start=underline does not go with --language=zh, where jieba finds the words. "
+            "Leave out one of them."
         )
     if settings.masked_lm_prob == 0 and settings.do_permutation:
         raise ValueError(
             "--do_permutation moves as many tokens as are masked, and --masked_lm_prob=0 masks "
-            "none. Leave one of them out."
+            "none. Leave out one of them."
         )
     if settings.masked_lm_prob == 0 and settings.dupe_factor > _MANY_COPIES:
         _LOGGER.warning(
@@ -85,32 +87,21 @@ def check_settings(settings: DataSettings) -> None:
     wanted = int(round(settings.max_seq_length * settings.masked_lm_prob))
     if wanted > settings.max_predictions_per_seq:
         _LOGGER.warning(
-            "A full sequence of %d tokens gets %d predictions, not the %d that "
-            "--masked_lm_prob=%g asks for: --max_predictions_per_seq=%d would make room for them.",
-            settings.max_seq_length,
-            settings.max_predictions_per_seq,
-            wanted,
-            settings.masked_lm_prob,
-            wanted,
+            f"A full sequence of {settings.max_seq_length} tokens gets "
+            f"{settings.max_predictions_per_seq} predictions, not the {wanted} that "
+            f"--masked_lm_prob={settings.masked_lm_prob:g} asks for: "
+            f"--max_predictions_per_seq={wanted} would make room for them."
         )
 
 
 def _check_ranges(settings: DataSettings) -> None:
-    """What a single value may be."""
-    counts = ("max_predictions_per_seq", "ngram", "dupe_factor", "shuffle_window_mb")
-    # [CLS] A [SEP] B [SEP] are five tokens.
-    for name, bound in dict(dict.fromkeys(counts, 1), max_seq_length=5).items():
+    for name, bound in _LOWEST.items():
         if getattr(settings, name) < bound:
             raise ValueError(f"--{name} is {getattr(settings, name)}; it must be {bound} or more.")
     for name in ("masked_lm_prob", "short_seq_prob"):
         if not 0.0 <= getattr(settings, name) <= 1.0:
             raise ValueError(f"--{name} is {getattr(settings, name)}; it must lie in 0 .. 1.")
-    choices = {
-        "word_start": words.WORD_STARTS,
-        "input_file_mode": INPUT_MODES,
-        "language": LANGUAGES,
-    }
-    for name, known in choices.items():
+    for name, known in _CHOICES.items():
         if getattr(settings, name) not in known:
             raise ValueError(
                 f"--{name} is '{getattr(settings, name)}'; it must be one of {', '.join(known)}."
@@ -118,11 +109,7 @@ def _check_ranges(settings: DataSettings) -> None:
 
 
 def check_counts(counts: Counts) -> None:
-    """Refuses text that was no text.
-
-    Raises:
-      ValueError: too many bad lines, or no instance.
-    """
+    """Raises ValueError if the input had too many bad lines, or gave no instance."""
     if counts.bad_lines > counts.sentences * _MOST_BAD_LINES:
         raise ValueError(
             f"--input_file: {counts.bad_lines} of {counts.sentences} lines are not UTF-8. Is the "
@@ -141,23 +128,16 @@ def check_counts(counts: Counts) -> None:
         )
 
 
-class Tokenized(NamedTuple):
-    """A block of tokens, and what was read for it."""
-
-    block: segment_pairs.TokenizedBlock
-    counts: Counts
-
-
 class Instances(NamedTuple):
-    """What a block gave, in the order of the shuffle."""
+    """The instances of a block, in the order of the shuffle."""
 
     features: Iterator[Dict[str, np.ndarray]]  # in batches, see ngram_masking.masked_features
-    keys: np.ndarray  # uint64 [N], ascending: the place of each instance in the shuffle
-    counts: Counts  # but for `predictions`, which is known when the features are
+    keys: np.ndarray  # uint64 [instances], ascending: the place of each in the shuffle
+    counts: Counts  # without `predictions`, which are known only when the features are made
 
 
 class InstanceMaker:
-    """Text blocks to instances: holds the tokeniser and the tables made from it."""
+    """Turns text blocks into instances: holds the tokenizer and the tables made from it."""
 
     def __init__(
         self,
@@ -166,16 +146,13 @@ class InstanceMaker:
         *,
         bad_lines: Optional[str] = None,
     ):
-        """Loads what segments words, if it is needed.
+        """Loads the segmenter if the language needs it.
 
         Args:
-          tokenizer: cuts the text.
-          settings: see DataSettings.
           bad_lines: the mode of text_documents.decode_lines; by default input_file_mode.
 
         Raises:
-          ValueError: the vocabulary cannot be used, see words.piece_table; or the segmenter cannot
-            be loaded, see words.ChineseSegmenter.
+          ValueError: unfit vocabulary (words.piece_table) or segmenter (words.ChineseSegmenter).
         """
         self._bad_lines = bad_lines or settings.input_file_mode
         self._tokenizer = tokenizer
@@ -199,24 +176,23 @@ class InstanceMaker:
         )
         keys = random_streams.fold(pairs.key, ngram_masking.PAIR_DRAWS)
         order = np.argsort(keys, kind="stable")
-        pairs = segment_pairs.Pairs(*(column[order] for column in pairs))
-        return Instances(self._features(tokenized, pairs), keys[order], counts)
+        return Instances(self._features(tokenized, pairs.take(order)), keys[order], counts)
 
     def _features(
         self, tokenized: segment_pairs.TokenizedBlock, pairs: segment_pairs.Pairs
     ) -> Iterator[Dict[str, np.ndarray]]:
-        """The features, as many instances at a time as fit the cache."""
+        """Yields the features of as many instances at a time as fit the cache."""
         rows = max(1, _CELLS // self._settings.max_seq_length)
         for start in range(0, len(pairs.key), rows):
+            some = pairs.take(slice(start, start + rows))
             yield ngram_masking.masked_features(
-                tokenized,
-                pairs.slice(start, start + rows),
-                table=self._table,
-                settings=self._settings,
+                tokenized, some, table=self._table, settings=self._settings
             )
 
-    def tokenize(self, block: text_documents.TextBlock) -> Tokenized:
-        """Returns the tokens of all documents but empty ones."""
+    def tokenize(
+        self, block: text_documents.TextBlock
+    ) -> Tuple[segment_pairs.TokenizedBlock, Counts]:
+        """Returns the tokens of the documents that have some, and what was read."""
         flat: List[int] = []
         starts: List[np.ndarray] = []
         borders = [0]
@@ -235,14 +211,9 @@ class InstanceMaker:
             last = len(borders) - 1
             documents.append(segment_pairs.Document(raw.index, raw.source, first, last))
             if raw is not block.neighbour:
-                whole = int(raw.part == 0)  # later parts are not counted again
+                is_first = raw.part == 0  # later parts of a document are not counted again
                 counts = counts.plus(
-                    Counts(
-                        documents=whole if last > first else 0,
-                        empty_documents=whole if last == first else 0,
-                        sentences=last - first,
-                        bad_lines=bad,
-                    )
+                    Counts(is_first and last > first, is_first and last == first, last - first, bad)
                 )
         own = len(block.documents)
         tokenized = segment_pairs.TokenizedBlock(
@@ -252,15 +223,12 @@ class InstanceMaker:
             documents=tuple(one for one in documents[:own] if one.last > one.first),
             neighbours=tuple(one for one in documents[own:] if one.last > one.first),
         )
-        return Tokenized(tokenized, counts)
+        return tokenized, counts
 
     def fingerprint(self, tokenizer_file: str) -> Dict[str, Any]:
-        """Returns what records are made from but for the text, as JSON values.
-
-        Args:
-          tokenizer_file: the vocabulary or model that the tokenizer was loaded from.
-        """
-        # What older versions did not have counts where it does something, so that their files stay.
+        """Returns what records are made from, except for the text, as JSON values."""
+        # A setting that older versions lacked is recorded only if it differs from its default, so
+        # that files of those versions stay current.
         values, unset = dict(self._settings._asdict()), DataSettings._field_defaults
         del values["user_dictionary"]  # its content counts, not its path
         newer = [name for name in _NEWER_SETTINGS if values[name] == unset[name]]
@@ -278,15 +246,14 @@ class InstanceMaker:
         return made_from
 
     def _encode(self, lines: Sequence[str]) -> Tuple[List[List[int]], np.ndarray]:
-        """The ids of each line, and bool [pieces of all lines]: where words begin."""
+        """Returns the ids of each line, and bool [tokens of all lines]: where words begin."""
         if self._segmenter is None:
             ids = self._tokenizer.encode_ids_batch(lines)
-            starts = words.word_starts(self._tokenizer, self._table, lines=lines, ids=ids)
-            return ids, starts
+            return ids, words.word_starts(self._tokenizer, self._table, lines=lines, ids=ids)
         encodings = [self._tokenizer.encode_with_offsets(line) for line in lines]
         ids = [encoding.ids for encoding in encodings]
-        starts = itertools.chain.from_iterable(map(self._segmenter.word_starts, lines, encodings))
-        starts = np.fromiter(starts, bool)
+        begins = map(self._segmenter.word_starts, lines, encodings)
+        starts = np.fromiter(itertools.chain.from_iterable(begins), bool)
         if self._tokenizer.sp_model is None:
             # A word of letters that the vocabulary cuts is one even where jieba would cut it too.
             flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)

@@ -2,26 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pretraining data on one machine: from text files to shuffled, masked tf.train.Example records.
 
-The text, one sentence a line and a blank line between documents, is read as a stream of blocks of
-a few documents. A worker process makes the instances of all passes over a block (see `instances`)
-and writes them as a part: a file sorted by random 64-bit keys. When all parts are there, they are
-read together in order of key, which is the shuffle, and cut into the output files.
+The text is read as a stream of blocks of a few documents. A worker process makes the instances of
+all passes over a block (see `instances`) and writes them as a part: a file sorted by random 64-bit
+keys. When all parts are there, they are read together in order of key, which is the shuffle, and
+cut into the output files.
 
 * Memory depends neither on the size of the text nor on dupe_factor: the shuffle reads one narrow
   range of keys at a time. On disk the parts need as much room as the output, until it is finished.
 * The output is the same bytes whatever the number of processes, on every runtime.
-* A part appears under its name when it is whole, and thereby is the journal of the work done: a job
-  that was stopped in any way goes on after the parts and output files that are finished.
+* A part appears under its name when it is whole: a job that was stopped in any way resumes after
+  the parts and output files that are finished.
 * The shuffle is complete over `shuffle_window_mb` megabytes of text (all passes over it); windows
   follow one another in the order of the text. The output files get consecutive stretches of
   the shuffled sequence, as many instances each as if they were dealt in turn.
 
-Legend: N records of a part, R key ranges of a window.
+Legend: N records of a part.
 """
 
 import collections
 import contextlib
-import functools
+import fcntl
 import hashlib
 import itertools
 import json
@@ -35,7 +35,6 @@ import time
 import zlib
 from typing import (
     Any,
-    Callable,
     Dict,
     Iterable,
     Iterator,
@@ -52,6 +51,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.data import batches as input_pipeline
+from albert.data import record_files
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
@@ -64,11 +64,6 @@ from albert.pretraining.instances import (
     check_settings,
 )
 from albert.util import files, many_files, parallel, progress
-
-try:
-    import fcntl
-except ImportError:  # not a POSIX system: two jobs on one output are then not told apart
-    fcntl = None
 
 _LOGGER = logging.getLogger("albert")
 
@@ -85,8 +80,6 @@ class Summary(NamedTuple):
 
     counts: Counts
     was_current: bool  # all output files were there already
-    seconds: float
-    peak_megabytes: float  # of all processes together; 0 where the system does not tell
 
 
 def create_pretraining_data(
@@ -100,14 +93,12 @@ def create_pretraining_data(
     overwrite: bool = False,
     work_dir: Optional[str] = None,
 ) -> Summary:
-    """Makes the records of `output_files` from the text of `input_files`.
+    """Makes the records of `output_files` from the text of `input_files`, in their order.
 
     Each output file is written in one step when it is finished, with its metadata. If all are there
     already, made from the same text by the same settings, nothing is done.
 
     Args:
-      input_files: text files; their order is that of the text.
-      output_files: TFRecord files.
       tokenizer_file: the vocabulary or model that the tokenizer was loaded from.
       num_processes: worker processes; all processors by default. 1 works in this process.
       overwrite: replace output files that this function did not make.
@@ -125,28 +116,31 @@ def create_pretraining_data(
     _check_outputs(input_files, output_files)
     maker = InstanceMaker(tokenizer, settings)
     fingerprint = _fingerprint(input_files, output_files, maker.fingerprint(tokenizer_file))
-    outputs = _Outputs(output_files, fingerprint)
-    vocabulary = vocabulary_of(tokenizer, tokenizer_file)
-    if outputs.all_current():
-        outputs.put_beside(vocabulary)
-        counts = Counts(instances=outputs.count_records())
+    outputs = _Outputs(output_files, fingerprint, vocabulary_of(tokenizer, tokenizer_file))
+    if not any(outputs.why_stale()):
+        outputs.put_vocabulary()
+        kept = sum(one.count for one in many_files.each(record_files.read_sidecar, output_files))
         _LOGGER.info("Nothing to do: the output was made from the same text by the same settings.")
-        return Summary(counts, True, time.time() - started, 0.0)
+        return Summary(Counts(instances=kept), was_current=True)
     memory = progress.PeakMemory()
-    with _WorkFolder(work_dir, outputs.paths[0], outputs.key()) as work:
-        outputs.make_way(overwrite=overwrite or work.is_resumed)
-        work.mark_started()
-        made = _Making(work, input_files, maker=maker, settings=settings, memory=memory)
-        made.make_parts(num_processes or parallel.default_processes())
-        counts = made.counts()
-        _check_unchanged(input_files, sizes=[one["size"] for one in fingerprint["text"]])
+    with _work_folder(_work_path(work_dir, output_files[0]), outputs.key()) as work:
+        outputs.make_way(overwrite=overwrite or os.path.exists(work.started))
+        with open(work.started, "w", encoding="ascii") as stream:
+            stream.write(f"The parts in this folder are unfinished work of {_MAKER}.\n")
+        parts, counts, fresh = _make_parts(
+            work,
+            input_files,
+            maker=maker,
+            settings=settings,
+            processes=num_processes or parallel.default_processes(),
+            memory=memory,
+        )
+        _check_unchanged(input_files, fingerprint["text"])
         check_counts(counts)
-        outputs.put_beside(vocabulary)
-        outputs.write(made.parts, counts, memory=memory)
-        work.remove()
-    summary = Summary(counts, False, time.time() - started, memory.megabytes())
-    _report(summary, reused=made.reused)
-    return summary
+        outputs.put_vocabulary()
+        outputs.write(parts, counts.instances, memory)
+    _report(counts, fresh, seconds=time.time() - started, megabytes=memory.megabytes())
+    return Summary(counts, was_current=False)
 
 
 def vocabulary_of(
@@ -160,7 +154,7 @@ def vocabulary_of(
 def read_blocks(
     paths: Sequence[str],
     settings: DataSettings,
-    on_bad_line: Callable[[text_documents.BadLine], None] = text_documents.raise_bad_line,
+    on_bad_line: text_documents.OnBadLine = text_documents.raise_bad_line,
 ) -> Iterator[text_documents.TextBlock]:
     """Yields the blocks of text files; see text_documents.read_blocks."""
     return text_documents.read_blocks(
@@ -172,25 +166,25 @@ def read_blocks(
     )
 
 
-def _check_unchanged(input_files: Sequence[str], *, sizes: Sequence[int]) -> None:
-    """Refuses text that is not what the fingerprint says."""
-    for path, size, length in zip(input_files, sizes, many_files.each(_size, input_files)):
-        if length != size:
+def _check_unchanged(input_files: Sequence[str], text: Sequence[Mapping[str, Any]]) -> None:
+    sizes = many_files.each(_size, input_files)
+    for path, size, before in zip(input_files, sizes, text):
+        if size != before["size"]:
             raise ValueError(f"--input_file: '{path}' was changed while it was read. Start again.")
 
 
 def _fingerprint(
     input_files: Sequence[str], output_files: Sequence[str], made_from: Mapping[str, Any]
 ) -> Dict[str, Any]:
-    """What the records are made from, for the sidecars."""
+    """What the records are made from, for their metadata."""
     folder, name = os.path.split(output_files[0])
     kept_in = os.path.join(folder, f".{name}.hashes.json")
     text = many_files.fingerprints(input_files, kept_in, "Hashing the text")
-    return dict(made_from, maker=_MAKER, text=text)
+    return files.normalized_fingerprint(dict(made_from, maker=_MAKER, text=text))
 
 
 def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> None:
-    """Refuses, before any work is done, what cannot be written at its end."""
+    """Refuses names that cannot be written, and creates the folders, before any work is done."""
     if not output_files:
         raise ValueError("--output_file names no file. Give one path, or several with commas.")
     twice = [path for path, count in collections.Counter(output_files).items() if count > 1]
@@ -203,42 +197,35 @@ def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> N
             raise ValueError(f"--output_file: '{path}' is also an input file; choose another name.")
         if is_folder:
             raise ValueError(f"--output_file: '{path}' is a folder; name a file in it.")
-    for folder in sorted({os.path.dirname(path) for path in output_files}):
-        _check_folder(folder)
-
-
-def _check_folder(folder: str) -> None:
-    """Creates the folder if need be and writes a file into it."""
-    probe = os.path.join(folder, f".write-test-{files.random_suffix()}")
-    try:
-        if folder:
-            tf.io.gfile.makedirs(folder)
-        with tf.io.gfile.GFile(probe, "w") as stream:
-            stream.write("?")
-        tf.io.gfile.remove(probe)
-    except tf.errors.OpError as error:
-        raise ValueError(
-            f"--output_file: cannot write in the folder '{folder or '.'}' ({error.message})."
-        ) from error
+    for folder in sorted(set(map(os.path.dirname, output_files))):
+        probe = os.path.join(folder, f".write-test-{files.random_suffix()}")
+        try:
+            if folder:
+                tf.io.gfile.makedirs(folder)
+            with tf.io.gfile.GFile(probe, "w") as stream:
+                stream.write("?")
+            tf.io.gfile.remove(probe)
+        except tf.errors.OpError as error:
+            raise ValueError(
+                f"--output_file: cannot write in the folder '{folder or '.'}' ({error.message})."
+            ) from error
 
 
 def _size(path: str) -> int:
     return tf.io.gfile.stat(path).length
 
 
-def _report(summary: Summary, *, reused: int) -> None:
-    """Says what was read and made."""
-    counts = summary.counts
-    seconds = progress.format_seconds(summary.seconds)
-    rate = (counts.instances - reused) / summary.seconds
+def _report(counts: Counts, fresh: int, *, seconds: float, megabytes: float) -> None:
+    """Logs what was read and made; `fresh`: instances that were made in these `seconds`."""
     _LOGGER.info(
         f"{counts.documents:,} documents, {counts.sentences:,} sentences -> {counts.instances:,} "
-        f"instances with {counts.predictions:,} predictions in {seconds} ({rate:,.0f} instances/s)."
+        f"instances with {counts.predictions:,} predictions in "
+        f"{progress.format_seconds(seconds)} ({fresh / seconds:,.0f} instances/s)."
     )
     _LOGGER.info(
         "Label 1: %.2f%%. Memory of all processes together: at most %.0f MB.",
         100.0 * counts.label_one / counts.instances,
-        summary.peak_megabytes,
+        megabytes,
     )
     oddities = {
         "empty document": counts.empty_documents,
@@ -262,7 +249,7 @@ class Part(NamedTuple):
     """
 
     path: str
-    count: int
+    count: int  # type: ignore[assignment]  # a tuple's method
     bytes: int  # of the records
     note: Dict[str, Any]  # the maker's own, JSON
 
@@ -323,55 +310,19 @@ def _read_rows(part: Part, first: int, last: int) -> Tuple[np.ndarray, List[byte
         stream.seek(part.bytes + 8 * (part.count + first - before))
         borders = np.frombuffer(stream.read(8 * (last - first + before)), "<u8").tolist()
         borders = borders if before else [0] + borders
-        stream.seek(borders[0])
-        data = stream.read(borders[-1] - borders[0])
-    start = borders[0]
+        start = borders[0]
+        stream.seek(start)
+        data = stream.read(borders[-1] - start)
     return keys, [data[a - start : b - start] for a, b in zip(borders, borders[1:])]
 
 
-class Shuffled:
-    """The records of parts, each window in order of key, to be read once from front to back."""
+def shuffled(
+    parts: Sequence[Part], start: int = 0, *, range_bytes: int = _RANGE_BYTES
+) -> Iterator[bytes]:
+    """Yields the records of parts, each window in order of key, without the first `start`.
 
-    def __init__(self, parts: Sequence[Part], *, range_bytes: int = _RANGE_BYTES):
-        """`range_bytes`: about how many bytes of records are in memory at a time."""
-        self._ranges = _key_ranges(parts, range_bytes)
-        self._left = 0  # records of the current range still to come
-        self._read: Optional[Callable[[], List[bytes]]] = None
-        self._records: Optional[List[bytes]] = None
-
-    def skip(self, count: int) -> None:
-        """Passes over the next `count` records; whole ranges are not read for that."""
-        while count:
-            count -= self._take(count)
-
-    def records(self, count: int) -> Iterator[bytes]:
-        """Yields the next `count` records.
-
-        Raises:
-          OSError: a part has gone.
-        """
-        while count:
-            taken = self._take(count)
-            count -= taken
-            if self._records is None:
-                self._records = self._read()
-            end = len(self._records) - self._left
-            yield from self._records[end - taken : end]
-
-    def _take(self, count: int) -> int:
-        """Goes on by so many records, or to the end of the current range; returns how many."""
-        while not self._left:
-            self._records = None  # not two ranges in memory
-            self._left, self._read = next(self._ranges)
-        taken = min(count, self._left)
-        self._left -= taken
-        return taken
-
-
-def _key_ranges(
-    parts: Sequence[Part], range_bytes: int
-) -> Iterator[Tuple[int, Callable[[], List[bytes]]]]:
-    """For each range of keys of each window: how many records it has, and what reads them."""
+    About `range_bytes` of records are in memory at a time; ranges before `start` are not read.
+    """
     for _, group in itertools.groupby(parts, key=lambda part: part.note["window"]):
         window = list(group)
         ranges = max(1, -(-sum(part.bytes for part in window) // range_bytes))
@@ -383,15 +334,18 @@ def _key_ranges(
                 stream.seek(part.bytes)
                 keys = np.fromfile(stream, "<u8", part.count)
             borders[row] = np.append(np.searchsorted(keys, edges), part.count)
-        for number in range(ranges):
-            stretches = borders[:, number : number + 2]
-            count = int((stretches[:, 1] - stretches[:, 0]).sum())
-            yield count, functools.partial(_read_range, window, stretches.tolist())
+        counts = np.diff(borders, axis=1).sum(axis=0).tolist()
+        for number, count in enumerate(counts):
+            if start < count:
+                stretches = borders[:, number : number + 2].tolist()
+                yield from itertools.islice(_read_range(window, stretches), start, None)
+            start = max(0, start - count)
 
 
 def _read_range(parts: Sequence[Part], stretches: Sequence[Sequence[int]]) -> List[bytes]:
     """The records first .. last - 1 of each part, merged."""
-    keys, records = [], []
+    keys: List[np.ndarray] = []
+    records: List[bytes] = []
     for part, (first, last) in zip(parts, stretches):
         if first < last:
             part_keys, part_records = _read_rows(part, first, last)
@@ -405,92 +359,93 @@ def _read_range(parts: Sequence[Part], stretches: Sequence[Sequence[int]]) -> Li
 # ------------------------------------------------------------------------------------------ making
 
 
-class _WorkFolder:
-    """The folder of the parts: locked while a job works in it, gone when the job is done.
+class _Work(NamedTuple):
+    """The folder of the parts.
 
     The names of the parts hold a hash of what they are made from: those of other jobs are never
     taken for this one's, not even if a worker of a job that was killed finishes its last part now.
     """
 
-    def __init__(self, base: Optional[str], output: str, key: str):
-        name = f".{os.path.basename(output)}.work"
-        if base is not None and "://" in base:
-            raise ValueError(f"--work_dir is '{base}'; it must be a local folder.")
-        if base is None and "://" not in output:
-            base = os.path.dirname(output)
-        else:  # here the outputs of other jobs may have the same name
-            name = f"{name}-{hashlib.sha256(os.path.abspath(output).encode()).hexdigest()[:12]}"
-            base = base or tempfile.gettempdir()
-        self.path = os.path.join(base, name)
-        self._key = key
-        self._started = os.path.join(self.path, f"{key}.started")
-        self._lock = None
-        self.is_resumed = False
+    path: str
+    key: str
 
-    def __enter__(self) -> "_WorkFolder":
-        os.makedirs(self.path, exist_ok=True)
-        self._check_owner()
-        self._lock = open(os.path.join(self.path, "lock"), "a")  # noqa: SIM115, closed in __exit__
-        try:
-            if fcntl is not None:
-                # This kind of lock is not inherited by workers and ends with this process.
-                fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            raise ValueError(
-                f"Another process is making the same output now ('{self.path}' is locked). Wait "
-                "for it, or choose another --output_file."
-            ) from None
-        self.is_resumed = os.path.exists(self._started)
-        self._remove_files(but=self._key)
-        return self
-
-    def __exit__(self, kind, *_) -> None:
-        # After a mistake in the text or the flags, what is mended makes other parts.
-        is_mistake = kind is not None and issubclass(kind, ValueError)
-        is_made = os.path.isdir(self.path)
-        if is_made and (is_mistake or not os.path.exists(self._started)):
-            self.remove()
-        self._lock.close()
-
-    def _check_owner(self) -> None:
-        """The name can be foreseen, and in a shared folder others could have made it first."""
-        found, parent = os.lstat(self.path), os.stat(os.path.dirname(self.path) or ".")
-        is_shared = bool(parent.st_mode & stat.S_IWOTH) and found.st_uid != os.geteuid()
-        if stat.S_ISLNK(found.st_mode) or is_shared:
-            raise ValueError(
-                f"The folder for unfinished work, '{self.path}', is a link or another user's. "
-                "Remove it, or choose another --work_dir."
-            )
-
-    def mark_started(self) -> None:
-        """From here on, an output file without a sidecar is this job's own."""
-        with open(self._started, "w", encoding="ascii") as stream:
-            stream.write("The parts in this folder are unfinished work of " + _MAKER + ".\n")
+    @property
+    def started(self) -> str:
+        """A file that is there if output files without metadata are this job's own."""
+        return os.path.join(self.path, f"{self.key}.started")
 
     def part_path(self, number: int) -> str:
         """Returns where the part of a block lies."""
-        return os.path.join(self.path, f"{self._key}-{number:06d}.part")
+        return os.path.join(self.path, f"{self.key}-{number:06d}.part")
+
+    def remove_files(self, *, but: str = "-") -> None:
+        """Removes parts of all jobs but one, and what killed workers were writing."""
+        for name in os.listdir(self.path):
+            if _PART_NAME.fullmatch(name) and (not name.startswith(but) or ".tmp" in name):
+                os.remove(os.path.join(self.path, name))
 
     def remove(self) -> None:
-        """Removes what this class made, and the folder if nothing else is in it."""
-        self._remove_files(but=None)
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(os.path.join(self.path, "lock"))
+        """Removes the folder; files of others in it stay."""
+        self.remove_files()
+        os.remove(os.path.join(self.path, "lock"))
         if not os.listdir(self.path):
             os.rmdir(self.path)
 
-    def _remove_files(self, *, but: Optional[str]) -> None:
-        """Parts of all jobs but one, and whatever killed workers were writing."""
-        for name in os.listdir(self.path):
-            if _PART_NAME.fullmatch(name) and (not name.startswith(but or "-") or ".tmp" in name):
-                os.remove(os.path.join(self.path, name))
+
+def _work_path(base: Optional[str], output: str) -> str:
+    """Where the folder for unfinished work of the first output file lies."""
+    name = f".{os.path.basename(output)}.work"
+    if base is not None and "://" in base:
+        raise ValueError(f"--work_dir is '{base}'; it must be a local folder.")
+    if base is None and "://" not in output:
+        return os.path.join(os.path.dirname(output), name)
+    # Here the outputs of other jobs may have the same name.
+    own = hashlib.sha256(os.path.abspath(output).encode()).hexdigest()[:12]
+    return os.path.join(base or tempfile.gettempdir(), f"{name}-{own}")
+
+
+@contextlib.contextmanager
+def _work_folder(path: str, key: str) -> Iterator[_Work]:
+    """Locks the folder; removes it at the end, unless a job that has started was interrupted."""
+    os.makedirs(path, exist_ok=True)
+    found, parent = os.lstat(path), os.stat(os.path.dirname(path) or ".")
+    is_shared = bool(parent.st_mode & stat.S_IWOTH) and found.st_uid != os.geteuid()
+    if stat.S_ISLNK(found.st_mode) or is_shared:  # the name is predictable
+        raise ValueError(
+            f"The folder for unfinished work, '{path}', is a link or another user's. Remove it, or "
+            "choose another --work_dir."
+        )
+    work = _Work(path, key)
+    with _locked(os.path.join(path, "lock")):
+        work.remove_files(but=key)
+        try:
+            yield work
+        except BaseException as error:
+            # After a ValueError, a corrected text or command makes other parts.
+            if isinstance(error, ValueError) or not os.path.exists(work.started):
+                work.remove()
+            raise
+        work.remove()
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    with open(path, "a") as stream:
+        try:
+            # This kind of lock is not inherited by workers and ends with this process.
+            fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ValueError(
+                f"Another process is making the same output now ('{path}' is locked). Wait for it, "
+                "or choose another --output_file."
+            ) from None
+        yield
 
 
 def make_part(maker: InstanceMaker, block: text_documents.TextBlock, path: str) -> Part:
     """Writes the records of `block` as a part and returns it."""
     features, keys, counts = maker.instances(block)
-    note = {"number": block.number, "window": block.window, "bytes": block.bytes}
+    note: Dict[str, Any] = {"number": block.number, "window": block.window, "bytes": block.bytes}
 
     def encoded() -> Iterator[example_batches.EncodedExamples]:
         predictions = 0
@@ -502,79 +457,65 @@ def make_part(maker: InstanceMaker, block: text_documents.TextBlock, path: str) 
     return write_part(path, keys, encoded(), note=note)
 
 
-class _Making:
-    """The parts of a job: those that are there, and the making of the others."""
+class _Made(NamedTuple):
+    """The parts of a job in the order of the text, and how many instances are new."""
 
-    def __init__(
-        self,
-        work: _WorkFolder,
-        input_files: Sequence[str],
-        *,
-        maker: InstanceMaker,
-        settings: DataSettings,
-        memory: progress.PeakMemory,
-    ):
-        self._work = work
-        self._paths = input_files
-        self._maker = maker
-        self._settings = settings
-        self._memory = memory
-        self._dropped = 0  # lines of JSON files
-        self._parts: Dict[int, Part] = {}
-        self.reused = 0  # instances that were there
+    parts: List[Part]
+    counts: Counts
+    fresh: int
 
-    @property
-    def parts(self) -> List[Part]:
-        """All parts in the order of the text."""
-        return [self._parts[number] for number in sorted(self._parts)]
 
-    def counts(self) -> Counts:
-        """Returns the counts of all parts."""
-        counts = Counts(bad_documents=self._dropped)
-        for part in self._parts.values():
-            counts = counts.plus(part.note["counts"])
-        return counts
+def _make_parts(
+    work: _Work,
+    input_files: Sequence[str],
+    *,
+    maker: InstanceMaker,
+    settings: DataSettings,
+    processes: int,
+    memory: progress.PeakMemory,
+) -> _Made:
+    """Makes the parts that are not there yet."""
+    parts: Dict[int, Part] = {}
+    started, fresh, reused, dropped = time.time(), 0, 0, 0
 
-    def make_parts(self, processes: int) -> None:
-        """Makes the parts that are not there yet."""
-        started, instances = time.time(), 0
-        with progress.Progress("Making instances", self._megabytes(), unit="MB") as bar:
-            for part in parallel.ordered_map(self._make, self._missing(bar), processes):
-                self._parts[part.note["number"]] = part
-                instances += part.count
-                rate = instances / (time.time() - started)
-                bar.update(part.note["bytes"] / 1e6, f"{rate:,.0f} instances/s")
-                self._memory.sample(now=len(self._parts) == processes + 1)
-        if self.reused:
-            _LOGGER.info("%d instances were finished when this job was stopped.", self.reused)
+    def drop(bad: text_documents.BadLine) -> None:
+        nonlocal dropped
+        dropped += 1
+        if dropped <= _SHOWN_LINES:
+            _LOGGER.warning("Dropped: '%s', line %d %s.", bad.path, bad.line, bad.reason)
 
-    def _make(self, block: text_documents.TextBlock) -> Part:
-        return make_part(self._maker, block, self._work.part_path(block.number))
-
-    def _missing(self, bar: progress.Progress) -> Iterator[text_documents.TextBlock]:
-        drops = self._settings.input_file_mode == "rb"
-        on_bad_line = self._drop if drops else text_documents.raise_bad_line
-        for block in read_blocks(self._paths, self._settings, on_bad_line):
+    def missing() -> Iterator[text_documents.TextBlock]:
+        nonlocal reused
+        on_bad_line = drop if settings.input_file_mode == "rb" else text_documents.raise_bad_line
+        for block in read_blocks(input_files, settings, on_bad_line):
             # A part may have been cut off by a crash of the whole machine.
-            part = read_part(self._work.part_path(block.number))
+            part = read_part(work.part_path(block.number))
             if part is None:
                 yield block
             else:
-                self._parts[block.number] = part
-                self.reused += part.count
+                parts[block.number] = part
+                reused += part.count
                 bar.skip(block.bytes / 1e6)
 
-    def _drop(self, bad: text_documents.BadLine) -> None:
-        """Counts a JSON line that is no document, and shows the first of them."""
-        self._dropped += 1
-        if self._dropped <= _SHOWN_LINES:
-            _LOGGER.warning("Dropped: '%s', line %d %s.", bad.path, bad.line, bad.reason)
+    def make(block: text_documents.TextBlock) -> Part:
+        return make_part(maker, block, work.part_path(block.number))
 
-    def _megabytes(self) -> Optional[float]:
-        """How much there is to read; None where compressed files do not tell."""
-        if any(map(text_documents.is_compressed, self._paths)):
-            return None
-        return sum(many_files.each(_size, self._paths)) / 1e6
+    megabytes = None
+    if not any(map(text_documents.is_compressed, input_files)):
+        megabytes = sum(many_files.each(_size, input_files)) / 1e6
+    with progress.Progress("Making instances", megabytes, unit="MB") as bar:
+        for part in parallel.ordered_map(make, missing(), processes):
+            parts[part.note["number"]] = part
+            fresh += part.count
+            rate = fresh / (time.time() - started)
+            bar.update(part.note["bytes"] / 1e6, f"{rate:,.0f} instances/s")
+            memory.sample(now=len(parts) == processes + 1)
+    if reused:
+        _LOGGER.info("%d instances were finished when this job was stopped.", reused)
+    counts = Counts(bad_documents=dropped)
+    for part in parts.values():
+        counts = counts.plus(part.note["counts"])
+    return _Made([parts[number] for number in sorted(parts)], counts, fresh)
 
 
 # ----------------------------------------------------------------------------------------- outputs
@@ -583,95 +524,90 @@ class _Making:
 class _Outputs:
     """The output files: whether they are current, may be replaced, and their writing."""
 
-    def __init__(self, paths: Sequence[str], fingerprint: Dict[str, Any]):
-        self.paths = list(paths)
-        self._fingerprint = files.normalized_fingerprint(fingerprint)
+    def __init__(
+        self,
+        paths: Sequence[str],
+        fingerprint: Dict[str, Any],
+        vocabulary: model_vocabulary.Vocabulary,
+    ):
+        self._paths = list(paths)
+        self._fingerprint = fingerprint
+        self._vocabulary = vocabulary
 
     def key(self) -> str:
-        """Returns a hash of what the records are made from and of where they go.
-
-        Unfinished work may replace what it left at its own outputs, and at no others.
-        """
-        text = json.dumps([self._fingerprint, self.paths], sort_keys=True)
+        """Returns a hash of origin and paths: unfinished work replaces its own output only."""
+        text = json.dumps([self._fingerprint, self._paths], sort_keys=True)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
     def _fingerprint_of(self, number: int) -> Dict[str, Any]:
         """That of one file: it also tells which share of the records it holds."""
-        return dict(self._fingerprint, file=number, files=len(self.paths))
+        return dict(self._fingerprint, file=number, files=len(self._paths))
 
-    def _why_stale(self, number: int) -> str:
-        return files.why_stale(self.paths[number], self._fingerprint_of(number))
+    def _why_one_is(self, number: int) -> str:
+        return record_files.why_stale(self._paths[number], self._fingerprint_of(number))
 
-    def all_current(self) -> bool:
-        """Returns whether there is nothing to do."""
-        return not any(self._reasons())
+    def why_stale(self) -> Iterator[str]:
+        """Yields why each file is stale, or ""."""
+        return many_files.each(self._why_one_is, range(len(self._paths)), "Looking at the output")
 
-    def _reasons(self) -> Iterator[str]:
-        """Why each file is stale, or ""."""
-        return many_files.each(self._why_stale, range(len(self.paths)), "Looking at the output")
-
-    def put_beside(self, vocabulary: model_vocabulary.Vocabulary) -> None:
+    def put_vocabulary(self) -> None:
         """Copies the vocabulary into each folder of output, where training finds it."""
-        for folder in sorted({os.path.dirname(path) for path in self.paths}):
-            model_vocabulary.put_beside_records(folder, vocabulary)
-
-    def count_records(self) -> int:
-        """Returns the number of instances in files that are current."""
-        return sum(sidecar.count for sidecar in many_files.each(files.read_sidecar, self.paths))
+        for folder in sorted(set(map(os.path.dirname, self._paths))):
+            model_vocabulary.put_beside_records(folder, self._vocabulary)
 
     def make_way(self, *, overwrite: bool) -> None:
-        """Says what will be replaced.
+        """Logs what will be replaced.
 
         Raises:
           ValueError: a file is there that was not made here, or was changed since.
         """
-        for path, reason in zip(self.paths, self._reasons()):
-            if reason == files.NOT_THERE:
+        for path, reason in zip(self._paths, self.why_stale()):
+            if reason == record_files.NOT_THERE:
                 continue
             if not overwrite:
-                sidecar, size = files.read_sidecar(path), _size(path)
+                sidecar, size = record_files.read_sidecar(path), _size(path)
                 check_ours(path, sidecar, size, fingerprint=self._fingerprint)
             if reason:
                 _LOGGER.info("%s will be made again: %s.", path, reason)
 
-    def write(self, parts: Sequence[Part], counts: Counts, *, memory: progress.PeakMemory) -> None:
+    def write(self, parts: Sequence[Part], instances: int, memory: progress.PeakMemory) -> None:
         """Writes those files that are not current."""
-        if counts.instances < len(self.paths):
+        count = len(self._paths)
+        if instances < count:
             _LOGGER.warning(
-                "There are %d instances for %d output files: some will be empty.",
-                counts.instances,
-                len(self.paths),
+                "There are %d instances for %d output files: some will be empty.", instances, count
             )
-        shuffled = Shuffled(parts)
-        with progress.Progress("Writing", counts.instances, unit="instances") as bar:
-            for number in range(len(self.paths)):
-                # As many as if they were dealt in turn.
-                share = (counts.instances - number - 1) // len(self.paths) + 1
-                if self._why_stale(number):
-                    self._write_file(number, bar.counting(shuffled.records(share)))
+        shares = [(instances - n - 1) // count + 1 for n in range(count)]  # as if dealt in turn
+        stale = [bool(reason) for reason in self.why_stale()]
+        first = stale.index(True)
+        records = shuffled(parts, sum(shares[:first]))
+        with progress.Progress("Writing", instances, unit="instances") as bar:
+            bar.skip(sum(shares[:first]))
+            for number in range(first, count):
+                share = bar.counting(itertools.islice(records, shares[number]))
+                if stale[number]:
+                    self._write_file(number, share)
                 else:
-                    shuffled.skip(share)
-                    bar.skip(share)
+                    collections.deque(share, maxlen=0)
                 memory.sample()
         memory.sample(now=True)
 
     def _write_file(self, number: int, records: Iterable[bytes]) -> None:
-        """Writes one file and its sidecar."""
-        path, fingerprint = self.paths[number], self._fingerprint_of(number)
-        with input_pipeline.AtomicRecordWriter(path, fingerprint) as writer:
+        made_from = self._fingerprint_of(number)
+        with input_pipeline.AtomicRecordWriter(self._paths[number], made_from) as writer:
             for record in records:
                 writer.write(record)
 
 
 def check_ours(
-    path: str, sidecar: Optional[files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
+    path: str, sidecar: Optional[record_files.Sidecar], size: int, *, fingerprint: Mapping[str, Any]
 ) -> None:
     """Refuses to replace a record file that is not of this program, or of other text.
 
     Other settings make a file anew; other text is rather a name that was mistyped.
 
     Args:
-      path: a file of `size` bytes with this metadata (`sidecar`).
+      path: a file of `size` bytes with the metadata `sidecar`.
       fingerprint: of what is to replace it: "maker", and "text": a list of objects with a "name".
 
     Raises:
@@ -680,23 +616,17 @@ def check_ours(
     made_from = sidecar.fingerprint if sidecar else {}
     if made_from.get("maker") != fingerprint["maker"] or sidecar.bytes != size:
         raise ValueError(
-            f"--output_file: '{path}' is there already, and this program did not make it as it is. "
-            "Choose another name, or replace it by --overwrite."
+            f"--output_file: '{path}' exists, and this program did not make it as it is. Choose "
+            "another name, or replace it by --overwrite."
         )
-    old, new = (_names_of(made["text"]) for made in (made_from, fingerprint))
+    # An older version recorded the text in another way.
+    old, new = (
+        sorted(one["name"] for one in made["text"]) if isinstance(made["text"], list) else []
+        for made in (made_from, fingerprint)
+    )
     if old != new:
         raise ValueError(
-            f"--output_file: '{path}' was made from {_listed(old)}, and --input_file is "
-            f"{_listed(new)}. Choose another name, or replace it by --overwrite."
+            f"--output_file: '{path}' was made from {', '.join(old[:3])} ({len(old)} files), and "
+            f"--input_file is {', '.join(new[:3])} ({len(new)} files). Choose another name, or "
+            "replace it by --overwrite."
         )
-
-
-def _names_of(text: Any) -> List[str]:
-    """The names in a fingerprint; none in one that an older version wrote in another way."""
-    return sorted(one["name"] for one in text) if isinstance(text, list) else []
-
-
-def _listed(names: Sequence[str]) -> str:
-    """A few names, and how many more there are."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more

@@ -16,10 +16,10 @@ sequence exactly what it would get alone: its random numbers come from its own k
 * Random replacements are ordinary tokens: never padding, unknown, control or unused ones.
 
 The second half of this file does the same by TensorFlow operations on a batch of records, for
-masks that are drawn on the fly, also where no Python runs: a record with a given key gets the same
-masks from both, bit for bit. The key is a function of the seed and of the record's position in the
-endless stream of shuffled records, so that it is the same whatever the number of readers, and
-another one in every pass.
+masks that are drawn on the fly, also on a TPU's host, where no Python runs. A record with a given
+key gets the same masks from both, bit for bit. The key is a function of the seed and of the
+record's position in the endless stream of shuffled records: it does not depend on the number of
+readers, and is another one in every pass.
 
 Legend: N or B sequences, S their length, M = S - 3 tokens of both segments at most, W words of a
 sequence at most, n words of an n-gram at most, P predictions at most.
@@ -52,21 +52,22 @@ Features = Mapping[str, tf.Tensor]
 # --------------------------------------------------------------------------------------- sequences
 
 
-class _Words(NamedTuple):
-    """The words of N sequences, in positions 0 .. M-1 that leave out [CLS] and [SEP]."""
-
-    of_piece: np.ndarray  # int [N, M]: the word a token belongs to
-    count: np.ndarray  # int [N]
-    start: np.ndarray  # int [N, W + ngram]: first token; from `count` on, the sequence's length
-
-
 class _Sequences(NamedTuple):
     """N sequences before masking, without [CLS] and [SEP]."""
 
     ids: np.ndarray  # int32 [N, M]
     is_piece: np.ndarray  # bool [N, M]: not padding
-    starts_word: np.ndarray  # bool [N, M]
+    starts_word: np.ndarray  # bool [N, M]: as the records say
+    opens_word: np.ndarray  # bool [N, M]: where masking begins a word
     length: np.ndarray  # int64 [N]
+
+
+class _Words(NamedTuple):
+    """The words of N sequences."""
+
+    of_piece: np.ndarray  # int [N, M]: the word a token belongs to
+    count: np.ndarray  # type: ignore[assignment]  # int [N]
+    start: np.ndarray  # int [N, W + ngram]: first token; from `count` on, the sequence's length
 
 
 def masked_features(
@@ -79,9 +80,7 @@ def masked_features(
     """Returns the features of N pretraining records, padded with zeros.
 
     Args:
-      block: the text the pairs point into.
-      pairs: N pairs, at most S - 3 tokens each.
-      table: of the vocabulary.
+      pairs: N pairs of `block`, at most S - 3 tokens each.
 
     Returns:
       input_ids, input_mask, segment_ids, token_boundary [N, S]; masked_lm_positions,
@@ -90,22 +89,15 @@ def masked_features(
       masked_lm_prob is 0: such records are masked on the fly, see `masking`.
     """
     sequences = _gather(block, pairs, settings)
-    words = _find_words(sequences, pairs.length_a, settings)
-    output, chosen = _mask(sequences, words, keys=pairs.key, table=table, settings=settings)
+    wanted = _number_to_predict(sequences.length, settings)
+    output, chosen = _mask(sequences, wanted, keys=pairs.key, table=table, settings=settings)
     features = _lay_out(output, sequences, length_a=pairs.length_a, table=table, settings=settings)
     if settings.masked_lm_prob > 0:
         features.update(
-            _predictions(chosen, sequences.ids, length_a=pairs.length_a, settings=settings)
+            _predictions(chosen, sequences.ids, length_a=pairs.length_a, slots=settings.slots)
         )
     features["next_sentence_labels"] = pairs.label[:, None]
     return features
-
-
-class MaskedSequence(NamedTuple):
-    """One sequence after masking."""
-
-    ids: np.ndarray  # int32 [S]
-    positions: np.ndarray  # int64: those to predict, ascending
 
 
 def mask_sequence(
@@ -115,7 +107,7 @@ def mask_sequence(
     key: np.ndarray,
     table: PieceTable,
     settings: DataSettings,
-) -> MaskedSequence:
+) -> Tuple[np.ndarray, np.ndarray]:
     """Masks one sequence of any layout, as `masked_features` does it with pairs.
 
     Args:
@@ -124,36 +116,37 @@ def mask_sequence(
       key: uint64 [1], of the random numbers.
       table: mask_id, cls_id, sep_id and ordinary count.
       settings: max_seq_length does not matter.
+
+    Returns:
+      The ids after masking, int32 [S], and the positions to predict, ascending.
     """
     place = np.flatnonzero((ids != table.cls_id) & (ids != table.sep_id))  # [M]
     if not len(place):
-        return MaskedSequence(ids, place)
+        return ids, place
     # A gap in the places is a [CLS] or [SEP]: there a word ends.
-    opens = starts_word[place] | (np.diff(place, prepend=-2) > 1)
-    length = np.array([len(place)])
-    is_piece = np.ones([1, len(place)], bool)
-    sequence = _Sequences(ids[place][None, :], is_piece, starts_word[place][None, :], length)
-    words = _words(opens[None, :] | (not settings.do_whole_word_mask), length, settings)
+    opens = (
+        starts_word[place] | (np.diff(place, prepend=-2) > 1) | (not settings.do_whole_word_mask)
+    )
+    is_piece, length = np.ones([1, len(place)], bool), np.array([len(place)])
+    sequence = _Sequences(ids[place][None], is_piece, is_piece, opens[None], length)
     settings = settings._replace(max_seq_length=len(ids))
     wanted = _number_to_predict(np.array([len(ids) - 3]), settings)
-    output, chosen = _mask(sequence, words, keys=key, table=table, settings=settings, wanted=wanted)
+    output, chosen = _mask(sequence, wanted, keys=key, table=table, settings=settings)
     result = ids.copy()
     result[place] = output[0]
-    return MaskedSequence(result, place[chosen[0]])
+    return result, place[chosen[0]]
 
 
 def _mask(
     sequences: _Sequences,
-    words: _Words,
+    wanted: np.ndarray,
     *,
     keys: np.ndarray,
     table: PieceTable,
     settings: DataSettings,
-    wanted: Optional[np.ndarray] = None,
 ) -> Tuple[np.ndarray, np.ndarray]:
     """The ids after masking and which tokens are to be predicted, [N, M] both."""
-    if wanted is None:
-        wanted = _number_to_predict(sequences.length, settings)
+    words = _words(sequences, settings)
     order = random_streams.fold(keys, WORDS)
     masked_words = _choose_words(words, wanted, keys=order, settings=settings)
     output = sequences.ids.copy()
@@ -178,36 +171,35 @@ def count_predictions(features: Dict[str, np.ndarray]) -> int:
 def _gather(
     block: segment_pairs.TokenizedBlock, pairs: segment_pairs.Pairs, settings: DataSettings
 ) -> _Sequences:
-    """A and B one after the other, without [CLS] and [SEP]."""
+    """A and B one after the other.
+
+    Words open at word starts and at the start of a segment; without whole words, anywhere.
+    """
     position = np.arange(settings.max_seq_length - 3)[None, :]  # [1, M]
-    length_a, length = pairs.length_a[:, None], (pairs.length_a + pairs.length_b)[:, None]
+    length_a, length = pairs.length_a, pairs.length_a + pairs.length_b
     source = position + np.where(
-        position < length_a, pairs.start_a[:, None], pairs.start_b[:, None] - length_a
+        position < length_a[:, None],
+        pairs.start_a[:, None],
+        (pairs.start_b - length_a)[:, None],
     )
-    is_piece = position < length
+    is_piece = position < length[:, None]
     source = np.where(is_piece, source, 0)
-    pieces = np.where(is_piece, block.ids[source], 0)  # [N, M]
-    starts = block.word_starts[source] & is_piece
-    return _Sequences(pieces, is_piece, starts, length[:, 0])
-
-
-def _find_words(sequences: _Sequences, length_a: np.ndarray, settings: DataSettings) -> _Words:
-    """Words open at word starts and at the start of a segment; without whole words, anywhere."""
-    is_start = sequences.is_piece.copy()
+    ids = np.where(is_piece, block.ids[source], 0)  # [N, M]
+    starts_word = block.word_starts[source] & is_piece
+    is_start = is_piece
     if settings.do_whole_word_mask:
-        is_start = sequences.starts_word.copy()
+        is_start = starts_word.copy()
         is_start[:, 0] = True
-        rows = np.flatnonzero(length_a < sequences.length)
+        rows = np.flatnonzero(length_a < length)
         is_start[rows, length_a[rows]] = True
-    return _words(is_start, sequences.length, settings)
+    return _Sequences(ids, is_piece, starts_word, is_start, length)
 
 
-def _words(is_start: np.ndarray, length: np.ndarray, settings: DataSettings) -> _Words:
-    """The words that open at the tokens is_start [N, M] of sequences of these lengths [N]."""
-    of_piece = np.cumsum(is_start, axis=1, dtype=np.int32) - 1
+def _words(sequences: _Sequences, settings: DataSettings) -> _Words:
+    of_piece = np.cumsum(sequences.opens_word, axis=1, dtype=np.int32) - 1
     count = of_piece[:, -1].astype(np.int64) + 1
-    start = np.repeat(length[:, None], count.max() + settings.ngram, axis=1)
-    rows, columns = np.nonzero(is_start)
+    start = np.repeat(sequences.length[:, None], count.max() + settings.ngram, axis=1)
+    rows, columns = np.nonzero(sequences.opens_word)
     start[rows, of_piece[rows, columns]] = columns
     return _Words(of_piece, count, start)
 
@@ -269,12 +261,8 @@ def _choose_words(
     blocked = chosen if taken is None else taken.copy()
     width, visits_width = words.start.shape[1], order.shape[1]
     # Everything below indexes flattened arrays by row offset + column: one lookup instead of two.
-    flat_start, flat_blocked, flat_chosen = (
-        words.start.reshape(-1),
-        blocked.reshape(-1),
-        chosen.reshape(-1),
-    )
-    flat_order, flat_draws = order.reshape(-1), draws.reshape(-1)
+    flat_start, flat_blocked = words.start.reshape(-1), blocked.reshape(-1)
+    flat_chosen, flat_order, flat_draws = chosen.reshape(-1), order.reshape(-1), draws.reshape(-1)
     row = np.flatnonzero(wanted > 0)
     room = wanted[row]  # tokens still to be chosen
     for visit in range(visits_width):
@@ -306,9 +294,6 @@ def _pieces_of(words: _Words, chosen: np.ndarray, is_piece: np.ndarray) -> np.nd
     """bool [N, M]: the tokens of the chosen words."""
     rows = np.arange(len(chosen))[:, None]
     return chosen[rows, words.of_piece] & is_piece
-
-
-# ---------------------------------------------------------------------------------------- replacing
 
 
 def _replace(
@@ -355,7 +340,7 @@ def _lay_out(
     input_ids[rows, target] = output[rows, columns]
     boundary[rows, target] = sequences.starts_word[rows, columns]
     for position, piece in (
-        (np.zeros_like(row), table.cls_id),
+        (0, table.cls_id),
         (length_a + 1, table.sep_id),
         (sequences.length + 2, table.sep_id),
     ):
@@ -372,17 +357,14 @@ def _lay_out(
 
 
 def _predictions(
-    chosen: np.ndarray, labels: np.ndarray, *, length_a: np.ndarray, settings: DataSettings
+    chosen: np.ndarray, labels: np.ndarray, *, length_a: np.ndarray, slots: int
 ) -> Dict[str, np.ndarray]:
     """The masked_lm_* features: positions in ascending order, what stood there, weight one."""
-    slots = settings.max_predictions_per_seq * (1 + settings.do_permutation)
-    count = len(chosen)
     rows, columns = np.nonzero(chosen)
     per_row = chosen.sum(axis=1)
     slot = np.arange(len(rows)) - np.repeat(np.cumsum(per_row) - per_row, per_row)
-    positions = np.zeros([count, slots], np.int32)
-    ids = np.zeros([count, slots], np.int32)
-    weights = np.zeros([count, slots], np.float32)
+    positions, ids = np.zeros([2, len(chosen), slots], np.int32)
+    weights = np.zeros([len(chosen), slots], np.float32)
     positions[rows, slot] = columns + 1 + (columns >= length_a[rows])
     ids[rows, slot] = labels[rows, columns]
     weights[rows, slot] = 1.0
@@ -401,21 +383,14 @@ def masking(
 ) -> Callable[[Features, tf.Tensor], Dict[str, tf.Tensor]]:
     """Returns a transform for data.batches.seeded_batches.
 
-    Args:
-      settings: as for the masks that records are created with; do_permutation must be off.
-      seed: any integer.
-      vocabulary: has mask_id and ordinary.
-
-    Returns:
-      (features of B records, [B, ...]; their positions int64 [B]) -> features with new input_ids
-      [B, S] and masked_lm_positions, masked_lm_ids, masked_lm_weights [B, P].
+    It takes the features of B records, [B, ...], and their positions in the stream, int64 [B], and
+    returns the features with new input_ids [B, S] and masked_lm_positions, masked_lm_ids,
+    masked_lm_weights [B, P]. `settings` are those of data creation, without do_permutation.
     """
 
-    def transform(features: Features, positions: tf.Tensor) -> Dict[str, tf.Tensor]:
-        """Replaces the masks of a batch."""
-        return masked(features, keys_of(seed, positions), settings, vocabulary=vocabulary)
-
-    return transform
+    return lambda features, positions: masked(
+        features, keys_of(seed, positions), settings, vocabulary=vocabulary
+    )
 
 
 def keys_of(seed: int, positions: tf.Tensor) -> tf.Tensor:
@@ -432,7 +407,6 @@ def masked(
     Args:
       features: of B records; their own masks are undone first.
       keys: int64 [B], the bits of uint64 keys.
-      settings, vocabulary: see `masking`.
     """
     originals = _unmasked(features)
     words = _graph_words(features, settings)
@@ -454,7 +428,7 @@ def _unmasked(features: Features) -> tf.Tensor:
 
 
 class _GraphWords(NamedTuple):
-    """The words of B sequences, where each position has the rank that _Words numbers tokens by."""
+    """The words of B sequences; the rank of a token is its column in _Sequences."""
 
     is_token: tf.Tensor  # bool [B, S]: neither padding nor [CLS] nor [SEP]
     rank: tf.Tensor  # int32 [B, S]: how many tokens lie before
@@ -465,7 +439,7 @@ class _GraphWords(NamedTuple):
 
 
 def _graph_words(features: Features, settings: DataSettings) -> _GraphWords:
-    """Words open where they do in `_find_words`."""
+    """Words open where they do in `_gather`."""
     in_use, segments = features["input_mask"] > 0, features["segment_ids"]
     size, width = tf.shape(segments)[0], segments.shape.as_list()[1]
     # [CLS] is the first of a sequence, [SEP] the last of its segment.
@@ -511,17 +485,9 @@ def _graph_visits(
     return tf.minimum(order, width - 1), lengths  # absent words have the highest number there is
 
 
-def _graph_number_to_predict(words: _GraphWords, settings: DataSettings) -> tf.Tensor:
-    """int32 [B]; as `_number_to_predict`."""
-    number = tf.round(tf.cast(words.length + 3, tf.float64) * settings.masked_lm_prob)
-    number = tf.maximum(1, tf.cast(number, tf.int32))
-    return tf.minimum(settings.max_predictions_per_seq, number)
-
-
 def _graph_chosen(words: _GraphWords, keys: tf.Tensor, settings: DataSettings) -> tf.Tensor:
     """bool [B, S]: the tokens to predict, chosen by visits as in `_choose_words`."""
-    keys = random_streams.graph_fold(keys, WORDS)
-    order, lengths = _graph_visits(words, keys, settings)
+    order, lengths = _graph_visits(words, random_streams.graph_fold(keys, WORDS), settings)
     numbers = tf.range(words.start.shape.as_list()[1])[tf.newaxis, :]  # [1, S + n]
 
     def visit(step: tf.Tensor, room: tf.Tensor, chosen: tf.Tensor) -> List[tf.Tensor]:
@@ -543,9 +509,11 @@ def _graph_chosen(words: _GraphWords, keys: tf.Tensor, settings: DataSettings) -
     def goes_on(step: tf.Tensor, room: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
         return tf.reduce_any((room > 0) & (step < words.count))
 
-    nothing = tf.zeros_like(words.start, tf.bool)  # [B, S + n]
-    start = [tf.constant(0), _graph_number_to_predict(words, settings), nothing]
-    chosen = tf.while_loop(goes_on, visit, start)[2]
+    number = tf.round(tf.cast(words.length + 3, tf.float64) * settings.masked_lm_prob)
+    number = tf.maximum(1, tf.cast(number, tf.int32))
+    wanted = tf.minimum(settings.max_predictions_per_seq, number)  # as `_number_to_predict`
+    start = [tf.constant(0), wanted, tf.zeros_like(words.start, tf.bool)]
+    chosen = tf.while_loop(goes_on, visit, start)[2]  # [B, S + n]
     return tf.gather(chosen, tf.maximum(words.of_token, 0), batch_dims=1) & words.is_token
 
 

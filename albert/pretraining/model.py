@@ -5,12 +5,12 @@
 The model predicts masked words, and whether two segments were swapped (arXiv:1909.11942, section
 3.1). Its loss is the sum of the two losses.
 
-Dimensions: B batch, S sequence, H hidden, E embedding, V vocabulary, P predictions a sequence,
-n micro-batches, b examples of one (B = n * b).
+Dimensions: B batch, S sequence, P predictions a sequence.
 """
 
 import collections
 import dataclasses
+import functools
 import itertools
 import logging
 import math
@@ -26,6 +26,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
 )
 
@@ -46,18 +47,16 @@ from albert.util import many_files
 
 _LOGGER = logging.getLogger("albert")
 
+Tensors = training_graph.Tensors
+
 # So many records show which token is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
 _RECORDS_TO_CHECK = 10  # of each file
 _MASK_KINDS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
-# Of masks that are drawn for evaluation: no result may depend on the training's seed.
-_EVALUATION_SEED = 0
+_EVALUATION_SEED = 0  # no result may depend on the training's seed
 # Keeps the mean over weights finite where a batch has none.
 _WEIGHT_EPSILON = 1e-5
-_NOT_KEPT = (
-    "So --output_dir gets none, and who uses the model has to name it; --spm_model_file or "
-    "--vocab_file gives it to this command."
-)
+_NOT_KEPT = "So --output_dir gets none. Give --spm_model_file or --vocab_file to put it there."
 
 
 # ---------------------------------------------------------------------------------------------
@@ -65,12 +64,9 @@ _NOT_KEPT = (
 
 
 def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> input_pipeline.FeatureSpec:
-    """Returns the declaration of a pretraining record, to write and to read it by.
+    """Returns the declaration of a pretraining record: S tokens, and P slots for masked ones.
 
-    Args:
-      max_seq_length: S, tokens in a sequence, padding included.
-      max_predictions_per_seq: P, slots for masked tokens. Records made with do_permutation have
-        twice the number that data creation was told.
+    Records made with do_permutation have twice the slots that data creation was told.
     """
     sequence, predictions = (max_seq_length,), (max_predictions_per_seq,)
     feature = input_pipeline.Feature
@@ -108,17 +104,11 @@ def check_records(
     max_predictions_per_seq: int,
     config: modeling.AlbertConfig,
     masks_on_the_fly: bool = False,
-    records_per_file: int = _RECORDS_TO_CHECK,
 ) -> List[RecordsVocabulary]:
     """Looks at the first records of each file, so that a mistake shows before training starts.
 
-    Returns:
-      What the metadata of the files tells of their vocabulary, for those of which it does.
-
-    Raises:
-      ValueError: a file is empty or of another format, its sequences or predictions are of another
-        length than the flags say, its ids do not exist in the model, or there are no masks in it
-        and none are drawn on the fly.
+    Returns what the metadata tells of vocabularies. Raises ValueError where a file is empty, or
+    does not fit the flags or the model.
     """
     lengths = {
         "input_ids": ("max_seq_length", max_seq_length),
@@ -131,7 +121,7 @@ def check_records(
     }
 
     def look_at(file: str) -> Optional[RecordsVocabulary]:
-        examples = list(_examples(file, records_per_file))
+        examples = list(_examples(file, _RECORDS_TO_CHECK))
         if not examples:
             raise ValueError(f"{file} holds no records. Create the pretraining data again.")
         for example in examples:
@@ -148,12 +138,9 @@ def check_records(
     different = [one for one in told if one.pieces not in (None, config.vocab_size)]
     if different:
         _LOGGER.warning(
-            "vocab_size is %d in the model's configuration; the vocabulary that %s was made with "
-            "has %d tokens. The rest of the embeddings will never be used; or is this the "
-            "configuration of another vocabulary?",
-            config.vocab_size,
-            different[0].file,
-            different[0].pieces,
+            "vocab_size is %d in the model's configuration; the vocabulary of %s has %d tokens. Is "
+            "this the configuration of another vocabulary?",
+            *(config.vocab_size, different[0].file, different[0].pieces),
         )
     return told
 
@@ -207,48 +194,36 @@ def _compare_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[Re
 def vocabulary_of_records(
     told: Sequence[RecordsVocabulary], named: Optional[model_vocabulary.Vocabulary] = None
 ) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
-    """Returns the vocabulary that records were made with, and the name of its file.
+    """Returns the vocabulary of records, and the name of its file; None where that is unknown.
 
     Args:
       told: what `check_records` returned for the records.
-      named: the vocabulary that somebody says it is.
-
-    Returns:
-      None, with a line of the log, where it is not known or its file is not there: nothing depends
-      on it but the commands that use the model later.
+      named: the one that the flags name.
     """
     known = {(one.sha256, one.do_lower_case): one for one in told if one.sha256}
-    if len(known) > 1:
-        casings = {True: ", lower case", False: ", cased", None: ""}
-        names = {f"{one.name} ({one.file}{casings[one.do_lower_case]})" for one in known.values()}
-        _LOGGER.warning(
-            "The records are of several vocabularies or casings: %s. None is kept with the model.",
-            "; ".join(sorted(names)),
-        )
-        return None
-    if not known:
-        if named is None:
-            _LOGGER.info("The records do not tell their vocabulary. %s", _NOT_KEPT)
-            return None
+    if not known and named:
         return named, os.path.basename(named.path)
+    if len(known) != 1:
+        files = sorted(one.file for one in known.values())
+        reason = f"Several vocabularies or casings, of {files}" if files else "Not recorded"
+        _LOGGER.warning("The vocabulary of the records: %s. %s", reason, _NOT_KEPT)
+        return None
     (record,) = known.values()
+    folders = sorted({os.path.dirname(one.file) for one in told})
+    found = [model_vocabulary.find_beside_records(folder, record.sha256) for folder in folders]
     if named and model_vocabulary.sha256_of(named.path) == record.sha256:
-        return named._replace(do_lower_case=record.do_lower_case), record.name
-    for folder in sorted({os.path.dirname(one.file) for one in told}):
-        found = model_vocabulary.find_beside_records(folder, record.sha256)
-        if found:
-            return found._replace(do_lower_case=record.do_lower_case), record.name
+        found.insert(0, named)
+    for vocabulary in filter(None, found):
+        return vocabulary._replace(do_lower_case=record.do_lower_case), record.name
     _LOGGER.warning(
-        "The records were made with %s, and no copy of it lies beside them (or %s). %s",
-        record.name,
-        "the file that is named is another one" if named else "it has changed",
-        _NOT_KEPT,
+        "The records were made with %s; no copy of it lies beside them, and the flags name none. "
+        "%s",
+        *(record.name, _NOT_KEPT),
     )
     return None
 
 
 def _examples(file: str, count: int) -> Iterator[tf.train.Example]:
-    """The first ones, read one at a time."""
     for record in itertools.islice(input_pipeline.records(file), count):
         try:
             example = tf.train.Example.FromString(record)
@@ -281,8 +256,7 @@ class InputSettings(NamedTuple):
     index_folder: Optional[str] = None  # where to keep where the records of files are
     masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
     vocab_size: Optional[int] = None  # needed for that, if the records alone tell the vocabulary
-    # What the vocabulary is, where neither the records nor their sidecars tell it.
-    vocabulary: Optional[words.Vocabulary] = None
+    vocabulary: Optional[words.Vocabulary] = None  # named by the user
 
 
 def build_input_fn(settings: InputSettings) -> Callable:
@@ -320,28 +294,28 @@ def build_input_fn(settings: InputSettings) -> Callable:
 
 
 def _masking(settings: InputSettings) -> Callable:
-    """Returns the map that draws masks on the fly."""
     made_with = _made_with(settings.files)
-    masks = _mask_settings(settings, made_with.get("settings", {}))
+    budget = settings.masked_lm_budget
+    masks = DataSettings(
+        max_seq_length=settings.max_seq_length,
+        max_predictions_per_seq=settings.max_predictions_per_seq,
+        masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
+        **made_with.get("settings", {}),  # the kind of masks; by default the paper's
+    )
     if masks.do_whole_word_mask:
         check = _check_boundaries
         collections.deque(many_files.each(check, settings.files, "Looking for words"), maxlen=0)
     vocabulary = _vocabulary(settings, made_with)
+    unit = "whole words" if masks.do_whole_word_mask else "tokens"
     _LOGGER.info(
-        "Masks are drawn on the fly%s: %.1f%% of the tokens and at most %d, in n-grams of up to %d "
-        "%s.",
-        "" if settings.is_training else ", the same in each evaluation",
-        100.0 * masks.masked_lm_prob,
-        masks.max_predictions_per_seq,
-        masks.ngram,
-        "whole words" if masks.do_whole_word_mask else "pieces",
+        "Masks are drawn on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",
+        *(100.0 * masks.masked_lm_prob, masks.max_predictions_per_seq, masks.ngram, unit),
     )
     seed = settings.seed if settings.is_training else _EVALUATION_SEED
     return ngram_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
 
 
 def _check_boundaries(file: str) -> None:
-    """Whole words can be masked only where the records say where words begin."""
     examples = _examples(file, _RECORDS_TO_LEARN_FROM)
     if not any(any(_values(example, "token_boundary")) for example in examples):
         raise ValueError(
@@ -358,14 +332,11 @@ def vocabulary_of_examples(
     Four in five masked positions hold [MASK]; [CLS] and [SEP] are first and last. In all published
     vocabularies the control tokens come before every ordinary one.
 
-    Args:
-      examples: some pretraining records.
-      vocab_size: tokens in the vocabulary.
-
     Raises:
       ValueError: the records hold no masked tokens.
     """
-    at_masked, special = collections.Counter(), set()
+    at_masked: Dict[int, int] = collections.Counter()
+    special: Set[int] = set()
     for example in examples:
         values = example.features.feature
         ids = values["input_ids"].int64_list.value
@@ -380,13 +351,13 @@ def vocabulary_of_examples(
             "missing. Copy it too, or name the records' vocabulary by --spm_model_file or "
             "--vocab_file."
         )
-    mask_id = at_masked.most_common(1)[0][0]
+    mask_id = max(at_masked, key=at_masked.get)
     first = max(special | {mask_id}) + 1
     return words.Vocabulary(mask_id, np.arange(first, vocab_size, dtype=np.int32))
 
 
 def _examples_to_learn_from(files: Sequence[str]) -> List[tf.train.Example]:
-    """Some of the masked records of all files together: of 10,000 files they fill no memory."""
+    """Some masked records of all files together: a few, so that 10,000 files fill no memory."""
     share = -(-_RECORDS_TO_LEARN_FROM // max(1, len(files)))
 
     def masked(file: str) -> List[tf.train.Example]:
@@ -399,11 +370,7 @@ def _examples_to_learn_from(files: Sequence[str]) -> List[tf.train.Example]:
 
 
 def _made_with(files: Sequence[str]) -> Dict[str, Any]:
-    """What the sidecars of record files say about masks and vocabulary; {} where none tells.
-
-    Raises:
-      ValueError: two files were made for other masks, or with other vocabularies.
-    """
+    """What the metadata of record files says about masks and vocabulary; {} where none does."""
     known: Dict[str, Any] = {}
     sidecars = many_files.each(input_pipeline.read_sidecar, files, "Looking for masks' settings")
     for file, sidecar in zip(files, sidecars):
@@ -425,11 +392,7 @@ def _made_with(files: Sequence[str]) -> Dict[str, Any]:
 
 
 def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.Vocabulary:
-    """What the user named, else what the sidecars tell, else what the records show.
-
-    Raises:
-      ValueError: the user named another vocabulary than the sidecars tell of.
-    """
+    """What the user named, else what the metadata says, else what the records show."""
     vocabulary = settings.vocabulary
     if made_with.get("vocabulary"):
         recorded = words.described_vocabulary(made_with["vocabulary"])
@@ -451,17 +414,6 @@ def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.
             f"vocab_size is {settings.vocab_size}. They do not belong together."
         )
     return vocabulary
-
-
-def _mask_settings(settings: InputSettings, made_with: Mapping[str, Any]) -> DataSettings:
-    """The kind of masks is the one that data creation was told; by default the paper's."""
-    budget = settings.masked_lm_budget
-    return DataSettings(
-        max_seq_length=settings.max_seq_length,
-        max_predictions_per_seq=settings.max_predictions_per_seq,
-        masked_lm_prob=budget / (1.0 + budget),  # the budget is masked to unmasked
-        **made_with,
-    )
 
 
 def holds_masks(examples: Iterable[tf.train.Example]) -> bool:
@@ -488,8 +440,7 @@ def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:
         return None
     draw = _masking(settings)
 
-    def transform(features: Mapping[str, tf.Tensor], numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
-        """Masks the records that have no masks."""
+    def transform(features: Tensors, numbers: tf.Tensor) -> Dict[str, tf.Tensor]:
         drawn = draw(features, numbers)
         has_own = tf.reduce_any(features["masked_lm_weights"] > 0, axis=1)  # [B]
         return {name: tf.where(has_own, features[name], drawn[name]) for name in features}
@@ -510,23 +461,20 @@ def _evaluation_batches(
     All cores of a TPU want a batch in each step, also when there is none any more.
     """
 
-    def batches(max_batches: Optional[int], **share: int) -> tf.data.Dataset:
-        return input_pipeline.evaluation_batches(
-            settings.files,
-            spec,
-            batch_size=params["batch_size"],
-            max_batches=max_batches,
-            transform=transform,
-            index_folder=settings.index_folder,
-            **share,
-        )
-
+    read = functools.partial(
+        input_pipeline.evaluation_batches,
+        settings.files,
+        spec,
+        batch_size=params["batch_size"],
+        transform=transform,
+        index_folder=settings.index_folder,
+    )
     # A TPU's host serves a batch to each of its cores in one step of evaluation.
     most = settings.max_batches and settings.max_batches * shard.batches_per_step
-    served = batches(most, shard_index=shard.index, shard_count=shard.count)
+    served = read(max_batches=most, shard_index=shard.index, shard_count=shard.count)
     if not params.get("use_tpu"):
         return served
-    filler = batches(1).map(
+    filler = read(max_batches=1).map(
         input_pipeline.as_written(
             lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
         )
@@ -534,26 +482,21 @@ def _evaluation_batches(
     return served.concatenate(filler.repeat())
 
 
-def first_files(
-    files: Sequence[str], records: int, *, index_folder: Optional[str] = None
-) -> List[str]:
-    """Returns the files that an evaluation of so many records reads."""
-    chosen, before = [], 0
+def evaluation_part(
+    files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
+) -> Tuple[List[str], int]:
+    """Returns the files that an evaluation of at most `max_steps` batches reads, and its steps."""
+    chosen, before, records = [], 0, batch_size * max_steps
     for one in record_index.load(files, folder=index_folder, enough=records):
         if before < records:
             chosen.append(one.path)
         before += one.count
-    return chosen
+    return chosen, min(max_steps, int(math.ceil(before / batch_size)))
 
 
-def evaluation_steps(
-    files: Sequence[str], batch_size: int, max_steps: int, *, index_folder: Optional[str] = None
-) -> int:
+def evaluation_steps(files: Sequence[str], batch_size: int, max_steps: int) -> int:
     """Returns how many batches hold all records of `files`, at most `max_steps`."""
-    enough = batch_size * max_steps
-    found = record_index.load(files, folder=index_folder, enough=enough)
-    records = sum(one.count for one in found)
-    return min(max_steps, int(math.ceil(records / batch_size)))
+    return evaluation_part(files, batch_size, max_steps)[1]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -573,37 +516,35 @@ class _Heads(NamedTuple):
 
 
 def build_model_fn(settings: ModelSettings) -> Callable:
-    """Returns a TPUEstimator's model function for training and evaluation.
+    """Returns a TPUEstimator's model function for training and evaluation; see training.model_fn.
 
     Features are those of `feature_spec`, int32 and float32, with a leading dimension B, and
     optionally is_real_example [B], 0 for records that only fill up a batch.
-
-    Raises (when the model function is called):
-      ValueError: the mode is prediction, or the checkpoint to start from does not fit.
     """
 
-    def model_fn(
-        features: Mapping[str, tf.Tensor], labels: Any, mode: str, params: Mapping[str, Any]
-    ) -> "tf.estimator.tpu.TPUEstimatorSpec":
-        """Builds the graph of training or evaluation."""
-        del labels
-        if mode == tf.estimator.ModeKeys.TRAIN:
-            return _training_spec(settings, features, params)
-        if mode == tf.estimator.ModeKeys.EVAL:
-            return _evaluation_spec(settings, features)
-        raise ValueError(f"Pretraining has the modes train and eval, not {mode!r}.")
+    def train(features: Tensors, model_dir: Optional[str]) -> Any:
+        def loss_of(micro_batch: Tensors, dropout_seed: tf.Tensor) -> Tuple:
+            heads = _heads(settings, micro_batch, is_training=True, dropout_seed=dropout_seed)
+            return _training_loss(heads, micro_batch)
 
-    return model_fn
+        batch = _shares(features, use_tpu=settings.use_tpu)
+        return training_graph.training_spec(settings, loss_of, batch, model_dir=model_dir)
+
+    def evaluate(features: Tensors) -> Tuple[tf.Tensor, Callable, Dict]:
+        heads = _heads(settings, features, is_training=False)
+        loss = heads.masked_lm.loss + heads.sentence_order.loss
+        return loss, evaluation_metrics, _evaluation_tensors(heads, features)
+
+    return training_graph.by_mode(settings, train=train, evaluate=evaluate)
 
 
 def _heads(
     settings: ModelSettings,
-    features: Mapping[str, tf.Tensor],
+    features: Tensors,
     *,
     is_training: bool,
     dropout_seed: Optional[tf.Tensor] = None,
 ) -> _Heads:
-    """Runs the encoder and both heads."""
     model = modeling.AlbertModel(
         settings.config,
         is_training,
@@ -636,7 +577,7 @@ def _heads(
 # Training.
 
 
-def _shares(features: Mapping[str, tf.Tensor], *, use_tpu: bool = False) -> Dict[str, tf.Tensor]:
+def _shares(features: Tensors, *, use_tpu: bool = False) -> Dict[str, tf.Tensor]:
     """Adds to a batch what each prediction contributes to the means over the whole batch.
 
     The sum of the micro-batches' losses is then the loss of the batch, however it is split. Where
@@ -658,65 +599,37 @@ def _hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
     """Returns 1 for each right prediction and 0 for each wrong one."""
     scores = head.log_probs
     if scores.op.type == "LogSoftmax":
-        # The largest logit has the largest probability, and over a vocabulary of 30,000 the
-        # probabilities take several times longer than all of the rest here.
+        # Over a vocabulary of 30,000 the probabilities take several times longer than the rest.
         scores = scores.op.inputs[0]
     predictions = tf.argmax(scores, axis=-1, output_type=tf.int32)
     return tf.cast(tf.equal(predictions, tf.reshape(labels, [-1])), tf.float32)
 
 
-def _training_loss(heads: _Heads, batch: Mapping[str, tf.Tensor]) -> Tuple[tf.Tensor, Dict]:
+def _training_loss(heads: _Heads, batch: Tensors) -> Tuple[tf.Tensor, Dict]:
     """Returns a (micro-)batch's part of the loss and of each metric."""
-    masked_lm_shares = tf.reshape(batch["masked_lm_shares"], [-1])  # [B * P]
-    sentence_order_shares = tf.reshape(batch["sentence_order_shares"], [-1])  # [B]
-    metrics = {
-        "masked_lm_loss": tf.reduce_sum(masked_lm_shares * heads.masked_lm.per_example_loss),
-        "masked_lm_accuracy": tf.reduce_sum(
-            masked_lm_shares * _hits(heads.masked_lm, batch["masked_lm_ids"])
-        ),
-        "sentence_order_loss": tf.reduce_sum(
-            sentence_order_shares * heads.sentence_order.per_example_loss
-        ),
-        "sentence_order_accuracy": tf.reduce_sum(
-            sentence_order_shares * _hits(heads.sentence_order, batch["next_sentence_labels"])
-        ),
-    }
+    metrics = {}
+    for name, head, labels in (
+        ("masked_lm", heads.masked_lm, batch["masked_lm_ids"]),
+        ("sentence_order", heads.sentence_order, batch["next_sentence_labels"]),
+    ):
+        shares = tf.reshape(batch[f"{name}_shares"], [-1])  # [B * P] or [B]
+        metrics[f"{name}_loss"] = tf.reduce_sum(shares * head.per_example_loss)
+        metrics[f"{name}_accuracy"] = tf.reduce_sum(shares * _hits(head, labels))
     return metrics["masked_lm_loss"] + metrics["sentence_order_loss"], metrics
-
-
-def _training_spec(
-    settings: ModelSettings, features: Mapping[str, tf.Tensor], params: Mapping[str, Any]
-) -> "tf.estimator.tpu.TPUEstimatorSpec":
-    """Builds one update."""
-
-    def loss_of(micro_batch: Mapping[str, tf.Tensor], dropout_seed: tf.Tensor) -> Tuple:
-        heads = _heads(settings, micro_batch, is_training=True, dropout_seed=dropout_seed)
-        return _training_loss(heads, micro_batch)
-
-    return training_graph.training_spec(
-        settings,
-        loss_of,
-        _shares(features, use_tpu=settings.use_tpu),
-        model_dir=params.get("model_dir"),
-    )
 
 
 # ---------------------------------------------------------------------------------------------
 # Evaluation.
 
 
-def _evaluation_spec(
-    settings: ModelSettings, features: Mapping[str, tf.Tensor]
-) -> "tf.estimator.tpu.TPUEstimatorSpec":
-    """Builds the metrics of one batch."""
-    heads = _heads(settings, features, is_training=False)
-    scaffold_fn = training_graph.warm_start(settings)
+def _evaluation_tensors(heads: _Heads, features: Tensors) -> Dict[str, tf.Tensor]:
+    """The arguments of `evaluation_metrics`."""
     labels = tf.reshape(features["next_sentence_labels"], [-1])  # [B]
     real = features.get("is_real_example")
     real = tf.ones_like(labels) if real is None else real
     real = tf.cast(tf.reshape(real, [-1, 1]), tf.float32)  # [B, 1]
     weights = features["masked_lm_weights"] * real  # [B, P]
-    tensors = {
+    return {
         "masked_lm_loss": heads.masked_lm.per_example_loss,
         "masked_lm_hits": _hits(heads.masked_lm, features["masked_lm_ids"]),
         "masked_lm_weights": tf.reshape(weights, [-1]),
@@ -724,21 +637,10 @@ def _evaluation_spec(
         "sentence_order_hits": _hits(heads.sentence_order, labels),
         "sentence_order_weights": tf.reshape(real, [-1]),
     }
-    return tf.estimator.tpu.TPUEstimatorSpec(
-        mode=tf.estimator.ModeKeys.EVAL,
-        loss=heads.masked_lm.loss + heads.sentence_order.loss,
-        scaffold_fn=scaffold_fn,
-        eval_metrics=(evaluation_metrics, tensors),
-    )
 
 
 def evaluation_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
-    """Returns tf.metrics over all batches: exact means over all weights.
-
-    Args:
-      **tensors: float32: masked_lm_loss, masked_lm_hits (1 where the most likely token is the right
-        one) and masked_lm_weights [B * P], and the same of sentence_order [B].
-    """
+    """Returns tf.metrics over all batches, exact means; `tensors` are of _evaluation_tensors."""
     return {
         f"{head}_{name}": tf.metrics.mean(tensors[f"{head}_{values}"], tensors[f"{head}_weights"])
         for head in ("masked_lm", "sentence_order")
@@ -747,9 +649,6 @@ def evaluation_metrics(**tensors: tf.Tensor) -> Dict[str, Tuple]:
 
 
 def evaluation_results(results: Mapping[str, Any]) -> Dict[str, Any]:
-    """Returns the metrics of an estimator's evaluation, with the exact loss.
-
-    The loss is the sum of the two exact means; the estimator's own is a mean of batch means.
-    """
+    """Returns an estimator's results with the exact loss; its own is a mean of batch means."""
     loss = results["masked_lm_loss"] + results["sentence_order_loss"]
     return dict(results, loss=loss, global_step=int(results["global_step"]))

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From tokenised documents to pairs of segments with a sentence-order label.
+"""From tokenized documents to pairs of segments with a sentence-order label.
 
 A document is cut into chunks of whole sentences, each as long as fits a sequence; a chunk is cut in
 two, A and B, and half of the pairs are swapped (label 1). Paper: arXiv:1909.11942, section 3.1;
@@ -8,19 +8,19 @@ the cutting is that of the public create_pretraining_data.py, with these differe
 
 * A chunk of one sentence (a long sentence, or the last of a document) is split inside the sentence,
   at a random word start, or between two tokens where there is no inner word start. It stays text of
-  one document, in order or swapped like any other chunk. Splitting was preferred to carrying
-  the sentence on into the next chunk, which would make chunks longer than fits and lose the excess.
-  A single token left alone at a document's end has nothing to be paired with and is left out.
+  one document, in order or swapped like any other chunk. (Carrying the sentence on into the next
+  chunk would make chunks longer than fits, and lose the excess.) A single token left alone at a
+  document's end has nothing to be paired with and is left out.
 * With `random_next_sentence` (BERT's next-sentence task) such a chunk, too, gets text of another
   document for half of the pairs only. The other document is one of the same block of text.
 
-Nothing here loops over tokens; pairs are offsets into one array of ids.
+Pairs are offsets into one array of ids; nothing here loops over tokens.
 
 Legend: D documents, N pairs, T tokens of a block.
 """
 
 import bisect
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ _DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START, _DRAW_FRONT, PAIR_DRAWS = r
 
 
 class DataSettings(NamedTuple):
-    """What decides the records; names and defaults are those of the flags."""
+    """The settings of the records; names and defaults are those of the flags."""
 
     max_seq_length: int = 512
     max_predictions_per_seq: int = 20
@@ -62,7 +62,7 @@ class DataSettings(NamedTuple):
 class Document(NamedTuple):
     """Where a document lies in a TokenizedBlock."""
 
-    index: int  # its number in the corpus: the key of its random numbers
+    index: int  # type: ignore[assignment]  # in the corpus: the key of its random numbers
     source: int  # equal for the parts of one long document
     first: int  # its first sentence
     last: int  # one past its last sentence
@@ -80,7 +80,7 @@ class TokenizedBlock(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """N pairs: A = ids[start_a : start_a + length_a], B likewise; all int64 [N] but the keys."""
+    """N pairs: A = ids[start_a : start_a + length_a], B likewise; int64 [N] except for the keys."""
 
     start_a: np.ndarray
     length_a: np.ndarray
@@ -89,9 +89,9 @@ class Pairs(NamedTuple):
     label: np.ndarray  # 1: swapped, or B is from another document
     key: np.ndarray  # uint64 [N]: of the pair's further random numbers
 
-    def slice(self, start: int, end: int) -> "Pairs":
-        """Returns the pairs [start, end)."""
-        return Pairs(*(column[start:end] for column in self))
+    def take(self, rows: Any) -> "Pairs":
+        """Returns the pairs that `rows` selects: a slice, indices or a mask."""
+        return Pairs(*(column[rows] for column in self))
 
 
 class MadePairs(NamedTuple):
@@ -101,21 +101,11 @@ class MadePairs(NamedTuple):
     left_out: int
 
 
-class _Chunks(NamedTuple):
-    """Chunks before they are cut in two: sentences [first, last), keys of the pairs."""
-
-    first: np.ndarray
-    last: np.ndarray
-    key: np.ndarray
-
-
 def make_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     """Returns the pairs of all passes over all documents of `block`, truncated to fit."""
-    if settings.random_next_sentence:
-        made = _pairs_with_random_next(block, settings)
-    else:
-        made = _swapped_pairs(block, settings)
-    return made._replace(pairs=truncate(made.pairs, settings.max_seq_length - 3))
+    make = _pairs_with_random_next if settings.random_next_sentence else _swapped_pairs
+    pairs, left_out = make(block, settings)
+    return MadePairs(truncate(pairs, settings.max_seq_length - 3), left_out)
 
 
 # --------------------------------------------------------------------------------------- chunking
@@ -139,59 +129,53 @@ def _target_lengths(pass_keys: np.ndarray, settings: DataSettings) -> np.ndarray
     return np.where(is_short, shorter, longest)
 
 
+def _end(borders: List[int], first: int, *, target: int, document: Document) -> int:
+    """The first sentence border behind `first` at which there are `target` tokens."""
+    return bisect.bisect_left(borders, borders[first] + target, first + 1, document.last)
+
+
 def _chunk_ends(borders: List[int], document: Document, target: int) -> List[int]:
     """The sentences at which chunks of at least `target` tokens end (exclusive)."""
-    ends = []
-    first = document.first
-    while first < document.last:
-        # The first sentence border at which the chunk has `target` tokens.
-        end = bisect.bisect_left(borders, borders[first] + target, first + 1, document.last)
-        ends.append(end)
-        first = end
-    return ends
+    ends = [document.first]
+    while ends[-1] < document.last:
+        ends.append(_end(borders, ends[-1], target=target, document=document))
+    return ends[1:]
 
 
-def _chunks(block: TokenizedBlock, settings: DataSettings) -> _Chunks:
-    """All chunks of all passes. Those of passes with the same target are found only once."""
+def _chunks(
+    block: TokenizedBlock, settings: DataSettings
+) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All chunks of all passes: sentences [first, last) and the key of the pair, [N] each.
+
+    Passes with the same target share one search.
+    """
     borders = block.borders.tolist()
     pass_keys = _pass_keys(block.documents, settings)  # [D, dupe_factor]
-    targets = _target_lengths(pass_keys, settings).tolist()
-    known, lasts, counts = {}, [], []
-    firsts = []
-    for number, document in enumerate(block.documents):
-        for target in targets[number]:
-            if (number, target) not in known:
-                ends = _chunk_ends(borders, document, target)
-                known[number, target] = ([document.first] + ends[:-1], ends)
-            first, last = known[number, target]
-            firsts += first
-            lasts += last
-            counts.append(len(last))
-    counts = np.array(counts, np.int64)
+    firsts: List[int] = []
+    lasts: List[int] = []
+    lengths = []
+    for document, targets in zip(block.documents, _target_lengths(pass_keys, settings).tolist()):
+        known: Dict[int, List[int]] = {}
+        for target in targets:
+            if target not in known:
+                known[target] = _chunk_ends(borders, document, target)
+            ends = known[target]
+            firsts.append(document.first)
+            firsts += ends[:-1]
+            lasts += ends
+            lengths.append(len(ends))
+    counts = np.array(lengths, np.int64)
     keys = np.repeat(pass_keys.reshape(-1), counts)
     in_pass = np.arange(len(lasts)) - np.repeat(np.cumsum(counts) - counts, counts)
     keys = random_streams.fold(random_streams.fold(keys, _PAIRS), in_pass)
-    return _Chunks(np.array(firsts, np.int64), np.array(lasts, np.int64), keys)
-
-
-def _cut(chunks: _Chunks, block: TokenizedBlock) -> np.ndarray:
-    """int64 [N]: the token at which each chunk is cut in two; its start where it cannot be cut."""
-    draw = random_streams.fold(chunks.key, _DRAW_CUT)
-    sentences = chunks.last - chunks.first
-    inner = random_streams.below(draw, np.maximum(sentences - 1, 1))
-    cut = block.borders[np.minimum(chunks.first + 1 + inner, chunks.last)]
-    single = np.flatnonzero(sentences == 1)
-    start, end = block.borders[chunks.first[single]], block.borders[chunks.last[single]]
-    cut[single] = _cut_inside(
-        start, end, positions=np.flatnonzero(block.word_starts), draw=draw[single]
-    )
-    return cut
+    return np.array(firsts, np.int64), np.array(lasts, np.int64), keys
 
 
 def _cut_inside(
-    start: np.ndarray, end: np.ndarray, *, positions: np.ndarray, draw: np.ndarray
+    start: np.ndarray, end: np.ndarray, *, block: TokenizedBlock, draw: np.ndarray
 ) -> np.ndarray:
-    """Cuts the sentences [start, end) at one of the word starts `positions`, if one is inside."""
+    """Cuts the sentences [start, end) at an inner word start, or else between two tokens."""
+    positions = np.flatnonzero(block.word_starts)
     first = np.searchsorted(positions, start + 1)  # the first inner word start
     count = np.searchsorted(positions, end) - first
     at_word = first + random_streams.below(draw, np.maximum(count, 1))
@@ -202,21 +186,24 @@ def _cut_inside(
 
 def _swapped_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     """Sentence order: B follows A in the text, and half of the pairs are swapped."""
-    chunks = _chunks(block, settings)
-    start, end = block.borders[chunks.first], block.borders[chunks.last]
-    cut = _cut(chunks, block)
-    swap = random_streams.uniform(random_streams.fold(chunks.key, _DRAW_LABEL)) < 0.5
+    first, last, keys = _chunks(block, settings)
+    start, end = block.borders[first], block.borders[last]
+    draw = random_streams.fold(keys, _DRAW_CUT)
+    inner = random_streams.below(draw, np.maximum(last - first - 1, 1))
+    cut = block.borders[np.minimum(first + 1 + inner, last)]  # int64 [N]
+    single = np.flatnonzero(last - first == 1)
+    cut[single] = _cut_inside(start[single], end[single], block=block, draw=draw[single])
+    swap = random_streams.uniform(random_streams.fold(keys, _DRAW_LABEL)) < 0.5
     pairs = Pairs(
         start_a=np.where(swap, cut, start),
         length_a=np.where(swap, end - cut, cut - start),
         start_b=np.where(swap, start, cut),
         length_b=np.where(swap, cut - start, end - cut),
         label=swap.astype(np.int64),
-        key=chunks.key,
+        key=keys,
     )
-    usable = cut > start
-    usable_pairs = Pairs(*(column[usable] for column in pairs))
-    return MadePairs(usable_pairs, left_out=int((~usable).sum()))
+    usable = cut > start  # a single token cannot be cut
+    return MadePairs(pairs.take(usable), left_out=int((~usable).sum()))
 
 
 # ------------------------------------------------------------------------- BERT's next sentence
@@ -253,7 +240,7 @@ class _SequentialCutter:
             self._parts[document.source] = (first, number + 1)
         # Start and end of A, start and end of B, label. A sentence to be split has no end of A yet.
         self._rows: List[Tuple[int, int, int, int, int]] = []
-        self._keys: List[np.ndarray] = []
+        self._keys: List[np.ndarray] = [np.zeros([0], np.uint64)]
         self._left_out = 0
 
     def cut_document(self, document: Document, target: int, keys: np.ndarray) -> None:
@@ -268,7 +255,7 @@ class _SequentialCutter:
         for number in range(len(keys)):
             if first == document.last:
                 break
-            last = self._end(first, target, document)
+            last = _end(borders, first, target=target, document=document)
             start, end = borders[first], borders[last]
             is_single = last == first + 1
             if is_single and end - start < 2:
@@ -280,21 +267,16 @@ class _SequentialCutter:
             if labels[number] < 0.5 and others:
                 # A sentence alone stays whole: `middle` is its end then.
                 other = self._other(document, int(choices[number] * others))
-                wanted = target - (borders[middle] - start)
-                pair = self._elsewhere(other, wanted, starts[number])
-                self._rows.append((start, borders[middle], *pair, 1))
+                b_first = other.first + int(starts[number] * (other.last - other.first))
+                rest = target - (borders[middle] - start)
+                b_last = _end(borders, b_first, target=rest, document=other)
+                self._rows.append((start, borders[middle], borders[b_first], borders[b_last], 1))
                 first = middle
             else:
                 cut = -1 if is_single else borders[middle]
                 self._rows.append((start, cut, cut, end, 0))
                 first = last
         self._keys.append(keys[used])
-
-    def _end(self, first: int, wanted: int, document: Document) -> int:
-        """The sentence border behind `first` at which there are `wanted` tokens."""
-        return bisect.bisect_left(
-            self._borders, self._borders[first] + wanted, first + 1, document.last
-        )
 
     def _count_others(self, document: Document) -> int:
         """How many documents B may come from: the block's, or its neighbours if it has but one."""
@@ -308,22 +290,14 @@ class _SequentialCutter:
             return self._block.neighbours[number]
         return self._block.documents[number if number < first else number + last - first]
 
-    def _elsewhere(self, other: Document, wanted: int, draw: float) -> Tuple[int, int]:
-        """Sentences of `other`, from a random one on, until they have `wanted` tokens."""
-        first = other.first + int(draw * (other.last - other.first))
-        return self._borders[first], self._borders[self._end(first, wanted, other)]
-
     def made(self) -> MadePairs:
         """Returns all pairs."""
         start_a, end_a, start_b, end_b, label = np.array(self._rows, np.int64).reshape(-1, 5).T
-        keys = np.concatenate(self._keys + [np.zeros([0], np.uint64)])
+        keys = np.concatenate(self._keys)
         single = np.flatnonzero(end_a < 0)
-        end_a[single] = start_b[single] = _cut_inside(
-            start_a[single],
-            end_b[single],
-            positions=np.flatnonzero(self._block.word_starts),
-            draw=random_streams.fold(keys[single], _DRAW_CUT),
-        )
+        draw = random_streams.fold(keys[single], _DRAW_CUT)
+        cut = _cut_inside(start_a[single], end_b[single], block=self._block, draw=draw)
+        end_a[single] = start_b[single] = cut
         pairs = Pairs(start_a, end_a - start_a, start_b, end_b - start_b, label, keys)
         return MadePairs(pairs, self._left_out)
 
@@ -332,14 +306,11 @@ class _SequentialCutter:
 
 
 def truncate(pairs: Pairs, longest: int) -> Pairs:
-    """Returns pairs cut at the longer segment until both fit; each token goes at front or back.
+    """Returns pairs cut at the longer segment until A and B together have `longest` tokens.
 
-    Taking one token at a time from the longer segment (from B where they are equal) leaves A with
-    min(length_a, max(longest - length_b, ceil(longest / 2))) tokens and B with the rest.
-
-    Args:
-      pairs: N pairs.
-      longest: tokens of A and B together.
+    Each token goes at front or back. Taking one token at a time from the longer segment (from B
+    where they are equal) leaves A with min(length_a, max(longest - length_b, ceil(longest / 2)))
+    tokens and B with the rest.
     """
     fits = pairs.length_a + pairs.length_b <= longest
     half = (longest + 1) // 2

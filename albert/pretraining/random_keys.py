@@ -7,9 +7,8 @@ A key is a uint64. `fold` derives keys from keys, `bits` draws 64 random bits fo
     document = fold(seed_key(12345), document_index)
     coin = uniform(bits(fold(document, pass_number))) < 0.5
 
-Whoever knows the key knows the number, so neither batches nor processes nor the version of NumPy
-can change it. The mixing function is SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom
-Number Generators", OOPSLA 2014), applied to a counter.
+The mixing function is SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number
+Generators", OOPSLA 2014), applied to a counter.
 """
 
 from typing import Any, Union
@@ -51,29 +50,26 @@ def uniform(random_bits: np.ndarray) -> np.ndarray:
 
 
 def below(random_bits: np.ndarray, bounds: Union[int, np.ndarray]) -> np.ndarray:
-    """Returns int64 in [0, bounds), evenly; bounds may be an array and are at least 1."""
+    """Returns int64 in [0, bounds), evenly; bounds are at least 1."""
     return (uniform(random_bits) * bounds).astype(np.int64)
 
 
-# ---- in the graph: on int64 tensors, whose products wrap as those of uint64 do
+# In the graph: on int64 tensors, whose products wrap as those of uint64 do.
 
 
 def graph_shifted(values: tf.Tensor, count: int) -> tf.Tensor:
-    """Returns int64 `values` shifted to the right, zeros coming in."""
+    """Returns int64 `values` shifted to the right, with zeros coming in."""
     shifted = tf.bitwise.right_shift(values, np.int64(count))
     return tf.bitwise.bitwise_and(shifted, np.int64((1 << (64 - count)) - 1))
 
 
 def graph_fold(keys: tf.Tensor, numbers: Any) -> tf.Tensor:
     """Returns what `fold` does: the bits of uint64 keys as int64, with broadcasting."""
-
-    def signed(number: np.uint64) -> np.int64:
-        return np.array([number]).astype(np.int64)[0]
+    increment, factor_1, factor_2 = np.array([_INCREMENT, _FACTOR_1, _FACTOR_2]).astype(np.int64)
 
     def mixed_with(values: tf.Tensor, shift: np.uint64) -> tf.Tensor:
         return tf.bitwise.bitwise_xor(values, graph_shifted(values, int(shift)))
 
-    keys += tf.cast(numbers, tf.int64) * signed(_INCREMENT)
-    mixed = mixed_with(keys + signed(_INCREMENT), _SHIFT_1) * signed(_FACTOR_1)
-    mixed = mixed_with(mixed, _SHIFT_2) * signed(_FACTOR_2)
-    return mixed_with(mixed, _SHIFT_3)
+    keys += tf.cast(numbers, tf.int64) * increment
+    mixed = mixed_with(keys + increment, _SHIFT_1) * factor_1
+    return mixed_with(mixed_with(mixed, _SHIFT_2) * factor_2, _SHIFT_3)

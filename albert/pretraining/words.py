@@ -7,12 +7,12 @@
     ChineseSegmenter().word_numbers("使用语言模型")    # [0, 0, 1, 1, 2, 2]
 
 Sentences are found by rules for English and Chinese that need no model. A sentence ends behind a
-full stop, question or exclamation mark, or dots in place of what is left out, and the quotes and
-brackets that close behind it, where
+full stop, question or exclamation mark, or an ellipsis, and the quotes and brackets that close
+behind it, where
 
-* the mark is one that stands for nothing else: 。！？ and the full stops of other scripts (danda,
-  Arabic question mark, ...), with or without space behind it; but not inside 《...》 or （...）,
-  and not before a comma;
+* the mark is one that has no other use: 。！？ and the full stops of other scripts (danda, Arabic
+  question mark, ...), with or without space behind it; but not inside 《...》 or （...）, and not
+  before a comma;
 * or it is a mark of ASCII between Chinese characters;
 * or it is a mark of ASCII with space behind it, and what follows does not go on in small letters. A
   full stop does not end a sentence behind a title (Dr.), an abbreviation before a number (No. 5),
@@ -24,7 +24,7 @@ A semicolon ends none. Nothing is changed or lost but white space at the borders
 Words begin where the vocabulary marks it. For Chinese, jieba finds them: the tokens of a text stay
 what they are, and the places of tokens and words in the text say which tokens begin a word. jieba
 keeps its tables in a cache that it loads by `marshal` from the folder for temporary files, where
-anybody may put one. Here they are made from the dictionary, and no cache is read or written.
+another user may put one. Here they are made from the dictionary, and no cache is read or written.
 
 Legend: V vocabulary, T tokens of a block of text.
 """
@@ -71,8 +71,7 @@ _CHINESE = (
     "\u2e80-\u2fdf\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uffee"
     "\U00020000-\U0003ffff"
 )
-_TITLE_BRACKETS = {"》": "《", "〉": "〈"}
-_BRACKETS = dict(_TITLE_BRACKETS, **{"）": "（"})
+_BRACKETS = {"》": "《", "〉": "〈", "）": "（"}
 # In characters; what is longer is not looked at, so that no text takes long.
 _LONGEST_ASIDE = 80
 _LONGEST_QUOTE = 500
@@ -97,7 +96,6 @@ _LOOK_BACK = 40  # characters: no word that matters is longer
 
 
 def _set_of(words: str) -> FrozenSet[str]:
-    """The words in a text."""
     return frozenset(words.split())
 
 
@@ -143,19 +141,20 @@ def _end_of_sentence(text: str, start: int, match: Match) -> int:
     if not _ASCII_MARKS.issuperset(marks) and _IS_PLAIN.search(marks):
         return _end_at_plain_mark(text, start, match)
     if not text[end].isspace():
-        return _end_between_chinese(text, match)
+        return end if _is_between_chinese(text, match) else 0
     word, sign = _FOLLOWING.match(text, end).groups()
     if word[:1].islower() or (not word and sign in _GOES_ON):
         return 0
     if marks.rstrip(_CLOSING) != ".":
         return end
-    first = match.start()
-    is_end = _is_full_stop(text[max(start, first - _LOOK_BACK) : first], word)
-    return end if is_end and not (first - start < _LOOK_BACK and _is_item(text[start:first])) else 0
+    before = text[max(start, match.start() - _LOOK_BACK) : match.start()]
+    # The number of an item is short: all of the sentence is in `before` then.
+    is_item = match.start() - start < _LOOK_BACK and _ITEM.fullmatch(before.strip().strip(_OPENING))
+    return end if _is_full_stop(before, word) and not is_item else 0
 
 
 def _end_at_plain_mark(text: str, start: int, match: Match) -> int:
-    """Behind 。 and the like."""
+    """The same behind 。 and the like."""
     end = match.end()
     quote = text[end - 1]
     if quote in "\"'" and text.count(quote, max(start, end - _LONGEST_QUOTE), end) % 2:
@@ -171,7 +170,7 @@ def _is_aside(text: str, start: int, end: int) -> bool:
     last = text[end - 1]
     if last in _BRACKETS:
         opened = text.rfind(_BRACKETS[last], start, end)
-        return last in _TITLE_BRACKETS or bool(opened >= 0 and text[start:opened].strip())
+        return last != "）" or bool(opened >= 0 and text[start:opened].strip())
     for closing, opening in _BRACKETS.items():
         is_open = text.rfind(opening, start, end) > text.rfind(closing, start, end)
         if is_open and text.find(closing, end, end + _LONGEST_ASIDE) >= 0:
@@ -179,16 +178,15 @@ def _is_aside(text: str, start: int, end: int) -> bool:
     return False
 
 
-def _end_between_chinese(text: str, match: Match) -> int:
-    """Marks of ASCII and dots without space behind them: the end between Chinese characters."""
+def _is_between_chinese(text: str, match: Match) -> bool:
+    """Whether marks of ASCII and dots without space behind them end a sentence."""
     before, after = text[max(0, match.start() - 1) : match.start()], text[match.end()]
     if after in _GOES_ON or (before.isdigit() and after.isdigit()):
-        return 0
+        return False
     is_behind = bool(_IS_CHINESE.match(before)) or before in tuple(_CLOSING)
     is_before = bool(_IS_CHINESE.match(after)) or after in _OPENING
     is_dot = match.group()[0] in ".．"
-    is_end = (is_behind and is_before) if is_dot else (is_behind or is_before)
-    return match.end() if is_end else 0
+    return (is_behind and is_before) if is_dot else (is_behind or is_before)
 
 
 def _is_full_stop(before: str, following: str) -> bool:
@@ -204,22 +202,16 @@ def _is_full_stop(before: str, following: str) -> bool:
     return True
 
 
-def _is_item(sentence: str) -> bool:
-    """Whether it is the number of an item in a list."""
-    return _ITEM.fullmatch(sentence.strip().strip(_OPENING)) is not None
-
-
 # ------------------------------------------------------------------------------------ Chinese words
 
-# A word, perhaps how often it occurs, perhaps its part of speech, which nothing here uses.
+# A word, perhaps how often it occurs, perhaps its part of speech, which is not used here.
 _USER_ENTRY = re.compile(r"(\S.*?)(?: ([0-9]+))?(?: [a-z]+)?")
 
 
 def _import_jieba() -> Any:
-    """Imports it when it is needed."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it uses modules that are about to go
+            warnings.simplefilter("ignore")  # it uses deprecated modules
             import jieba
     except ImportError:
         raise ValueError(
@@ -230,7 +222,6 @@ def _import_jieba() -> Any:
 
 
 def _dictionary_path() -> str:
-    """The dictionary that comes with jieba."""
     return os.path.join(os.path.dirname(_import_jieba().__file__), "dict.txt")
 
 
@@ -242,7 +233,7 @@ def _frequencies() -> Tuple[Dict[str, int], int]:
 
 
 def fingerprint(user_dictionary: Optional[str]) -> Dict[str, Any]:
-    """Returns what decides the words, as JSON values: version and dictionaries."""
+    """Returns version and dictionaries of the segmenter, as JSON values."""
     return {
         "segmenter": "jieba",
         "version": _import_jieba().__version__,
@@ -268,22 +259,17 @@ class ChineseSegmenter:
         self._load()
 
     def _load(self):
-        self._jieba = _import_jieba().Tokenizer()
-        frequencies, self._jieba.total = _frequencies()
-        self._jieba.FREQ = dict(frequencies) if self._user_words else frequencies
-        self._jieba.initialized = True  # otherwise it would look for its cache
+        self._jieba = tables = _import_jieba().Tokenizer()
+        frequencies, tables.total = _frequencies()
+        tables.FREQ = dict(frequencies) if self._user_words else frequencies
+        tables.initialized = True  # otherwise it would look for its cache
         for word, frequency in self._user_words:
-            self._add(word, frequency)
-
-    def _add(self, word: str, frequency: Optional[int]):
-        """Adds a word; without a frequency, one that keeps it from being cut."""
-        tables = self._jieba
-        if frequency is None:
-            frequency = tables.suggest_freq(word)
-        tables.total += frequency - tables.FREQ.get(word, 0)
-        tables.FREQ[word] = frequency
-        for end in range(1, len(word)):
-            tables.FREQ.setdefault(word[:end], 0)
+            if frequency is None:
+                frequency = tables.suggest_freq(word)  # keeps the word from being cut
+            tables.total += frequency - tables.FREQ.get(word, 0)
+            tables.FREQ[word] = frequency
+            for end in range(1, len(word)):
+                tables.FREQ.setdefault(word[:end], 0)
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"_user_words": self._user_words}
@@ -348,13 +334,20 @@ class PieceTable(NamedTuple):
     """What masking needs to know about a vocabulary."""
 
     is_word_start: np.ndarray  # bool [V]
-    # Where SentencePiece's unknown token, that of the text below it, does not start a word.
+    # Finds the runs of characters for which SentencePiece's unknown token does not start a word.
     odd_unknown: Optional[Pattern]
     unknown_id: int
     ordinary: np.ndarray  # int32: ids that may replace a token at random
     cls_id: int
     sep_id: int
     mask_id: int
+
+
+class Vocabulary(NamedTuple):
+    """The part of a PieceTable that masking on the fly needs."""
+
+    mask_id: int
+    ordinary: np.ndarray  # int32: ids that may replace a token at random
 
 
 def starts_word(piece: str) -> bool:
@@ -380,15 +373,14 @@ def word_start_rule(is_sentencepiece: bool, word_start: str = "reference") -> Ca
 
 
 def is_ordinary(piece: str) -> bool:
-    """Returns whether a WordPiece token may replace another: it is none of [CLS], <pad> and so."""
+    """Returns whether a WordPiece token may replace another: no [CLS], <pad> and the like."""
     return bool(piece) and not _RESERVED.fullmatch(piece)
 
 
-def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
-    """Returns the table for a `tokenization.FullTokenizer`.
+def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "reference") -> PieceTable:
+    """Returns the table for a tokenizer.
 
     Args:
-      tokenizer: has `vocab` (token -> id) and `sp_model` (None for WordPiece).
       word_start: "reference", see `starts_word`; or "underline": a word starts at the underline
         only, in every language. In WordPiece vocabularies a word starts at a token without "##".
 
@@ -411,45 +403,34 @@ def piece_table(tokenizer: Any, word_start: str = "reference") -> PieceTable:
     pieces = [""] * (max(vocab.values()) + 1)
     for piece, number in vocab.items():
         pieces[number] = piece
-    is_special = np.array(
-        [_is_special(model, number, piece) for number, piece in enumerate(pieces)]
-    )
-    rule = word_start_rule(model is not None, word_start)
-    starts = [rule(piece) for piece in pieces]
-    odd_unknown = _odd_unknown(vocab) if rule is starts_word else None
-    ordinary = np.flatnonzero(~is_special).astype(np.int32)
-    if not len(ordinary):
+    if model is None:
+        ordinary = [number for number, piece in enumerate(pieces) if is_ordinary(piece)]
+    else:
+        kinds = (model.IsControl, model.IsUnknown, model.IsUnused)
+        ordinary = [n for n in range(len(pieces)) if not any(kind(n) for kind in kinds)]
+    if not ordinary:
         raise ValueError("The vocabulary holds no ordinary token, only special ones.")
+    rule = word_start_rule(model is not None, word_start)
     return PieceTable(
-        is_word_start=np.array(starts, bool),
-        odd_unknown=odd_unknown,
+        is_word_start=np.array([rule(piece) for piece in pieces], bool),
+        odd_unknown=_odd_unknown(vocab) if rule is starts_word else None,
         unknown_id=model.unk_id() if model else -1,
-        ordinary=ordinary,
+        ordinary=np.array(ordinary, np.int32),
         cls_id=vocab["[CLS]"],
         sep_id=vocab["[SEP]"],
         mask_id=vocab["[MASK]"],
     )
 
 
-class Vocabulary(NamedTuple):
-    """What masking on the fly must know of a vocabulary; a PieceTable knows it too."""
-
-    mask_id: int
-    ordinary: np.ndarray  # int32: ids that may replace a token at random
-
-
 def describe_vocabulary(vocabulary: Any) -> Dict[str, Any]:
     """Returns a Vocabulary or PieceTable as JSON values.
 
-    Returns:
-      {"mask_id": id of [MASK], "ordinary": [[first, one past the last], ...]: the ids that may
-      replace a token at random}.
+    {"mask_id": id of [MASK], "ordinary": [[first, one past the last], ...]: the ids that may
+    replace a token at random}.
     """
     ordinary = vocabulary.ordinary
-    breaks = np.flatnonzero(np.diff(ordinary) != 1)
-    firsts = ordinary[np.concatenate([[0], breaks + 1])]
-    lasts = ordinary[np.concatenate([breaks, [len(ordinary) - 1]])] + 1
-    ranges = np.stack([firsts, lasts], axis=1).tolist()
+    runs = np.split(ordinary, np.flatnonzero(np.diff(ordinary) != 1) + 1)
+    ranges = [[int(run[0]), int(run[-1]) + 1] for run in runs]
     return {"mask_id": int(vocabulary.mask_id), "ordinary": ranges}
 
 
@@ -462,8 +443,8 @@ def described_vocabulary(description: Mapping[str, Any]) -> Vocabulary:
 def _odd_unknown(vocab: Dict[str, int]) -> Optional[Pattern]:
     """Finds runs of letters and punctuation that are not in the vocabulary and start no word.
 
-    The rule of `starts_word` looks at a piece's text. For an unknown token that is a run of
-    characters without a token; it starts a word but for the runs that this pattern finds.
+    The rule of `starts_word` looks at a token's text. The unknown token stands for a run of
+    characters without a token; it starts a word except for the runs that this pattern finds.
     """
     letters = [letter for letter in _LETTERS | set(string.ascii_uppercase) if letter not in vocab]
     others = [mark for mark in _PUNCTUATION if mark not in vocab]
@@ -476,15 +457,15 @@ def _odd_unknown(vocab: Dict[str, int]) -> Optional[Pattern]:
 
 
 def word_starts(
-    tokenizer: Any, table: PieceTable, *, lines: Sequence[str], ids: Sequence[Sequence[int]]
+    tokenizer: tokenization.FullTokenizer,
+    table: PieceTable,
+    *,
+    lines: Sequence[str],
+    ids: Sequence[Sequence[int]],
 ) -> np.ndarray:
     """Returns bool [T]: which tokens of some lines, one after another, start a word.
 
-    Args:
-      tokenizer: the `tokenization.FullTokenizer` of the table.
-      table: of the vocabulary.
-      lines: the text.
-      ids: of the tokens of each line, T in all.
+    `ids` are those of each line, T in all.
     """
     flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
     starts = table.is_word_start[flat]
@@ -497,10 +478,3 @@ def word_starts(
             starts[place : place + len(numbers)] = [starts_word(piece) for piece in pieces]
         place += len(numbers)
     return starts
-
-
-def _is_special(model: Any, number: int, piece: str) -> bool:
-    """Whether a token stands for something other than text."""
-    if model is None:
-        return not is_ordinary(piece)
-    return model.IsControl(number) or model.IsUnknown(number) or model.IsUnused(number)

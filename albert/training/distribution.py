@@ -11,16 +11,17 @@ The first worker, or the one of the job `chief`, writes checkpoints and results.
 """
 
 import contextlib
+import dataclasses
 import json
 import logging
 import os
 import re
-from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert.training.settings import TrainingSettings
-from albert.util import runtime as precision
+from albert.util import runtime
 
 _LOGGER = logging.getLogger("albert")
 
@@ -34,19 +35,16 @@ _EXAMPLE = (
     '"task": {"type": "worker", "index": 0}}, with another index in each process.'
 )
 _JOBS = ("chief", "worker")
+_NOT_JSON = (json.JSONDecodeError, RecursionError)
 
 
 # ---------------------------------------------------------------------------------------------
-# Who takes part.
+# The processes that take part.
 
 
-class Cluster(NamedTuple):
-    """The processes that train together.
-
-    Attributes:
-      addresses: "host:port" of each, the chief first.
-      index: which of them this one is.
-    """
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """The processes that train together: "host:port" of each, the chief first; which is ours."""
 
     addresses: Tuple[str, ...]
     index: int
@@ -63,38 +61,58 @@ class Cluster(NamedTuple):
 
 
 def read_cluster() -> Cluster:
-    """Returns what TF_CONFIG says.
-
-    Raises:
-      ValueError: it is not set, or is not what TensorFlow can use for workers without servers of
-        parameters.
-    """
+    """Returns what TF_CONFIG says; raises ValueError if TensorFlow's workers cannot use it."""
     text = os.environ.get(_VARIABLE, "")
-    if not text.strip():
-        raise _mistake("is not set")
     try:
+        if not text.strip():
+            raise ValueError("is not set")
         content = json.loads(text)
+        if not isinstance(content, dict):
+            raise ValueError(f"is not a JSON object but {text}")
+        chief, workers = _jobs(content.get("cluster"))
+        kind, index = _task(content.get("task"), {"chief": len(chief), "worker": len(workers)})
     except (ValueError, RecursionError) as error:
-        raise _mistake(f"is not JSON ({error})") from None
-    if not isinstance(content, dict):
-        raise _mistake(f"is not a JSON object but {text}")
-    chief, workers = _jobs(content.get("cluster"))
-    kind, index = _task(content.get("task"))
-    job = chief if kind == "chief" else workers
-    if index >= len(job):
-        raise _mistake(f"has the task {kind} {index}, but {len(job)} of this kind in its cluster")
+        found = f"is not JSON ({error})" if isinstance(error, _NOT_JSON) else str(error)
+        raise ValueError(
+            f"--distribution_strategy={MULTI_WORKER} needs the environment variable {_VARIABLE}, "
+            f"which {found}. {_EXAMPLE}"
+        ) from None
     return Cluster(tuple(chief + workers), index + len(chief) * (kind == "worker"))
 
 
+def _jobs(cluster: Any) -> Tuple[List[str], List[str]]:
+    """The addresses of the chief, if it has a job of its own, and of the workers."""
+    if not isinstance(cluster, dict) or not cluster:
+        raise ValueError(f"has no cluster but {json.dumps(cluster)}")
+    unknown = sorted(set(cluster) - set(_JOBS))
+    if unknown:
+        raise ValueError(f"has a job {unknown[0]!r}; there may be {' and '.join(_JOBS)} only")
+    chief, workers = [cluster.get(job, []) for job in _JOBS]
+    for addresses in (chief, workers):
+        is_list = isinstance(addresses, list)
+        if not is_list or not all(re.search(r"[^:/]:\d+$", str(one)) for one in addresses):
+            raise ValueError(f"has {json.dumps(addresses)} where a list of host:port must be")
+    if len(chief) > 1:
+        raise ValueError(f"has {len(chief)} chiefs; there may be one")
+    if len(set(chief + workers)) != len(chief + workers):
+        raise ValueError("has an address twice in its cluster")
+    return chief, workers
+
+
+def _task(task: Any, counts: Mapping[str, int]) -> Tuple[str, int]:
+    """Type and index of this process."""
+    if not isinstance(task, dict) or task.get("type") not in _JOBS:
+        raise ValueError(f"has the task {json.dumps(task)}; its type must be {' or '.join(_JOBS)}")
+    kind, index = task["type"], str(task.get("index"))  # some schedulers write a string
+    if not index.isdigit():
+        raise ValueError(f"has the index {json.dumps(task.get('index'))}, no number from 0 on")
+    if int(index) >= counts[kind]:
+        raise ValueError(f"has the task {kind} {index}, but {counts[kind]} of this kind")
+    return kind, int(index)
+
+
 def check_unused_cluster(settings: TrainingSettings) -> None:
-    """Checks that several processes do not each train alone into one folder.
-
-    Args:
-      settings: has distribution_strategy and do_train.
-
-    Raises:
-      ValueError: TF_CONFIG names several processes, and the flags do not make them one training.
-    """
+    """Raises ValueError if several processes would each train alone into one folder."""
     if settings.distribution_strategy == MULTI_WORKER or not settings.do_train:
         return
     try:
@@ -110,47 +128,6 @@ def check_unused_cluster(settings: TrainingSettings) -> None:
         )
 
 
-def _mistake(found: str) -> ValueError:
-    return ValueError(
-        f"--distribution_strategy={MULTI_WORKER} needs the environment variable {_VARIABLE}, "
-        f"which {found}. {_EXAMPLE}"
-    )
-
-
-def _jobs(cluster: Any) -> Tuple[List[str], List[str]]:
-    """The addresses of the chief, if it has a job of its own, and of the workers."""
-    if not isinstance(cluster, dict) or not cluster:
-        raise _mistake(f"has no cluster but {json.dumps(cluster)}")
-    unknown = sorted(set(cluster) - set(_JOBS))
-    if unknown:
-        raise _mistake(f"has a job {unknown[0]!r}; there may be {' and '.join(_JOBS)} only")
-    chief, workers = [cluster.get(job, []) for job in _JOBS]
-    for addresses in (chief, workers):
-        if not isinstance(addresses, list) or not all(map(_is_address, addresses)):
-            raise _mistake(f"has {json.dumps(addresses)} where a list of host:port must be")
-    if len(chief) > 1:
-        raise _mistake(f"has {len(chief)} chiefs; there may be one")
-    if len(set(chief + workers)) != len(chief + workers):
-        raise _mistake("has an address twice in its cluster")
-    return chief, workers
-
-
-def _is_address(text: Any) -> bool:
-    return isinstance(text, str) and bool(re.search(r"[^:/]:\d+$", text))
-
-
-def _task(task: Any) -> Tuple[str, int]:
-    """Type and index of this process."""
-    if not isinstance(task, dict) or task.get("type") not in _JOBS:
-        raise _mistake(f"has the task {json.dumps(task)}; its type must be {' or '.join(_JOBS)}")
-    index = task.get("index")
-    if isinstance(index, str) and index.isdigit():  # as some schedulers write it
-        index = int(index)
-    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-        raise _mistake(f"has the index {json.dumps(index)}, which is no number from 0 on")
-    return task["type"], index
-
-
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
     """While this lasts TensorFlow does not see TF_CONFIG, and runs in this process only."""
@@ -164,14 +141,11 @@ def alone() -> Iterator[None]:
 
 @contextlib.contextmanager
 def server_of_this_process() -> Iterator[None]:
-    """Lets go of the server that TensorFlow starts while this lasts.
-
-    TensorFlow 1.15 would do so when the interpreter is half taken down, and complain.
-    """
+    """Releases TensorFlow 1.15's server at the end; it complains where the interpreter does so."""
     try:
         yield
     finally:
-        if not precision.is_tf2():
+        if not runtime.is_tf2():
             from tensorflow.python.distribute import distribute_coordinator
 
             distribute_coordinator._thread_local.server = None
@@ -182,14 +156,7 @@ def server_of_this_process() -> Iterator[None]:
 
 
 def local_devices(settings: TrainingSettings) -> List[str]:
-    """Returns the devices of this process that train: its GPUs, or else its CPU or parts of it.
-
-    Args:
-      settings: has distribution_strategy and num_devices.
-
-    Raises:
-      ValueError: there are fewer than are asked for, or they cannot be chosen.
-    """
+    """Returns this process's GPUs, or else its CPU or parts of it; raises ValueError."""
     strategy, wanted = settings.distribution_strategy, settings.num_devices
     if wanted is not None and strategy != MIRRORED:
         raise ValueError(
@@ -207,14 +174,7 @@ def local_devices(settings: TrainingSettings) -> List[str]:
 
 
 def num_replicas(settings: TrainingSettings) -> int:
-    """Returns how many devices, of all hosts, share each batch of training.
-
-    Args:
-      settings: has distribution_strategy and num_devices.
-
-    Raises:
-      ValueError: what `local_devices` and `read_cluster` raise.
-    """
+    """Returns how many devices, of all hosts, share each batch of training."""
     workers = 1
     if settings.distribution_strategy == MULTI_WORKER:
         workers = len(read_cluster().addresses)
@@ -222,32 +182,22 @@ def num_replicas(settings: TrainingSettings) -> int:
 
 
 def is_chief(settings: TrainingSettings) -> bool:
-    """Returns whether this process writes what the run leaves behind.
-
-    Args:
-      settings: has distribution_strategy.
-    """
+    """Returns whether this process writes what the run leaves behind."""
     return settings.distribution_strategy != MULTI_WORKER or read_cluster().is_chief
 
 
 def build_strategy(settings: TrainingSettings) -> Optional[tf.distribute.Strategy]:
-    """Returns TensorFlow's strategy for training, and says which devices take part; None for one.
-
-    Args:
-      settings: has distribution_strategy, num_devices and train_batch_size.
-    """
+    """Returns TensorFlow's strategy for training, and logs the devices; None for one device."""
     if settings.distribution_strategy == NONE:
         return None
     devices = local_devices(settings)
     replicas = num_replicas(settings)
+    where = ", ".join(devices)
+    if settings.distribution_strategy == MULTI_WORKER:
+        where += f" of each of the workers {', '.join(read_cluster().addresses)}"
     _LOGGER.info(
-        "Training on %d %s (%s%s): %d examples of each batch of %d on each.",
-        replicas,
-        "replica" if replicas == 1 else "replicas",
-        ", ".join(devices),
-        _of_each_worker(settings),
-        settings.train_batch_size // replicas,
-        settings.train_batch_size,
+        "Training on %d replicas (%s): %d examples of each batch of %d on each.",
+        *(replicas, where, settings.train_batch_size // replicas, settings.train_batch_size),
     )
     # In a graph: outside of one TensorFlow 2 would start servers for its eager mode.
     with tf.Graph().as_default():
@@ -260,19 +210,9 @@ def build_strategy(settings: TrainingSettings) -> Optional[tf.distribute.Strateg
         return tf.distribute.MirroredStrategy(devices)
 
 
-def _of_each_worker(settings: TrainingSettings) -> str:
-    if settings.distribution_strategy != MULTI_WORKER:
-        return ""
-    return f" of each of the workers {', '.join(read_cluster().addresses)}"
-
-
 def session_config(settings: TrainingSettings) -> tf.ConfigProto:
-    """Returns the session settings, with as many parts of the CPU as stand for devices.
-
-    Args:
-      settings: has distribution_strategy and num_devices.
-    """
-    config = precision.session_config()
+    """Returns the session settings, with as many parts of the CPU as stand for devices."""
+    config = runtime.session_config()
     devices = local_devices(settings)
     if len(devices) > 1 and devices[0].startswith("/cpu"):
         config.device_count["CPU"] = len(devices)
@@ -301,11 +241,8 @@ def replica_number() -> tf.Tensor:
 def mean_over_replicas(values: tf.Tensor, *, use_tpu: bool) -> tf.Tensor:
     """Returns the mean of each element over all replicas or TPU cores; the same on each of them.
 
-    Every replica has to run it, or the others wait for it.
-
-    Args:
-      values: float32 of any shape, the same shape on each replica.
-      use_tpu: whether the graph is one of a TPU's.
+    Every replica has to run it, or the others wait for it. `values` are float32, of the same shape
+    on each replica.
     """
     if use_tpu:
         total = tf.tpu.cross_replica_sum

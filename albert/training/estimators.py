@@ -1,8 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs estimators: resumption, configuration, TPU or not, training, and several processes.
+"""Runs estimators: where training goes on, TPU or not, training, outputs, and several processes.
 
-Nothing here knows what is trained.
+Nothing here knows what is trained. Beside model_fn.py this is the only module that uses
+tf.estimator.
 """
 
 import contextlib
@@ -26,8 +27,7 @@ from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
-from albert.util import files, folder_lock, progress, stop_signals
-from albert.util import runtime as precision
+from albert.util import files, folder_lock, progress, runtime, stop_signals
 
 _LOGGER = logging.getLogger("albert")
 
@@ -38,17 +38,16 @@ _WORKER_PATIENCE_SECONDS = 60.0
 # What the training step says when it refuses an update: the words, the step, the norm.
 _GRADIENT_STOP = re.compile(r"gradient norm is not finite.*?\] \[\d+\] \[(.*?)\]")
 
+ModelFn = Callable[..., Any]  # (features, labels, mode, params) -> TPUEstimatorSpec
+InputFn = Callable[[Mapping[str, Any]], tf.data.Dataset]  # of params, which has batch_size
+
 
 # ---------------------------------------------------------------------------------------------
-# The output folder: whose it is, and where training in it goes on.
+# Output folder: ownership and resumption.
 
 
-def check_output_dir(output_dir: str, config: Mapping[str, Any]):
-    """Checks that `output_dir` is new, or was made for a model of this configuration.
-
-    Raises:
-      ValueError: the folder belongs to a model of another configuration.
-    """
+def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
+    """Raises ValueError if the folder belongs to a model of another configuration."""
     path = os.path.join(output_dir, CONFIG_NAME)
     if not tf.io.gfile.exists(path):
         return
@@ -64,11 +63,7 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]):
 
 
 def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a script's main part so that, where it trains, it has --output_dir to itself.
-
-    Args:
-      script: takes settings with output_dir, do_train and distribution_strategy, and more.
-    """
+    """Decorates a script's main part, which takes settings: training locks --output_dir."""
 
     @functools.wraps(script)
     def run(settings: TrainingSettings, *arguments: Any) -> Any:
@@ -89,7 +84,6 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
     be. Checkpoints that are passed over stay where they are.
 
     Args:
-      output_dir: where they are.
       is_ours: whether this process is the one that writes there, and may mend things.
 
     Raises:
@@ -107,7 +101,8 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
     for checkpoint in sorted(
         present, key=lambda found: (os.path.basename(found.path) != state.name, -found.step)
     ):
-        damage = _damage(checkpoint.path)
+        damage = checkpoint_files.find_damage(checkpoint.path, must_be_finite=True)
+        damage = damage or checkpoint_files.find_damage(checkpoint.path, ["global_step"])
         if not damage:
             resumed = checkpoint
             break
@@ -123,70 +118,46 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
     for fault in faults:
         goes_on = f"goes on from step {resumed.step}" if resumed else "begins anew"
         _LOGGER.warning("%s; passed over: training %s.", fault, goes_on)
-    if is_ours:
-        _mend_state(output_dir, state, resumed, present=present)
+    if is_ours and not (resumed and os.path.basename(resumed.path) == state.name):
+        if state.exists and not (resumed and state.name):
+            path = os.path.join(output_dir, checkpoint_files.STATE_NAME)
+            kept = files.unused_name(path)
+            tf.io.gfile.rename(path, kept)
+            _LOGGER.info("%s is kept as %s.", path, os.path.basename(kept))
+        if resumed:
+            older = [checkpoint.path for checkpoint in present if checkpoint.step <= resumed.step]
+            tf.train.update_checkpoint_state(output_dir, resumed.path, older)
     return resumed
 
 
 def agreed_resume_point(settings: TrainingSettings) -> Optional[checkpoint_files.Checkpoint]:
     """Returns what `resume_point` finds, where several workers train once all are there.
 
-    Args:
-      settings: has output_dir and distribution_strategy.
-
     Raises:
-      ValueError: workers begin at different steps, for which they would wait for ever; and what
-        `resume_point` raises.
+      ValueError: workers begin at different steps, for which they would wait for ever.
     """
     resumed = resume_point(settings.output_dir)
     if settings.distribution_strategy != distribution.MULTI_WORKER:
         return resumed
-    addresses, index = distribution.read_cluster()
-    steps = peer_watch.roll_call(addresses, index, resumed.step if resumed else 0)
-    others = [at for at, step in enumerate(steps) if step != steps[0]]
-    if others:
-        raise ValueError(
-            f"The worker at {addresses[0]} would begin after step {steps[0]}, the one at "
-            f"{addresses[others[0]]} after step {steps[others[0]]}. Each takes the newest "
-            "checkpoint of --output_dir, which has to be the same folder for all: on a file system "
-            "that they share, or gs://."
-        )
+    cluster = distribution.read_cluster()
+    addresses = cluster.addresses
+    steps = peer_watch.roll_call(addresses, cluster.index, resumed.step if resumed else 0)
+    for address, step in zip(addresses, steps):
+        if step != steps[0]:
+            raise ValueError(
+                f"The worker at {addresses[0]} would begin after step {steps[0]}, the one at "
+                f"{address} after step {step}. Each takes the newest checkpoint of --output_dir, "
+                "which has to be the same folder for all: on a file system that they share, or "
+                "gs://."
+            )
     return resumed
 
 
-def _damage(checkpoint: str) -> str:
-    """What is wrong with it; a step is what training cannot do without."""
-    damage = checkpoint_files.find_damage(checkpoint, must_be_finite=True)
-    return damage or checkpoint_files.find_damage(checkpoint, ["global_step"])
-
-
-def _mend_state(
-    output_dir: str,
-    state: checkpoint_files.State,
-    resumed: Optional[checkpoint_files.Checkpoint],
-    *,
-    present: Sequence[checkpoint_files.Checkpoint],
-):
-    """Makes TensorFlow restore `resumed`, or nothing."""
-    if resumed and os.path.basename(resumed.path) == state.name:
-        return
-    if state.exists and not (resumed and state.name):
-        path = os.path.join(output_dir, checkpoint_files.STATE_NAME)
-        kept = files.unused_name(path)
-        tf.io.gfile.rename(path, kept)
-        _LOGGER.info("%s is kept as %s.", path, os.path.basename(kept))
-    if resumed:
-        older = [checkpoint.path for checkpoint in present if checkpoint.step <= resumed.step]
-        tf.train.update_checkpoint_state(output_dir, resumed.path, older)
-
-
-def first_weights(settings: TrainingSettings, resumed: Any) -> Optional[str]:
-    """Returns the checkpoint to take the first weights from, if any, and says where they come from.
-
-    Args:
-      settings: has init_checkpoint and seed.
-      resumed: what `resume_point` returned.
-    """
+def first_weights(
+    settings: TrainingSettings, resumed: Optional[checkpoint_files.Checkpoint]
+) -> Optional[str]:
+    """Returns the checkpoint of the first weights, if any, and logs where they come from."""
+    module = getattr(settings, "albert_hub_module_handle", None)
     if resumed:
         _LOGGER.info("Going on from %s, step %d.", resumed.path, resumed.step)
         if settings.init_checkpoint:
@@ -195,6 +166,9 @@ def first_weights(settings: TrainingSettings, resumed: Any) -> Optional[str]:
                 "from it, choose another --output_dir.",
                 settings.init_checkpoint,
             )
+        return None
+    if module:
+        _LOGGER.info("First weights of the encoder: %s.", module)
         return None
     if not settings.init_checkpoint:
         _LOGGER.info("%s Seed %d.", checkpoint_init.format_report(None), settings.seed)
@@ -206,16 +180,15 @@ def first_weights(settings: TrainingSettings, resumed: Any) -> Optional[str]:
 
 
 def run_config(
-    settings: TrainingSettings, *, keep_checkpoint_max: int
+    settings: TrainingSettings, *, keep_checkpoint_max: int = 0
 ) -> "tf.estimator.tpu.RunConfig":
     """Returns the estimator's configuration for the training, TPU and runtime flags.
 
-    With use_tpu, input is read by each host on its own (PER_HOST_V2) and the TPU is found by
-    tpu_name, tpu_zone and gcp_project, or by master. A TPU's loop is no longer than the steps
-    between checkpoints, which are written between two loops. The seed becomes the graph's seed.
+    With use_tpu, each host reads its own input (PER_HOST_V2), and the TPU is found by tpu_name,
+    tpu_zone and gcp_project, or by master. A TPU's loop is no longer than the steps between
+    checkpoints, which are written between two loops. The seed becomes the graph's seed.
 
     Args:
-      settings: has output_dir, save_checkpoints_steps, seed and the TPU flags.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
     """
     resolver = None
@@ -227,68 +200,53 @@ def run_config(
         return tf.estimator.tpu.RunConfig(
             cluster=resolver,
             master=None if resolver else settings.master,
-            model_dir=settings.output_dir,
             save_checkpoints_steps=settings.save_checkpoints_steps,
-            keep_checkpoint_max=keep_checkpoint_max,
-            tf_random_seed=settings.seed,
-            session_config=precision.session_config(),
-            # Progress is ours to report.
-            save_summary_steps=0,
-            log_step_count_steps=None,
+            session_config=runtime.session_config(),
             tpu_config=tf.estimator.tpu.TPUConfig(
                 iterations_per_loop=_steps_per_loop(settings),
                 num_shards=settings.num_tpu_cores,
                 per_host_input_for_training=tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2,
             ),
+            **_common_config(settings, keep_checkpoint_max),
         )
+
+
+def _common_config(settings: TrainingSettings, keep_checkpoint_max: int) -> Dict[str, Any]:
+    return {
+        "model_dir": settings.output_dir,
+        "keep_checkpoint_max": keep_checkpoint_max,
+        "tf_random_seed": settings.seed,
+        # ProgressHook reports instead.
+        "save_summary_steps": 0,
+        "log_step_count_steps": None,
+    }
 
 
 def _steps_per_loop(settings: TrainingSettings) -> int:
-    """The updates a TPU makes between two looks of the host, which is when it can save."""
     return min(settings.iterations_per_loop, settings.save_checkpoints_steps)
 
 
-def build_estimator(
-    model_fn: Callable, config: "tf.estimator.tpu.RunConfig", *, use_tpu: bool, **batch_sizes: int
+def _single_estimator(
+    settings: TrainingSettings, model_fn: ModelFn, *, keep_checkpoint_max: int = 0, **sizes: int
 ) -> "tf.estimator.tpu.TPUEstimator":
-    """Returns an estimator for TPU, CPU or one GPU.
-
-    Args:
-      model_fn: (features, labels, mode, params) -> TPUEstimatorSpec; params has model_dir.
-      config: see run_config.
-      use_tpu: whether to run on the TPU.
-      **batch_sizes: any of train_batch_size, eval_batch_size, predict_batch_size, over all cores.
-    """
+    """An estimator for a TPU, a CPU or one GPU; `sizes` are of batches, over all cores."""
     return tf.estimator.tpu.TPUEstimator(
         model_fn=model_fn,
-        config=config,
-        use_tpu=use_tpu,
-        params={"model_dir": config.model_dir},
-        **batch_sizes,
+        config=run_config(settings, keep_checkpoint_max=keep_checkpoint_max),
+        use_tpu=settings.use_tpu,
+        params={"model_dir": settings.output_dir},
+        train_batch_size=settings.train_batch_size,
+        **sizes,
     )
 
 
-def build_training_estimator(
-    model_fn: Callable, settings: TrainingSettings, *, keep_checkpoint_max: int, **batch_sizes: int
+def _training_estimator(
+    settings: TrainingSettings, model_fn: ModelFn, *, keep_checkpoint_max: int
 ) -> "tf.estimator.Estimator":
-    """Returns an estimator that trains on the devices the flags name.
-
-    Args:
-      model_fn: (features, labels, mode, params) -> TPUEstimatorSpec; params has model_dir.
-      settings: has output_dir, save_checkpoints_steps, train_batch_size, and the TPU and runtime
-        flags.
-      keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      **batch_sizes: eval_batch_size, if evaluation may follow.
-    """
+    """An estimator that trains on the devices the flags name."""
     strategy = distribution.build_strategy(settings)
     if strategy is None:
-        return build_estimator(
-            model_fn,
-            run_config(settings, keep_checkpoint_max=keep_checkpoint_max),
-            use_tpu=settings.use_tpu,
-            train_batch_size=settings.train_batch_size,
-            **batch_sizes,
-        )
+        return _single_estimator(settings, model_fn, keep_checkpoint_max=keep_checkpoint_max)
 
     def replica_model_fn(features, mode, params):
         return model_fn(features, None, mode, params).as_estimator_spec()
@@ -296,32 +254,18 @@ def build_training_estimator(
     is_alone = settings.distribution_strategy != distribution.MULTI_WORKER
     with distribution.alone() if is_alone else contextlib.ExitStack():
         config = tf.estimator.RunConfig(
-            model_dir=settings.output_dir,
-            # `train` saves, on the chief.
-            save_checkpoints_steps=None,
-            keep_checkpoint_max=keep_checkpoint_max,
-            tf_random_seed=settings.seed,
+            save_checkpoints_steps=None,  # a hook of the chief saves
             session_config=distribution.session_config(settings),
-            save_summary_steps=0,
-            log_step_count_steps=None,
             train_distribute=strategy,
+            **_common_config(settings, keep_checkpoint_max),
         )
     size = settings.train_batch_size // distribution.num_replicas(settings)
     params = {"model_dir": settings.output_dir, "batch_size": size}
     return tf.estimator.Estimator(replica_model_fn, config=config, params=params)
 
 
-def check_batch_sizes(settings: TrainingSettings):
-    """Checks that batches can be split as asked, and says where bfloat16 is not faster.
-
-    Args:
-      settings: has train_batch_size, eval_batch_size, perhaps predict_batch_size, and the TPU and
-        runtime flags.
-
-    Raises:
-      ValueError: a batch size that is not a multiple of the parts it is split into, or devices that
-        are not there or exclude each other.
-    """
+def check_batch_sizes(settings: TrainingSettings) -> None:
+    """Raises ValueError where batches cannot be split as asked, or devices exclude each other."""
     _check_strategy(settings)
     cores = settings.num_tpu_cores if settings.use_tpu else 1
     parts = cores if settings.use_tpu else distribution.num_replicas(settings)
@@ -339,7 +283,7 @@ def check_batch_sizes(settings: TrainingSettings):
         size = getattr(settings, name, cores)
         if size % cores:
             raise ValueError(f"--{name}={size} must be a multiple of the {cores} cores.")
-    if settings.precision != "float32" and not settings.use_tpu and not precision.is_tf2():
+    if settings.precision != "float32" and not settings.use_tpu and not runtime.is_tf2():
         _LOGGER.warning(
             "--precision=%s is right but not faster on a CPU with TensorFlow 1.15; with "
             "TensorFlow 2.15 it is.",
@@ -347,40 +291,48 @@ def check_batch_sizes(settings: TrainingSettings):
         )
 
 
-def _check_strategy(settings: TrainingSettings):
-    """Checks what goes together with --distribution_strategy."""
-    if settings.use_tpu and settings.distribution_strategy != distribution.NONE:
-        raise ValueError(
-            f"--use_tpu and --distribution_strategy={settings.distribution_strategy} exclude each "
-            "other: the cores of a TPU, of all its hosts, are found by --tpu_name."
-        )
-    padding = getattr(settings, "padding", "max") or "longest"  # what it then becomes
-    is_multi_worker = settings.distribution_strategy == distribution.MULTI_WORKER
-    if is_multi_worker and padding != "max" and not precision.is_tf2():
-        raise ValueError(
-            f"--padding={padding} does not work with "
-            f"--distribution_strategy={distribution.MULTI_WORKER} on TensorFlow 1.15, whose "
-            "collectives abort where workers' batches differ in length. "
-            "Give --padding=max, or use TensorFlow 2.15."
-        )
-    minutes = getattr(settings, "save_checkpoints_minutes", 0.0)
-    if settings.use_tpu and minutes:
-        raise ValueError(
-            f"--save_checkpoints_minutes={minutes:g} does not work with --use_tpu, where the host "
-            "hears of a step each --iterations_per_loop. Give --save_checkpoints_steps alone."
-        )
-    patience = getattr(settings, "worker_patience_seconds", None)
-    if patience is not None and not is_multi_worker:
-        raise ValueError(
-            f"--worker_patience_seconds={patience:g} is for "
-            f"--distribution_strategy={distribution.MULTI_WORKER}: there is no other worker."
-        )
+def _check_strategy(settings: TrainingSettings) -> None:
+    """Checks what goes together with --distribution_strategy and --use_tpu."""
+    strategy, use_tpu = settings.distribution_strategy, settings.use_tpu
+    minutes, patience = settings.save_checkpoints_minutes, settings.worker_patience_seconds
     module = getattr(settings, "albert_hub_module_handle", None)
-    if module and settings.distribution_strategy != distribution.NONE:
-        raise ValueError(
+    padding = getattr(settings, "padding", "max") or "longest"  # what it then becomes
+    is_multi_worker = strategy == distribution.MULTI_WORKER
+    conflicts = (
+        (
+            use_tpu and strategy != distribution.NONE,
+            f"--use_tpu and --distribution_strategy={strategy} exclude each other: the cores of a "
+            "TPU, of all its hosts, are found by --tpu_name.",
+        ),
+        (
+            is_multi_worker and padding != "max" and not runtime.is_tf2(),
+            f"--padding={padding} does not work with --distribution_strategy={strategy} on "
+            "TensorFlow 1.15, whose collectives abort where workers' batches differ in length. "
+            "Give --padding=max, or use TensorFlow 2.15.",
+        ),
+        (
+            use_tpu and minutes,
+            f"--save_checkpoints_minutes={minutes} does not work with --use_tpu, where the host "
+            "hears of a step each --iterations_per_loop. Give --save_checkpoints_steps alone.",
+        ),
+        (
+            patience is not None and not is_multi_worker,
+            f"--worker_patience_seconds={patience} is for "
+            f"--distribution_strategy={distribution.MULTI_WORKER}: there is no other worker.",
+        ),
+        (
+            module and strategy != distribution.NONE,
             f"--albert_hub_module_handle={module} trains on one device only, not with "
-            f"--distribution_strategy={settings.distribution_strategy}. Start from a checkpoint."
-        )
+            f"--distribution_strategy={strategy}. Start from a checkpoint.",
+        ),
+    )
+    for is_wrong, message in conflicts:
+        if is_wrong:
+            raise ValueError(message)
+
+
+# ---------------------------------------------------------------------------------------------
+# Training.
 
 
 @contextlib.contextmanager
@@ -403,36 +355,48 @@ def _explained(reporter: training_hooks.ProgressHook, folder: str) -> Iterator[N
 
 
 def train(
-    estimator: "tf.estimator.Estimator",
-    input_fn: Callable,
     settings: TrainingSettings,
+    model_fn: Callable[[Optional[str]], ModelFn],
+    input_fn: Callable[[int], InputFn],
     *,
     max_steps: int,
     model_config: Optional[Mapping[str, Any]],
     documents: Optional[Mapping[str, Any]] = None,
-    resumed: Optional[checkpoint_files.Checkpoint] = None,
+    keep_checkpoint_max: int = 0,
     hooks: Sequence[tf.train.SessionRunHook] = (),
     on_progress: Optional[Callable[[training_hooks.TrainingSummary], None]] = None,
-) -> training_hooks.TrainingSummary:
-    """Trains until `max_steps` and reports.
+) -> Optional[training_hooks.TrainingSummary]:
+    """Trains to step `max_steps` in --output_dir, from its newest checkpoint or the first weights.
 
     Args:
-      estimator: see build_training_estimator.
-      input_fn: must begin with the batch of the resumed step.
-      settings: has train_batch_size, log_steps, use_tpu, distribution_strategy, when to save.
-      max_steps: the last global step.
+      model_fn: checkpoint of the first weights, or None -> model function.
+      input_fn: number of steps done before -> input function that begins with the next batch.
       model_config, documents: written beside the checkpoints, for later steps to use: the
         configuration unless it is None, and JSON values by file name.
-      resumed, hooks: what `resume_point` returned; further ones, which begin before any writing.
-      on_progress: called with what was done so far, for each row of the curve.
+      keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
+      hooks, on_progress: further hooks, and what is called for each row of the curve.
+
+    Returns:
+      What was done; None if that had been done before.
 
     Raises:
       training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
-      ValueError: the resumed checkpoint is another model's, or another process trains there.
+      ValueError: a checkpoint does not fit the model, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
+    resumed = agreed_resume_point(settings)
+    if resumed and resumed.step >= max_steps:
+        _LOGGER.info(
+            "Nothing to train: %s is at step %d of %d. To train anew, with other settings, choose "
+            "another --output_dir.",
+            *(resumed.path, resumed.step, max_steps),
+        )
+        return None
+    function = model_fn(first_weights(settings, resumed))
+    estimator = _training_estimator(settings, function, keep_checkpoint_max=keep_checkpoint_max)
+    folder = settings.output_dir
     reporter = training_hooks.ProgressHook(
-        estimator.model_dir,
+        folder,
         max_steps=max_steps,
         batch_size=settings.train_batch_size,
         log_steps=settings.log_steps,
@@ -441,58 +405,74 @@ def train(
         steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
     )
     documents = dict(documents or {}, **({CONFIG_NAME: model_config} if model_config else {}))
-    folder = estimator.model_dir
-    hooks = [
-        *hooks,
-        *training_hooks.around(
-            reporter, settings, folder=folder, documents=documents, resumed=resumed
-        ),
-    ]
+    ours = training_hooks.around(
+        reporter, settings, folder=folder, documents=documents, resumed=resumed
+    )
+    options = {"max_steps": max_steps, "hooks": [*hooks, *ours]}
+    start = resumed.step if resumed else 0
+    return _train(estimator, input_fn(start), settings, reporter=reporter, options=options)
+
+
+def _train(
+    estimator: "tf.estimator.Estimator",
+    input_fn: InputFn,
+    settings: TrainingSettings,
+    *,
+    reporter: training_hooks.ProgressHook,
+    options: Mapping[str, Any],
+) -> training_hooks.TrainingSummary:
+    """Trains under the folder's lock and logs a summary."""
+    folder = settings.output_dir
     try:
         with folder_lock.held(folder), _explained(reporter, folder):
-            _run_estimator(
-                estimator, input_fn, settings, max_steps=max_steps, hooks=hooks, reporter=reporter
-            )
+            _run_estimator(estimator, input_fn, settings, reporter=reporter, options=options)
     finally:
         reporter.close()
         stop_signals.resume()
     summary = reporter.summary()
-    _log_summary(summary)
+    speed = f"{summary.examples_per_second:.1f} examples/s (the first step left out), "
+    _LOGGER.info(
+        "Trained steps %d to %d in %s: %speak memory %.2f GB.",
+        summary.first_step + 1,
+        summary.last_step,
+        progress.format_seconds(summary.seconds),
+        speed if summary.examples_per_second else "",
+        summary.peak_memory_bytes / 1e9,
+    )
     stop_signals.resume(
-        f"Step {summary.last_step} of {max_steps} is saved; the same command goes on from there."
+        f"Step {summary.last_step} of {options['max_steps']} is saved; the same command goes on "
+        "from there."
     )
     return summary
 
 
 def _run_estimator(
     estimator: "tf.estimator.Estimator",
-    input_fn: Callable,
+    input_fn: InputFn,
     settings: TrainingSettings,
     *,
-    max_steps: int,
-    hooks: Sequence[tf.train.SessionRunHook],
     reporter: training_hooks.ProgressHook,
-):
+    options: Mapping[str, Any],
+) -> None:
     """Trains by the call that TensorFlow wants for the strategy."""
     if settings.distribution_strategy == distribution.NONE:
-        estimator.train(input_fn, hooks=hooks, max_steps=max_steps)
+        estimator.train(input_fn, **options)
         return
 
     def replicated_input_fn(params, input_context=None):
         return input_fn(dict(params, input_context=input_context))
 
     with warnings.catch_warnings():
-        # TensorFlow's own way to its devices; nobody reads the options there.
         warnings.filterwarnings("ignore", message="To make it possible to preserve tf.data options")
         if settings.distribution_strategy == distribution.MIRRORED:
-            estimator.train(replicated_input_fn, hooks=hooks, max_steps=max_steps)
+            estimator.train(replicated_input_fn, **options)
             return
         # The one call that starts this worker's server. There is no task that would evaluate.
-        training = tf.estimator.TrainSpec(replicated_input_fn, max_steps=max_steps, hooks=hooks)
+        training = tf.estimator.TrainSpec(replicated_input_fn, **options)
         cluster = distribution.read_cluster()
         watch = peer_watch.PeerWatch(
             cluster.peers,
-            is_over=lambda: reporter.is_last_step or reporter.step >= max_steps,
+            is_over=lambda: reporter.is_last_step or reporter.step >= options["max_steps"],
             is_stopping=stop_signals.is_requested,
             patience_seconds=settings.worker_patience_seconds or _WORKER_PATIENCE_SECONDS,
             leftovers=[] if cluster.is_chief else [estimator.model_dir],
@@ -503,20 +483,40 @@ def _run_estimator(
             )
 
 
-def _log_summary(summary: training_hooks.TrainingSummary):
-    speed = f"{summary.examples_per_second:.1f} examples/s (the first step left out), "
-    _LOGGER.info(
-        "Trained steps %d to %d in %s: %speak memory %.2f GB.",
-        summary.first_step + 1,
-        summary.last_step,
-        training_hooks.duration(summary.seconds),
-        speed if summary.examples_per_second else "",
-        summary.peak_memory_bytes / 1e9,
-    )
-
-
 # ---------------------------------------------------------------------------------------------
-# What a model gives for every example.
+# Metrics in the graph, and what a model gives for every example.
+
+
+class _CountingHook(tf.train.SessionRunHook):
+    """Counts batches."""
+
+    def __init__(self, bar: progress.Progress):
+        self._bar = bar
+
+    def after_run(self, run_context, run_values):
+        del run_context, run_values
+        self._bar.update(1, "")
+
+
+def evaluator(
+    settings: TrainingSettings,
+    model_fn: ModelFn,
+    input_fn: InputFn,
+    *,
+    batch_size: int,
+    steps: int,
+) -> Callable[[str], Dict[str, Any]]:
+    """Returns checkpoint -> the model function's own metrics over `steps` batches."""
+    estimator = _single_estimator(settings, model_fn, eval_batch_size=batch_size)
+
+    def evaluate(checkpoint: str) -> Dict[str, Any]:
+        bar = progress.Progress("Evaluating", steps, unit="batches")
+        with bar, record_damage.explained():
+            return estimator.evaluate(
+                input_fn, steps=steps, checkpoint_path=checkpoint, hooks=[_CountingHook(bar)]
+            )
+
+    return evaluate
 
 
 class OutputCollector:
@@ -529,8 +529,8 @@ class OutputCollector:
     def __init__(
         self,
         settings: TrainingSettings,
-        model_fn: Callable,
-        input_fn: Callable,
+        model_fn: ModelFn,
+        input_fn: InputFn,
         *,
         batch_size: int,
         examples: int,
@@ -538,13 +538,8 @@ class OutputCollector:
     ):
         """Remembers what to run; nothing is built before the first checkpoint.
 
-        Args:
-          settings: the TPU flags, output_dir and seed.
-          model_fn: model function whose predictions have example_index and is_real_example.
-          input_fn: input function that serves each example once.
-          batch_size: B.
-          examples: N.
-          name: of the data, for progress.
+        The predictions of model_fn have example_index and is_real_example; input_fn serves each of
+        the N examples once, in batches of B; `name` is shown as progress.
         """
         self._settings = settings
         self._model_fn = model_fn
@@ -563,19 +558,12 @@ class OutputCollector:
             self._session.close()
 
     def run(self, checkpoint: str) -> Dict[str, np.ndarray]:
-        """Returns the model's predictions for all examples, in their order.
-
-        Raises:
-          ValueError: the checkpoint does not fit the model.
-        """
-        if self._settings.use_tpu:
-            batches = self._tpu_batches(checkpoint)
-        else:
-            batches = self._batches(checkpoint)
+        """Returns a checkpoint's predictions for all examples, in their order."""
+        batches = self._tpu_batches if self._settings.use_tpu else self._batches
         parts: Dict[str, List[np.ndarray]] = {}
         bar = progress.Progress(self._name, self._examples, unit="examples")
         with bar, record_damage.explained(readings=self._readings):
-            for batch in batches:
+            for batch in batches(checkpoint):
                 real = batch["is_real_example"] > 0
                 for name, value in batch.items():
                     parts.setdefault(name, []).append(value[real])
@@ -586,7 +574,7 @@ class OutputCollector:
         return {name: value[order] for name, value in outputs.items()}
 
     def _build(self) -> None:
-        """The graph of prediction, and a session in it."""
+        """Builds the graph of prediction, and a session in it."""
         graph = tf.Graph()
         with graph.as_default():
             tf.set_random_seed(self._settings.seed)
@@ -599,7 +587,7 @@ class OutputCollector:
             self._saver = tf.train.Saver(self._variables)
             self._tables = tf.tables_initializer()
             graph.finalize()
-        self._session = tf.Session(graph=graph, config=precision.session_config())
+        self._session = tf.Session(graph=graph, config=runtime.session_config())
 
     def _batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
         """The predictions of each batch."""
@@ -619,12 +607,8 @@ class OutputCollector:
 
     def _tpu_batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
         """The same by a TPUEstimator."""
-        estimator = build_estimator(
-            self._model_fn,
-            run_config(self._settings, keep_checkpoint_max=0),
-            use_tpu=True,
-            train_batch_size=self._settings.train_batch_size,
-            predict_batch_size=self._batch_size,
+        estimator = _single_estimator(
+            self._settings, self._model_fn, predict_batch_size=self._batch_size
         )
         with checkpoint_files.explained(checkpoint):
             yield from estimator.predict(
@@ -649,7 +633,7 @@ _CHIEFS_OWN = {
 
 
 def run_own_part(
-    script: Callable[[TrainingSettings], Any],
+    script: Callable[[Any], Any],
     settings: TrainingSettings,
     *,
     chiefs_own: Optional[Mapping[str, Any]] = None,
@@ -660,9 +644,7 @@ def run_own_part(
     copy of what the chief goes on from, and end with the training: they write nothing that stays.
 
     Args:
-      script: takes the settings.
       chiefs_own: further settings of this script that a worker leaves alone, with the value for it.
-      settings: has distribution_strategy, do_train and output_dir.
 
     Raises:
       ValueError: TF_CONFIG is not as it must be, and what `script` raises.
@@ -676,34 +658,25 @@ def run_own_part(
         _LOGGER.info("%s has nothing to do: without --do_train the first one does all.", name)
         return
     _LOGGER.info("%s: the log, checkpoints and results are the first one's.", name)
+    own = {name: value for name, value in _CHIEFS_OWN.items() if hasattr(settings, name)}
     level = _LOGGER.level
     folder = tempfile.mkdtemp(prefix=distribution.WORKERS_FOLDER)
     try:
         copy_resume_point(settings.output_dir, folder)
         _LOGGER.setLevel(logging.WARNING)
-        script(workers_settings(settings, folder, chiefs_own))
+        script(settings.replace(output_dir=folder, **dict(own, **(chiefs_own or {}))))
     finally:
         _LOGGER.setLevel(level)
         shutil.rmtree(folder, ignore_errors=True)
     _LOGGER.info("%s has finished the training; the rest is the first one's.", name)
 
 
-def workers_settings(
-    settings: TrainingSettings, folder: str, chiefs_own: Optional[Mapping[str, Any]] = None
-) -> TrainingSettings:
-    """Returns the settings by which a worker trains and leaves no traces outside of `folder`."""
-    present = settings.to_dict()
-    changes = {name: value for name, value in _CHIEFS_OWN.items() if name in present}
-    changes.update(chiefs_own or {})
-    return settings.replace(output_dir=folder, **changes)
-
-
 def copy_resume_point(output_dir: str, folder: str) -> None:
     """Gives a worker's folder the checkpoint that the chief goes on from, and its description.
 
     Which one that is does not change before all workers have made a step. Of a local checkpoint the
-    folder gets symbolic links, so that a process that is killed leaves no weights behind; one far
-    away, as in gs://, is copied.
+    folder gets symbolic links, so that a process that is killed leaves no weights behind; a remote
+    one, as in gs://, is copied.
     """
     if not tf.io.gfile.isdir(output_dir):
         return

@@ -7,14 +7,11 @@ The folder gets
   eval_results.txt    the same results as `key = value` lines, sorted, one block a checkpoint
   best_trial.txt      "last_step:best_step:best_value", if asked for
   model.ckpt-best.*   a copy of the best checkpoint
-The work ends when the checkpoints that are there have been evaluated. Doing it again evaluates
-what is new, and otherwise changes nothing. model.ckpt-0, from before the first step, is measured
-only where it is asked for or alone; a damaged checkpoint is passed over. One that training has
-deleted meanwhile keeps its line; results measured on other data or settings, or of a checkpoint
-that has been replaced by another of the same step, are measured again.
 
-A model.ckpt-best that was not made here is never overwritten: it stops the evaluation before it
-starts. The file `checkpoint`, from which training resumes, is never touched.
+A second evaluation measures what is new and otherwise changes nothing. A deleted checkpoint keeps
+its results; results on other data or settings, or of a checkpoint that has been replaced by another
+of the same step, are measured again. A model.ckpt-best that was not made here is never overwritten.
+The file `checkpoint`, from which training resumes, is never touched.
 """
 
 import contextlib
@@ -41,6 +38,8 @@ _POLL_SECONDS = 10.0
 
 _LOGGER = logging.getLogger("albert")
 
+EvaluateFn = Callable[[str], Mapping[str, float]]  # checkpoint path -> {metric: number}
+
 
 class Evaluation(NamedTuple):
     """What was measured on the checkpoint of one step."""
@@ -58,44 +57,42 @@ class EvaluationSummary(NamedTuple):
     evaluated_steps: List[int]
 
 
-# ------------------------------------------------------------------------------ checkpoints on disk
+# ---------------------------------------------------------------------------------------------
+# Checkpoints on disk.
 
 
-def _suffixes(path: str) -> List[str]:
-    """Of the files of a checkpoint, the index first; [] if it is not there or not whole."""
+def _stats(path: str) -> Dict[str, Any]:
+    """Suffix -> stat of the files of a checkpoint, the index first; {} if it is not whole.
+
+    Another process may delete one at any moment.
+    """
     folder, prefix = os.path.split(path)
     if not tf.io.gfile.exists(path + ".index"):
-        return []
+        return {}
     names = {name.rstrip("/") for name in tf.io.gfile.listdir(folder or ".")}
     data = checkpoint_files.data_files(prefix, names)
     wanted = [prefix + ".index", prefix + ".meta", *data] if data else []
-    return [name[len(prefix) :] for name in wanted if name in names]
+    suffixes = [name[len(prefix) :] for name in wanted if name in names]
+    try:
+        return {suffix: tf.io.gfile.stat(path + suffix) for suffix in suffixes}
+    except tf.errors.NotFoundError:
+        return {}
 
 
 def _identity(path: str) -> Optional[Dict[str, Any]]:
-    """Tells checkpoints apart cheaply: the index holds a checksum of every tensor in the data.
-
-    None if there is no whole checkpoint; another process may delete one at any moment.
-    """
-    sizes = dict.fromkeys(_suffixes(path), 0)
-    if not sizes:
-        return None
+    """Tells checkpoints apart cheaply: the index holds a checksum of every tensor in the data."""
+    stats = _stats(path)
     try:
-        for suffix in sizes:
-            sizes[suffix] = tf.io.gfile.stat(path + suffix).length
-        index = files.file_fingerprint(path + ".index")
+        index = files.file_fingerprint(path + ".index") if stats else None
     except tf.errors.NotFoundError:
         return None
-    data_bytes = sum(size for suffix, size in sizes.items() if suffix.startswith(".data-"))
-    return {"index_sha256": index["sha256"], "data_bytes": data_bytes}
+    data = [stat.length for suffix, stat in stats.items() if suffix.startswith(".data-")]
+    return index and {"index_sha256": index["sha256"], "data_bytes": sum(data)}
 
 
 def _written(path: str) -> List[int]:
     """When the files of a checkpoint were written; a repaired one may be equal in all else."""
-    try:
-        return [tf.io.gfile.stat(path + suffix).mtime_nsec for suffix in _suffixes(path)]
-    except tf.errors.NotFoundError:
-        return []
+    return [stat.mtime_nsec for stat in _stats(path).values()]
 
 
 def _copy_checkpoint(source: str, target: str) -> None:
@@ -103,7 +100,7 @@ def _copy_checkpoint(source: str, target: str) -> None:
     folder, prefix = os.path.split(target)
     with contextlib.ExitStack() as stack:
         # The renames happen in reverse order: the index, which makes a checkpoint, comes last.
-        for suffix in _suffixes(source):
+        for suffix in _stats(source):
             temporary = stack.enter_context(files.atomic_path(target + suffix))
             tf.io.gfile.copy(source + suffix, temporary, overwrite=True)
         for name in tf.io.gfile.listdir(folder):
@@ -111,18 +108,15 @@ def _copy_checkpoint(source: str, target: str) -> None:
                 tf.io.gfile.remove(os.path.join(folder, name))
 
 
-# ----------------------------------------------------------------------------------------- ledger
+# ---------------------------------------------------------------------------------------------
+# The ledger.
 
 
 class _Ledger:
     """eval_results.json: what was measured so far, and which copies of checkpoints were made here.
 
-    Attributes:
-      fingerprint: what the results were measured on.
-      best_step: the step of the best checkpoint.
-      metrics: results by step.
-      identities: by step, of the checkpoint that was measured.
-      copies: identities and steps of what lies, or may lie, as the best.
+    By step: `metrics`, and `identities` of the checkpoints that were measured. `copies` are the
+    identities and steps of what lies, or may lie, as the best.
     """
 
     def __init__(self, output_dir: str):
@@ -162,7 +156,7 @@ class _Ledger:
         return [Evaluation(step, self.metrics[step]) for step in sorted(self.metrics)]
 
     def forget(self, steps: Iterable[int]) -> None:
-        """Removes the results of these steps; which weights they were of stays known."""
+        """Removes the results of these steps, but not the identities of their checkpoints."""
         for step in steps:
             self.metrics.pop(step, None)
 
@@ -184,27 +178,24 @@ class _Ledger:
 
 
 def _write(path: str, text: str) -> None:
-    """An equal file stays untouched."""
+    """Leaves an equal file untouched."""
     is_there = tf.io.gfile.exists(path)
     if not is_there or files.read_bytes(path) != text.encode("utf-8"):
         files.atomic_write_text(path, text)
 
 
-# -------------------------------------------------------------------------------------- evaluation
+# ---------------------------------------------------------------------------------------------
+# Evaluation of all checkpoints.
 
 
 def read_results(output_dir: str) -> List[Evaluation]:
-    """Returns the recorded results of a folder in step order; [] if there are none.
-
-    Raises:
-      ValueError: eval_results.json was not written by this module.
-    """
+    """Returns a folder's results in step order; raises ValueError if the file is another's."""
     return _Ledger(str(output_dir)).results()
 
 
 def evaluate_checkpoints(
     output_dir: str,
-    evaluate_fn: Callable[[str], Mapping[str, float]],
+    evaluate_fn: EvaluateFn,
     *,
     best_metric: str,
     higher_is_better: bool = True,
@@ -222,10 +213,6 @@ def evaluate_checkpoints(
     are there and the copy kept so far. Before a trained one, model.ckpt-0 is never the best.
 
     Args:
-      output_dir: folder of the checkpoints and the results.
-      evaluate_fn: checkpoint path -> {metric: number}.
-      best_metric: name of the metric that decides.
-      higher_is_better: its direction.
       fingerprint: JSON values that say what was measured on (data, batches, precision, ...). If it
         differs from the recorded one, everything is evaluated again.
       untrained_too: also measures model.ckpt-0 where it is not the only one.
@@ -246,7 +233,7 @@ def evaluate_checkpoints(
         evaluator = _Evaluator(
             output_dir,
             evaluate_fn,
-            best_metric=best_metric,
+            best_metric,
             higher_is_better=higher_is_better,
             write_best_trial=write_best_trial,
         )
@@ -277,9 +264,9 @@ class _Evaluator:
     def __init__(
         self,
         output_dir: str,
-        evaluate_fn: Callable[[str], Mapping[str, float]],
-        *,
+        evaluate_fn: EvaluateFn,
         best_metric: str,
+        *,
         higher_is_better: bool,
         write_best_trial: bool,
     ):
@@ -300,7 +287,7 @@ class _Evaluator:
             self._ledger = _Ledger(output_dir)
 
     def compare_fingerprint(self, fingerprint: Dict[str, Any]) -> None:
-        """Results of other data or settings cannot be compared with new ones."""
+        """Forgets results of other data or settings: they cannot be compared with new ones."""
         ledger = self._ledger
         difference = files.fingerprint_difference(ledger.fingerprint, fingerprint)
         if difference and ledger.metrics:
@@ -309,8 +296,7 @@ class _Evaluator:
             tf.io.gfile.copy(ledger.path, kept)
             _LOGGER.info(
                 "Every checkpoint is evaluated again: %s. The old results are kept as %s.",
-                difference,
-                kept,
+                *(difference, kept),
             )
             self._ledger.forget(list(self._ledger.metrics))
         ledger.fingerprint = fingerprint
@@ -402,7 +388,8 @@ class _Evaluator:
         present = {step: c for step, c in present.items() if c.path not in damaged}
         copy = self._copied_checkpoint()
         if replaced:
-            # Somebody trained anew: what is known of checkpoints that are gone is of old weights.
+            # After a training from the start, results of checkpoints that are gone are of old
+            # weights.
             _LOGGER.info("Evaluated again, since its weights are new: step %s.", sorted(replaced))
             self._ledger.forget(set(replaced) | set(self._ledger.metrics) - set(present))
         elif copy:
@@ -460,8 +447,7 @@ class _Evaluator:
                 f"The best checkpoint is chosen by '{self._best_metric}', which is not measured; "
                 f"measured are {sorted(metrics)}."
             )
-        shown = [line for line in _lines(metrics) if not line.startswith("global_step")]
-        _LOGGER.info("Step %d: %s", checkpoint.step, ", ".join(shown))
+        _LOGGER.info("Step %d: %s", checkpoint.step, ", ".join(_lines(metrics)))
         self._ledger.metrics[checkpoint.step] = metrics
         self._ledger.identities[checkpoint.step] = identity
         return True
@@ -475,12 +461,12 @@ class _Evaluator:
         for step, metrics in self._ledger.results():
             value = sign * metrics.get(self._best_metric, math.nan)
             path = present[step].path if step in present else ""
-            is_there = path and path not in damaged and _suffixes(path)
+            is_there = path and path not in damaged and _stats(path)
             if is_there and math.isfinite(value) and (step or not is_trained):
                 losses = [metrics[name] for name in _LOSSES if name in metrics]
                 gains = [-loss if math.isfinite(loss) else -math.inf for loss in losses]
                 candidates.append((value, gains, step))
-        return max(candidates, default=(None,))[-1]
+        return max(candidates)[-1] if candidates else None
 
     def _keep_best(self, present: Mapping[int, Checkpoint]) -> None:
         """Writes the results, and copies the best checkpoint if it is not there already.
@@ -505,7 +491,7 @@ class _Evaluator:
         try:
             _copy_checkpoint(source, self._best_path)
         except tf.errors.NotFoundError:
-            if _suffixes(source):
+            if _stats(source):
                 raise
             _LOGGER.warning("%s was deleted before it was copied.", source)
             self._keep_best(present)
@@ -515,7 +501,7 @@ class _Evaluator:
         _LOGGER.info("Best so far: step %d with %s = %s", step, self._best_metric, value)
 
     def _save(self) -> None:
-        """Writes the ledger and the text files that tell its results."""
+        """Writes the ledger and the text files with its results."""
         self._ledger.save()
         results, best = self._ledger.results(), self._ledger.best_step
         lines = [line for _, metrics in results for line in _lines(metrics)]
@@ -526,7 +512,7 @@ class _Evaluator:
             _write(os.path.join(self._output_dir, BEST_TRIAL_NAME), text)
 
     def summary(self, evaluated_steps: List[int]) -> EvaluationSummary:
-        """What the caller gets."""
+        """Returns what was found, and logs the best."""
         results, step = self._ledger.results(), self._ledger.best_step
         damaged = self._damaged()
         if damaged and (step is None or not results):
@@ -544,6 +530,10 @@ class _Evaluator:
             _LOGGER.warning("No checkpoint has a finite %s: none is best.", self._best_metric)
             return EvaluationSummary(results, None, None, evaluated_steps)
         best = Evaluation(step, self._ledger.metrics[step])
+        _LOGGER.info(
+            "Best of %d evaluated checkpoints: step %d, %s; kept as %s.",
+            *(len(results), step, ", ".join(_lines(best.metrics)), self._best_path),
+        )
         return EvaluationSummary(results, best, self._best_path, evaluated_steps)
 
 
@@ -555,20 +545,17 @@ def _number(value: Any) -> float:
     return float(str(value)) if isinstance(value, np.float32) else float(value)
 
 
-def _lines(metrics: Mapping[str, float]) -> List[str]:
+def _lines(metrics: Mapping[str, Any]) -> List[str]:
     """`key = value`, sorted by key."""
     return [f"{name} = {metrics[name]}" for name in sorted(metrics)]
 
 
 # ---------------------------------------------------------------------------------------------
-# One checkpoint; what is known of one; those that nobody needs any more.
+# One checkpoint, and the old ones.
 
 
 def read_document(path: str) -> Optional[Dict[str, Any]]:
-    """Returns the object in a JSON file of ours; None if there is none that can be read.
-
-    What cannot be read will be written anew, which one line of the log says.
-    """
+    """Returns the object in a JSON file of ours; None, with a warning, if it cannot be read."""
     if not tf.io.gfile.exists(path):
         return None
     try:
@@ -578,25 +565,14 @@ def read_document(path: str) -> Optional[Dict[str, Any]]:
         return None
 
 
-def evaluate_one(
-    output_dir: str, measure: Callable[[str], Mapping[str, float]], checkpoint: str
-) -> Dict[str, Any]:
-    """Evaluates one checkpoint, and writes eval_results.<its name>.txt and .json.
-
-    Args:
-      output_dir: where to write.
-      measure: checkpoint path -> {metric: number}.
-      checkpoint: path prefix.
-
-    Returns:
-      The results and, where the checkpoint has one, its global_step.
-    """
-    results = dict(measure(checkpoint))
+def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[str, Any]:
+    """Evaluates one checkpoint into eval_results.<its name>.txt and .json; adds global_step."""
+    results: Dict[str, Any] = dict(measure(checkpoint))
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
         if reader.has_tensor("global_step"):
             results["global_step"] = int(reader.get_tensor("global_step"))
-    lines = [f"{name} = {value}" for name, value in sorted(results.items())]
+    lines = _lines(results)
     _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
     stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
     files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
@@ -605,21 +581,17 @@ def evaluate_one(
 
 
 def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
-    """Returns what evaluation, whenever it was, has found for a checkpoint; {} if nothing.
-
-    Args:
-      checkpoint: path prefix; results are looked for beside it.
-      output_dir: where `evaluate_one` may have left them.
-    """
+    """Returns what is recorded beside a checkpoint, or by `evaluate_one`; {} if nothing."""
     folder, name = os.path.split(checkpoint)
     for place in (output_dir, folder):
         found = read_document(os.path.join(place, f"eval_results.{name}.json"))
         if found and found.get("checkpoint") == checkpoint:
             return found
     ledger = read_document(os.path.join(folder, LEDGER_NAME)) or {}
-    step = ledger.get("best_step")
-    if name != BEST_CHECKPOINT:
-        step = int(name.rpartition("-")[2]) if name.rpartition("-")[2].isdigit() else None
+    number = name.rpartition("-")[2]
+    step = int(number) if number.isdigit() else None
+    if name == BEST_CHECKPOINT:
+        step = ledger.get("best_step")
     for result in ledger.get("results", []):
         if step is not None and result.get("step") == step:
             return dict(result["metrics"])
@@ -627,16 +599,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
 
 
 def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:
-    """Deletes evaluated checkpoints beyond the newest ones; model.ckpt-best is not among them.
-
-    Args:
-      output_dir: where this process trained.
-      keep: how many of the newest stay; 0 keeps all.
-      evaluated: the steps whose results are recorded.
-
-    Returns:
-      The steps that were deleted.
-    """
+    """Deletes evaluated checkpoints beyond the newest `keep` (0 keeps all); returns their steps."""
     if not keep:
         return []
     found = list_checkpoints(output_dir)

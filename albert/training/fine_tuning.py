@@ -4,31 +4,17 @@
 
     outcome = run(settings, RaceTask)
 
-`FineTuning` checks the flags, finds the model and the data, trains, evaluates each checkpoint once,
-keeps the best, predicts with it, exports it, and writes run_summary.json. A `Task` declares what
-differs: its data, head, measurements and files. docs/new_task.md adds one.
-
-Dimensions: B batch, N examples.
+A `Task` declares what differs between tasks: data, head, measurements and files. docs/new_task.md
+adds one. Dimensions: N examples.
 """
 
 import contextlib
-import json
 import logging
+import math
 import os
 import shutil
 import time
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-    Type,
-)
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -80,10 +66,8 @@ class Task:
     What `features` returns is the task's own: a `Split`, or something else with `records`.
 
     Attributes:
-      name: of the task, in files and in the log.
       description_name: JSON file in the output folder that says what was trained.
-      best_metric: the measurement by which the best checkpoint is chosen.
-      higher_is_better: its direction.
+      best_metric, higher_is_better: the measurement that chooses the best checkpoint.
       sequences: the features that are as long as the input, of which input_mask is one.
       training_only: keys of the description that may differ where a model is only used.
       earlier: values of the description that earlier versions did not record.
@@ -201,11 +185,8 @@ class Outcome(NamedTuple):
     """What a run did; None for what was not asked for, or was done already.
 
     Attributes:
-      training: what was trained.
-      evaluation: of the checkpoints of the output folder.
       metrics: of the best checkpoint, or of the one that was named; {} if nothing was measured.
-      predictions: the files written.
-      export: the folder written.
+      predictions, export: the files, and the folder, that were written.
     """
 
     training: Optional[training_hooks.TrainingSummary]
@@ -224,10 +205,6 @@ def main(settings: FineTuningSettings, task: Type[Task]) -> None:
 def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
-    Args:
-      settings: of a fine-tuning script.
-      task: class of the task.
-
     Raises:
       ValueError: flags, data or checkpoints that do not fit each other.
       training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
@@ -236,11 +213,7 @@ def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
 
 
 def check_flags(settings: FineTuningSettings, task: Type[Task]) -> None:
-    """Checks flags against each other.
-
-    Raises:
-      ValueError: nothing to do, no data, or sizes that do not fit.
-    """
+    """Checks flags against each other; raises ValueError."""
     task.check_flags(settings)
     estimator_utils.check_batch_sizes(settings)
 
@@ -251,8 +224,6 @@ class FineTuning:
     Attributes:
       settings: of the script, with the parts of the model that --albert_dir stands for.
       config: of the encoder; None with a hub module that does not bring one.
-      vocabulary: the model's.
-      task: what is trained.
       length: of training, once its data were read.
     """
 
@@ -271,8 +242,9 @@ class FineTuning:
         settings, task = self.settings, self.task
         export_dir = getattr(settings, "export_dir", None)
         self.check_output_dir()
-        if task.predicts or export_dir:
-            check_checkpoint(settings)
+        may_come = settings.do_train or settings.wait_for_checkpoints_minutes
+        if (task.predicts or export_dir) and (settings.checkpoint or not may_come):
+            chosen_checkpoint(settings)
         task.check_data()
         about = {"task": task.name, "metric": task.best_metric, "seed": settings.seed}
         self._times = RunSummary(
@@ -298,11 +270,7 @@ class FineTuning:
         return content
 
     def check_output_dir(self) -> None:
-        """Checks that the output folder is new, or was made for this model, task and vocabulary.
-
-        Raises:
-          ValueError: it belongs to something else.
-        """
+        """Raises ValueError if the output folder is of another model, task or vocabulary."""
         if self.config is not None:
             estimator_utils.check_output_dir(self.settings.output_dir, self.config.to_dict())
         task = self.task
@@ -354,27 +322,31 @@ class FineTuning:
     # ---- the parts ----
 
     def train(self) -> Optional[training_hooks.TrainingSummary]:
-        """Trains to the last step, from the newest checkpoint or from the first weights.
-
-        A run that was stopped goes on as if it had not been. All checkpoints are kept until they
-        are evaluated.
-
-        Returns:
-          What was done; None if that had been done before.
-        """
+        """Trains to the last step; all checkpoints are kept until they are evaluated."""
         settings = self.settings
         features = self.task.features("train")
-        self.length = model_fn.training_length(settings, self.task.count(features))
-        resumed = estimator_utils.agreed_resume_point(settings)
-        summary = None
-        if resumed and resumed.step >= self.length.num_train_steps:
-            _LOGGER.info(
-                "Nothing to train: %s is at step %d of %d. To train anew, with other settings, "
-                "choose another --output_dir.",
-                *(resumed.path, resumed.step, self.length.num_train_steps),
-            )
-        else:
-            summary = self._train_on(features.records.path, resumed)
+        self.length = length = model_fn.training_length(settings, self.task.count(features))
+
+        def build_model_fn(first_weights: Optional[str]) -> Callable:
+            model_fn.announce_compilation(settings, self.config, length)
+            return self.model_fn(first_weights)
+
+        def build_input_fn(start: int) -> Callable:
+            file, size = features.records.path, settings.train_batch_size
+            return self.input_fn(file, size, is_training=True, start_step=start)
+
+        is_chief = distribution.is_chief(settings)
+        summary = estimator_utils.train(
+            settings,
+            build_model_fn,
+            build_input_fn,
+            max_steps=length.num_train_steps,
+            model_config=self.config.to_dict() if self.config else None,
+            documents={self.task.description_name: self.description()},
+            hooks=[_RoomHook(settings, length.num_train_steps)] if is_chief else [],
+            on_progress=self._times.add_training,
+        )
+        if summary:
             self._times.add_training(summary)
         epoch_steps = -(-features.records.count // settings.train_batch_size)
         loss = recent_loss(settings.output_dir, epoch_steps)
@@ -383,43 +355,12 @@ class FineTuning:
             warn_of_collapse(loss, constant_loss)
         return summary
 
-    def _train_on(
-        self, file: str, resumed: Optional[checkpoint_evaluator.Checkpoint]
-    ) -> training_hooks.TrainingSummary:
-        settings, length = self.settings, self.length
-        start = resumed.step if resumed else 0
-        if settings.albert_hub_module_handle and not resumed:
-            first = None
-            _LOGGER.info("First weights of the encoder: %s.", settings.albert_hub_module_handle)
-        else:
-            first = estimator_utils.first_weights(settings, resumed)
-        hooks = []
-        if distribution.is_chief(settings):
-            saved = -(-(length.num_train_steps - start) // settings.save_checkpoints_steps)
-            hooks.append(_RoomHook(settings, saved + (not resumed)))  # a new run saves step 0 too
-        model_fn.announce_compilation(settings, self.config, length)
-        return estimator_utils.train(
-            estimator_utils.build_training_estimator(
-                self.model_fn(first), settings, keep_checkpoint_max=0
-            ),
-            self.input_fn(file, settings.train_batch_size, is_training=True, start_step=start),
-            settings,
-            max_steps=length.num_train_steps,
-            resumed=resumed,
-            model_config=self.config and self.config.to_dict(),
-            documents={self.task.description_name: self.description()},
-            hooks=hooks,
-            on_progress=self._times.add_training,
-        )
-
     def evaluate(
         self,
     ) -> Tuple[Optional[checkpoint_evaluator.EvaluationSummary], Dict[str, Any]]:
         """Evaluates --checkpoint, or each checkpoint of the output folder, of which the best stays.
 
-        Returns:
-          The summary, None where there is one checkpoint alone, whose results are in a file of
-          their own; and the metrics of the best, or of that one.
+        Returns the summary, None where there is one checkpoint alone, and the metrics of the best.
         """
         splits = self.task.eval_splits()
         if not splits:
@@ -477,7 +418,6 @@ class FineTuning:
             wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
             final_step=self.length.num_train_steps if settings.do_train else None,
         )
-        _log_best(summary)
         task.after_evaluation(summary, fingerprint, measure)
         best = summary.best
         results = {
@@ -500,7 +440,13 @@ class FineTuning:
         """Predicts with the chosen checkpoint; returns the files written."""
         settings = self.settings
         checkpoint = chosen_checkpoint(settings)
+        if not settings.checkpoint and not checkpoint.endswith(
+            checkpoint_evaluator.BEST_CHECKPOINT
+        ):
+            _LOGGER.info("No checkpoint was chosen by evaluation; predicting with the newest.")
         _LOGGER.info("Predicting with %s.", checkpoint)
+        if os.path.basename(checkpoint) == "model.ckpt-0":
+            _LOGGER.warning("%s is untrained: it holds the first weights.", checkpoint)
         self._times.start_part()
 
         def outputs_of(features: Any) -> Dict[str, np.ndarray]:
@@ -511,20 +457,6 @@ class FineTuning:
         self._times.add_prediction()
         _LOGGER.info("Wrote %s.", ", ".join(written))
         return written
-
-
-def _log_best(summary: checkpoint_evaluator.EvaluationSummary) -> None:
-    if not summary.best:
-        return
-    metrics = ", ".join(
-        f"{name} {value:.4f}"
-        for name, value in sorted(summary.best.metrics.items())
-        if name != "global_step"
-    )
-    _LOGGER.info(
-        "Best of %d evaluated checkpoints: step %d, %s; kept as %s.",
-        *(len(summary.results), summary.best.step, metrics, summary.best_checkpoint),
-    )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -543,16 +475,11 @@ def check_description(
     earlier: Mapping[str, Any],
     may_differ: Sequence[str] = (),
 ) -> None:
-    """Checks that a folder's description, if there is one, is that of this run.
+    """Raises ValueError if a folder's description is there and not that of this run.
 
     Args:
-      path: of the JSON file.
-      description: what it says after this run.
       earlier: values that earlier versions did not record.
       may_differ: keys whose change is worth a warning only.
-
-    Raises:
-      ValueError: the folder belongs to something else.
     """
     if not tf.io.gfile.exists(path):
         return
@@ -589,7 +516,6 @@ def portable_files(
 
     Args:
       name: of the JSON file with the description.
-      description: its content but for the vocabulary, which lies beside it.
       vocabulary: the path for each of model_vocabulary.KEYS, or None.
       config: of the encoder; None with a hub module.
     """
@@ -610,26 +536,20 @@ def portable_files(
 class _RoomHook(tf.train.SessionRunHook):
     """Checks that the disk has room for the checkpoints, before anything is written."""
 
-    def __init__(self, settings: FineTuningSettings, count: int):
+    def __init__(self, settings: FineTuningSettings, num_train_steps: int):
         self._settings = settings
-        self._count = count
+        self._num_train_steps = num_train_steps
 
     def begin(self):
         size = sum(item.shape.num_elements() * item.dtype.size for item in tf.global_variables())
-        check_room(self._settings, self._count, size)
+        present = checkpoint_evaluator.list_checkpoints(self._settings.output_dir)
+        left = self._num_train_steps - (present[-1].step if present else 0)
+        count = -(-left // self._settings.save_checkpoints_steps)
+        check_room(self._settings, count + (not present), size)  # a new run saves step 0 too
 
 
 def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
-    """Says how much room checkpoints take, if it is much.
-
-    Args:
-      settings: has output_dir and save_checkpoints_steps.
-      count: of the checkpoints, which are all kept until they are evaluated.
-      size: bytes of one.
-
-    Raises:
-      ValueError: a local disk has less room.
-    """
+    """Logs what room checkpoints of `size` bytes take; raises ValueError if a disk has less."""
     folder, needed = settings.output_dir, count * size
     described = f"{count} checkpoints of {size / 1e9:.3g} GB, {needed / 1e9:.3g} GB in all"
     if "://" not in folder:
@@ -645,11 +565,7 @@ def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
                 "--output_dir with more room."
             )
     if needed > _WORTH_A_LINE_BYTES:
-        _LOGGER.info(
-            "Training will write %s; all are kept until they are evaluated. A higher "
-            "--save_checkpoints_steps makes fewer.",
-            described,
-        )
+        _LOGGER.info("Training will write %s; see --save_checkpoints_steps.", described)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -657,11 +573,7 @@ def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
 
 
 def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
-    """Returns the mean loss of the last 100 steps of a training, or of an epoch if it is less.
-
-    Returns:
-      None where there is no curve of the training that can be read.
-    """
+    """Returns the mean loss of the last 100 steps, or of an epoch if it is less, if known."""
     path = os.path.join(output_dir, training_hooks.CURVE_NAME)
     if not tf.io.gfile.exists(path):
         return None
@@ -682,15 +594,7 @@ def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
 
 
 def warn_of_collapse(loss: float, constant_loss: float) -> bool:
-    """Warns if training ended with the loss of a prediction that never looks at the input.
-
-    Args:
-      loss: mean over the end of training; see recent_loss.
-      constant_loss: the lowest a constant prediction has; see metrics.constant_loss.
-
-    Returns:
-      Whether it did.
-    """
+    """Warns if training ended with the loss of a constant prediction; returns whether it did."""
     if not constant_loss or loss < _COLLAPSED_SHARE * constant_loss:
         return False
     _LOGGER.warning(
@@ -702,12 +606,7 @@ def warn_of_collapse(loss: float, constant_loss: float) -> bool:
 
 
 def warn_of_constant_predictions(confusion: np.ndarray, labels: Sequence[str]) -> bool:
-    """Warns if all predictions are the same though the labels are not; returns whether.
-
-    Args:
-      confusion: see metrics.confusion_matrix.
-      labels: their names.
-    """
+    """Warns if all predictions are the same though the labels are not; returns whether."""
     predicted = np.flatnonzero(confusion.sum(axis=0))
     if len(predicted) > 1 or np.count_nonzero(confusion.sum(axis=1)) <= 1:
         return False
@@ -723,44 +622,20 @@ def warn_of_constant_predictions(confusion: np.ndarray, labels: Sequence[str]) -
 
 
 def chosen_checkpoint(settings: FineTuningSettings) -> str:
-    """Returns the checkpoint to predict with: --checkpoint, the best one, or else the newest.
-
-    Raises:
-      ValueError: there is none.
-    """
+    """Returns --checkpoint, the best one, or the newest; raises ValueError if there is none."""
     if settings.checkpoint:
         return checkpoint_init.resolve_checkpoint(settings.checkpoint)
-    path = _folders_checkpoint(settings.output_dir)
-    if os.path.basename(path) != checkpoint_evaluator.BEST_CHECKPOINT:
-        _LOGGER.info("No checkpoint was chosen by evaluation; predicting with the newest.")
-    if os.path.basename(path) == "model.ckpt-0":
-        _LOGGER.warning("%s is untrained: it holds the first weights.", path)
-    return path
-
-
-def check_checkpoint(settings: FineTuningSettings) -> None:
-    """Checks that there is a checkpoint to predict with, or that one may come.
-
-    Raises:
-      ValueError: there is none.
-    """
-    if settings.checkpoint:
-        checkpoint_init.resolve_checkpoint(settings.checkpoint)
-    elif not settings.do_train and not settings.wait_for_checkpoints_minutes:
-        _folders_checkpoint(settings.output_dir)
-
-
-def _holds_checkpoint(folder: str) -> bool:
-    return tf.io.gfile.isdir(folder) and bool(tf.io.gfile.glob(os.path.join(folder, "*.index")))
-
-
-def _folders_checkpoint(folder: str) -> str:
+    folder = settings.output_dir
     if not _holds_checkpoint(folder):
         raise ValueError(
             f"--output_dir={folder} holds no checkpoint to predict with. Train first (--do_train), "
             "or name one by --checkpoint=..."
         )
     return checkpoint_init.resolve_checkpoint(folder)
+
+
+def _holds_checkpoint(folder: str) -> bool:
+    return tf.io.gfile.isdir(folder) and bool(tf.io.gfile.glob(os.path.join(folder, "*.index")))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -774,57 +649,41 @@ class RunSummary:
     nor a process that evaluates beside the one that trains is lost.
     """
 
-    KEYS = (
-        "task",
-        "seed",
-        "best_step",
-        "metric",
-        "value",
-        "metrics",
-        "num_train_steps",
-        "train_examples",
-        "train_examples_per_second",
-        "train_seconds",
-        "eval_seconds",
-        "predict_seconds",
-        "wall_seconds",
+    _RESULTS = ("task", "seed", "best_step", "metric", "value", "metrics", "num_train_steps")
+    _AMOUNTS = (
+        *("train_examples", "train_examples_per_second", "train_seconds"),
+        *("eval_seconds", "predict_seconds", "wall_seconds"),
     )
 
     def __init__(self, output_dir: str, about: Mapping[str, Any], *, batch_size: int, began: float):
-        """Notes where the summary is; an earlier one is added to.
-
-        Args:
-          output_dir: the run's folder.
-          about: task, seed and metric.
-          batch_size: examples in one update.
-          began: time of this start, in seconds since 1970.
-        """
+        """Takes task, seed and metric, the examples of an update, and the time of this start."""
         self._path = os.path.join(output_dir, SUMMARY_NAME)
         self._about = dict(about)
         self._batch_size = batch_size
         self._counted_until = self._part_began = began
-        self._examples, self._seconds, self._timed = 0, 0.0, 0.0  # of training, counted so far
+        self._counted: Dict[str, float] = {}  # of training, so far
         self.has_news = False  # whether this start has done something new
 
     def add_training(self, training: training_hooks.TrainingSummary) -> None:
         """Records the training of this start, as far as it has come."""
         examples = (training.last_step - training.first_step) * self._batch_size
         speed = training.examples_per_second
-        timed = examples / speed if speed else 0.0
         content = self._content()
-        self._add(content, "train_seconds", training.seconds - self._seconds)
-        if timed:
-            # The speed is over the examples of all starts.
-            before = content["train_examples"] or 0
-            earlier_speed = content["train_examples_per_second"] or 0
-            earlier = before / earlier_speed if earlier_speed else 0.0
-            self._add(content, "train_examples", examples - self._examples)
-            seconds = earlier + timed - self._timed
-            content["train_examples_per_second"] = content["train_examples"] / seconds
-            self._examples, self._timed = examples, timed
-        self._seconds = training.seconds
+        # The speed is over the examples of all starts.
+        earlier_speed = content["train_examples_per_second"] or math.inf
+        timed = (content["train_examples"] or 0) / earlier_speed
+        self._add(content, "train_seconds", self._new("seconds", training.seconds))
+        if examples and speed:
+            timed += self._new("timed", examples / speed)
+            self._add(content, "train_examples", self._new("examples", examples))
+            content["train_examples_per_second"] = content["train_examples"] / timed
         content["num_train_steps"] = training.last_step
         self._write(content)
+
+    def _new(self, name: str, total: float) -> float:
+        """How much a total of this start has grown since it was counted last."""
+        before, self._counted[name] = self._counted.get(name, 0), total
+        return total - before
 
     def start_part(self) -> None:
         """Starts the clock of evaluation or prediction."""
@@ -836,11 +695,7 @@ class RunSummary:
         return self._part_began - last
 
     def add_evaluation(self, **results: Any) -> None:
-        """Records time of evaluation and, once they are known, its results.
-
-        Args:
-          **results: best_step, value, metrics and num_train_steps.
-        """
+        """Records time of evaluation and, once they are known, its results."""
         content = self._content()
         self._add(content, "eval_seconds", self._lap())
         content.update(results)
@@ -859,11 +714,12 @@ class RunSummary:
         content = self._content()
         recorded = {name: content.get(name) for name in results}
         # As text, for not-a-number is not equal to itself.
-        return json.dumps(recorded, sort_keys=True) != json.dumps(dict(results), sort_keys=True)
+        return files.json_text(recorded) != files.json_text(dict(results))
 
     def _content(self) -> Dict[str, Any]:
         """What is recorded: another process may have written in the meantime."""
-        content: Dict[str, Any] = dict(dict.fromkeys(self.KEYS), metrics={})
+        content: Dict[str, Any] = dict.fromkeys(self._RESULTS + self._AMOUNTS)
+        content["metrics"] = {}
         content.update(checkpoint_evaluator.read_document(self._path) or {})
         content.update(self._about)
         return content

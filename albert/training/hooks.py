@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happens beside the steps of a training: progress, the curve, checkpoints, the stop on NaN.
 
-A model function names the numbers that people want to see by `report_scalars`; `ProgressHook` shows
-them on the terminal or in the log, and writes them for TensorBoard and into `training_curve.csv`.
+A model function names numbers by `report_scalars`; `ProgressHook` shows them on the terminal or in
+the log, and writes them for TensorBoard and into training_curve.csv.
 """
 
 import csv
-import datetime
 import io
 import logging
 import math
@@ -23,8 +22,7 @@ from tqdm import tqdm
 from albert.pretrained import checkpoint_files
 from albert.training import distribution
 from albert.training.settings import TrainingSettings
-from albert.util import files, progress, stop_signals
-from albert.util import runtime as precision
+from albert.util import files, progress, runtime, stop_signals
 
 _LOGGER = logging.getLogger("albert")
 
@@ -34,11 +32,15 @@ CURVE_NAME = "training_curve.csv"
 _LONGEST_SILENCE_SECONDS = 60.0
 # Rows of the curve are gathered for so long where a file is not on this machine.
 _SECONDS_BETWEEN_FAR_WRITES = 60.0
-# Under this name the tensors to report lie in their graph.
-_SCALARS = "training_scalars"
+_SCALARS = "training_scalars"  # the collection and name scope of the tensors to report
 _RATE = "learning_rate"
 _SPEED = "examples_per_second"
-_GO_ON = "Training cannot go on from"
+_FORMATS = {
+    "loss": "loss {:.4f}",
+    _RATE: "learning_rate {:.3g}",
+    "gradient_norm": "gradient_norm {:.3g}",
+    _SPEED: "{:.1f} examples/s",
+}
 
 
 class TrainingDivergedError(ArithmeticError):
@@ -59,14 +61,14 @@ def diverged(place: str, reason: str) -> TrainingDivergedError:
 
 
 def report_scalars(scalars: Mapping[str, tf.Tensor]):
-    """Names the numbers of a training step (float scalars) that progress shows and records."""
+    """Names the float scalars of a training step that progress shows and records."""
     for name, tensor in scalars.items():
         named = tf.identity(tf.cast(tensor, tf.float32), name=f"{_SCALARS}/{name}")
         tf.add_to_collection(_SCALARS, named)
 
 
 def reported_scalars() -> Dict[str, tf.Tensor]:
-    """Returns what the default graph's model function gave to `report_scalars`, by name."""
+    """Returns what was given to `report_scalars` in the default graph, by name."""
     return {
         tensor.op.name.split(f"{_SCALARS}/")[-1]: tensor for tensor in tf.get_collection(_SCALARS)
     }
@@ -94,16 +96,13 @@ def tpu_host_call(
 
 
 # ---------------------------------------------------------------------------------------------
-# Progress.
+# The curve.
 
 
 def read_curve(path: str) -> List[Dict[str, str]]:
     """Returns the rows of a training curve as text: numbers, or "" where there is none.
 
-    A last line that was not written to its end is none.
-
-    Raises:
-      ValueError: the file is damaged, or something else.
+    A last line that is unfinished is left out. Raises ValueError if the file is damaged.
     """
     try:
         text = files.read_text(path)
@@ -123,11 +122,10 @@ def read_curve(path: str) -> List[Dict[str, str]]:
 class TrainingCurve:
     """The table `training_curve.csv`: one row for each interval of the log.
 
-    A row is added at the end in one write, so that a reader, and who goes on after a kill, finds
-    complete lines. Where a row has another column than those before it, the file is replaced. Far
-    away, where adding to a file is to write it again, rows are gathered for a minute.
-
-    A curve that is damaged, or cannot be written but for a full disk, stops no training.
+    A row is appended in one write, so that a reader finds complete lines. Where a row has a new
+    column, the file is replaced. On a remote file system, where appending rewrites the file, rows
+    are gathered for a minute. A curve that is damaged or cannot be written stops no training, but a
+    full disk does.
     """
 
     def __init__(self, output_dir: str, first_step: int):
@@ -164,7 +162,6 @@ class TrainingCurve:
             self._has_warned = True
 
     def _add(self, rows: Sequence[Mapping[str, Any]]):
-        """In one write."""
         if not self._columns or not tf.io.gfile.exists(self._path):
             self._write(rows)
         elif not set().union(*rows) <= set(self._columns):
@@ -174,7 +171,7 @@ class TrainingCurve:
                 stream.write(self._text(rows))
 
     def _rows(self) -> List[Dict[str, str]]:
-        """Those of the file; a damaged one is put aside."""
+        """The rows of the file; a damaged file is renamed."""
         try:
             return read_curve(self._path)
         except ValueError as error:
@@ -195,6 +192,10 @@ class TrainingCurve:
         return text.getvalue()
 
 
+# ---------------------------------------------------------------------------------------------
+# Progress.
+
+
 class TrainingSummary(NamedTuple):
     """What a call of `train` did."""
 
@@ -211,7 +212,8 @@ class _Interval:
 
     def __init__(self, batch_size: int):
         self._batch_size = batch_size
-        self._runs, self._steps, self._seconds, self._totals = 0, 0, 0.0, {}
+        self._runs, self._steps, self._seconds = 0, 0, 0.0
+        self._totals: Dict[str, float] = {}
         self._last_rate = 0.0
 
     def add(self, values: Mapping[str, float], steps: int, seconds: Optional[float]):
@@ -219,14 +221,13 @@ class _Interval:
         self._runs += 1
         for name, value in values.items():
             self._totals[name] = self._totals.get(name, 0.0) + float(value)
-        # Its mean would be that of no step.
         self._last_rate = float(values.get(_RATE, 0.0))
         if seconds is not None:
             self._steps += steps
             self._seconds += seconds
 
     def means(self) -> Dict[str, float]:
-        """Returns the mean of each number, the last rate, and the throughput if there is one."""
+        """Returns the mean of each number, the last learning rate, and the throughput if known."""
         means = {name: total / self._runs for name, total in self._totals.items()}
         if _RATE in means:
             means[_RATE] = self._last_rate
@@ -235,38 +236,19 @@ class _Interval:
         return means
 
 
-def _brief(scalars: Mapping[str, float]) -> str:
-    """The numbers one watches; all of them are in the curve and in TensorBoard."""
-    texts = (_shown(name, value) for name, value in scalars.items())
-    return ", ".join(text for text in texts if text)
-
-
-def _shown(name: str, value: float) -> str:
-    """A number in few characters; "" for those one does not watch."""
-    if name == "loss":
-        return f"{name} {value:.4f}"
-    if name.endswith("accuracy"):
-        return f"{name} {value:.3f}"
-    if name in (_RATE, "gradient_norm"):
-        return f"{name} {value:.3g}"
-    return f"{value:.1f} examples/s" if name == _SPEED else ""
-
-
-def _short(scalars: Mapping[str, float]) -> str:
-    """What fits beside a bar in 80 columns."""
-    return _brief({name: scalars[name] for name in ("loss", _SPEED) if name in scalars})
-
-
-def duration(seconds: float) -> str:
-    """Returns hours, minutes and seconds as text."""
-    return str(datetime.timedelta(seconds=int(round(seconds))))
+def _brief(scalars: Mapping[str, float], names: Optional[Sequence[str]] = None) -> str:
+    """The numbers to watch, or those of them in `names`; the others are in the curve."""
+    formats = {name: f"{name} {{:.3f}}" for name in scalars if name.endswith("accuracy")}
+    formats.update(_FORMATS)
+    chosen = [name for name in scalars if name in (formats if names is None else names)]
+    return ", ".join(formats[name].format(scalars[name]) for name in chosen)
 
 
 class ProgressHook(tf.train.SessionRunHook):
     """Shows progress, measures throughput, and keeps the curve.
 
-    There is a line each `log_steps` steps and after the last, and a bar on a terminal; where there
-    is none, a line also comes after the first step, and at least once a minute.
+    There is a line each `log_steps` steps and after the last, and a bar on a terminal; without a
+    bar, a line also comes after the first step, and at least once a minute.
     """
 
     def __init__(
@@ -280,20 +262,21 @@ class ProgressHook(tf.train.SessionRunHook):
         has_bar: bool = True,
         steps_per_loop: Optional[int] = None,
     ):
-        self._steps_per_loop = steps_per_loop  # of a TPU
+        """`on_progress` is called for each row of the curve; `steps_per_loop` is a TPU's."""
+        self._steps_per_loop = steps_per_loop
         self._has_bar = has_bar and sys.stderr.isatty()
         self._output_dir = output_dir
         self._on_progress = on_progress
         self._max_steps = max_steps
         self._batch_size = batch_size
         self._log_steps = log_steps
-        self._bar = None
-        self._curve = None
+        self._bar: Optional[tqdm] = None
+        self._curve: Optional[TrainingCurve] = None
         self._interval = _Interval(batch_size)
-        self._latest = {}
+        self._latest: Dict[str, float] = {}
         self._timed_steps, self._timed_seconds = 0, 0.0
         self.first_step = self.step = 0
-        self.loss = None  # of the last step
+        self.loss: Optional[float] = None  # of the last step
         self.is_last_step = False  # although there are steps left
 
     def begin(self):
@@ -313,7 +296,7 @@ class ProgressHook(tf.train.SessionRunHook):
         start = tf.SessionLog(status=tf.SessionLog.START)
         self._writer.add_session_log(start, self.first_step + 1)
         self._began = self._last_line = time.time()
-        self._after_first_step = None
+        self._after_first_step: Optional[float] = None
         if self._has_bar:
             self._bar = tqdm(
                 total=self._max_steps, initial=self.step, unit="step", dynamic_ncols=True
@@ -330,7 +313,7 @@ class ProgressHook(tf.train.SessionRunHook):
         now = time.time()
         step = int(run_context.session.run(self._step_tensor))
         steps, previous, self.step = step - self.step, self.step, step
-        seconds = now - self._run_began
+        seconds: Optional[float] = now - self._run_began
         is_first = self._after_first_step is None
         if is_first:
             # Graph optimisation and compilation are in it.
@@ -341,14 +324,15 @@ class ProgressHook(tf.train.SessionRunHook):
         self._check_updates(previous, step)
         loss = float(run_values.results["loss"])
         if not math.isfinite(loss):
-            # Before the hook that saves checkpoints comes to know of the step.
+            # Before the hook that saves checkpoints sees the step.
             raise diverged(f"in step {step}", f"the loss is {loss}")
         self.loss = loss
         self._interval.add(run_values.results, steps, seconds)
         is_due = step // self._log_steps > previous // self._log_steps or step >= self._max_steps
         is_due = is_due or run_context.stop_requested
         if self._bar is not None:
-            self._bar.set_postfix_str(_short(self._interval.means()), refresh=False)
+            note = _brief(self._interval.means(), ("loss", _SPEED))
+            self._bar.set_postfix_str(note, refresh=False)
             self._bar.update(steps)
         is_silent = self._bar is None and now - self._last_line > _LONGEST_SILENCE_SECONDS
         if is_due or is_silent or (is_first and self._bar is None):
@@ -368,22 +352,20 @@ class ProgressHook(tf.train.SessionRunHook):
             raise diverged(f"within steps {previous + 1} to {wanted}", reason)
 
     def _left(self) -> str:
-        """Time left by the clock, which counts the writing of checkpoints in."""
+        """Time left by the clock, so that the writing of checkpoints counts."""
         done = self.step - self.first_step - 1
         if done < 1:
             return "time left not known yet"
         seconds_per_step = (time.time() - self._after_first_step) / done
-        return f"{duration(seconds_per_step * (self._max_steps - self.step))} left"
+        return f"{progress.format_seconds(seconds_per_step * (self._max_steps - self.step))} left"
 
     def _record(self):
         """Ends an interval: a row of the curve and the same for TensorBoard."""
         self._latest = self._interval.means()
         self._interval = _Interval(self._batch_size)
-        summary = tf.Summary(
-            value=[
-                tf.Summary.Value(tag=tag, simple_value=value) for tag, value in self._latest.items()
-            ]
-        )
+        summary = tf.Summary()
+        for tag, value in self._latest.items():
+            summary.value.add(tag=tag, simple_value=value)
         self._writer.add_summary(summary, self.step)
         self._writer.flush()
         rounded = {name: f"{value:.6g}" for name, value in self._latest.items()}
@@ -392,7 +374,7 @@ class ProgressHook(tf.train.SessionRunHook):
             self._on_progress(self.summary())
 
     def close(self):
-        """Leaves terminal and curve as they should be, whether training ended well or not."""
+        """Closes the bar and writes the curve, whether training ended well or not."""
         if self._bar is not None:
             self._bar.close()
         if self._curve is not None:
@@ -400,53 +382,23 @@ class ProgressHook(tf.train.SessionRunHook):
 
     def summary(self) -> TrainingSummary:
         """Returns what was done since the session was created."""
+        examples = self._timed_steps * self._batch_size
         return TrainingSummary(
             first_step=self.first_step,
             last_step=self.step,
             seconds=time.time() - self._began,
-            examples_per_second=self._timed_steps
-            * self._batch_size
-            / max(self._timed_seconds, 1e-9),
+            examples_per_second=examples / max(self._timed_seconds, 1e-9),
             peak_memory_bytes=progress.peak_memory(),
             scalars=self._latest,
         )
 
 
-class EvaluationProgressHook(tf.train.SessionRunHook):
-    """A bar on a terminal; elsewhere a line each minute."""
-
-    def __init__(self, batches: int):
-        self._batches = batches
-        self._done = 0
-
-    def after_create_session(self, session, coord):
-        """Called before the first batch."""
-        del session, coord
-        self._began = self._last_line = time.time()
-        self._bar = tqdm(
-            total=self._batches, unit="batch", leave=False, disable=not sys.stderr.isatty()
-        )
-
-    def after_run(self, run_context, run_values):
-        """Called after each batch."""
-        del run_context, run_values
-        self._done += 1
-        self._bar.update()
-        if self._bar.disable and time.time() - self._last_line > _LONGEST_SILENCE_SECONDS:
-            self._last_line = time.time()
-            left = (self._last_line - self._began) / self._done * (self._batches - self._done)
-            _LOGGER.info(
-                "evaluated %d/%d batches, %s left", self._done, self._batches, duration(left)
-            )
-
-    def end(self, session):
-        """Called after the last batch."""
-        del session
-        self._bar.close()
+# ---------------------------------------------------------------------------------------------
+# Checkpoints.
 
 
 class _SaveTimer:
-    """A checkpoint is due at each multiple of some steps, whenever the others came, and by time."""
+    """A checkpoint is due at each multiple of `steps`, whenever the others came, and by time."""
 
     def __init__(self, steps: int, minutes: float):
         self._steps = steps
@@ -500,13 +452,13 @@ def _make_meta_graph_plain(path: str) -> None:
     meta_graph = tf.MetaGraphDef()
     with tf.io.gfile.GFile(path, "rb") as stream:
         meta_graph.ParseFromString(stream.read())
-    precision.make_plain(meta_graph.graph_def)
+    runtime.make_plain(meta_graph.graph_def)
     with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
         stream.write(meta_graph.SerializeToString(deterministic=True))
 
 
 class _StartHook(tf.train.SessionRunHook):
-    """What is due before anything is written or restored, and what is not needed afterwards."""
+    """Checks and writes what is due before the first step; removes a worker's copy after it."""
 
     def __init__(
         self, output_dir: str, documents: Mapping[str, Any], resumed: Any, *, is_copy: bool
@@ -521,15 +473,14 @@ class _StartHook(tf.train.SessionRunHook):
         if self._resumed:
             # TensorFlow would find out too, but its words are hard to read.
             check_restorable(self._resumed.path, tf.global_variables())
-        # Left for later steps (evaluation, fine-tuning, export). Not earlier: a start that fails
-        # must not claim the folder.
+        # Not earlier: a start that fails must not claim the folder.
         for name, content in self._documents.items():
             files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
 
     def after_create_session(self, session, coord):
         del session, coord
         if self._resumed and self._is_copy:
-            # Nobody would remove it if this process were killed; and what names it.
+            # It would stay behind if this process were killed.
             state = os.path.join(self._output_dir, checkpoint_files.STATE_NAME)
             for path in [state, *tf.io.gfile.glob(self._resumed.path + ".*")]:
                 if tf.io.gfile.exists(path):
@@ -544,7 +495,7 @@ class _StopHook(tf.train.SessionRunHook):
     is in would never end without them.
     """
 
-    def __init__(self, output_dir: str, is_chief: bool, reporter: "ProgressHook"):
+    def __init__(self, output_dir: str, is_chief: bool, reporter: ProgressHook):
         self._leftovers = [] if is_chief else [output_dir]
         self._is_chief = is_chief
         self._reporter = reporter
@@ -568,16 +519,11 @@ def around(
     *,
     folder: str,
     documents: Mapping[str, Any],
-    resumed: Any,
+    resumed: Optional[checkpoint_files.Checkpoint],
 ) -> List[tf.train.SessionRunHook]:
-    """Returns the hooks of a training, `reporter` among them, in the order of their calls.
+    """Returns the hooks of a training in the order of their calls.
 
-    Args:
-      reporter: shows progress.
-      settings: has use_tpu, distribution_strategy and when to save.
-      folder: of the checkpoints.
-      documents: JSON values by file name, written before the first step.
-      resumed: the checkpoint to go on from, if there is one.
+    `documents`, JSON values by file name, are written into `folder` before the first step.
     """
     is_chief = distribution.is_chief(settings)
     is_copy = not is_chief and os.path.basename(folder).startswith(distribution.WORKERS_FOLDER)
@@ -589,21 +535,12 @@ def around(
     return hooks
 
 
-# ---------------------------------------------------------------------------------------------
-# Checkpoints that fit.
-
-
-def check_restorable(checkpoint_path: str, variables: List[tf.Variable], purpose: str = _GO_ON):
-    """Checks that a checkpoint holds each of `variables` in its shape.
-
-    Args:
-      checkpoint_path: its prefix.
-      variables: those to restore.
-      purpose: what cannot be done if they do not fit.
-
-    Raises:
-      ValueError: it was written by another model or another optimiser.
-    """
+def check_restorable(
+    checkpoint_path: str,
+    variables: List[tf.Variable],
+    purpose: str = "Training cannot go on from",
+):
+    """Raises ValueError if a checkpoint does not hold each of `variables` in its shape."""
     stored = tf.train.load_checkpoint(checkpoint_path).get_variable_to_shape_map()
     problems = []
     for variable in variables:

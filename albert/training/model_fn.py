@@ -17,19 +17,20 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization
 from albert.data import padded_batches
-from albert.fine_tuning_utils import Encoder, Features, Head, HeadOutput, check_module
+from albert.fine_tuning_utils import Encoder, Features, Head, check_module
 from albert.pretrained import warm_start as checkpoint_init
 from albert.training import distribution
 from albert.training import hooks as training_hooks
-from albert.training.settings import FineTuningSettings
-from albert.util import runtime as precision
+from albert.training.settings import FineTuningSettings, TrainingSettings
+from albert.util import runtime
 
 _LOGGER = logging.getLogger("albert")
 
 # Keeps the random streams of micro-batches and replicas apart; odd, so that none coincide.
 _STREAM_FACTOR = 0x61C88647
 
-LossFunction = Callable[[Mapping[str, tf.Tensor], tf.Tensor], Tuple[tf.Tensor, Dict]]
+Tensors = Mapping[str, tf.Tensor]
+LossFunction = Callable[[Tensors, tf.Tensor], Tuple[tf.Tensor, Dict]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,16 +55,29 @@ class ModelSettings:
     init_from_group0: bool = False
 
 
-def dropout_seed(
-    settings: ModelSettings, batch: Mapping[str, tf.Tensor], micro_batch: Any
-) -> tf.Tensor:
+def of_flags(settings: TrainingSettings) -> Dict[str, Any]:
+    """Returns the fields of ModelSettings that are flags of every training."""
+    return {
+        "learning_rate": settings.learning_rate,
+        "use_tpu": settings.use_tpu,
+        # On a TPU looking up rows is slower than a product.
+        "use_one_hot_embeddings": settings.use_tpu,
+        "optimizer": settings.optimizer,
+        "compute_dtype": runtime.compute_dtype(settings.precision),
+        "recompute": settings.recompute,
+        "use_xla": settings.use_xla and not settings.use_tpu,
+        "gradient_accumulation_steps": settings.gradient_accumulation_steps,
+        "seed": settings.seed,
+    }
+
+
+def dropout_seed(settings: ModelSettings, batch: Tensors, micro_batch: Any) -> tf.Tensor:
     """Returns the key of a (micro-)batch's dropout masks, int32 [2].
 
     It is a function of the seed and the step, and differs between micro-batches and replicas. What
     is compiled for a TPU cannot tell its core, so there the core's own batch tells cores apart.
 
     Args:
-      settings: the seed, the micro-batches and use_tpu count.
       batch: has input_ids.
       micro_batch: its number in the update, an int or int32 [].
     """
@@ -78,13 +92,9 @@ def dropout_seed(
 
 
 def warm_start(settings: ModelSettings) -> Optional[Callable]:
-    """Takes the first weights from the checkpoint, if one is named, and says what came of it.
+    """Takes the first weights from the checkpoint, if one is named; returns a scaffold_fn.
 
-    Returns:
-      The TPUEstimatorSpec's scaffold_fn.
-
-    Raises:
-      ValueError: the checkpoint does not fit the graph's trainable variables.
+    Raises ValueError if it does not fit the graph's trainable variables.
     """
     if not settings.init_checkpoint:
         return None
@@ -98,10 +108,45 @@ def warm_start(settings: ModelSettings) -> Optional[Callable]:
     return start.scaffold_fn
 
 
+def by_mode(
+    settings: ModelSettings,
+    *,
+    train: Callable[[Tensors, Optional[str]], "tf.estimator.tpu.TPUEstimatorSpec"],
+    evaluate: Callable[[Tensors], Tuple[tf.Tensor, Callable, Tensors]],
+    predict: Optional[Callable[[Tensors], Tensors]] = None,
+) -> Callable:
+    """Returns a TPUEstimator's model function, of a function for each mode.
+
+    Args:
+      train: features, model_dir -> what `training_spec` returns.
+      evaluate: features -> the loss, a function that makes tf.metrics by name, and its arguments.
+      predict: features -> predictions; None if there are none.
+    """
+
+    def model_fn(
+        features: Tensors, labels: Any, mode: str, params: Mapping[str, Any]
+    ) -> "tf.estimator.tpu.TPUEstimatorSpec":
+        del labels
+        if mode == tf.estimator.ModeKeys.TRAIN:
+            return train(features, params.get("model_dir"))
+        if mode == tf.estimator.ModeKeys.EVAL:
+            loss, metric_fn, tensors = evaluate(features)
+            made = {"loss": loss, "eval_metrics": (metric_fn, tensors)}
+        elif predict:
+            made = {"predictions": predict(features)}
+        else:
+            raise ValueError(f"This model has the modes train and eval, not {mode!r}.")
+        return tf.estimator.tpu.TPUEstimatorSpec(
+            mode=mode, scaffold_fn=warm_start(settings), **made
+        )
+
+    return model_fn
+
+
 def training_spec(
     settings: ModelSettings,
     loss_function: LossFunction,
-    batch: Mapping[str, tf.Tensor],
+    batch: Tensors,
     *,
     model_dir: Optional[str],
     rate_factor: Optional[Callable[[str], float]] = None,
@@ -109,15 +154,12 @@ def training_spec(
     """Builds one update: loss, warm start, gradients, optimiser, and the numbers to report.
 
     Args:
-      settings: the model and its training.
       loss_function: (micro-batch, dropout seed int32 [2]) -> (its part of the loss, its part of
         each metric); it makes the same variables each time.
-      batch: tensors with the leading dimension B.
       model_dir: where a TPU's host writes for TensorBoard.
-      rate_factor: see optimization.build_train_step.
     """
 
-    def loss_of(micro_batch: Mapping[str, tf.Tensor], index: Any) -> Tuple[tf.Tensor, Dict]:
+    def loss_of(micro_batch: Tensors, index: Any) -> Tuple[tf.Tensor, Dict]:
         seed = dropout_seed(settings, micro_batch, index)
         with tf.variable_scope(tf.get_variable_scope(), reuse=tf.AUTO_REUSE):
             return loss_function(micro_batch, seed)
@@ -146,10 +188,14 @@ def training_spec(
     )
     scalars = _means_over_replicas({"loss": loss, **metrics}, settings.use_tpu)
     loss = scalars["loss"]
-    # Replicas wait for each other's shares of the means, whether or not somebody wants to see them.
+    # The means synchronise replicas even where they are not logged.
     train_op = tf.group(step.train_op, *scalars.values())
     scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
-    host_call = _report(scalars, settings.use_tpu, model_dir)
+    host_call = None
+    if settings.use_tpu:
+        host_call = training_hooks.tpu_host_call(scalars, model_dir)
+    else:
+        training_hooks.report_scalars(scalars)
     return tf.estimator.tpu.TPUEstimatorSpec(
         mode=tf.estimator.ModeKeys.TRAIN,
         loss=loss,
@@ -159,21 +205,11 @@ def training_spec(
     )
 
 
-def _means_over_replicas(scalars: Mapping[str, tf.Tensor], use_tpu: bool) -> Dict[str, tf.Tensor]:
+def _means_over_replicas(scalars: Tensors, use_tpu: bool) -> Dict[str, tf.Tensor]:
     """What the whole batch gave, from what each replica's part of it gave."""
     stacked = tf.stack([tf.cast(scalar, tf.float32) for scalar in scalars.values()])
     means = distribution.mean_over_replicas(stacked, use_tpu=use_tpu)
     return dict(zip(scalars, tf.unstack(means)))
-
-
-def _report(
-    scalars: Mapping[str, tf.Tensor], use_tpu: bool, model_dir: Optional[str]
-) -> Optional[Tuple]:
-    """Makes progress show the numbers; returns the spec's host_call."""
-    if use_tpu:
-        return training_hooks.tpu_host_call(scalars, model_dir)
-    training_hooks.report_scalars(scalars)
-    return None
 
 
 # ---------------------------------------------------------------------------------------------
@@ -203,15 +239,12 @@ def build_model_fn(
     The loss is the mean of the head's per_example_loss. Features have the leading dimension B.
 
     Args:
-      settings: the model and its training.
       head: see `HeadOutput`.
       metric_fn: for evaluation inside the graph (TPU): (per_example_loss [B], is_real_example
-        int32 [B], and each of the head's outputs by name) -> tf.metrics by name. Each of the
-        names is a keyword.
+        int32 [B], and each of the head's outputs by name, all as keywords) -> tf.metrics by name.
 
     Raises:
-      ValueError: a hub module with what it cannot do; when the model function is called: the
-        checkpoint to start from does not fit.
+      ValueError: a hub module with what it cannot do.
     """
     check_module(settings.hub_module, settings.compute_dtype, recompute=settings.recompute)
     if settings.hub_module and settings.gradient_accumulation_steps > 1:
@@ -220,38 +253,37 @@ def build_model_fn(
             "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
         )
 
-    def model_fn(
-        features: Features, labels: Any, mode: str, params: Mapping[str, Any]
-    ) -> "tf.estimator.tpu.TPUEstimatorSpec":
-        """Builds the graph of one mode."""
-        del labels
-        if mode == tf.estimator.ModeKeys.TRAIN:
-            return _training_spec(settings, head, features, model_dir=params.get("model_dir"))
+    def train(features: Features, model_dir: Optional[str]) -> Any:
+        return _training_spec(settings, head, features, model_dir=model_dir)
+
+    def evaluate(features: Features) -> Tuple[tf.Tensor, Callable, Tensors]:
         output = head(features, _encoder(settings, is_training=False))
-        scaffold_fn = warm_start(settings)
-        if mode == tf.estimator.ModeKeys.PREDICT:
-            return tf.estimator.tpu.TPUEstimatorSpec(
-                mode=mode, predictions=_predictions(features, output), scaffold_fn=scaffold_fn
-            )
+        real = features.get("is_real_example")
+        if real is None:
+            real = tf.ones_like(output.per_example_loss)
         tensors = dict(
             output.outputs,
             per_example_loss=output.per_example_loss,
-            is_real_example=_real(features, output),
+            is_real_example=tf.cast(tf.reshape(real, [-1]), tf.int32),
         )
-        return tf.estimator.tpu.TPUEstimatorSpec(
-            mode=mode,
-            loss=tf.reduce_mean(output.per_example_loss),
-            scaffold_fn=scaffold_fn,
-            eval_metrics=(metric_fn or _mean_loss, tensors),
-        )
+        return tf.reduce_mean(output.per_example_loss), metric_fn or _mean_loss, tensors
 
-    return model_fn
+    def predict(features: Features) -> Tensors:
+        output = head(features, _encoder(settings, is_training=False))
+        predictions = dict(output.outputs)
+        if output.per_example_loss is not None:
+            predictions["per_example_loss"] = output.per_example_loss
+        for name in ("is_real_example", "example_index"):
+            if name in features:
+                predictions[name] = tf.reshape(features[name], [-1])
+        return predictions
+
+    return by_mode(settings, train=train, evaluate=evaluate, predict=predict)
 
 
 def _encoder(
     settings: FineTuningModel, *, is_training: bool, dropout_seed: Optional[tf.Tensor] = None
 ) -> Encoder:
-    """The encoder of the settings."""
     return Encoder(
         settings.config,
         is_training,
@@ -268,13 +300,11 @@ def _encoder(
 def _training_spec(
     settings: FineTuningModel, head: Head, features: Features, *, model_dir: Optional[str]
 ) -> "tf.estimator.tpu.TPUEstimatorSpec":
-    """Builds one update."""
     first = next(iter(features.values()))
     batch_size = tf.shape(first)[:1]
     shares = tf.ones(batch_size) / tf.cast(batch_size, tf.float32)  # [B]
 
     def loss_of(micro_batch: Features, dropout_seed: tf.Tensor):
-        """A micro-batch's part of the mean over the batch."""
         encoder = _encoder(settings, is_training=True, dropout_seed=dropout_seed)
         output = head(micro_batch, encoder)
         part = micro_batch[_SHARES]
@@ -297,9 +327,6 @@ def layerwise_rate_factor(decay: float) -> Callable[[str], float]:
     Heads and the pooler have 1, the last group of layers decay, the one before it decay^2, and so
     on; the embeddings and their projection come after the first group (arXiv:1801.06146, section
     3.2, with a group for a layer, since ALBERT's layers share weights).
-
-    Args:
-      decay: the factor from one group to the one below it.
     """
 
     def factor(name: str) -> float:
@@ -316,28 +343,8 @@ def layerwise_rate_factor(decay: float) -> Callable[[str], float]:
 
 
 def _group_of(name: str) -> Optional[int]:
-    """The number of the layer group a variable belongs to."""
     found = re.search(r"(^|/)transformer/group_(\d+)/", name)
     return int(found.group(2)) if found else None
-
-
-def _real(features: Features, output: HeadOutput) -> tf.Tensor:
-    """1 for examples, 0 for what only fills the batch, int32 [B]."""
-    real = features.get("is_real_example")
-    if real is None:
-        return tf.ones_like(output.per_example_loss, dtype=tf.int32)
-    return tf.cast(tf.reshape(real, [-1]), tf.int32)
-
-
-def _predictions(features: Features, output: HeadOutput) -> Dict[str, tf.Tensor]:
-    """What prediction gives for each example: the outputs, its loss, and which one it is."""
-    predictions = dict(output.outputs)
-    if output.per_example_loss is not None:
-        predictions["per_example_loss"] = output.per_example_loss
-    for name in ("is_real_example", "example_index"):
-        if name in features:
-            predictions[name] = tf.reshape(features[name], [-1])
-    return predictions
 
 
 def _mean_loss(
@@ -369,16 +376,9 @@ class TrainingLength(NamedTuple):
 
 
 def training_length(settings: FineTuningSettings, examples: int) -> TrainingLength:
-    """Returns the steps of training and of its warm-up.
+    """Returns the steps of training and of its warm-up; raises ValueError if there are none.
 
     num_train_epochs takes precedence over train_step, warmup_proportion over warmup_step.
-
-    Args:
-      settings: has some of these, and train_batch_size.
-      examples: of the training data.
-
-    Raises:
-      ValueError: the epochs make no whole step.
     """
     if not settings.num_train_epochs:
         steps = settings.train_step
@@ -413,7 +413,7 @@ def compiles(
     """
     if settings.use_tpu or not settings.use_xla:
         return False
-    if precision.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
+    if runtime.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
         return True
     size = config.num_hidden_layers * config.hidden_size
     batch, longest = settings.train_batch_size, settings.max_seq_length
@@ -428,21 +428,17 @@ def announce_compilation(
     settings: FineTuningSettings, config: Optional[modeling.AlbertConfig], length: TrainingLength
 ) -> None:
     """Logs what `compiles` says of a training."""
-    if settings.albert_hub_module_handle:
-        return  # a module is run as it is
+    if settings.albert_hub_module_handle or not settings.use_xla or settings.use_tpu:
+        return
     if compiles(settings, config, length):
-        lengths = 1
-        if settings.padding != "max":
-            lengths = -(-settings.max_seq_length // padded_batches.LENGTH_MULTIPLE)
         _LOGGER.info(
             "Element-wise parts are compiled (--use_xla): a step takes some seconds longer where a "
-            "batch is the first of its length, of which there may be %d.",
-            lengths,
+            "batch is the first of its length."
         )
-    elif settings.use_xla and not settings.use_tpu:
+    else:
         _LOGGER.info(
-            "Element-wise parts are not compiled: so short a training gains less than each length "
-            "of a batch takes to compile. --use_xla compiles them all the same."
+            "Element-wise parts are not compiled: so short a training gains less than that takes. "
+            "--use_xla compiles them all the same."
         )
 
 
@@ -453,29 +449,15 @@ def model_settings(
     *,
     init_checkpoint: Optional[str] = None,
 ) -> FineTuningModel:
-    """Returns what build_model_fn takes beside a head.
-
-    Args:
-      settings: of a fine-tuning script.
-      config: of the encoder; None with a hub module.
-      length: of training.
-      init_checkpoint: where the first weights are, if there is no other checkpoint.
-    """
-    return FineTuningModel(
+    """Returns what build_model_fn takes beside a head; `config` is None with a hub module."""
+    fields = dict(
+        of_flags(settings),
         config=config,
         init_checkpoint=init_checkpoint,
-        learning_rate=settings.learning_rate,
         num_train_steps=length.num_train_steps,
         num_warmup_steps=length.num_warmup_steps,
-        use_tpu=settings.use_tpu,
-        # On a TPU looking up rows is slower than a product.
-        use_one_hot_embeddings=settings.use_tpu,
         hub_module=settings.albert_hub_module_handle,
-        optimizer=settings.optimizer,
-        compute_dtype=precision.compute_dtype(settings.precision),
-        recompute=settings.recompute,
         use_xla=compiles(settings, config, length),
-        gradient_accumulation_steps=settings.gradient_accumulation_steps,
-        seed=settings.seed,
         layerwise_lr_decay=settings.layerwise_lr_decay,
     )
+    return FineTuningModel(**fields)

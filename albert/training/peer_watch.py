@@ -31,7 +31,7 @@ _LONGEST_LINE = 1 << 20
 
 
 class _Reminder:
-    """Says every minute whom this process waits for."""
+    """Logs every minute which workers this process waits for."""
 
     def __init__(self):
         self._due = time.monotonic() + _SECONDS_BETWEEN_REMINDERS
@@ -43,13 +43,7 @@ class _Reminder:
 
 
 class PeerWatch:
-    """Ends this process when one of its peers has gone; says which it waits for at the start.
-
-    with PeerWatch(
-        ["host2:2222"], is_over=lambda: step >= last_step, patience_seconds=60.0, leftovers=[]
-    ):
-        train()
-    """
+    """Context that ends this process when a peer has gone, and logs which it waits for."""
 
     def __init__(
         self,
@@ -63,7 +57,6 @@ class PeerWatch:
         """Takes what to watch.
 
         Args:
-          addresses: "host:port" of each peer.
           is_over: whether the last step is done, so that peers may leave.
           is_stopping: whether all are to end, and a peer that has gone is no fault.
           patience_seconds: how long a peer may be silent, as when the network is down for a while.
@@ -115,7 +108,7 @@ class PeerWatch:
         return lost
 
     def _end(self, lost: str) -> None:
-        """Nothing less ends a process whose main thread waits in TensorFlow."""
+        """Ends the process, whose main thread may wait in TensorFlow for ever."""
         is_stopping = self._is_stopping()
         reason = "has ended the training" if is_stopping else "has gone; there is no next step"
         print(
@@ -144,21 +137,14 @@ def _host_and_port(address: str) -> Tuple[str, int]:
 
 
 # ---------------------------------------------------------------------------------------------
-# The roll-call.
+# The roll-call: does each process begin at the same step?
 
 
 def roll_call(addresses: Sequence[str], index: int, number: int) -> List[int]:
-    """Returns what each process has to say, once all of them are there; waits for them.
+    """Returns the number of each process, once all of them are there; waits for them.
 
-    They meet at the address of the first one, whose server of TensorFlow must not have begun.
-
-    Args:
-      addresses: "host:port" of each process.
-      index: which of them this one is.
-      number: what this one has to say.
-
-    Raises:
-      ValueError: the first one's port is not free.
+    They meet at the address of the first one, whose server of TensorFlow must not have begun;
+    raises ValueError if its port is taken. `index` is which of the addresses is ours.
     """
     if index == 0:
         return _ask(addresses, number)
@@ -184,10 +170,10 @@ def _ask(addresses: Sequence[str], number: int) -> List[int]:
 
 
 def _next_caller(server: socket.socket) -> Tuple[Optional[socket.socket], Any]:
-    """Returns who has called and what it says; that is None where it is nothing of ours."""
+    """Returns a caller and its message; None where it is none of ours."""
     try:
         caller = server.accept()[0]
-    except OSError:  # nobody for a while
+    except OSError:  # a timeout
         return None, None
     caller.settimeout(_CALL_SECONDS)
     try:
@@ -208,7 +194,7 @@ def _answer(address: str, content: Dict[str, int]) -> List[int]:
 
 
 def _call(address: str, content: Dict[str, int]) -> Any:
-    """Returns what the first process says in the end; None if it is not there, or not waiting."""
+    """Returns the first process's answer; None if it is not there, or not waiting."""
     try:
         with socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS) as connection:
             connection.sendall(json.dumps(content).encode("ascii") + b"\n")
@@ -252,7 +238,7 @@ def _place_to_listen(host: str, port: int) -> Tuple[int, Tuple]:
 
 
 def _has_ipv6() -> bool:
-    """Whether this machine does: its kernel may not, whatever Python was built with."""
+    """Asks the kernel, which may have none whatever Python was built with."""
     try:
         with socket.socket(socket.AF_INET6) as probe:
             probe.bind(("::1", 0))
@@ -262,7 +248,7 @@ def _has_ipv6() -> bool:
 
 
 def _is_there(caller: socket.socket) -> bool:
-    """Tells a caller that this process is there; returns whether the caller is."""
+    """Sends a caller a sign of life; returns whether the caller is there."""
     try:
         caller.sendall(b" ")
         caller.settimeout(0.0)
@@ -276,7 +262,7 @@ def _is_there(caller: socket.socket) -> bool:
 
 
 def _read_json(connection: socket.socket) -> Any:
-    """Returns what a line says, None if that is nothing of ours."""
+    """Returns the content of a line, None if it is not JSON."""
     with connection.makefile("rb") as stream:
         line = stream.readline(_LONGEST_LINE)
     try:

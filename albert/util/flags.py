@@ -8,22 +8,18 @@ frozen dataclass below `Settings` with a field for each flag), a function `main(
     def cli():
         flags_lib.run(main, define_flags, usage=__doc__)
 
-`main` gets a frozen `Settings` object with one attribute for each flag. A program or a test that
-calls a script in its own process builds one by `parse(define_flags, ["--flag=value", ...])`.
+Programs and tests in the same process call `main(parse(define_flags, ["--flag=value", ...]))`.
 
 Programs written for google-research/albert import a script, set tf.flags.FLAGS or parse a command
-line, and call `main(None)` or `app.run(script.main)`. For them a script of that project says
-
-    @flags_lib.reads_flags(define_flags)
-    def main(settings):
-
-Its flags are then defined on FLAGS when it is imported. Any two scripts, and a program's own flags,
-go together: a name that is there already is left as it is, and a program may define it anew later.
-What was set on FLAGS is heard by every `main`. What was not is the script's own default, whatever
-default FLAGS shows for that name. A value is checked when `main` runs, and not before.
+line, and call `main(None)` or `app.run(script.main)`. A script of that project decorates its main
+by `@flags_lib.reads_flags(define_flags)`, which defines its flags on FLAGS when it is imported. Any
+two scripts, and a program's own flags, go together: a name that is there already stays as it is,
+and a program may define it anew later. Every `main` reads the values that were set on FLAGS; where
+none was set it takes the script's own default, whatever FLAGS shows. Values are checked when `main`
+runs.
 
 Library modules report through `logging.getLogger(__name__)`; `run` shows the lines of this package
-from the level INFO on, and keeps TensorFlow's own notices back unless `--verbosity` asks for them.
+from the level INFO on, and TensorFlow's own notices only with `--verbosity=1`.
 """
 
 import copy
@@ -54,10 +50,6 @@ from tqdm import tqdm
 
 from albert.util import stop_signals
 
-_HELP_FLAGS = frozenset(
-    dashes + name for dashes in ("-", "--") for name in ("help", "helpshort", "helpfull", "helpxml")
-) | {"-?"}
-
 # What a user's mistake looks like by the time it reaches a script.
 USER_ERRORS = (ValueError, OSError, ArithmeticError, tf.errors.OpError)
 
@@ -68,29 +60,23 @@ DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
 
 
 class Settings:
-    """The values of a script's flags: one attribute for each flag, and not to be changed.
+    """The values of a script's flags: one attribute for each flag, frozen.
 
     Attributes:
-      given: names of those that somebody chose; the others are defaults.
+      given: names of the flags that were set; the others have their defaults.
     """
 
-    given: FrozenSet[str]
+    given: FrozenSet[str] = frozenset()
 
-    if TYPE_CHECKING:  # what the flags of a script are is not known before it runs
+    if TYPE_CHECKING:  # the flags of a script are not known before it runs
 
         def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, **values: Any):
-        clash = sorted(set(values) & {"given", "replace", "to_dict"})
-        if clash:
-            raise ValueError(f"{clash} cannot be names of flags: Settings has others so named.")
-        self.__dict__.update(values, given=frozenset())
+        self.__dict__.update(values)
 
     def __setattr__(self, name: str, value: Any):
         raise AttributeError(f"Settings are frozen; use settings.replace({name}=...).")
-
-    def __delattr__(self, name: str):
-        raise AttributeError(f"Settings are frozen; {name!r} cannot be removed.")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Settings) and self.to_dict() == other.to_dict()
@@ -101,16 +87,10 @@ class Settings:
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns the values by name, as a new dict."""
-        values = dict(self.__dict__)
-        del values["given"]
-        return values
+        return {name: value for name, value in self.__dict__.items() if name != "given"}
 
     def replace(self, **changes: Any) -> "Settings":
-        """Returns a copy with some values changed.
-
-        Raises:
-          AttributeError: a name that is no flag of these settings.
-        """
+        """Returns a copy with some values changed; AttributeError for a name that is no flag."""
         values = self.to_dict()
         unknown = sorted(set(changes) - set(values))
         if unknown:
@@ -134,8 +114,6 @@ DefineFlags = Callable[[flags.FlagValues], Optional[Type[Settings]]]
 class _PathParser(flags.ArgumentParser):
     """Expands "~" in a path, or in each of several paths with commas between them."""
 
-    syntactic_help = "a path, relative, absolute, or gs://"
-
     def parse(self, argument: str) -> str:
         paths = os.fspath(argument).split(",")
         return ",".join(os.path.expanduser(part.strip()) for part in paths)
@@ -147,23 +125,10 @@ def boolean(flag_values: flags.FlagValues, name: str, default: Optional[bool], *
 
 
 def integer(
-    flag_values: flags.FlagValues,
-    name: str,
-    default: Optional[int],
-    *,
-    help: str,
-    lower_bound: Optional[int] = None,
-    upper_bound: Optional[int] = None,
+    flag_values: flags.FlagValues, name: str, default: Optional[int], *, help: str, **bounds: Any
 ):
-    """Defines a flag for a whole number between the bounds, both included."""
-    flags.DEFINE_integer(
-        name,
-        default,
-        help,
-        lower_bound=lower_bound,
-        upper_bound=upper_bound,
-        flag_values=flag_values,
-    )
+    """Defines a flag for a whole number from `lower_bound` to `upper_bound`, where given."""
+    flags.DEFINE_integer(name, default, help, flag_values=flag_values, **bounds)
 
 
 def floating(
@@ -172,19 +137,11 @@ def floating(
     default: Optional[float],
     *,
     help: str,
-    lower_bound: Optional[float] = None,
-    upper_bound: Optional[float] = None,
+    **bounds: Any,
 ):
-    """Defines a flag for a number between the bounds, both included."""
-    flags.DEFINE_float(
-        name,
-        default,
-        help,
-        lower_bound=lower_bound,
-        upper_bound=upper_bound,
-        flag_values=flag_values,
-    )
-    if lower_bound is not None or upper_bound is not None:  # NaN lies between any bounds
+    """Defines a flag for a number from `lower_bound` to `upper_bound`, where given."""
+    flags.DEFINE_float(name, default, help, flag_values=flag_values, **bounds)
+    if bounds:  # NaN lies between any bounds
         flags.register_validator(
             name,
             lambda value: value is None or math.isfinite(value),
@@ -225,131 +182,158 @@ def path(
 
 
 def require(flag_values: flags.FlagValues, *names: str):
-    """Makes each of the flags `names` one that must be given, and not empty."""
+    """Makes each of the flags `names` one that must be given, and not empty; help says so."""
     for name in names:
         flags.register_validator(name, bool, f"--{name} must be given.", flag_values=flag_values)
+        flag_values[name].help = f"(required) {flag_values[name].help}"
 
 
 # ---------------------------------------------------------------------------------------------
 # Flags that several scripts share. A script names those it has, by giving their defaults.
 
-_Table = Dict[str, Tuple[Callable[..., None], Dict[str, Any]]]
-
-_TRAINING_FLAGS: _Table = {
-    "do_train": (boolean, {"help": "Train."}),
-    "do_eval": (boolean, {"help": "Evaluate every checkpoint in --output_dir."}),
-    "do_predict": (boolean, {"help": "Predict with the best checkpoint."}),
+_POSITIVE, _NOT_NEGATIVE, _SHARE = (
+    {"lower_bound": 1},
+    {"lower_bound": 0},
+    {"lower_bound": 0.0, "upper_bound": 1.0},
+)
+# Name -> kind, help, and what else defines it.
+_SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
+    "do_train": (boolean, "Train.", {}),
+    "do_eval": (boolean, "Evaluate every checkpoint in --output_dir.", {}),
+    "do_predict": (boolean, "Predict with the best checkpoint.", {}),
     "max_seq_length": (
         integer,
-        {
-            "lower_bound": 4,
-            "help": "Length of an input in pieces, the separators included. Longer input is cut, "
-            "shorter input is padded. Records must have been made with the same length.",
-        },
+        "Tokens of an input, special tokens included. Longer input is cut, shorter input is "
+        "padded. Records must have been made with this length.",
+        {"lower_bound": 4},
     ),
     "train_batch_size": (
         integer,
-        {
-            "lower_bound": 1,
-            "help": "Examples in one update, over all devices, hosts and micro-batches.",
-        },
+        "Examples in one update, over all devices, hosts and micro-batches.",
+        _POSITIVE,
     ),
-    "eval_batch_size": (
-        integer,
-        {"lower_bound": 1, "help": "Examples in a batch of evaluation."},
-    ),
-    "predict_batch_size": (
-        integer,
-        {"lower_bound": 1, "help": "Examples in a batch of prediction."},
-    ),
-    "optimizer": (choice, {"choices": OPTIMIZERS, "help": "The optimiser."}),
-    "learning_rate": (
-        floating,
-        {"lower_bound": 0.0, "help": "The learning rate at the end of warm-up."},
-    ),
-    "save_checkpoints_steps": (
-        integer,
-        {"lower_bound": 1, "help": "Steps between checkpoints."},
-    ),
+    "eval_batch_size": (integer, "Examples in a batch of evaluation.", _POSITIVE),
+    "predict_batch_size": (integer, "Examples in a batch of prediction.", _POSITIVE),
+    "optimizer": (choice, "The optimiser.", {"choices": OPTIMIZERS}),
+    "learning_rate": (floating, "The learning rate at the end of warm-up.", _NOT_NEGATIVE),
+    "save_checkpoints_steps": (integer, "Steps between checkpoints.", _POSITIVE),
     "save_checkpoints_minutes": (
         floating,
-        {
-            "lower_bound": 0.0,
-            "help": "Minutes after which a checkpoint is written beside those of "
-            "--save_checkpoints_steps; 0 is off.",
-        },
+        "Minutes between further checkpoints, beside those of --save_checkpoints_steps; 0 is off.",
+        _NOT_NEGATIVE,
     ),
     "keep_checkpoint_max": (
         integer,
-        {"lower_bound": 0, "help": "Newest checkpoints to keep; 0 keeps all."},
+        "Newest checkpoints to keep beside the best one; 0 keeps all. Fine-tuning keeps all "
+        "until --do_eval has evaluated them.",
+        _NOT_NEGATIVE,
     ),
     "wait_for_checkpoints_minutes": (
         floating,
-        {
-            "lower_bound": 0.0,
-            "help": "With --do_eval while another process trains into the same --output_dir: how "
-            "long to wait for each next checkpoint. 0 evaluates those there are, and ends.",
-        },
+        "With --do_eval while another process trains into the same --output_dir: how long to "
+        "wait for each next checkpoint. 0 evaluates those there are, and ends.",
+        _NOT_NEGATIVE,
     ),
-}
-
-_FINE_TUNING_FLAGS: _Table = {
-    "train_step": (integer, {"lower_bound": 1, "help": "Updates to make in all."}),
-    "warmup_step": (integer, {"lower_bound": 0, "help": "Updates of the warm-up."}),
+    "train_step": (integer, "Updates to make in all.", _POSITIVE),
+    "warmup_step": (integer, "Updates of the warm-up.", _NOT_NEGATIVE),
     "num_train_epochs": (
         floating,
-        {
-            "lower_bound": 0.0,
-            "help": "Passes over the training data; where it is above 0, in place of the number "
-            "of updates.",
-        },
+        "Passes over the training data; above 0 it replaces the number of updates.",
+        _NOT_NEGATIVE,
     ),
     "warmup_proportion": (
         floating,
-        {
-            "lower_bound": 0.0,
-            "upper_bound": 1.0,
-            "help": "Share of the updates that are warm-up, in place of the number.",
-        },
+        "Share of the updates that are warm-up, in place of the number.",
+        _SHARE,
     ),
     "layerwise_lr_decay": (
         floating,
-        {
-            "lower_bound": 0.0,
-            "upper_bound": 1.0,
-            "help": "Factor of the learning rate from each group of layers to the one below; the "
-            "head has the full rate. 1 is off.",
-        },
+        "Factor of the learning rate from each group of layers to the one below; the head has "
+        "the full rate. 1 is off.",
+        _SHARE,
     ),
     "padding": (
         choice,
-        {
-            "choices": PADDINGS,
-            "help": "longest: each batch as long as its longest input, with the same results as "
-            "max (in training only without dropout in the encoder, whose masks depend on the "
-            "shape); bucket: also, inputs of like length share a batch; max: all as long as "
-            "--max_seq_length. By default longest, on a TPU max.",
-        },
+        "longest: each batch as long as its longest input, with the same results as max (in "
+        "training only without dropout in the encoder, whose masks depend on the shape); bucket: "
+        "also, inputs of like length share a batch; max: all as long as --max_seq_length. By "
+        "default longest, on a TPU max.",
+        {"choices": PADDINGS},
     ),
-    "keep_checkpoint_max": (
+    "cached_dir": (path, "Folder for the features of the data; --output_dir by default.", {}),
+    "checkpoint": (path, "Checkpoint to evaluate or predict with: a path prefix or a folder.", {}),
+    "precision": (
+        choice,
+        "Type of the products and activations. Weights, optimiser state, statistics of "
+        "LayerNorm and losses are float32 in any case.",
+        {"choices": PRECISIONS},
+    ),
+    "recompute": (
+        boolean,
+        "Compute a layer's activations again in the backward pass: less memory.",
+        {},
+    ),
+    "use_xla": (
+        boolean,
+        "Compile element-wise parts by XLA. Without effect on a TPU, which compiles all. By "
+        "default fine-tuning on TensorFlow 1.15 does not where compiling takes longer than it "
+        "saves.",
+        {},
+    ),
+    "gradient_accumulation_steps": (
         integer,
-        {
-            "lower_bound": 0,
-            "help": "Newest checkpoints to keep beside the best one; 0 keeps all. Training keeps "
-            "all, for evaluation needs them: the rest goes after --do_train with --do_eval.",
-        },
+        "Split the batch of one update into this many, one after another: less memory.",
+        _POSITIVE,
     ),
-    "cached_dir": (
-        path,
-        {"help": "Folder for the features of the data; --output_dir by default."},
+    "distribution_strategy": (
+        choice,
+        "none: train on one device, or on a TPU; mirrored: on the GPUs of this host; "
+        "multi_worker: on those of several hosts, a process on each, which TF_CONFIG names. "
+        "--train_batch_size is that of all together. Evaluation and prediction run on one device "
+        "of the first host.",
+        {"choices": DISTRIBUTION_STRATEGIES},
     ),
-    "checkpoint": (
-        path,
-        {"help": "Evaluate or predict with this one: a checkpoint's path prefix or a folder."},
+    "num_devices": (
+        integer,
+        "Devices that --distribution_strategy=mirrored uses; by default all GPUs. On a CPU: "
+        "the number of logical devices.",
+        _POSITIVE,
     ),
+    "worker_patience_seconds": (
+        floating,
+        "With --distribution_strategy=multi_worker: how long a worker may be out of reach "
+        "before the others end; by default 60.",
+        _POSITIVE,
+    ),
+    "seed": (
+        integer,
+        "First weights, order and dropout depend on this number and the step alone.",
+        {"lower_bound": 0, "upper_bound": 2**31 - 1},
+    ),
+    "log_steps": (integer, "Steps between two lines of the log.", _POSITIVE),
 }
 
-_FINE_TUNING_DEFAULTS = {
+_UPDATE_DEFAULTS = {"precision": "float32", "recompute": False, "gradient_accumulation_steps": 1}
+_RUNTIME_DEFAULTS = {
+    **_UPDATE_DEFAULTS,
+    "use_xla": True,
+    "distribution_strategy": "none",
+    "num_devices": None,
+    "worker_patience_seconds": None,
+    "seed": 12345,
+    "log_steps": 100,
+}
+_TASK_DEFAULTS = {
+    "do_train": False,
+    "do_predict": False,
+    "max_seq_length": 512,
+    "train_batch_size": 32,
+    "predict_batch_size": 8,
+    "optimizer": "adamw",
+    "learning_rate": 5e-5,
+    "save_checkpoints_steps": 1000,
+    "save_checkpoints_minutes": 0.0,
+    "wait_for_checkpoints_minutes": 0.0,
     "num_train_epochs": None,
     "warmup_proportion": None,
     "layerwise_lr_decay": 1.0,
@@ -358,110 +342,22 @@ _FINE_TUNING_DEFAULTS = {
     "checkpoint": None,
 }
 
-_RUNTIME_FLAGS: _Table = {
-    "precision": (
-        choice,
-        {
-            "choices": PRECISIONS,
-            "help": "Type of the products and activations. Weights, optimiser state, statistics of "
-            "LayerNorm and losses are float32 in any case.",
-        },
-    ),
-    "recompute": (
-        boolean,
-        {"help": "Compute a layer's activations again in the backward pass: less memory."},
-    ),
-    "use_xla": (
-        boolean,
-        {
-            "help": "Compile element-wise parts by XLA. Without effect on a TPU, where all is. By "
-            "default fine-tuning on TensorFlow 1.15 leaves it where it would take longer than it "
-            "saves.",
-        },
-    ),
-    "gradient_accumulation_steps": (
-        integer,
-        {
-            "lower_bound": 1,
-            "help": "Split the batch of one update into this many, one after another: less memory.",
-        },
-    ),
-    "distribution_strategy": (
-        choice,
-        {
-            "choices": DISTRIBUTION_STRATEGIES,
-            "help": "none: train on one device, or on a TPU; mirrored: on the GPUs of this host; "
-            "multi_worker: on those of several hosts, a process on each, which TF_CONFIG names. "
-            "--train_batch_size is that of all together. Evaluation and prediction run on one "
-            "device of the first host.",
-        },
-    ),
-    "num_devices": (
-        integer,
-        {
-            "lower_bound": 1,
-            "help": "Devices that --distribution_strategy=mirrored uses; by default all GPUs. "
-            "Without a GPU, so many parts of the CPU, to try it.",
-        },
-    ),
-    "worker_patience_seconds": (
-        floating,
-        {
-            "lower_bound": 1.0,
-            "help": "With --distribution_strategy=multi_worker: how long a worker may be out of "
-            "reach before the others end; by default 60.",
-        },
-    ),
-    "seed": (
-        integer,
-        {
-            "lower_bound": 0,
-            "upper_bound": 2**31 - 1,
-            "help": "First weights, order and dropout depend on this number and the step alone.",
-        },
-    ),
-    "log_steps": (
-        integer,
-        {"lower_bound": 1, "help": "Steps between two lines of the log."},
-    ),
-}
 
-_RUNTIME_DEFAULTS = {
-    "precision": "float32",
-    "recompute": False,
-    "use_xla": True,
-    "gradient_accumulation_steps": 1,
-    "distribution_strategy": "none",
-    "num_devices": None,
-    "worker_patience_seconds": None,
-    "seed": 12345,
-    "log_steps": 100,
-}
-
-
-def _define(
-    table: _Table,
-    flag_values: flags.FlagValues,
-    defaults: Dict[str, Any],
-):
-    """Defines the flags of `table` for which there is a default."""
-    unknown = sorted(set(defaults) - set(table))
+def _define(flag_values: flags.FlagValues, defaults: Dict[str, Any]):
+    """Defines the shared flags for which there is a default."""
+    unknown = sorted(set(defaults) - set(_SHARED))
     if unknown:
-        raise ValueError(f"No shared flags of these names: {unknown}. There are {sorted(table)}.")
+        raise ValueError(f"No shared flags of these names: {unknown}. There are {sorted(_SHARED)}.")
     for name, default in defaults.items():
-        define, keywords = table[name]
-        define(flag_values, name, default, **keywords)
+        define, text, options = _SHARED[name]
+        define(flag_values, name, default, help=text, **options)
 
 
 def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool = True):
-    """Defines albert_dir, albert_config_file, init_checkpoint and perhaps albert_hub_module_handle.
+    """Defines the flags that name a model.
 
-    A script hands its settings to pretrained.released.completed, which fills in what the
-    folder has.
-
-    Args:
-      flag_values: where to define them.
-      config_required: False where a hub module may take the configuration's place.
+    With `config_required` the configuration must be given by one of them; without, there is also
+    albert_hub_module_handle. `pretrained.released.completed` fills in what the named folder has.
     """
     path(
         flag_values,
@@ -483,13 +379,16 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
         "as a released archive's. Without it the first weights are random.",
     )
     if config_required:
+        names = ["albert_config_file", "albert_dir", "init_checkpoint"]
         flags.register_multi_flags_validator(
-            ["albert_config_file", "albert_dir", "init_checkpoint"],
+            names,
             lambda values: any(values.values()),
             "--albert_config_file must be given, or --albert_dir, or --init_checkpoint with "
             "albert_config.json beside it.",
             flag_values=flag_values,
         )
+        for name in names:
+            flag_values[name].help = f"(one of three required) {flag_values[name].help}"
     else:
         path(
             flag_values,
@@ -500,22 +399,13 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
 
 
 def define_tokenizer_flags(
-    flag_values: flags.FlagValues,
-    *,
-    do_lower_case: bool = True,
-    required: Sequence[str] = (),
+    flag_values: flags.FlagValues, *, do_lower_case: bool = True, required: Sequence[str] = ()
 ):
-    """Defines vocab_file, spm_model_file and do_lower_case.
-
-    Args:
-      flag_values: where to define them.
-      do_lower_case: the default of that flag.
-      required: which of the two files must be given.
-    """
+    """Defines vocab_file, spm_model_file and do_lower_case; `required`: which must be given."""
     path(
         flag_values,
         "vocab_file",
-        help="Vocabulary, one piece a line. Without --spm_model_file text is cut by WordPiece.",
+        help="Vocabulary, one token a line. Without --spm_model_file text is cut by WordPiece.",
     )
     path(flag_values, "spm_model_file", help="SentencePiece model to cut the text with.")
     boolean(
@@ -529,11 +419,7 @@ def define_tokenizer_flags(
 
 
 def define_training_flags(flag_values: flags.FlagValues, **defaults: Any):
-    """Defines output_dir (required) and those training flags for which a default is given.
-
-    Args:
-      flag_values: where to define them.
-      **defaults: default by name; the names are the keys of the table above.
+    """Defines output_dir (required) and those shared flags for which a default is given.
 
     Raises:
       ValueError: a name that is no shared flag.
@@ -544,114 +430,106 @@ def define_training_flags(flag_values: flags.FlagValues, **defaults: Any):
         help="Folder for checkpoints, logs and results. Training goes on from what is in it.",
         required=True,
     )
-    _define(_TRAINING_FLAGS, flag_values, defaults)
-
-
-def define_fine_tuning_flags(flag_values: flags.FlagValues, **defaults: Any):
-    """Defines the flags of every fine-tuning script, and those others a default is given for.
-
-    Args:
-      flag_values: where to define them.
-      **defaults: default by name; the names are the keys of the table above.
-
-    Raises:
-      ValueError: a name that is no such flag.
-    """
-    values = dict(_FINE_TUNING_DEFAULTS)
-    values.update(defaults)
-    _define(_FINE_TUNING_FLAGS, flag_values, values)
-
-
-_TASK_DEFAULTS = {
-    "do_train": False,
-    "do_predict": False,
-    "max_seq_length": 512,
-    "train_batch_size": 32,
-    "predict_batch_size": 8,
-    "optimizer": "adamw",
-    "learning_rate": 5e-5,
-    "save_checkpoints_steps": 1000,
-    "save_checkpoints_minutes": 0.0,
-    "wait_for_checkpoints_minutes": 0.0,
-}
+    _define(flag_values, defaults)
 
 
 def define_task_flags(flag_values: flags.FlagValues, **defaults: Any):
-    """Defines all that fine-tuning scripts share: the groups above, and those of TPU and runtime.
-
-    Args:
-      flag_values: where to define them.
-      **defaults: those that differ, and of further training and fine-tuning flags.
+    """Defines all that fine-tuning scripts share; `defaults`: those that differ, and further ones.
 
     Raises:
-      ValueError: a name that is no such flag.
+      ValueError: a name that is no shared flag.
     """
-    values = dict(_TASK_DEFAULTS, **defaults)
-    own = [name for name in values if name in _FINE_TUNING_FLAGS]
-    of_fine_tuning = {name: values.pop(name) for name in own}
     define_model_flags(flag_values, config_required=False)
     define_tokenizer_flags(flag_values)
-    define_training_flags(flag_values, **values)
-    define_fine_tuning_flags(flag_values, **of_fine_tuning)
+    define_training_flags(flag_values, **{**_TASK_DEFAULTS, **defaults})
     define_tpu_flags(flag_values)
     define_runtime_flags(flag_values)
 
 
-def define_tpu_flags(flag_values: flags.FlagValues, *, iterations_per_loop: int = 1000):
+def define_tpu_flags(flag_values: flags.FlagValues):
     """Defines use_tpu, the flags that say which TPU, and iterations_per_loop."""
     boolean(flag_values, "use_tpu", False, help="Train on a TPU; else on the CPU or a GPU.")
-    string(flag_values, "tpu_name", None, help="Name or grpc:// address of the Cloud TPU.")
-    string(
-        flag_values,
-        "tpu_zone",
-        None,
-        help="Zone of the Cloud TPU, if not this machine's.",
-    )
-    string(
-        flag_values,
-        "gcp_project",
-        None,
-        help="Project of the TPU, if not this machine's.",
-    )
-    string(flag_values, "master", None, help="Address of the TensorFlow master, if any.")
-    integer(
-        flag_values,
-        "num_tpu_cores",
-        8,
-        lower_bound=1,
-        help="Cores of the TPU; only with a TPU.",
-    )
-    integer(
-        flag_values,
-        "iterations_per_loop",
-        iterations_per_loop,
-        lower_bound=1,
-        help="Updates a TPU makes for each call from the host; at most --save_checkpoints_steps.",
-    )
+    for name, text in (
+        ("tpu_name", "Name or grpc:// address of the Cloud TPU."),
+        ("tpu_zone", "Zone of the Cloud TPU, if not this machine's."),
+        ("gcp_project", "Project of the TPU, if not this machine's."),
+        ("master", "Address of the TensorFlow master, if any."),
+    ):
+        string(flag_values, name, None, help=text)
+    for name, default, text in (
+        ("num_tpu_cores", 8, "Cores of the TPU; only with a TPU."),
+        (
+            "iterations_per_loop",
+            1000,
+            "Updates a TPU makes for each call from the host; at most --save_checkpoints_steps.",
+        ),
+    ):
+        integer(flag_values, name, default, lower_bound=1, help=text)
 
 
 def define_runtime_flags(flag_values: flags.FlagValues, **defaults: Any):
     """Defines precision, recompute, use_xla, how batches are split, seed and log_steps.
 
-    Args:
-      flag_values: where to define them.
-      **defaults: defaults that differ from the usual ones.
-
     Raises:
-      ValueError: a name that is no runtime flag.
+      ValueError: a name that is no shared flag.
     """
-    values = dict(_RUNTIME_DEFAULTS)
-    values.update(defaults)
-    _define(_RUNTIME_FLAGS, flag_values, values)
+    _define(flag_values, {**_RUNTIME_DEFAULTS, **defaults})
 
 
 def define_update_flags(flag_values: flags.FlagValues):
-    """Defines the runtime flags that decide the memory of an update.
+    """Defines the runtime flags that decide the memory of an update."""
+    _define(flag_values, _UPDATE_DEFAULTS)
 
-    These are precision, recompute and gradient_accumulation_steps.
-    """
-    names = ("precision", "recompute", "gradient_accumulation_steps")
-    _define(_RUNTIME_FLAGS, flag_values, {name: _RUNTIME_DEFAULTS[name] for name in names})
+
+# ---------------------------------------------------------------------------------------------
+# Help.
+
+_OWN = "This script"  # what no other group has
+_GROUPS = {
+    "What to do": "direction do_train do_eval do_predict list dry_run",
+    _OWN: "",
+    "Data": "task_name data_dir input_dir input_file input_file_mode text_field columns text "
+    "text_a text_b eval_file train_file dev_file test_file predict_file task_file text_a_column "
+    "text_b_column label_column guid_column header labels max_seq_length max_query_length "
+    "max_qa_length doc_stride padding cached_dir train_feature_file predict_feature_file "
+    "predict_feature_left_file",
+    "Model": "name model_dir albert_directory albert_dir albert_config_file init_checkpoint "
+    "albert_hub_module_handle checkpoint checkpoint_name config_name spm_model_name "
+    "spm_vocab_name vocab_file spm_model_file do_lower_case",
+    "Output": "output_dir output_file output_format export_dir export_path model_prefix overwrite",
+    "Training": "train_batch_size train_step num_train_steps num_train_epochs warmup_step "
+    "num_warmup_steps start_warmup_step warmup_proportion optimizer learning_rate poly_power "
+    "layerwise_lr_decay dropout_prob seed",
+    "Evaluation and prediction": "eval_batch_size predict_batch_size max_eval_steps eval_untrained "
+    "metric metrics wait_for_checkpoints_minutes",
+    "Checkpoints": "save_checkpoints_steps save_checkpoints_minutes keep_checkpoint_max "
+    "num_keep_checkpoint",
+    "Memory and speed": "precision recompute use_xla gradient_accumulation_steps num_processes",
+    "Distribution": "distribution_strategy num_devices worker_patience_seconds master",
+    "TPU": "use_tpu tpu_name tpu_zone gcp_project num_tpu_cores iterations_per_loop",
+    "Log": "log_steps verbosity",
+}
+
+
+def help_text(flag_values: flags.FlagValues, names: Sequence[str]) -> str:
+    """Returns what --help shows of the flags `names`, by group."""
+    groups = {
+        group: [name for name in text.split() if name in names] for group, text in _GROUPS.items()
+    }
+    grouped = {name for members in groups.values() for name in members}
+    groups[_OWN] = [name for name in names if name not in grouped]
+    lines = []
+    for group, members in groups.items():
+        if members:
+            lines.append(f"\n{group}:")
+        for name in members:
+            flag = flag_values[name]
+            start = f"--[no]{name}" if flag.boolean else f"--{name}"
+            default = "" if flag.default is None else f"default: {flag.default_as_str}"
+            notes = "; ".join(filter(None, [flag.parser.syntactic_help, default]))
+            text = f"{start}: {flag.help} ({notes})" if notes else f"{start}: {flag.help}"
+            lines.append(flags.text_wrap(text, indent="      ", firstline_indent="  "))
+    return "\n".join(lines)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -677,10 +555,7 @@ def _refuse_arguments(arguments: Sequence[str]):
 
 
 def parse(
-    define_flags: DefineFlags,
-    argv: Sequence[str],
-    *,
-    others: Optional[str] = None,
+    define_flags: DefineFlags, argv: Sequence[str], *, others: Optional[str] = None
 ) -> Settings:
     """Returns the settings for the arguments `argv`, without touching the process's own flags.
 
@@ -726,26 +601,15 @@ class _Declared(NamedTuple):
 _DECLARED: Dict[str, _Declared] = {}
 
 
-class _OwnFlags(NamedTuple):
-    """A script's flags, and the class of its settings, if it has one."""
-
-    values: flags.FlagValues
-    kind: Optional[Type[Settings]]
-
-
-def _own_flags(define_flags: DefineFlags) -> _OwnFlags:
-    flag_values = flags.FlagValues()
-    return _OwnFlags(flag_values, define_flags(flag_values))
-
-
 def _declare(define_flags: DefineFlags, module_name: str):
     """Defines on FLAGS those of a script's flags that are not there."""
-    own = _own_flags(define_flags).values
+    own = flags.FlagValues()
+    define_flags(own)
     for name in own:
         if name not in flags.FLAGS:
             flag = own[name]
             flag.allow_override = True  # by a program's own flag of that name
-            flag.validators = []  # another script's required flags are none of a program's concern
+            flag.validators = []  # another script's required flags are not required of a program
             flags.DEFINE_flag(flag, flags.FLAGS, module_name)
             _DECLARED[name] = _Declared(flag, flag.default)
 
@@ -759,7 +623,7 @@ def _withdraw_declared():
 
 
 def _is_set(name: str) -> bool:
-    """Whether somebody chose a value for a flag on FLAGS."""
+    """Whether a flag on FLAGS has a value other than a script's default."""
     if name not in flags.FLAGS:
         return False
     flag, declared = flags.FLAGS[name], _DECLARED.get(name)
@@ -768,7 +632,7 @@ def _is_set(name: str) -> bool:
     return flag.value is not None  # a program's own flag
 
 
-def _heard(own: flags.Flag) -> Any:
+def _value_on_flags(own: flags.Flag) -> Any:
     """The value that FLAGS has for a script's flag."""
     value = flags.FLAGS[own.name].value
     if value is None:
@@ -780,7 +644,7 @@ def _heard(own: flags.Flag) -> Any:
 
 
 def _read_command_line():
-    """Reads the process's arguments if nobody has, as tf.flags does.
+    """Reads the process's arguments, if that was not done yet, as tf.flags does.
 
     A program that has arguments of another kind (pytest, argparse) reads them itself.
     """
@@ -805,11 +669,12 @@ def process_settings(define_flags: DefineFlags, *, whole: bool = True) -> Settin
       ValueError: a value that the flag does not take, or a required flag that was not given.
     """
     _read_command_line()
-    own, kind = _own_flags(define_flags)
+    own = flags.FlagValues()
+    kind = define_flags(own)
     for name in filter(_is_set, own):
-        own[name].value = _heard(own[name])
+        own[name].value = _value_on_flags(own[name])
         declared, flag = _DECLARED.get(name), flags.FLAGS[name]
-        # A default of the program's own flag is nobody's choice.
+        # A default of the program's own flag was not chosen by the user.
         own[name].using_default_value = flag.using_default_value and not (
             declared and declared.flag is flag
         )
@@ -826,9 +691,6 @@ def reads_flags(define_flags: DefineFlags) -> Callable:
 
     `main(None)` and `main(argv)`, as app.run calls it, read the process's FLAGS, on which the
     script's flags are defined from here on; anything else is the settings. Mistakes are raised.
-
-    Args:
-      define_flags: the script's function of that name.
     """
 
     def decorate(main: Callable[[Settings], Any]) -> Callable:
@@ -864,7 +726,7 @@ class _BarFriendlyHandler(logging.Handler):
 
 
 class _LineFormatter(logging.Formatter):
-    """The time and the message; the level only where it is more than a notice."""
+    """The time and the message; the level only from warnings on."""
 
     def __init__(self):
         super().__init__("%(asctime)s %(message)s", "%H:%M:%S")
@@ -884,11 +746,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 
 def configure_logging(verbosity: int):
-    """Shows this package's log lines on standard error, and TensorFlow's own as asked for.
-
-    Args:
-      verbosity: absl's --verbosity. Below 1 TensorFlow shows errors only, from 1 on everything.
-    """
+    """Shows this package's log lines on standard error, and TensorFlow's own from verbosity 1."""
     _show_log(verbosity)
     tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
     logging.getLogger("tensorflow").addFilter(_is_news)
@@ -908,11 +766,7 @@ def _show_log(verbosity: int):
 def _message(error: BaseException) -> str:
     """An error's own words: without the graph node and stack TensorFlow adds to its errors."""
     text = error.message if isinstance(error, tf.errors.OpError) else str(error)
-    for noise in (
-        "\n\t [[",
-        "\n\nOriginal stack trace",
-        "\n\nErrors may have originated",
-    ):
+    for noise in ("\n\t [[", "\n\nOriginal stack trace", "\n\nErrors may have originated"):
         text = text.split(noise)[0]
     return text.strip() or type(error).__name__
 
@@ -929,15 +783,6 @@ def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verb
             traceback.print_exc()
         print(f"ERROR: {_message(error)}", file=sys.stderr)
         return 1
-
-
-def _known_flags(arguments: List[str]) -> List[str]:
-    """Reads the process's flags and returns the other arguments, where those are not mistakes."""
-    try:
-        return flags.FLAGS(arguments, known_only=True)
-    except flags.Error as error:
-        print(f"FATAL Flags parsing error: {error}", file=sys.stderr)
-        sys.exit(1)
 
 
 def run(
@@ -959,18 +804,26 @@ def run(
       usage: what --help prints above the flags.
       positional: the flag that an argument without a name stands for, if there is one.
       others: the name under which the settings hold, as a tuple, the arguments that are not flags
-        of the script; `main` passes them on to what knows them. Without it they are refused.
+        of the script; `main` passes them on. Without it they are refused.
     """
     _withdraw_declared()
     before = set(flags.FLAGS)
     kind = define_flags(flags.FLAGS)
     names = [name for name in flags.FLAGS if name not in before]
-    for name in names + ["verbosity"]:
-        # --help lists the flags that belong to the program that was started.
-        flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
-    sys.modules["__main__"].__doc__ = usage
+    asked = {argument.lstrip("-") for argument in sys.argv[1:] if argument.startswith("-")}
+    if asked & {"?", "help", "helpshort", "helpfull"}:
+        text = help_text(flags.FLAGS, [*names, "verbosity"])
+        print(usage, flags.FLAGS.get_help() if "helpfull" in asked else text, sep="\n")
+        sys.exit(0)
     # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
     flags.FLAGS.set_gnu_getopt(positional is not None or others is not None)
+
+    def read(arguments: List[str]) -> List[str]:
+        try:
+            return flags.FLAGS(arguments, known_only=others is not None)
+        except flags.Error as error:
+            print(f"FATAL Flags parsing error: {error}\n--help shows the flags.", file=sys.stderr)
+            sys.exit(1)
 
     def start(argv: List[str]) -> int:
         verbosity = flags.FLAGS.verbosity
@@ -988,10 +841,4 @@ def run(
         with stop_signals.handled():
             return _guarded(checked, _settings(flags.FLAGS, names, kind), verbosity)
 
-    try:
-        app.run(start, flags_parser=_known_flags if others else app.parse_flags_with_usage)
-    except SystemExit:
-        # absl ends --help with 1, as if it were a mistake.
-        if _HELP_FLAGS.isdisjoint(sys.argv[1:]):
-            raise
-        sys.exit(0)
+    app.run(start, flags_parser=read)

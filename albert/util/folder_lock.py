@@ -5,11 +5,10 @@
     with folder_lock.held("output/base"):
         train()
 
-The owner is named by a hidden file of the folder: host, process, and a count that goes up every few
-seconds. A POSIX lock on that file says whether the owner lives; it ends with its process, however
-that ends. Where there are no such locks (gs://, some NFS), or the owner was on another host, which
-they may not reach, it is the count that says so: one that has stood still for a minute is a dead
-owner's. TensorFlow is needed for remote folders only.
+A hidden file of the folder names the owner: host, process, and a count that goes up every few
+seconds. A POSIX lock on that file tells whether the owner lives; it ends with its process. Where
+there are no such locks (gs://, some NFS), or the owner was on another host, the count tells: the
+owner is dead if it has not changed for a minute. TensorFlow is needed for remote folders only.
 """
 
 import contextlib
@@ -47,7 +46,7 @@ def lock_name(purpose: str = TRAINING) -> str:
 
 
 def is_lock(name: str) -> bool:
-    """Returns whether a file of this name is no content of its folder but says who works there."""
+    """Returns whether a file of this name is a lock, not content of its folder."""
     return name in map(lock_name, (TRAINING, EVALUATION))
 
 
@@ -62,14 +61,14 @@ def held(
 ) -> Iterator[None]:
     """Keeps other processes from doing the same in a folder; this one may ask for it again.
 
-    The folder is made if need be, and goes again if nothing came into it.
+    The folder is made if need be, and removed if it stays empty.
 
     Args:
       folder: a local path, or one that tf.io.gfile takes.
       purpose: TRAINING or EVALUATION; the two do not exclude each other.
       waits: wait until the other process has ended, in place of an error.
-      beat_seconds: how often the owner says that it lives.
-      patience_seconds: how long another host's owner may say nothing before it counts as dead.
+      beat_seconds: how often the owner's count goes up.
+      patience_seconds: after how long without that another host's owner counts as dead.
 
     Raises:
       ValueError: another process does; the message names it.
@@ -98,7 +97,7 @@ class _TakenError(Exception):
 
 
 class _Lock:
-    """The lock of one folder, with a thread that says every few seconds that we live."""
+    """The lock of one folder, with a thread that raises the count."""
 
     def __init__(self, folder: str, purpose: str, *, beat_seconds: float, patience_seconds: float):
         self._folder = folder
@@ -106,7 +105,6 @@ class _Lock:
         self._purpose = purpose
         self._beat_seconds = beat_seconds
         self._patience_seconds = patience_seconds
-        self._is_remote = "://" in folder
         self._made: List[str] = []
         self._file: Optional[int] = None  # open while a POSIX lock is ours
         self._has_spoken = False
@@ -147,7 +145,7 @@ class _Lock:
 
     def _try(self) -> None:
         """Takes the folder, or raises _TakenError."""
-        if not self._is_remote and fcntl is not None:
+        if "://" not in self._folder and fcntl is not None:
             self._file = self._locked_file()
         try:
             owner = self._read()
@@ -156,7 +154,10 @@ class _Lock:
                 self._outlast(owner)
             self._write()
             if self._file is None:
-                self._confirm()
+                # Two processes may have written at the same time: the later one has it.
+                time.sleep(min(_SETTLING_SECONDS, self._beat_seconds))
+                if not self._is_ours():
+                    raise _TakenError
         except BaseException:
             self._let_go()
             raise
@@ -189,7 +190,7 @@ class _Lock:
             os.close(file)
 
     def _is_in_place(self, file: int) -> bool:
-        """Whether the locked file is still the one of that name: an owner removes it at its end."""
+        """Whether the locked file still has its name: an owner removes it at its end."""
         try:
             return os.path.samestat(os.fstat(file), os.stat(self._path))
         except FileNotFoundError:
@@ -210,8 +211,8 @@ class _Lock:
         self._made = missing or self._made
 
     def _outlast(self, owner: Dict[str, Any]) -> None:
-        """Waits as long as a living owner may be silent; raises _TakenError if it is not."""
-        # Clocks of hosts differ: only a great age says by itself that the owner is gone.
+        """Waits until the owner must count as dead; raises _TakenError if it lives."""
+        # Clocks of hosts differ: only a great age tells by itself that the owner is gone.
         if time.time() - owner["time"] > 10 * self._patience_seconds:
             return
         who = "process {process} on {host}".format(**owner)
@@ -221,26 +222,29 @@ class _Lock:
         while time.monotonic() < end:
             time.sleep(min(_POLL_SECONDS, self._beat_seconds))
             found = self._read()
-            if found is None and not _exists(self._path):  # the owner has just ended
+            if found is None and not self._exists():  # the owner has just ended
                 return
             if found and (found["key"], found["beats"]) != (owner["key"], owner["beats"]):
                 raise _TakenError(found)
 
-    def _confirm(self) -> None:
-        """Two processes may have written at the same time: the later one has it."""
-        time.sleep(min(_SETTLING_SECONDS, self._beat_seconds))
-        if not self._is_ours():
-            raise _TakenError
+    def _exists(self) -> bool:
+        if "://" not in self._path:
+            return os.path.exists(self._path)
+        return files.gfile().exists(self._path)
 
     def _read(self) -> Optional[Dict[str, Any]]:
-        """Who says to have the folder; None if nobody does, or is about to."""
+        """The owner that the file names; None if there is none, or it is just being written."""
         try:
-            if self._file is None or not self._is_in_place(self._file):
-                text = _read_text(self._path)
-            else:  # closing the file, however it was opened, would end the lock
+            if self._file is not None and self._is_in_place(self._file):
+                # Closing the file, however it was opened, would end the lock.
                 text = os.pread(self._file, _MOST_BYTES, 0).decode("utf-8")
+            elif "://" in self._path:
+                text = _read_remote(self._path)
+            else:
+                with open(self._path, encoding="utf-8") as stream:
+                    text = stream.read()
             owner = files.parse_json(text, self._path)
-        except ValueError:
+        except (ValueError, FileNotFoundError):
             return None
         return owner if self._is_owner(owner) else None
 
@@ -268,20 +272,20 @@ class _Lock:
             raise OSError(error.errno, error.strerror, self._path) from None
 
     def _beat(self) -> None:
-        """Says that we live, until the end."""
+        """Raises the count, until the end."""
         while not self._released.wait(self._beat_seconds):
             try:
                 if self._read() and not self._is_ours():
                     self._end()
                 self._write()
-            except Exception as error:  # of the network, mostly: the next beat may do
+            except Exception as error:  # of the network, mostly: the next beat may succeed
                 _LOGGER.warning("%s could not be renewed: %s", self._path, error)
 
     def _end(self) -> None:
-        """After a pause in which others took us for dead, writing on would make a mixture."""
+        """Ends the process: another took this one for dead, and both would write."""
         print(
-            f"ERROR: Another process has taken over {self._folder}, since this one had said "
-            f"nothing for {self._patience_seconds:g} seconds.",
+            f"ERROR: Another process has taken over {self._folder}, since this one had not "
+            f"answered for {self._patience_seconds:g} seconds.",
             file=sys.stderr,
             flush=True,
         )
@@ -301,37 +305,18 @@ class _Lock:
             os.close(self._file)
             self._file = None
         elif self._is_ours():
-            _remove(self._path)
+            os.remove(self._path) if "://" not in self._path else files.gfile().remove(self._path)
         for folder in self._made:
             with contextlib.suppress(OSError):  # there is something in it
                 os.rmdir(folder)
         self._made = []
 
 
-def _tensorflow() -> Any:
+def _read_remote(path: str) -> str:
+    """The content of a file; "" if it is not there."""
     import tensorflow.compat.v1 as tf
 
-    return tf
-
-
-def _exists(path: str) -> bool:
-    return _tensorflow().io.gfile.exists(path) if "://" in path else os.path.exists(path)
-
-
-def _remove(path: str) -> None:
-    _tensorflow().io.gfile.remove(path) if "://" in path else os.remove(path)
-
-
-def _read_text(path: str) -> str:
-    """The content of a file; "" if it is not there."""
-    if "://" in path:
-        tf = _tensorflow()
-        try:
-            return files.read_text(path)
-        except tf.errors.NotFoundError:
-            return ""
     try:
-        with open(path, encoding="utf-8") as stream:
-            return stream.read()
-    except FileNotFoundError:
+        return files.read_text(path)
+    except tf.errors.NotFoundError:
         return ""

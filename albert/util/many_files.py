@@ -6,9 +6,8 @@
         ...
     known = many_files.fingerprints(paths, "out/.train.tf_record.hashes.json")
 
-Storage far away lets one wait for each file, whatever is asked of it: ten thousand, one after
-another, take most of an hour. Threads wait together. So they do where bytes are hashed, which
-leaves Python's lock to others.
+Remote storage answers each request late: ten thousand files one after another take most of an hour.
+Threads wait at the same time, and hashing releases Python's lock.
 """
 
 import collections
@@ -41,19 +40,11 @@ def each(
     *,
     stopped: Optional[threading.Event] = None,
 ) -> Iterator[Any]:
-    """Yields function(item) for each item, in their order, while others are worked on.
+    """Yields function(item) for each item, in their order, while threads work on the next ones.
 
     Few results wait to be taken, so that memory stays bounded. Of several errors the one of the
-    first item is raised, as in a loop.
-
-    Args:
-      function: called in threads; most of its time should be waiting.
-      items: mostly paths of files.
-      name: what the log calls the work, if it takes long; without it the log is silent.
-      stopped: is set as soon as no more results are wanted, for a function that takes long.
-
-    Raises:
-      Exception: as raised by `function`.
+    first item is raised, as in a loop. `name` is what the log calls the work, if it takes long;
+    `stopped` is set as soon as no more results are wanted, for a function that takes long.
     """
     bar = progress.Progress(name, len(items), unit="files", has_bar=False)
     count = bar.update if name else lambda *_: None
@@ -85,8 +76,8 @@ def fingerprints(
 
     Args:
       paths: of files.
-      kept_in: a file for the hashes, written every few seconds, so that a process that is killed
-        has not worked in vain. There is none for files that are read in a moment.
+      kept_in: a file for the hashes, written every few seconds, so that the work of a killed
+        process is not lost; not for files that are read in a moment.
       name: what the log calls the work.
 
     Raises:
@@ -102,15 +93,8 @@ def fingerprints(
         hashing.write()
 
 
-def content_identities(paths: Sequence[str], kept_in: str) -> List[Dict[str, Any]]:
-    """Returns `files.content_identity` of each record file; for `kept_in` see `fingerprints`."""
-    known = list(each(files.made_from_identity, paths, "Looking at the records"))
-    hashed = iter(fingerprints([path for path, one in zip(paths, known) if not one], kept_in))
-    return [one or next(hashed) for one in known]
-
-
 def state_of(path: str) -> Optional[List[int]]:
-    """Returns size and times of a file, by which a change is noticed; None where there is none."""
+    """Returns size and times of a file, which change with it; None if it does not exist."""
     try:
         if "://" in path:
             found = tf.io.gfile.stat(path)
@@ -122,7 +106,7 @@ def state_of(path: str) -> Optional[List[int]]:
 
 
 class _Hashing:
-    """Hashes files in threads, keeps what is finished, and knows what was."""
+    """Hashes files in threads and keeps what is finished."""
 
     def __init__(self, states: Dict[str, Optional[List[int]]], kept_in: str, name: str):
         self.stopped = threading.Event()
@@ -136,7 +120,7 @@ class _Hashing:
         self._has_news = False
 
     def fingerprint(self, path: str) -> Dict[str, Any]:
-        """Returns that of one file."""
+        """Returns `files.file_fingerprint` of one file."""
         if path in self._known:
             (size, *_), sha256 = self._states[path], self._known[path]
             return {"name": os.path.basename(path), "size": size, "sha256": sha256}
@@ -152,7 +136,7 @@ class _Hashing:
         return found
 
     def write(self) -> None:
-        """Keeps what is known now; nobody may add to it meanwhile."""
+        """Keeps what is known now; the caller sees to it that nothing is added meanwhile."""
         if self._has_news:
             kept = {_key(path): [self._states[path], self._known[path]] for path in self._known}
             content = {"format_version": _FORMAT_VERSION, "files": kept}

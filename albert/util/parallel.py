@@ -40,8 +40,8 @@ def ordered_map(
 
     Args:
       function: called in the workers; it need not be picklable, tasks and results must be.
-      tasks: read as work goes on, at most 4 * num_processes further than what was yielded.
-      num_processes: 1, or a system that cannot fork: all is done in this process.
+      tasks: read at most 4 * num_processes further than what was yielded.
+      num_processes: with 1, or on a system that cannot fork, all is done in this process.
 
     Raises:
       ValueError or OSError: as raised by `function` in a worker.
@@ -78,7 +78,6 @@ def _cancel(waiting: Iterable[futures.Future], pool: futures.Executor) -> None:
 
 @contextlib.contextmanager
 def _naming_killed_workers() -> Iterator[None]:
-    """Says in one sentence what happened."""
     try:
         yield
     except process.BrokenProcessPool as error:
@@ -92,26 +91,24 @@ def _begin(function: Callable[[Any], Any], parent: int) -> None:
     """Prepares a worker."""
     global _function
     _function = function
-    multiprocessing.current_process().daemon = True  # by this others know that it is a worker
-    # What was there before the fork is not garbage. Looking for some among it would write to every
-    # object, and so copy memory that is shared with the parent.
-    gc.freeze()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    multiprocessing.current_process().daemon = True  # tells `feature_cache` that it is a worker
+    gc.freeze()  # garbage collection would write to, and so copy, memory shared with the parent
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent answers Ctrl-C
     if hasattr(signal, "SIGUSR1"):
-        signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # and what a scheduler says to all
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # and what a scheduler sends to all
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:
-    """Ends this worker when its parent has been killed: nobody would tell it."""
+    """Ends this worker when its parent has been killed."""
     while os.getppid() == parent:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
     os._exit(1)
 
 
 def _call(task: Any) -> Any:
-    """function(task); errors of other kinds than a user's may be such as cannot be sent."""
+    """function(task); errors that may not be picklable arrive as text."""
     try:
         return _function(task)
     except (ValueError, OSError):

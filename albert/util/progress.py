@@ -19,24 +19,18 @@ _ITEMS_BETWEEN_UPDATES = 1000
 
 
 def format_seconds(seconds: float) -> str:
-    """Returns 0:07, 12:34 or 1:23:45."""
-    minutes, rest = divmod(int(seconds + 0.5), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+    """Returns 00:07, 12:34 or 1:23:45."""
+    return tqdm.format_interval(round(seconds))
 
 
 class Progress:
     """Counts the units of a job and says how far it is, how fast, and how long it will take."""
 
     def __init__(self, name: str, total: Optional[float], *, unit: str, has_bar: bool = True):
-        """Begins to count.
+        """Begins to count units such as "MB"; `total` is None where it is unknown.
 
-        Args:
-          name: of the job, as shown.
-          total: units of the whole job; None: nobody knows.
-          unit: what is counted, for example "MB" or "instances".
-          has_bar: whether a terminal gets a bar. It gets the log's lines otherwise, which a job of
-            less than ten seconds has none of.
+        With `has_bar` a terminal gets a bar; otherwise there are lines in the log, which a job of
+        less than ten seconds has none of.
         """
         self._name, self._unit = name, unit
         self._total = None if total is None else max(total, 1e-9)
@@ -62,7 +56,7 @@ class Progress:
             self._bar.close()
 
     def skip(self, units: float) -> None:
-        """Counts units that were done before: they say nothing about the speed."""
+        """Counts units that were done before, which are left out of the speed."""
         self._resumed += units
         if self._bar is not None:
             self._bar.initial += units
@@ -105,17 +99,14 @@ class Progress:
 
 
 class PeakMemory:
-    """The largest memory of this process and its children together that was seen.
-
-    It is sampled, at most every two seconds, by whoever calls `sample`.
-    """
+    """The largest memory of this process and its children together, of some samples."""
 
     def __init__(self):
         self._peak = 0
         self._next_sample = 0.0
 
     def sample(self, *, now: bool = False) -> None:
-        """Looks at the memory, if it is time to or `now`."""
+        """Looks at the memory, at most every two seconds, or `now`."""
         if now or time.time() >= self._next_sample:
             self._next_sample = time.time() + _SECONDS_BETWEEN_SAMPLES
             children = [child.pid for child in multiprocessing.active_children() if child.pid]
@@ -129,8 +120,8 @@ class PeakMemory:
 def peak_memory() -> int:
     """Returns the most bytes that this process has had resident at a time.
 
-    On Linux that is the kernel's high-water mark of its address space: what `getrusage` tells there
-    begins with the size of the program that started this one.
+    On Linux from the kernel's account, since `getrusage` there begins with the size of the program
+    that started this one.
     """
     peak = _memory_fields("self", ("VmHWM",), account="status")
     if peak:
@@ -142,15 +133,11 @@ def peak_memory() -> int:
 
 
 def memory_in_use(parent: int, children: Sequence[int]) -> int:
-    """Returns the bytes that a process and those forked from it take together.
+    """Returns the bytes that a process and those forked from it take together, by process ids.
 
-    On Linux: the resident set of the parent and what each child does not share with anybody. (The
-    proportional set size would be too small where other programs use the same libraries.)
-    Elsewhere: the largest resident set that this process has had.
-
-    Args:
-      parent: process id.
-      children: process ids; one that has ended counts nothing.
+    On Linux: the resident set of the parent and what each child does not share. (The proportional
+    set size would be too small where other programs use the same libraries.) Elsewhere: the largest
+    resident set that this process has had.
     """
     if not os.path.exists("/proc/self/smaps_rollup"):
         return peak_memory()

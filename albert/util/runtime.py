@@ -22,11 +22,7 @@ def is_tf2() -> bool:
 
 
 def compute_dtype(precision: str) -> tf.DType:
-    """Returns the dtype of matrix products for a value of `--precision`.
-
-    Raises:
-      ValueError: the name is not one of COMPUTE_DTYPES.
-    """
+    """Returns the dtype of matrix products for a value of `--precision`; ValueError if unknown."""
     if precision not in COMPUTE_DTYPES:
         raise ValueError(
             f"--precision={precision!r} is unknown. Choose one of: {', '.join(COMPUTE_DTYPES)}."
@@ -35,17 +31,10 @@ def compute_dtype(precision: str) -> tf.DType:
 
 
 def xla_cluster(function: Callable) -> Callable:
-    """Compiles a function of tensors into one XLA cluster, on both runtimes.
+    """Compiles a function from tensors to tensors (or tuples of them) into one XLA cluster.
 
     Meant for chains of element-wise operations and row reductions, which XLA fuses into one pass
     over memory. Matrix products stay outside: on CPU, XLA's are slower than oneDNN's.
-
-    Args:
-      function: takes and returns tensors (or tuples of tensors); its other arguments must be
-        bound beforehand. Called while a graph is built.
-
-    Returns:
-      A function with the same arguments and results.
     """
     if is_tf2():
         return tf.function(function, jit_compile=True, autograph=False)
@@ -102,7 +91,7 @@ class _CompiledFunction:
             def body(*arguments):
                 return self._function(*arguments)
 
-            # To the name, a hash of the body is added: functions that differ in a constant alone
+            # A hash of the body is added to the name: functions that differ in a constant alone
             # (the rate of a dropout, the beta of an optimiser) may be in one graph.
             body.__name__ = self._function.__name__.strip("_")
             self._defined[key] = graph_function.Defun(*types)(body)
@@ -118,13 +107,10 @@ _COMPILATION = ("_XlaMustCompile", "_XlaHasReferenceVars", "_gradient_op_type")
 
 
 def make_plain(graph_def: tf.GraphDef) -> None:
-    """Turns compiled clusters into ordinary function calls, with TensorFlow's own gradients.
+    """Turns the compiled clusters of a graph, in place, into ordinary function calls.
 
-    A gradient written in Python is known to the process that defined it alone; a graph that names
-    one cannot be differentiated anywhere else.
-
-    Args:
-      graph_def: is changed in place.
+    They get TensorFlow's own gradients: one written in Python is known only to the process that
+    defined it, and no other could differentiate the graph.
     """
     functions = graph_def.library.function
     nodes = itertools.chain(graph_def.node, *(function.node_def for function in functions))
@@ -148,8 +134,7 @@ def _call_plainly(launch) -> None:
 def session_config() -> tf.ConfigProto:
     """Returns the session settings every script uses.
 
-    Devices that lack a kernel fall back to the CPU, GPU memory grows with the need, and loops of
-    the graph optimizer that reorder sums between runs are left at their deterministic defaults.
+    Devices that lack a kernel fall back to the CPU, and GPU memory grows with the need.
     """
     config = tf.ConfigProto(allow_soft_placement=True)
     config.gpu_options.allow_growth = True

@@ -5,8 +5,8 @@
     with stop_signals.handled():
         main()
 
-A signal raises `Stopped` in the main thread, as Ctrl-C raises KeyboardInterrupt: what is half-made
-is tidied up, and the process ends with 143. A training postpones that to the end of its step:
+A signal raises `Stopped` in the main thread, as Ctrl-C raises KeyboardInterrupt: half-made files
+are tidied up, and the process ends with 143. A training postpones that to the end of its step:
 
     stop_signals.postpone()
     ...  # after each step: save and end if stop_signals.is_requested()
@@ -29,7 +29,7 @@ from typing import Any, Iterator, Optional, Sequence
 EXIT_CODE = 143
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name)]
-# A scheduler that tells all processes, and a parent that tells its child, mean the same.
+# A signal to all processes, and that of a parent to its child, count as one.
 _ONE_SIGNAL_SECONDS = 0.5
 
 
@@ -42,7 +42,7 @@ class Stopped(SystemExit):  # noqa: N818, no error
 
 
 class _Requests:
-    """What this process was asked, and whether it can be ended without loss."""
+    """The signal that came, and whether the process can be ended without loss."""
 
     def __init__(self, patience_seconds: float):
         self._patience_seconds = patience_seconds
@@ -97,7 +97,7 @@ _requests: Optional[_Requests] = None
 
 
 def _leave_to_parent() -> None:
-    """In a child that was forked: signals to it are none of the parent's."""
+    """In a forked child: the parent's handlers do not apply to it."""
     if _requests is not None:
         with contextlib.suppress(ValueError):  # a thread has forked
             signal.set_wakeup_fd(-1)
@@ -111,12 +111,10 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def handled(patience_seconds: float = 15.0) -> Iterator[None]:
-    """While this lasts, the signals end the block by `Stopped`, whose words are shown.
+    """While this lasts, a signal ends the block by `Stopped`, whose words are shown.
 
-    Has no effect outside of the main thread, which alone may set handlers.
-
-    Args:
-      patience_seconds: how long the answer to a signal may take.
+    `patience_seconds`: how long the answer may take. Only in the main thread, which alone may set
+    handlers.
     """
     global _requests
     if threading.current_thread() is not threading.main_thread():
@@ -147,12 +145,12 @@ def handled(patience_seconds: float = 15.0) -> Iterator[None]:
 
 
 def is_requested() -> bool:
-    """Returns whether a signal came that wants this process to end."""
+    """Returns whether a signal asked this process to end."""
     return _requests is not None and bool(_requests.name)
 
 
 def postpone(leftovers: Sequence[str] = ()) -> None:
-    """From now on a signal is only noted; `leftovers` are folders that must go if it ends here."""
+    """From now on a signal is only noted; `leftovers`: folders to remove if it ends here."""
     if _requests is not None:
         _requests.is_postponed, _requests.leftovers = True, leftovers
 
@@ -164,13 +162,9 @@ def has_news() -> None:
 
 
 def resume(words: str = "") -> None:
-    """From now on a signal ends the block again, and one that came meanwhile does so now.
+    """From now on a signal ends the block again; one that was noted raises Stopped now.
 
-    Args:
-      words: what was done and how to go on; without them a signal stays noted.
-
-    Raises:
-      Stopped: there was a signal.
+    `words`: what was done and how to go on; without them a signal stays noted.
     """
     if _requests is None:
         return

@@ -10,8 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
-from albert.data import feature_cache
-from albert.util import files
+from albert.data import feature_cache, record_files
 
 SPEC = input_pipeline.FeatureSpec([input_pipeline.Feature("value", (2,))])
 
@@ -48,11 +47,13 @@ def test_records_are_written_in_the_order_of_the_items(tmp_path):
     assert _values(built.path) == [[n, n * n] for n in range(20) if n != 13]
     assert (built.count, built.was_current, built.notes) == (19, False, {"unlucky": 1})
     assert _build(tmp_path / "b.tf_record", items=[]).count == 0
+    with pytest.raises(ValueError, match="num_processes"):
+        _build(tmp_path / "c.tf_record", num_processes=0)
 
 
 def test_the_bytes_do_not_depend_on_the_number_of_processes(tmp_path):
     contents = set()
-    for count in (1, 2, 3):
+    for count in (1, 3):
         built = _build(tmp_path / f"{count}.tf_record", items=range(1000), num_processes=count)
         assert built.notes == {"unlucky": 1}
         contents.add(pathlib.Path(built.path).read_bytes())
@@ -83,17 +84,16 @@ def test_a_file_named_by_the_user_keeps_its_name_and_is_replaced(tmp_path, caplo
     assert "length was 2 and is 3" in caplog.text
     assert first.path == second.path == str(path)
     assert (second.was_current, _values(path)) == (False, [[n, n * n] for n in range(5)])
-    files.remove_sidecar(str(path))  # as the records of another program
+    record_files.remove_sidecar(str(path))  # as the records of another program
     assert not _build(path, exact_path=True).was_current
 
 
-@pytest.mark.parametrize("content", ["{}", '{"data": [1, 2, 3]}'])
-def test_a_file_of_another_kind_is_not_replaced(tmp_path, content):
+def test_a_file_of_another_kind_is_not_replaced(tmp_path):
     path = tmp_path / "mine"
-    path.write_text(content)
+    path.write_text('{"data": [1, 2, 3]}')
     with pytest.raises(ValueError, match="mine"):
         _build(path, exact_path=True)
-    assert path.read_text() == content
+    assert path.read_text() == '{"data": [1, 2, 3]}'
 
 
 def test_items_are_asked_for_only_if_the_file_has_to_be_made(tmp_path):
@@ -116,10 +116,10 @@ def _cut(kept):
 
 
 def _of_something_else(path):
-    blocks = files.BlockOffsets()
+    blocks = record_files.BlockOffsets()
     for _ in range(19):
         blocks.add(1)
-    files.write_sidecar(str(path), blocks, {"length": 7})
+    record_files.write_sidecar(str(path), blocks, {"length": 7})
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def _of_something_else(path):
         _cut(30),
         _cut(-1),
         _of_something_else,
-        lambda path: os.remove(files.sidecar_path(str(path))),
+        lambda path: os.remove(record_files.sidecar_path(str(path))),
     ],
     ids=["empty", "the beginning", "a byte less", "another sidecar", "no sidecar"],
 )
@@ -158,14 +158,9 @@ def test_a_failed_conversion_leaves_the_old_file_alone(tmp_path, processes):
 
     path = tmp_path / "a.tf_record"
     _build(path, exact_path=True)
-    os.remove(files.sidecar_path(str(path)))
+    os.remove(record_files.sidecar_path(str(path)))
     before = path.read_bytes()
     with pytest.raises(ValueError, match="item 301"):
         _build(path, items=range(500), convert=fail_late, num_processes=processes, exact_path=True)
     assert path.read_bytes() == before
     assert os.listdir(str(tmp_path)) == ["a.tf_record"]
-
-
-def test_a_number_of_processes_below_one_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="num_processes is 0"):
-        _build(tmp_path / "a.tf_record", num_processes=0)

@@ -10,7 +10,6 @@ from albert.data import batches as input_pipeline
 from albert.data import feature_cache, record_damage
 from albert.training import estimators as estimator_utils
 from albert.training import evaluation as checkpoint_evaluator
-from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
 from tests.support.script_process import run_process
@@ -20,7 +19,7 @@ SPEC = input_pipeline.FeatureSpec([input_pipeline.Feature("number", (), tf.int64
 
 def flip(path, number):
     """Damages the content of a record, and leaves the records before and after it whole."""
-    records = list(files.records(str(path)))
+    records = list(record_damage.records(str(path)))
     start = sum(len(record) + 16 for record in records[:number])
     with open(str(path), "r+b") as stream:
         place = start + 12 + len(records[number]) // 2
@@ -49,20 +48,15 @@ def read_all(make_dataset, batches):
 
 
 @pytest.mark.parametrize("number", [1, 63, 99])
-def test_training_names_file_and_record(tmp_path, number):
+@pytest.mark.parametrize("serve", ["seeded_batches", "evaluation_batches"])
+def test_training_and_evaluation_name_file_and_record(tmp_path, serve, number):
     paths = number_files(tmp_path, [100] * 3)
     flip(paths[1], number)
+    settings = {"seed": 1} if serve == "seeded_batches" else {}
     found = pytest.raises(ValueError, match=rf"n-1\.tfrecord.* record {number} ")
     with found, record_damage.explained():
-        read_all(lambda: input_pipeline.seeded_batches(paths, SPEC, batch_size=10, seed=1), 1000)
-
-
-def test_evaluation_names_file_and_record(tmp_path):
-    paths = number_files(tmp_path, [100] * 3)
-    flip(paths[2], 57)
-    found = pytest.raises(ValueError, match=r"n-2\.tfrecord.* record 57 ")
-    with found, record_damage.explained():
-        read_all(lambda: input_pipeline.evaluation_batches(paths, SPEC, batch_size=10), 1000)
+        make = getattr(input_pipeline, serve)
+        read_all(lambda: make(paths, SPEC, batch_size=10, **settings), 1000)
 
 
 def test_a_damaged_first_record_is_named_before_anything_runs(tmp_path):
@@ -77,9 +71,9 @@ def test_the_files_that_were_being_read_are_looked_through_first(tmp_path, monke
     paths = number_files(tmp_path, [20] * 400)
     flip(paths[211], 7)
     searched = []
-    find = files.find_damaged_record
+    find = record_damage.find_damaged_record
     monkeypatch.setattr(
-        files,
+        record_damage,
         "find_damaged_record",
         lambda path, **place: searched.append(path) or find(path, **place),
     )
@@ -191,20 +185,16 @@ def flags(folder, steps):
 
 
 @pytest.mark.slow
-def test_a_training_ends_with_one_sentence_and_keeps_its_checkpoint(pretraining):
+def test_training_and_evaluation_end_with_one_line_and_keep_the_checkpoint(pretraining):
     process = run_process("run_pretraining", *flags(pretraining, 200))
-    lines = process.stderr.decode("utf-8").strip().splitlines()
+    text = process.stderr.decode("utf-8")
+    lines = text.strip().splitlines()
     assert process.returncode == 1
     errors = [line for line in lines if "train-1.tf_record" in line and "record 222 " in line]
-    assert len(errors) == 1 and lines[-1] == errors[0]
-    assert "Traceback" not in process.stderr.decode("utf-8")
-    assert not any("stack" in line for line in lines)
+    assert errors == lines[-1:]
+    assert "Traceback" not in text and "stack" not in text
     steps = [one.step for one in checkpoint_evaluator.list_checkpoints(str(pretraining / "out"))]
     assert 3 in steps
-
-
-@pytest.mark.slow
-def test_an_evaluation_names_the_record_too(pretraining):
     arguments = [*flags(pretraining, 3), "--nodo_train", "--do_eval", "--max_eval_steps=1000"]
     with pytest.raises(ValueError, match=r"train-1\.tf_record.* record 222 "):
         run_pretraining.pretrain(flags_lib.parse(run_pretraining.define_flags, arguments))

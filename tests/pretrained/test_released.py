@@ -131,7 +131,7 @@ def test_there_are_twelve_releases_with_the_published_names():
     assert (CHINESE.vocabulary, BASE.vocabulary) == ("vocab_chinese.txt", "30k-clean.model")
     for name in ("base_v2", "albert_base_v2", "Albert_Base_V2.tar.gz"):
         assert released_models.find_release(name).name == "base_v2"
-    with pytest.raises(ValueError, match="Did you mean base_v2"):
+    with pytest.raises(ValueError, match="Did you mean 'base_v2'"):
         released_models.find_release("bse_v2")
 
 
@@ -477,7 +477,7 @@ def test_without_a_network_the_name_is_explained(cached, monkeypatch):
     monkeypatch.setattr(released_models, "obtain", fail)
     with pytest.raises(ConnectionError, match="--albert_dir=base_v2 .* nobody answers"):
         completed("--albert_dir=base_v2")
-    with pytest.raises(ValueError, match="did you mean base_v2"):
+    with pytest.raises(ValueError, match="Did you mean 'base_v2'"):
         completed("--albert_dir=bse_v2")
 
 

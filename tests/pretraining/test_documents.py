@@ -10,19 +10,11 @@ import random
 
 import pytest
 
+from albert.data import record_files
 from albert.pretraining import documents as text_documents
-from albert.util import files
 
 TEXT = "One h\u00e9.\nTwo.\n\n\u4e2d\u6587\u3002\n"
 DOCUMENTS = ["One h\u00e9.\nTwo.", "\u4e2d\u6587\u3002"]
-
-
-def blocks_of(count):
-    """What a writer of `count` records knows of them."""
-    blocks = files.BlockOffsets()
-    for _ in range(count):
-        blocks.add(1)
-    return blocks
 
 
 def as_json(*values):
@@ -39,8 +31,8 @@ def write(folder, name, content):
     return str(path)
 
 
-def texts(path, **options):
-    return [one.text.decode("utf-8") for one in text_documents.read_file(path, **options)]
+def read(paths, **options):
+    return [one.text.decode("utf-8") for one in text_documents.read_documents(paths, **options)]
 
 
 # ---- formats -------------------------------------------------------------------------------------
@@ -68,46 +60,69 @@ def test_the_name_tells_the_format_and_all_hold_the_same_documents(name, tmp_pat
     assert {one.path for one in documents} == {path}
 
 
-def test_documents_in_json_know_their_line_and_may_have_blank_lines(tmp_path):
-    path = write(
-        tmp_path,
-        "a.jsonl",
-        b"\n" + as_json({"body": "one\n\n \u3000\ntwo"}) + b"\n" + as_json({"body": "three"}),
-    )
+def test_documents_in_json_know_their_line_and_may_have_blank_lines_or_no_text(tmp_path):
+    values = as_json({"body": "one\n\n \u3000\ntwo"}, {"body": ""}, {"body": "x"}, {"body": " \n"})
+    path = write(tmp_path, "a.jsonl", b"\n" + values)
     documents = list(text_documents.read_file(path, text_field="body"))
-    assert [(one.text, one.first_line) for one in documents] == [(b"one\ntwo", 2), (b"three", 4)]
+    # Those without text are there to be counted.
+    expected = [(b"one\ntwo", 2), (b"", 3), (b"x", 4), (b"", 5)]
+    assert [(one.text, one.first_line) for one in documents] == expected
+
+
+def test_half_a_character_from_an_escape_is_replaced(tmp_path):
+    path = write(tmp_path, "a.json", b'{"text": "a\\ud83d b \\ud83d\\ude00"}\n')
+    assert read([path]) == ["a\ufffd b \U0001f600"]
 
 
 def test_long_documents_in_json_come_in_parts_as_in_plain_text(tmp_path, monkeypatch):
     monkeypatch.setattr(text_documents, "DOCUMENT_BYTES", 20)
     lines = "\n".join(f"line {n:03d}" for n in range(7))
-    plain = list(text_documents.read_file(write(tmp_path, "a.txt", lines + "\n\nshort")))
-    packed = list(
-        text_documents.read_file(
-            write(tmp_path, "a.json", as_json({"text": lines}, {"text": "short"}))
-        )
-    )
+    plain = write(tmp_path, "a.txt", lines + "\n\nshort")
+    packed = write(tmp_path, "a.json", as_json({"text": lines}, {"text": "short"}))
+    plain, packed = (list(text_documents.read_file(path)) for path in (plain, packed))
     assert [one.part for one in packed] == [0, 1, 2, 0]
     assert [one.first_line for one in plain] == [1, 4, 7, 9]
     for name in ("index", "source", "part", "text"):
         assert [getattr(one, name) for one in packed] == [getattr(one, name) for one in plain]
 
 
-def test_a_document_without_text_is_there_to_be_counted(tmp_path):
-    path = write(tmp_path, "a.json", as_json({"text": ""}, {"text": " \n"}, {"text": "x"}))
-    assert texts(path) == ["", "", "x"]
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        (b"one\ntwo\n\n\n \t\nthree\n", ["one\ntwo", "three"]),
+        (b"\nfour\n\nfive", ["four", "five"]),
+        (
+            "a\u2028b\x85c\r\nd\r\n\u3000 \u2003\r\ne\x0bf\n\x1c\ng\n".encode("utf-8"),
+            ["a\u2028b\x85c\r\nd\r", "e\x0bf", "g"],
+        ),
+        # A byte order mark is text inside a line only.
+        (b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n", ["one\n\ufefftwo"]),
+        (b"A\n\xef\xbb\xbf\nB\n", ["A", "B"]),
+    ],
+)
+def test_blank_lines_of_any_white_space_end_documents_and_newlines_end_lines(
+    content, expected, tmp_path
+):
+    assert read([write(tmp_path, "a.txt", content)]) == expected
 
 
-def test_half_a_character_from_an_escape_is_replaced(tmp_path):
-    path = write(tmp_path, "a.json", b'{"text": "a\\ud83d b \\ud83d\\ude00"}\n')
-    assert texts(path) == ["a\ufffd b \U0001f600"]
+def test_documents_are_numbered_through_all_files_and_know_their_line(tmp_path):
+    paths = [
+        write(tmp_path, "a.txt", "\none\n\n\ntwo\nmore\n"),
+        write(tmp_path, "b.txt", "three\n"),
+    ]
+    documents = list(text_documents.read_documents(paths))
+    assert [document.index for document in documents] == [0, 1, 2]
+    assert [document.first_line for document in documents] == [2, 5, 1]
+    assert [document.path for document in documents] == [paths[0], paths[0], paths[1]]
+    assert len({document.source for document in documents}) == 3
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
 def test_what_is_read_does_not_depend_on_where_reading_pauses(size, tmp_path, monkeypatch):
     monkeypatch.setattr(text_documents, "_READ_BYTES", size)
     packed = gzip.compress(b"\xef\xbb\xbf" + TEXTS[:30]) + gzip.compress(TEXTS[30:]) + b"\0" * 5
-    assert texts(write(tmp_path, "a.jsonl.gz", packed)) == DOCUMENTS
+    assert read([write(tmp_path, "a.jsonl.gz", packed)]) == DOCUMENTS
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
@@ -128,17 +143,15 @@ BAD_LINES = [
 def test_a_bad_line_is_an_error_that_names_file_and_line(line, tmp_path):
     path = write(tmp_path, "a.jsonl", TEXTS + line + b"\n")
     with pytest.raises(ValueError, match=r"a\.jsonl', line 3 "):
-        texts(path)
+        read([path])
 
 
 def test_bad_lines_can_be_collected_instead(tmp_path):
     bad = []
-    content = b"\n".join([*BAD_LINES, TEXTS])
-    path = write(tmp_path, "a.jsonl", content)
-    assert texts(path, on_bad_line=bad.append) == DOCUMENTS
+    path = write(tmp_path, "a.jsonl", b"\n".join([*BAD_LINES, TEXTS]))
+    assert read([path], on_bad_line=bad.append) == DOCUMENTS
     assert [one.line for one in bad] == list(range(1, len(BAD_LINES) + 1))
-    assert bad[2].content == b'["x"]'
-    assert bad[2].path == path
+    assert (bad[2].path, bad[2].content) == (path, b'["x"]')
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.json"])
@@ -148,7 +161,7 @@ def test_a_line_that_never_ends_is_refused(name, tmp_path, monkeypatch):
     monkeypatch.setattr(text_documents, "_LONGEST_JSON_BYTES", 1000)
     path = write(tmp_path, name, '{"text": "fine"}\n"' + "x" * 5000)
     with pytest.raises(ValueError, match="line at byte 17 is longer than 1000 bytes"):
-        texts(path)
+        read([path])
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz"])
@@ -158,42 +171,10 @@ def test_a_damaged_compressed_file_is_an_error_that_names_it(name, tmp_path):
     flipped = whole[:20] + bytes([whole[20] ^ 255]) + whole[21:]
     for damaged in (whole[:-9], content, whole + b"more", flipped):
         with pytest.raises(ValueError, match=name.replace(".", r"\.") + "' is damaged"):
-            texts(write(tmp_path, name, damaged))
+            read([write(tmp_path, name, damaged)])
 
 
 # ---- blocks --------------------------------------------------------------------------------------
-
-
-def all_texts(paths):
-    return [document.text.decode("utf-8") for document in text_documents.read_documents(paths)]
-
-
-def test_blank_lines_and_ends_of_files_end_documents(tmp_path):
-    first = write(tmp_path, "a.txt", "one\ntwo\n\n\n \t\nthree\n")
-    second = write(tmp_path, "b.txt", "\nfour\n\nfive")
-    assert all_texts([first, second]) == ["one\ntwo", "three", "four", "five"]
-
-
-def test_documents_know_their_number_and_line(tmp_path):
-    paths = [
-        write(tmp_path, "a.txt", "\none\n\n\ntwo\nmore\n"),
-        write(tmp_path, "b.txt", "three\n"),
-    ]
-    documents = list(text_documents.read_documents(paths))
-    assert [document.index for document in documents] == [0, 1, 2]
-    assert [document.first_line for document in documents] == [2, 5, 1]
-    assert [document.path for document in documents] == [paths[0], paths[0], paths[1]]
-    assert len({document.source for document in documents}) == 3
-
-
-def test_only_newlines_end_lines_and_unicode_space_is_blank(tmp_path):
-    path = write(tmp_path, "a.txt", "a\u2028b\x85c\r\nd\r\n\u3000 \u2003\r\ne\x0bf\n\x1c\ng\n")
-    assert all_texts([path]) == ["a\u2028b\x85c\r\nd\r", "e\x0bf", "g"]
-
-
-def test_a_byte_order_mark_is_not_text(tmp_path):
-    path = write(tmp_path, "a.txt", b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
-    assert all_texts([path]) == ["one\n\ufefftwo"]
 
 
 def test_blocks_hold_whole_documents_and_windows_follow_the_text(tmp_path, monkeypatch):
@@ -207,18 +188,11 @@ def test_blocks_hold_whole_documents_and_windows_follow_the_text(tmp_path, monke
     assert all(block.neighbour is None for block in blocks)
 
 
-def test_an_empty_corpus_is_refused(tmp_path):
-    path = write(tmp_path, "a.txt", "\n \n\n")
-    with pytest.raises(ValueError, match="--input_file: there is no text in"):
-        list(text_documents.read_blocks([path], window_bytes=100))
-
-
 def test_blocks_of_one_document_have_a_neighbour_before_or_after(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_documents, "BLOCK_BYTES", 12)
     monkeypatch.setattr(text_documents, "DOCUMENT_BYTES", 12)
+    monkeypatch.setattr(text_documents, "BLOCK_BYTES", 11)
     lines = ["document aa", "second part", "", "document bb", "second part", "", "c", "", "d", ""]
     path = write(tmp_path, "a.txt", "\n".join(lines))
-    monkeypatch.setattr(text_documents, "BLOCK_BYTES", 11)
     blocks = list(text_documents.read_blocks([path], window_bytes=100, with_neighbours=True))
     neighbours = [block.neighbour and block.neighbour.text for block in blocks]
     assert neighbours == [b"document bb", b"document bb", b"second part", b"second part", None]
@@ -226,22 +200,20 @@ def test_blocks_of_one_document_have_a_neighbour_before_or_after(tmp_path, monke
         assert block.neighbour.source != block.documents[0].source
 
 
-def test_a_neighbour_needs_a_second_document(tmp_path):
-    path = write(tmp_path, "a.txt", "one\ntwo\n")
-    with pytest.raises(ValueError, match="--random_next_sentence takes text from another document"):
+@pytest.mark.parametrize(
+    "text, flag", [("\n \n\n", "--input_file"), ("one\ntwo\n", "--random_next_sentence")]
+)
+def test_text_without_or_with_a_single_document_is_refused(text, flag, tmp_path):
+    path = write(tmp_path, "a.txt", text)
+    with pytest.raises(ValueError, match=flag):
         list(text_documents.read_blocks([path], window_bytes=100, with_neighbours=True))
 
 
-def test_bad_utf8_is_an_error_that_names_file_and_line(tmp_path):
-    path = write(tmp_path, "a.txt", b"good\n\nfine\nb\xe9d \xff line\nfine\n")
-    document = list(text_documents.read_documents([path]))[1]
+def test_bad_utf8_is_an_error_or_dropped_and_counted(tmp_path):
+    path = write(tmp_path, "a.txt", b"good\n\nfine\nb\xe9d \xff line\n\xff\nlast\n")
+    _, document = text_documents.read_documents([path])
     with pytest.raises(ValueError, match=r"a\.txt', line 4 is not UTF-8"):
         text_documents.decode_lines(document, "r")
-
-
-def test_bad_utf8_can_be_dropped_and_is_counted(tmp_path):
-    path = write(tmp_path, "a.txt", b"fine\nb\xe9d \xff line\n\xff\nlast\n")
-    (document,) = text_documents.read_documents([path])
     decoded = text_documents.decode_lines(document, "rb")
     assert decoded == (["fine", "bd  line", "", "last"], 2)
     assert text_documents.decode_lines(document, "lines") == (["fine", "last"], 2)
@@ -306,9 +278,8 @@ def test_a_document_is_known_by_the_offset_of_its_first_line():
 
 def test_a_compressed_file_is_one_range_with_the_offsets_of_its_text():
     packed = gzip.compress(RANGED)
-    assert text_documents.split("a.txt.gz", len(packed), 3) == [
-        text_documents.TextRange("a.txt.gz", 0, -1)
-    ]
+    (one,) = text_documents.split("a.txt.gz", len(packed), 3)
+    assert one == ("a.txt.gz", 0, -1)
     assert documents("a.txt.gz", packed, 3) == documents("a.txt", RANGED, 3)
     assert documents("a.jsonl.gz", gzip.compress(JSON), 3) == documents("a.jsonl", JSON, 3)
     assert text_documents.split("a.txt", 0, 3) == text_documents.split("a.gz", 0, 3) == []
@@ -350,19 +321,29 @@ def folder(tmp_path):
         "0.tf_record",
     ):
         write(tmp_path, name, "x\n")
-    files.write_sidecar(str(tmp_path / "records.txt"), blocks_of(1), {})
+    blocks = record_files.BlockOffsets()
+    blocks.add(1)
+    record_files.write_sidecar(str(tmp_path / "records.txt"), blocks, {})
     return tmp_path
 
 
+def find(named, folder, but=()):
+    found = text_documents.find_files(named, "input_file", but=but)
+    return [os.path.relpath(path, str(folder)) for path in found]
+
+
 def test_a_folder_stands_for_the_texts_in_it_and_below(folder):
-    found = text_documents.find_files(str(folder), "input_file", but=[str(folder / "vocab.txt")])
-    assert [os.path.relpath(path, str(folder)) for path in found] == [
-        "a.jsonl",
-        "b.txt",
-        "deep/d.txt.gz",
-        "deep/er/c.JSON.gz",
-        "wiki_00.gz",
-    ]
+    expected = ["a.jsonl", "b.txt", "deep/d.txt.gz", "deep/er/c.JSON.gz", "wiki_00.gz"]
+    for named in (str(folder), f"{folder}/"):
+        assert find(named, folder, [str(folder / "vocab.txt")]) == expected
+
+
+def test_names_patterns_and_folders_may_be_mixed_and_each_file_comes_once(folder):
+    spelt = f"{folder}/../{folder.name}/b.txt"
+    named = f"{folder}/notes.md, {folder}/d*,{folder}/deep,{folder}/*.txt,{folder}/b.txt,{spelt}"
+    found = find(named, folder)
+    expected = ["deep/d.txt.gz", "deep/er/c.JSON.gz", "notes.md", "records.txt", "vocab.txt"]
+    assert sorted(found) == ["b.txt", *expected]
 
 
 def test_folders_that_are_links_are_entered_once(tmp_path):
@@ -371,8 +352,7 @@ def test_folders_that_are_links_are_entered_once(tmp_path):
     write(texts_folder, "b.txt", TEXT)
     for name, target in [("one", "elsewhere"), ("two", "elsewhere"), ("self", "texts")]:
         (texts_folder / name).symlink_to(tmp_path / target)
-    found = text_documents.find_files(str(texts_folder), "input_file")
-    assert [os.path.relpath(path, str(texts_folder)) for path in found] == ["b.txt", "one/a.txt"]
+    assert find(str(texts_folder), texts_folder) == ["b.txt", "one/a.txt"]
 
 
 def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
@@ -387,34 +367,8 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
         text_documents.find_files(str(tmp_path), "input_file")
 
 
-def test_names_patterns_and_folders_may_be_mixed_and_each_file_comes_once(folder):
-    named = f"{folder}/notes.md, {folder}/d*,{folder}/deep,{folder}/*.txt,{folder}/b.txt"
-    found = text_documents.find_files(named, "input_file")
-    assert [os.path.relpath(path, str(folder)) for path in found] == [
-        "b.txt",
-        "deep/d.txt.gz",
-        "deep/er/c.JSON.gz",
-        "notes.md",
-        "records.txt",
-        "vocab.txt",
-    ]
-
-
 @pytest.mark.parametrize("named", ["{}", "{}/*.gz", " , "])
 def test_a_folder_without_text_and_a_pattern_without_files_are_errors(named, tmp_path):
     write(tmp_path, "picture.png", "x")
     with pytest.raises(ValueError, match="--input_file"):
         text_documents.find_files(named.format(tmp_path), "input_file")
-
-
-def test_a_byte_order_mark_in_the_middle_does_not_join_documents(tmp_path):
-    path = tmp_path / "joined.txt"
-    path.write_bytes(b"A\n\xef\xbb\xbf\nB\n")
-    assert [one.text for one in text_documents.read_file(str(path))] == [b"A", b"B"]
-
-
-def test_a_file_under_two_spellings_comes_once(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("text\n")
-    other = tmp_path / "." / ".." / tmp_path.name / "a.txt"
-    assert len(text_documents.find_files(f"{path},{other},{tmp_path}", "input_file")) == 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Making pretraining data: settings, output files, resumption, the same bytes everywhere."""
 
+import fcntl
 import hashlib
 import logging
 import multiprocessing
@@ -15,13 +16,14 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
+from albert.data import batches as input_pipeline
+from albert.data import record_files
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_data
 from albert.pretraining import model as pretraining_utils
-from albert.util import files
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
@@ -38,15 +40,16 @@ def vocab_file(tmp_path_factory):
     return str(path)
 
 
-def make_text(documents, *, seed=0):
-    """A text of made-up sentences, the same on every Python."""
-    generator = random.Random(seed)
+@pytest.fixture
+def text_file(tmp_path):
+    """Made-up sentences, the same on every Python."""
+    generator = random.Random(0)
 
     def pick(options):
         return options[int(generator.random() * len(options))]
 
     lines = []
-    for _ in range(documents):
+    for _ in range(120):
         for _ in range(1 + int(generator.random() * 12)):
             words = [
                 pick(WORDS) + pick(["", "", "", "s", "ed", "ing", "er"])
@@ -54,13 +57,8 @@ def make_text(documents, *, seed=0):
             ]
             lines.append(" ".join(words) + pick([".", ".", ", eta."]))
         lines.append("")
-    return "\n".join(lines)
-
-
-@pytest.fixture
-def text_file(tmp_path):
     path = tmp_path / "text.txt"
-    path.write_text(make_text(120), encoding="utf-8")
+    path.write_text("\n".join(lines), encoding="utf-8")
     return str(path)
 
 
@@ -70,16 +68,20 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(text_documents, "BLOCK_BYTES", 3000)
 
 
-def create(text_files, outputs, vocab_file, **options):
-    settings = options.pop("settings", SETTINGS)
-    return pretraining_data.create_pretraining_data(
-        [text_files] if isinstance(text_files, str) else text_files,
-        outputs,
-        tokenizer=tokenization.FullTokenizer(vocab_file),
-        tokenizer_file=vocab_file,
-        settings=settings,
-        **dict({"num_processes": 1}, **options),
-    )
+@pytest.fixture
+def create(text_file, vocab_file):
+    def create(outputs, text=text_file, vocab=vocab_file, **options):
+        settings = SETTINGS._replace(**options.pop("changes", {}))
+        return pretraining_data.create_pretraining_data(
+            [str(text)],
+            outputs,
+            tokenizer=tokenization.FullTokenizer(str(vocab)),
+            tokenizer_file=str(vocab),
+            settings=settings,
+            **dict({"num_processes": 1}, **options),
+        )
+
+    return create
 
 
 def outputs_in(folder, count=3):
@@ -87,12 +89,8 @@ def outputs_in(folder, count=3):
 
 
 def digest(paths):
-    """SHA-256 over the bytes of the files."""
-    value = hashlib.sha256()
-    for path in paths:
-        with open(path, "rb") as stream:
-            value.update(stream.read())
-    return value.hexdigest()
+    content = b"".join(pathlib.Path(path).read_bytes() for path in paths)
+    return hashlib.sha256(content).hexdigest()
 
 
 def records_in(path):
@@ -103,7 +101,7 @@ def records_in(path):
 
 
 # Python 3.7 with NumPy 1.18 and Python 3.11 with NumPy 1.26 both gave these. A change means that
-# data made before cannot be made again: raise pretraining_data.FORMAT with it.
+# data made before cannot be made again: raise instances.FORMAT with it.
 KNOWN_BYTES = {
     "defaults": ({}, "9dad0105ecc3dcc537210ff10bc90be4d47cbad01b67ca669ae86d163dc018e9"),
     "permutation": (
@@ -118,84 +116,80 @@ KNOWN_BYTES = {
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN_BYTES))
-def test_both_runtimes_write_the_same_known_bytes(
-    name, tmp_path, text_file, vocab_file, small_blocks
-):
+def test_both_runtimes_write_the_same_known_bytes(name, tmp_path, create, small_blocks):
     changes, expected = KNOWN_BYTES[name]
     outputs = outputs_in(tmp_path, 2)
-    create(text_file, outputs, vocab_file, settings=SETTINGS._replace(**changes))
+    create(outputs, changes=changes)
     assert digest(outputs) == expected
 
 
-@pytest.mark.parametrize("permutation", [False, True])
-def test_records_are_what_run_pretraining_reads(tmp_path, text_file, vocab_file, permutation):
-    settings = SETTINGS._replace(do_permutation=permutation)
-    outputs = outputs_in(tmp_path, 1)
-    summary = create(text_file, outputs, vocab_file, settings=settings)
-    spec = pretraining_utils.feature_spec(32, settings.slots)
+def test_records_are_what_run_pretraining_reads(tmp_path, create):
+    (output,) = outputs_in(tmp_path, 1)
+    counts = create([output]).counts
+    spec = pretraining_utils.feature_spec(32, SETTINGS.slots)
     with tf.Graph().as_default(), tf.Session() as session:
-        parsed = session.run(spec.parse_batch(tf.constant(records_in(outputs[0]))))
-    assert {name: value.shape[0] for name, value in parsed.items()} == dict.fromkeys(
-        spec.names, summary.counts.instances
-    )
-    assert parsed["masked_lm_weights"].sum() == summary.counts.predictions
-    assert parsed["next_sentence_labels"].sum() == summary.counts.label_one
+        parsed = session.run(spec.parse_batch(tf.constant(records_in(output))))
+    assert {len(values) for values in parsed.values()} == {counts.instances}
+    assert parsed["masked_lm_weights"].sum() == counts.predictions
+    assert parsed["next_sentence_labels"].sum() == counts.label_one
     assert (parsed["input_ids"][:, 0] == 2).all()
     assert ((parsed["input_ids"] == 3).sum(axis=1) == 2).all()
     assert (parsed["token_boundary"] <= parsed["input_mask"]).all()
 
 
-def test_output_files_share_the_instances_evenly_and_are_shuffled(
-    tmp_path, text_file, vocab_file, small_blocks
+def test_output_files_share_the_shuffled_instances_evenly_and_nothing_else_remains(
+    tmp_path, create, vocab_file, small_blocks
 ):
-    outputs = outputs_in(tmp_path, 4)
-    summary = create(text_file, outputs, vocab_file)
-    counts = [files.count_records(path) for path in outputs]
-    assert counts == [len(records_in(path)) for path in outputs]
-    assert sum(counts) == summary.counts.instances
-    assert counts == sorted(counts, reverse=True)
-    assert max(counts) - min(counts) <= 1
+    outputs = outputs_in(tmp_path / "out", 4)
+    summary = create(outputs)
+    counts = [len(records_in(path)) for path in outputs]
+    assert counts == [record_files.count_records(path) for path in outputs] == sorted(counts)[::-1]
+    assert sum(counts) == summary.counts.instances and counts[0] - counts[3] <= 1
+    hidden = [f".{n}.tf_record.meta.json" for n in range(4)]
+    hidden.append(f".vocabulary-{model_vocabulary.sha256_of(vocab_file)[:16]}.txt")
+    assert sorted(os.listdir(str(tmp_path / "out"))) == hidden + [
+        f"{n}.tf_record" for n in range(4)
+    ]
     one = outputs_in(tmp_path / "one", 1)
-    create(text_file, one, vocab_file)
-    assert records_in(one[0]) == [record for path in outputs for record in records_in(path)]
-    # Passes over one document lie far apart: the sorted places of its records are not neighbours.
-    assert records_in(one[0]) != sorted(records_in(one[0]))
+    create(one)
+    records = records_in(one[0])
+    assert records == [record for path in outputs for record in records_in(path)] != sorted(records)
+
+
+def test_more_files_than_instances_leave_some_empty(tmp_path, create, caplog):
+    (tmp_path / "text.txt").write_text("alpha beta.\nbeta.\n", encoding="utf-8")
+    outputs = outputs_in(tmp_path, 5)
+    create(outputs)
+    assert [record_files.count_records(path) for path in outputs] == [1, 1, 1, 0, 0]
+    assert "some will be empty" in caplog.text
 
 
 def test_the_shuffle_stays_within_its_window_and_mixes_it(
-    tmp_path, vocab_file, small_blocks, monkeypatch
+    tmp_path, create, small_blocks, monkeypatch
 ):
     # Each document has a word of its own; its place in the text is that of the document.
-    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
-    path = tmp_path / "text.txt"
-    path.write_text("".join(f"{(word + ' ') * 6}.\n" * 300 + "\n" for word in words))
-    outputs = outputs_in(tmp_path, 1)
-    settings = SETTINGS._replace(masked_lm_prob=0.0, dupe_factor=2)
-    create(str(path), outputs, vocab_file, settings=settings)
-    order = [example_word(record) for record in records_in(outputs[0])]
-    whole = [np.mean([place for place, one in enumerate(order) if one == n]) for n in range(8)]
-    assert np.ptp(whole) < 0.15 * len(order)
+    text = "".join(f"{(word + ' ') * 6}.\n" * 300 + "\n" for word in WORDS[:8])
+    (tmp_path / "text.txt").write_text(text)
+
+    def places(output, **changes):
+        """Where the records of each document lie in the output, as arrays."""
+        create([output], changes=dict(changes, masked_lm_prob=0.0, dupe_factor=2))
+        examples = map(tf.train.Example.FromString, records_in(output))
+        ids = [list(one.features.feature["input_ids"].int64_list.value) for one in examples]
+        words = np.array([max(one) - len(PIECES) for one in ids])
+        return [np.flatnonzero(words == number) for number in range(8)]
+
+    means = [place.mean() for place in places(str(tmp_path / "whole"))]
+    count = len(records_in(str(tmp_path / "whole")))
+    assert np.ptp(means) < 0.15 * count
     monkeypatch.setattr(pretraining_data, "_MEGABYTE", 20000)  # a window of 2.5 documents or so
-    create(
-        str(path),
-        outputs_in(tmp_path / "b", 1),
-        vocab_file,
-        settings=settings._replace(shuffle_window_mb=1),
-    )
-    order = [example_word(record) for record in records_in(outputs_in(tmp_path / "b", 1)[0])]
-    places = [[place for place, one in enumerate(order) if one == n] for n in range(8)]
-    assert max(places[0]) < min(places[7])
-    assert np.mean(places[0]) < np.mean(places[3]) < np.mean(places[7])
-
-
-def example_word(record):
-    """Which of the ten words a record is about."""
-    ids = tf.train.Example.FromString(record).features.feature["input_ids"].int64_list.value
-    return ids[1] - len(PIECES) if ids[1] >= len(PIECES) else ids[2] - len(PIECES)
+    found = places(str(tmp_path / "windows"), shuffle_window_mb=1)
+    assert found[0].max() < found[7].min()
+    assert found[0].mean() < found[3].mean() < found[7].mean()
 
 
 def test_memory_of_a_block_does_not_grow_with_dupe_factor(text_file, vocab_file, monkeypatch):
-    # Features are made batch by batch; nothing but the offsets is held for all passes.
+    # Features are made batch by batch; only the offsets are held for all passes.
     monkeypatch.setattr(pretraining_instances, "_CELLS", 32 * 50)
     maker = pretraining_instances.InstanceMaker(
         tokenization.FullTokenizer(vocab_file), SETTINGS._replace(dupe_factor=30)
@@ -207,112 +201,64 @@ def test_memory_of_a_block_does_not_grow_with_dupe_factor(text_file, vocab_file,
     assert max(sizes) == 50
 
 
-def test_counts_say_what_was_read(tmp_path, vocab_file):
-    path = tmp_path / "text.txt"
+def test_counts_say_what_was_read(tmp_path, create):
     text = b"alpha beta gamma.\n" * 8 + b"\n\xe2\x80\x8b\n\neta\n\nb\xe9ta beta beta.\n"
-    path.write_bytes(text)
-    settings = SETTINGS._replace(input_file_mode="rb", dupe_factor=2)
-    counts = create(str(path), outputs_in(tmp_path), vocab_file, settings=settings).counts
-    assert counts.documents == 3
-    assert counts.empty_documents == 1  # a zero-width space
-    assert counts.sentences == 10
-    assert counts.bad_lines == 1
-    assert counts.left_out == 2  # "eta" alone, in both passes
+    (tmp_path / "text.txt").write_bytes(text)
+    changes = {"input_file_mode": "rb", "dupe_factor": 2}
+    counts = create(outputs_in(tmp_path), changes=changes).counts
+    # The empty document is a zero-width space; "eta" alone is left out in both passes.
+    assert counts[:5] == (3, 1, 10, 1, 2)
     assert counts.instances >= 4
 
 
 # ---- output files --------------------------------------------------------------------------------
 
 
-def test_current_output_is_left_alone_and_this_is_said(tmp_path, text_file, vocab_file, caplog):
-    caplog.set_level(logging.INFO, logger="albert")
-    outputs = outputs_in(tmp_path)
-    first = create(text_file, outputs, vocab_file)
-    before = [os.stat(path).st_mtime_ns for path in outputs]
-    second = create(text_file, outputs, vocab_file, num_processes=2, overwrite=True)
-    assert second.was_current
-    assert second.counts.instances == first.counts.instances
-    assert [os.stat(path).st_mtime_ns for path in outputs] == before
-    assert caplog.records[-1].getMessage().startswith("Nothing to do")
-
-
-def test_a_changed_setting_text_vocabulary_or_number_of_files_makes_the_output_again(
-    tmp_path, text_file, vocab_file, caplog
+def test_current_output_is_left_alone_and_stale_output_is_made_again(
+    tmp_path, create, text_file, vocab_file, caplog
 ):
     caplog.set_level(logging.INFO, logger="albert")
     outputs = outputs_in(tmp_path, 2)
-    create(text_file, outputs, vocab_file, settings=SETTINGS._replace(dupe_factor=2))
-    assert not create(text_file, outputs, vocab_file).was_current
-    assert "dupe_factor was 2 and is 3" in caplog.text
+    first = create(outputs)
+    before = [os.stat(path).st_mtime_ns for path in outputs]
+    second = create(outputs, num_processes=2, overwrite=True)
+    assert second.was_current and second.counts.instances == first.counts.instances
+    assert [os.stat(path).st_mtime_ns for path in outputs] == before
+    assert caplog.records[-1].getMessage().startswith("Nothing to do")
+    assert not create(outputs, changes={"dupe_factor": 2}).was_current
+    assert "dupe_factor was 3 and is 2" in caplog.text
     with open(text_file, "a", encoding="utf-8") as stream:
         stream.write("\nalpha beta.\nbeta alpha.\n")
-    assert not create(text_file, outputs, vocab_file).was_current
+    assert not create(outputs, changes={"dupe_factor": 2}).was_current
     other = tmp_path / "vocab.txt"
-    with open(vocab_file, encoding="utf-8") as stream:
-        other.write_text(stream.read() + "omega\n", encoding="utf-8")
-    assert not create(text_file, outputs, str(other)).was_current
-    assert create(text_file, outputs, str(other)).was_current
-    assert not create(text_file, outputs[:1], str(other)).was_current
+    other.write_text(pathlib.Path(vocab_file).read_text("utf-8") + "omega\n", "utf-8")
+    assert not create(outputs, vocab=other).was_current
+    assert create(outputs, vocab=other).was_current
+    assert not create(outputs[:1], vocab=other).was_current
 
 
 @pytest.mark.parametrize("what", ["of others", "changed since", "of other text"])
 def test_files_that_are_not_ours_as_they_are_are_replaced_only_when_told_to(
-    what, tmp_path, text_file, vocab_file
+    what, tmp_path, create, text_file
 ):
     outputs = outputs_in(tmp_path, 2)
+    text = text_file
     if what == "of others":
         (tmp_path / "1.tf_record").write_bytes(b"precious")
     else:
-        create(text_file, outputs, vocab_file)
+        create(outputs)
     if what == "changed since":
         with open(outputs[1], "ab") as stream:
             stream.write(b"appended by hand")
     if what == "of other text":
-        other = tmp_path / "other.txt"
-        os.rename(text_file, str(other))
-        text_file = str(other)
+        text = str(tmp_path / "other.txt")
+        os.rename(text_file, text)
     before = digest(outputs[1:])
     with pytest.raises(ValueError, match="--overwrite"):
-        create(text_file, outputs, vocab_file)
+        create(outputs, text)
     assert digest(outputs[1:]) == before
-    assert not create(text_file, outputs, vocab_file, overwrite=True).was_current
-    assert files.count_records(outputs[1]) > 0
-
-
-def test_a_large_text_is_not_read_again_when_all_is_done(
-    tmp_path, text_file, vocab_file, monkeypatch
-):
-    with open(text_file, "a", encoding="utf-8") as stream:
-        stream.write(("\n" + " " * ((1 << 20) - 2)) * 18)
-    os.utime(text_file, (1e9, 1e9))
-    outputs = outputs_in(tmp_path / "out", 1)
-    create(text_file, outputs, vocab_file)
-    opened, original = [], files.open_to_read
-    monkeypatch.setattr(files, "open_to_read", lambda path: opened.append(path) or original(path))
-    assert create(text_file, outputs, vocab_file).was_current
-    assert opened and text_file not in opened
-
-
-def test_nothing_but_the_output_and_its_sidecars_remains(tmp_path, text_file, vocab_file):
-    folder = tmp_path / "out"
-    create(text_file, outputs_in(folder, 2), vocab_file)
-    vocabulary = model_vocabulary.sha256_of(str(vocab_file))
-    assert sorted(os.listdir(str(folder))) == [
-        ".0.tf_record.meta.json",
-        ".1.tf_record.meta.json",
-        f".vocabulary-{vocabulary[:16]}.txt",
-        "0.tf_record",
-        "1.tf_record",
-    ]
-
-
-def test_more_files_than_instances_leave_some_empty(tmp_path, vocab_file, caplog):
-    path = tmp_path / "text.txt"
-    path.write_text("alpha beta.\nbeta.\n", encoding="utf-8")
-    outputs = outputs_in(tmp_path, 5)
-    create(str(path), outputs, vocab_file)
-    assert [files.count_records(path) for path in outputs] == [1, 1, 1, 0, 0]
-    assert "some will be empty" in caplog.text
+    assert not create(outputs, text, overwrite=True).was_current
+    assert record_files.count_records(outputs[1]) > 0
 
 
 # ---- resumption ----------------------------------------------------------------------------------
@@ -343,83 +289,68 @@ def stop_after(monkeypatch):
     return arrange
 
 
-def test_a_stopped_job_goes_on_but_for_damaged_parts_and_ends_in_the_same_bytes(
-    tmp_path, text_file, vocab_file, small_blocks, stop_after, caplog
+def test_a_stopped_job_goes_on_except_for_damaged_parts_and_ends_in_the_same_bytes(
+    tmp_path, create, small_blocks, stop_after, caplog
 ):
     caplog.set_level(logging.INFO, logger="albert")
-    create(text_file, outputs_in(tmp_path / "whole"), vocab_file)
+    create(outputs_in(tmp_path / "whole"))
     outputs = outputs_in(tmp_path / "stopped")
     stop_after(4)
     with pytest.raises(StoppedError):
-        create(text_file, outputs, vocab_file)
+        create(outputs)
     work = tmp_path / "stopped" / ".0.tf_record.work"
     part = sorted(path for path in work.iterdir() if path.suffix == ".part")[1]
     part.write_bytes(part.read_bytes()[:-100])
     done = stop_after(10**6)
-    create(text_file, outputs, vocab_file)
+    create(outputs)
     assert done[:3] == [1, 4, 5]
     assert "finished when this job was stopped" in caplog.text
     assert digest(outputs) == digest(outputs_in(tmp_path / "whole"))
 
 
 def test_a_job_stopped_while_writing_keeps_the_finished_files(
-    tmp_path, text_file, vocab_file, small_blocks, monkeypatch
+    tmp_path, create, small_blocks, monkeypatch
 ):
-    create(text_file, outputs_in(tmp_path / "whole"), vocab_file)
+    create(outputs_in(tmp_path / "whole"))
     outputs = outputs_in(tmp_path / "stopped")
-    original = pretraining_data._Outputs._write_file
+    original = input_pipeline.AtomicRecordWriter
 
-    def stop_at_the_second(self, number, records):
-        if number == 1:
+    def stop_at_the_second(path, made_from):
+        if path == outputs[1]:
             raise StoppedError
-        original(self, number, records)
+        return original(path, made_from)
 
     with monkeypatch.context() as patched, pytest.raises(StoppedError):
-        patched.setattr(pretraining_data._Outputs, "_write_file", stop_at_the_second)
-        create(text_file, outputs, vocab_file)
+        patched.setattr(input_pipeline, "AtomicRecordWriter", stop_at_the_second)
+        create(outputs)
     first = os.stat(outputs[0]).st_mtime_ns
-    # Killed between the file and its sidecar: it is ours all the same.
-    with open(outputs[1], "wb") as stream:
-        stream.write(b"half")
-    create(text_file, outputs, vocab_file)
+    # Killed between the file and its metadata: it is ours all the same.
+    pathlib.Path(outputs[1]).write_bytes(b"half")
+    create(outputs)
     assert os.stat(outputs[0]).st_mtime_ns == first
     assert digest(outputs) == digest(outputs_in(tmp_path / "whole"))
 
 
-def test_parts_of_other_settings_are_not_taken_over(
-    tmp_path, text_file, vocab_file, small_blocks, stop_after
-):
-    outputs = outputs_in(tmp_path / "stopped")
-    stop_after(4)
-    with pytest.raises(StoppedError):
-        create(text_file, outputs, vocab_file)
-    done = stop_after(10**6)
-    settings = SETTINGS._replace(random_seed=99)
-    create(text_file, outputs, vocab_file, settings=settings)
-    assert done[0] == 0
-    create(text_file, outputs_in(tmp_path / "whole"), vocab_file, settings=settings)
-    assert digest(outputs) == digest(outputs_in(tmp_path / "whole"))
-    assert not [name for name in os.listdir(str(tmp_path / "stopped")) if "work" in name]
-
-
-def test_unfinished_work_can_lie_elsewhere_and_strange_files_there_stay(
-    tmp_path, text_file, vocab_file, small_blocks, stop_after
+def test_unfinished_work_is_of_the_same_settings_only_and_strange_files_beside_it_stay(
+    tmp_path, create, small_blocks, stop_after
 ):
     outputs = outputs_in(tmp_path / "out")
     work = tmp_path / "work"
     stop_after(2)
     with pytest.raises(StoppedError):
-        create(text_file, outputs, vocab_file, work_dir=str(work))
+        create(outputs, work_dir=str(work))
     assert os.listdir(str(tmp_path / "out")) == []
     (folder,) = work.iterdir()
     (folder / "notes.txt").write_text("mine")
     done = stop_after(10**6)
-    create(text_file, outputs, vocab_file, work_dir=str(work))
-    assert done[0] == 2
+    create(outputs, work_dir=str(work), changes={"random_seed": 99})
+    assert done[0] == 0
+    create(outputs_in(tmp_path / "whole"), changes={"random_seed": 99})
+    assert digest(outputs) == digest(outputs_in(tmp_path / "whole"))
     assert os.listdir(str(folder)) == ["notes.txt"]
 
 
-def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path, text_file, vocab_file):
+def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path, create):
     outputs = outputs_in(tmp_path / "out")
     lock = tmp_path / "out" / ".0.tf_record.work" / "lock"
     lock.parent.mkdir(parents=True)
@@ -430,7 +361,7 @@ def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path, text_file, vocab
         time.sleep(0.01)
     try:
         with pytest.raises(ValueError, match="Another process"):
-            create(text_file, outputs, vocab_file)
+            create(outputs)
     finally:
         holder.terminate()
         holder.join()
@@ -438,7 +369,7 @@ def test_two_jobs_do_not_make_the_same_output_at_once(tmp_path, text_file, vocab
 
 def hold(lock):
     with open(lock, "a") as stream:
-        pretraining_data.fcntl.lockf(stream, pretraining_data.fcntl.LOCK_EX)
+        fcntl.lockf(stream, fcntl.LOCK_EX)
         (pathlib.Path(lock).parents[2] / "held").touch()
         time.sleep(60)
 
@@ -451,26 +382,34 @@ def batch(records):
     return example_batches.EncodedExamples(b"".join(records), ends)
 
 
-def make_parts(folder, sizes, *, seed=0):
-    """Parts with records that tell their key; returns them and all (key, record) in order."""
-    random = np.random.RandomState(seed)
+def make_parts(folder, sizes):
+    """Parts with records that tell their key; returns them and all records in order of key."""
+    random = np.random.RandomState(0)
     parts, everything = [], []
     for number, size in enumerate(sizes):
-        keys = np.sort(random.randint(0, 2**63, size).astype(np.uint64) * np.uint64(2))
+        keys = np.sort(random.randint(0, 40, size).astype(np.uint64) << np.uint64(58))
         records = [b"%d:%d" % (number, key) * random.randint(1, 9) for key in keys.tolist()]
         batches = [batch(records[start : start + 7]) for start in range(0, size, 7)]
         path = str(folder / f"{number}.part")
         parts.append(pretraining_data.write_part(path, keys, batches, note={"window": 0}))
         everything += zip(keys.tolist(), records)
-    return parts, sorted(everything, key=lambda pair: pair[0])
+    # Stable: records with equal keys, of which there are many, stay in order of part.
+    return parts, [record for _, record in sorted(everything, key=lambda pair: pair[0])]
 
 
-def test_a_part_is_read_as_it_was_written_and_only_if_it_is_whole(tmp_path):
+def test_a_part_appears_and_is_read_only_if_it_is_whole(tmp_path):
+    def failing():
+        yield batch([b"one"])
+        raise StoppedError
+
+    other = tmp_path / "other.part"
+    with pytest.raises(StoppedError):
+        pretraining_data.write_part(str(other), np.zeros(2, np.uint64), failing(), note={})
+    assert os.listdir(str(tmp_path)) == []
+    assert pretraining_data.read_part(str(other)) is None
     parts, _ = make_parts(tmp_path, [20, 0, 1])
     assert [pretraining_data.read_part(part.path) for part in parts] == parts
     assert [part.count for part in parts] == [20, 0, 1]
-    other = tmp_path / "other.part"
-    assert pretraining_data.read_part(str(other)) is None
     content = (tmp_path / "0.part").read_bytes()
     changed = content[:10] + b"?" + content[11:]
     for damaged in (b"", content[:-1], content[:100], content[5:-30], changed):
@@ -478,35 +417,15 @@ def test_a_part_is_read_as_it_was_written_and_only_if_it_is_whole(tmp_path):
         assert pretraining_data.read_part(str(other)) is None
 
 
-def test_a_part_appears_only_when_it_is_whole(tmp_path):
-    def failing():
-        yield batch([b"one"])
-        raise StoppedError
-
-    with pytest.raises(StoppedError):
-        pretraining_data.write_part(
-            str(tmp_path / "a.part"), np.zeros(2, np.uint64), failing(), note={}
-        )
-    assert os.listdir(str(tmp_path)) == []
-
-
 @pytest.mark.parametrize("range_bytes", [1, 100, 1000, 1 << 20])
-def test_records_of_all_parts_come_in_order_of_key_in_stretches_of_any_length(
-    tmp_path, range_bytes
-):
-    parts, expected = make_parts(tmp_path, [50, 0, 33, 1, 70])
-    records = [record for _, record in expected]
-    for stretch in (154, 50, 7):
-        shuffled = pretraining_data.Shuffled(parts, range_bytes=range_bytes)
-        for start in range(0, 154, stretch):
-            count = min(stretch, 154 - start)
-            if start // stretch % 3 == 1:
-                shuffled.skip(count)
-            else:
-                assert list(shuffled.records(count)) == records[start : start + count]
+def test_records_of_all_parts_come_in_order_of_key_from_any_place_on(tmp_path, range_bytes):
+    parts, records = make_parts(tmp_path, [50, 0, 33, 1, 70])
+    for start in (0, 1, 50, 153, 154):
+        found = pretraining_data.shuffled(parts, start, range_bytes=range_bytes)
+        assert list(found) == records[start:]
 
 
-def test_only_one_range_of_records_is_in_memory_and_those_passed_over_are_not_read(
+def test_only_one_range_of_records_is_in_memory_and_those_before_the_start_are_not_read(
     tmp_path, monkeypatch
 ):
     parts, _ = make_parts(tmp_path, [400, 300])
@@ -518,24 +437,10 @@ def test_only_one_range_of_records_is_in_memory_and_those_passed_over_are_not_re
 
     monkeypatch.setattr(pretraining_data, "_read_rows", counting)
     size = sum(part.bytes for part in parts)
-    shuffled = pretraining_data.Shuffled(parts, range_bytes=size // 10)
-    shuffled.skip(350)
-    assert not read
-    records = shuffled.records(350)
+    records = pretraining_data.shuffled(parts, 350, range_bytes=size // 10)
     next(records)
-    assert sum(read) < 700 / 5
+    assert 0 < sum(read) < 700 / 5
     assert len(list(records)) == 349
-
-
-def test_records_with_equal_keys_stay_in_order_of_part(tmp_path):
-    keys = np.array([5, 5], np.uint64)
-    parts = [
-        pretraining_data.write_part(
-            str(tmp_path / name), keys, [batch(records)], note={"window": 0}
-        )
-        for name, records in (("a", [b"1", b"2"]), ("b", [b"3", b"4"]))
-    ]
-    assert list(pretraining_data.Shuffled(parts).records(4)) == [b"1", b"2", b"3", b"4"]
 
 
 # ---- mistakes ------------------------------------------------------------------------------------
@@ -549,7 +454,6 @@ def test_records_with_equal_keys_stay_in_order_of_part(tmp_path):
         {"ngram": 0},
         {"dupe_factor": 0},
         {"shuffle_window_mb": 0},
-        {"masked_lm_prob": 1.5},
         {"masked_lm_prob": float("nan")},
         {"short_seq_prob": -0.1},
         {"word_start": "spaces"},
@@ -562,60 +466,52 @@ def test_records_with_equal_keys_stay_in_order_of_part(tmp_path):
     ],
     ids=str,
 )
-def test_settings_out_of_range_or_that_do_not_fit_are_refused(
-    changes, tmp_path, text_file, vocab_file
-):
+def test_settings_out_of_range_or_in_conflict_are_refused(changes, tmp_path, create):
     with pytest.raises(ValueError, match=f"--{next(iter(changes))}"):
-        create(text_file, outputs_in(tmp_path), vocab_file, settings=SETTINGS._replace(**changes))
+        create(outputs_in(tmp_path), changes=changes)
 
 
 def test_too_few_slots_for_the_wanted_predictions_are_warned_of(caplog):
-    pretraining_instances.check_settings(pretraining_instances.DataSettings(max_seq_length=512))
-    assert "--max_predictions_per_seq=77 would make room" in caplog.text
+    pretraining_instances.check_settings(SETTINGS._replace(max_seq_length=128))
+    assert "--max_predictions_per_seq=19 would" in caplog.text
     caplog.clear()
-    pretraining_instances.check_settings(pretraining_instances.DataSettings(max_seq_length=128))
+    pretraining_instances.check_settings(SETTINGS)
     assert not caplog.records
 
 
-def test_bad_output_names_are_refused_before_any_work(tmp_path, text_file, vocab_file):
+def test_bad_output_names_are_refused_before_any_work(tmp_path, create, text_file):
     for outputs, message in (
-        ([], "--output_file names no file"),
-        (["a", "a"], "--output_file names 'a' more than once"),
-        ([text_file], "is also an input file"),
-        ([str(tmp_path)], "is a folder; name a file in it"),
-        ([text_file + "/x/out"], "--output_file: cannot write in the folder"),
+        ([], "names no file"),
+        (["a", "a"], "more than once"),
+        ([text_file], "input file"),
+        ([str(tmp_path)], "folder"),
+        ([text_file + "/x/out"], "cannot write"),
     ):
-        with pytest.raises(ValueError, match=message):
-            create(text_file, outputs, vocab_file)
+        with pytest.raises(ValueError, match=f"--output_file.*{message}"):
+            create(outputs)
     for name, value in {"num_processes": 0, "work_dir": "gs://bucket/x"}.items():
         with pytest.raises(ValueError, match=f"--{name} is"):
-            create(text_file, outputs_in(tmp_path), vocab_file, **{name: value})
+            create(outputs_in(tmp_path), **{name: value})
 
 
-@pytest.mark.parametrize("text", ["eta\n\neta\n", "\u200b\n\n\u200b\n"])
-def test_text_without_instances_is_refused_and_nothing_remains(text, tmp_path, vocab_file):
-    path = tmp_path / "text.txt"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match="--input_file: the text gives no instance"):
-        create(str(path), outputs_in(tmp_path / "out"), vocab_file)
+@pytest.mark.parametrize(
+    "text, options, message",
+    [
+        (b"eta\n\neta\n", {}, "--input_file: the text gives no instance"),
+        (b"\xe2\x80\x8b\n\n\xe2\x80\x8b\n", {}, "--input_file: the text gives no instance"),
+        (b"b\xe9.\n" * 20 + b"a b.\n" * 20, {"changes": {"input_file_mode": "rb"}}, "20 of 40"),
+        (b"alpha beta.\n\nb\xe9ta.\n", {}, r"text\.txt', line 3 is not UTF-8"),
+        (b"alpha beta.\n\nb\xe9ta.\n", {"num_processes": 2}, r"text\.txt', line 3 is not UTF-8"),
+    ],
+)
+def test_text_that_is_none_is_refused_and_nothing_remains(text, options, message, tmp_path, create):
+    (tmp_path / "text.txt").write_bytes(text)
+    with pytest.raises(ValueError, match=message):
+        create(outputs_in(tmp_path / "out"), **options)
     assert os.listdir(str(tmp_path / "out")) == []
 
 
-def test_text_in_another_encoding_is_refused_even_if_bad_bytes_may_be_dropped(tmp_path, vocab_file):
-    path = tmp_path / "text.txt"
-    path.write_bytes("alpha beta \u4e2d\u6587.\n".encode("gbk") * 20 + b"alpha beta.\n" * 20)
-    with pytest.raises(ValueError, match="20 of 40 lines are not UTF-8"):
-        create(
-            str(path),
-            outputs_in(tmp_path / "out"),
-            vocab_file,
-            settings=SETTINGS._replace(input_file_mode="rb"),
-        )
-
-
-def test_text_that_changes_while_it_is_read_is_refused(
-    tmp_path, text_file, vocab_file, monkeypatch
-):
+def test_text_that_changes_while_it_is_read_is_refused(tmp_path, create, text_file, monkeypatch):
     original = pretraining_data.make_part
 
     def make_part(*arguments):
@@ -625,13 +521,4 @@ def test_text_that_changes_while_it_is_read_is_refused(
 
     monkeypatch.setattr(pretraining_data, "make_part", make_part)
     with pytest.raises(ValueError, match=r"text\.txt' was changed"):
-        create(text_file, outputs_in(tmp_path / "out"), vocab_file)
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_bad_utf8_is_reported_from_wherever_it_is_read(processes, tmp_path, vocab_file):
-    path = tmp_path / "text.txt"
-    path.write_bytes(b"alpha beta.\n\nb\xe9ta.\n")
-    with pytest.raises(ValueError, match=r"text\.txt', line 3 is not UTF-8"):
-        create(str(path), outputs_in(tmp_path / "out"), vocab_file, num_processes=processes)
-    assert os.listdir(str(tmp_path / "out")) == []
+        create(outputs_in(tmp_path / "out"))

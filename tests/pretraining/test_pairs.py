@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""From tokenised documents to pairs of segments."""
+"""From tokenized documents to pairs of segments."""
 
 import collections
 import random
@@ -17,7 +17,7 @@ SETTINGS = segment_pairs.DataSettings(
 
 
 def make_block(documents, *, neighbours=(), sources=None, word_starts=None):
-    """A block of documents given as lists of sentence lengths; piece n has the id n."""
+    """A block of documents given as lists of sentence lengths; token n has the id n."""
     borders, placed = [0], []
     for number, lengths in enumerate(list(documents) + list(neighbours)):
         first = len(borders) - 1
@@ -39,8 +39,8 @@ def make(block, **changes):
 
 
 def rows(pairs):
-    columns = (pairs.start_a, pairs.length_a, pairs.start_b, pairs.length_b, pairs.label)
-    return list(zip(*(column.tolist() for column in columns)))
+    """Start and length of A, of B, and the label."""
+    return list(zip(*(column.tolist() for column in pairs[:5])))
 
 
 def random_documents(count, *, longest=12, seed=0):
@@ -52,8 +52,7 @@ def random_documents(count, *, longest=12, seed=0):
 
 
 def test_chunks_hold_whole_sentences_up_to_the_length_and_miss_nothing():
-    block = make_block([[5, 5, 5, 5, 5, 5, 5, 5, 5]])  # 20 pieces: four sentences a chunk
-    made = make(block, dupe_factor=50)
+    made = make(make_block([[5] * 9]), dupe_factor=50)  # 20 tokens: four sentences a chunk
     assert made.left_out == 0
     starts = collections.Counter()
     for start_a, length_a, start_b, length_b, _ in rows(made.pairs):
@@ -64,36 +63,31 @@ def test_chunks_hold_whole_sentences_up_to_the_length_and_miss_nothing():
     assert starts == {(0, 20): 50, (20, 40): 50, (40, 45): 50}
 
 
-def test_chunks_of_several_sentences_are_cut_at_each_sentence_border_alike():
-    made = make(make_block([[5, 5, 5, 5]]), dupe_factor=3000)
-    cuts = collections.Counter(max(row[0], row[2]) for row in rows(made.pairs))
-    assert set(cuts) == {5, 10, 15}
-    assert all(abs(count - 1000) < 130 for count in cuts.values())
+@pytest.mark.parametrize(
+    "sentences, inner_starts, cuts",
+    [
+        ([5, 5, 5, 5], range(20), {5, 10, 15}),  # at each sentence border
+        ([8], [0, 2, 4, 5, 7], {2, 4, 5, 7}),  # a sentence alone: at each inner word start
+        ([6], [0], {1, 2, 3, 4, 5}),  # one word: between its tokens
+    ],
+)
+def test_a_chunk_is_cut_at_each_possible_place_alike(sentences, inner_starts, cuts):
+    starts = np.isin(np.arange(sum(sentences)), list(inner_starts))
+    made = make(make_block([sentences], word_starts=starts), dupe_factor=3000)
+    found = collections.Counter(max(row[0], row[2]) for row in rows(made.pairs))
+    assert set(found) == cuts
+    assert all(abs(count - 3000 / len(cuts)) < 130 for count in found.values())
+    assert abs(made.pairs.label.mean() - 0.5) < 0.04
 
 
 def test_swapped_segments_are_labelled_one_and_are_half_of_all():
     made = make(make_block(random_documents(300)), dupe_factor=10)
     for start_a, _, start_b, _, label in rows(made.pairs):
         assert label == int(start_a > start_b)
-    count = len(made.pairs.label)
-    assert abs(made.pairs.label.mean() - 0.5) < 4 * 0.5 / np.sqrt(count)
+    assert abs(made.pairs.label.mean() - 0.5) < 4 * 0.5 / np.sqrt(len(made.pairs.label))
 
 
-def test_a_sentence_alone_is_split_at_each_inner_word_start_alike_and_never_paired_with_others():
-    starts = [True, False, True, False, True, True, False, True]
-    made = make(make_block([[8]], word_starts=starts), dupe_factor=4000)
-    cuts = collections.Counter(max(row[0], row[2]) for row in rows(made.pairs))
-    assert set(cuts) == {2, 4, 5, 7}
-    assert all(abs(count - 1000) < 130 for count in cuts.values())
-    assert abs(made.pairs.label.mean() - 0.5) < 0.04
-
-
-def test_a_sentence_of_one_word_is_split_between_its_pieces():
-    made = make(make_block([[6]], word_starts=[True] + [False] * 5), dupe_factor=200)
-    assert {max(row[0], row[2]) for row in rows(made.pairs)} == {1, 2, 3, 4, 5}
-
-
-def test_a_single_piece_without_a_partner_is_left_out_and_counted():
+def test_a_single_token_without_a_partner_is_left_out_and_counted():
     made = make(make_block([[1], [3, 1], [4] * 5 + [1]]), dupe_factor=3)
     assert made.left_out == 2 * 3  # the first document, and the last sentence of the third
     assert len(made.pairs.key) == (0 + 1 + 1) * 3
@@ -104,12 +98,11 @@ def test_segments_are_never_empty_and_fit_the_length():
         documents = random_documents(40, longest=60, seed=seed)
         for changes in ({}, {"random_next_sentence": True}, {"short_seq_prob": 0.5}):
             pairs = make(make_block(documents), random_seed=seed, **changes).pairs
-            assert pairs.length_a.min() >= 1
-            assert pairs.length_b.min() >= 1
+            assert min(pairs.length_a.min(), pairs.length_b.min()) >= 1
             assert (pairs.length_a + pairs.length_b).max() == 20
 
 
-def test_truncation_takes_from_the_longer_segment_what_one_piece_at_a_time_would():
+def test_truncation_takes_from_the_longer_segment_what_one_token_at_a_time_would():
     lengths = [(a, b) for a in range(1, 40) for b in range(1, 40)]
     for longest in (2, 9, 10, 20):
         pairs = segment_pairs.Pairs(
@@ -131,37 +124,34 @@ def test_truncation_takes_from_the_longer_segment_what_one_piece_at_a_time_would
 
 
 @pytest.mark.parametrize("flips", [1, 7, 63, 64, 65, 200])
-def test_pieces_are_cut_at_the_front_as_often_as_a_coin_shows_heads(flips):
-    keys = random_streams.fold(random_streams.seed_key(flips), np.arange(20000))
-    heads = segment_pairs._binomial(np.full(20000, flips), keys)
-    assert heads.min() >= 0
-    assert heads.max() <= flips
-    assert abs(heads.mean() - flips / 2) < 5 * np.sqrt(flips / 4 / 20000)
+def test_tokens_are_cut_at_the_front_as_often_as_a_coin_shows_heads(flips):
+    count = 20000
+    zero = np.zeros(count, np.int64)
+    keys = random_streams.fold(random_streams.seed_key(flips), np.arange(count))
+    pairs = segment_pairs.Pairs(zero, zero + 300 + flips, zero, zero + 300, label=zero, key=keys)
+    heads = segment_pairs.truncate(pairs, 600).start_a
+    assert heads.min() >= 0 and heads.max() <= flips
+    assert abs(heads.mean() - flips / 2) < 5 * np.sqrt(flips / 4 / count)
     assert abs(heads.var() / (flips / 4) - 1) < 0.06
 
 
 def test_short_targets_are_drawn_once_a_pass_with_the_given_probability():
-    block = make_block([[1] * 2000])
-    pairs = make(block, short_seq_prob=0.1, dupe_factor=2000, max_seq_length=103).pairs
-    passes = segment_pairs._pass_keys(block.documents, SETTINGS._replace(dupe_factor=2000)).reshape(
-        -1
-    )
-    targets = segment_pairs._target_lengths(
-        passes, SETTINGS._replace(short_seq_prob=0.1, max_seq_length=103)
-    )
-    short = targets[targets < 100]
-    assert abs(len(short) / 2000 - 0.1 * 98 / 99) < 0.03
-    assert short.min() >= 2
+    # With sentences of one token, all chunks of a pass except the last have the target's length.
+    pairs = make(make_block([[1] * 400]), short_seq_prob=0.1, dupe_factor=2000).pairs
+    first = np.minimum(pairs.start_a, pairs.start_b) == 0
+    targets = (pairs.length_a + pairs.length_b)[first]
+    short = targets[targets < 20]
+    assert len(targets) == 2000
+    assert abs(len(short) / 2000 - 0.1 * 18 / 19) < 0.03
+    assert short.min() == 2
     lengths = collections.Counter((pairs.length_a + pairs.length_b).tolist())
-    assert lengths[100] >= 20 * (2000 - len(short))
+    assert lengths[20] == 20 * (2000 - len(short))
 
 
 def test_pairs_of_a_document_do_not_depend_on_the_block_it_is_in():
-    documents = random_documents(6)
-    whole = make(make_block(documents), short_seq_prob=0.3).pairs
-    block = make_block(documents)
-    alone = block._replace(documents=block.documents[3:4])
-    part = make(alone, short_seq_prob=0.3).pairs
+    block = make_block(random_documents(6))
+    whole = make(block, short_seq_prob=0.3).pairs
+    part = make(block._replace(documents=block.documents[3:4]), short_seq_prob=0.3).pairs
     assert len(part.key) > 0
     assert set(zip(rows(part), part.key.tolist())) <= set(zip(rows(whole), whole.key.tolist()))
 
@@ -172,63 +162,57 @@ def test_keys_differ_between_seeds_documents_passes_and_pairs():
     assert len(set(np.concatenate(keys).tolist())) == len(keys[0]) + len(keys[1])
 
 
-class TestRandomNextSentence:
-    def owner(self, block, piece):
-        """The source of the document that a piece belongs to."""
+# ---- BERT's next sentence ------------------------------------------------------------------------
+
+
+def next_sentence(block, dupe_factor):
+    """Pairs as start and length of A, of B, label, source of A's document, source of B's."""
+
+    def owner(token):
         for document in block.documents + block.neighbours:
-            if block.borders[document.first] <= piece < block.borders[document.last]:
+            if block.borders[document.first] <= token < block.borders[document.last]:
                 return document.source
-        raise AssertionError(piece)
+        raise AssertionError(token)
 
-    def test_half_of_the_pairs_take_b_from_another_document_and_are_labelled_one(self):
-        block = make_block(random_documents(30))
-        pairs = make(block, random_next_sentence=True, dupe_factor=20).pairs
-        for start_a, length_a, start_b, _, label in rows(pairs):
-            same = self.owner(block, start_a) == self.owner(block, start_b)
-            assert same == (label == 0)
-            if label == 0:
-                assert start_b >= start_a + length_a
-        assert abs(pairs.label.mean() - 0.5) < 4 * 0.5 / np.sqrt(len(pairs.label))
+    pairs = make(block, random_next_sentence=True, dupe_factor=dupe_factor).pairs
+    found = [(*row, owner(row[0]), owner(row[2])) for row in rows(pairs)]
+    assert all((source_a == source_b) == (label == 0) for *_, label, source_a, source_b in found)
+    return found
 
-    def test_sentences_that_were_not_used_open_the_next_pair(self):
-        block = make_block([[5] * 12, [5] * 12])
-        pairs = make(block, random_next_sentence=True, dupe_factor=1).pairs
-        first = [row for row in rows(pairs) if self.owner(block, row[0]) == 0]
-        for before, after in zip(first, first[1:]):
-            if before[4] == 1:
-                assert after[0] == before[0] + before[1]  # B's place is not skipped
-        assert {row[4] for row in first} == {0, 1}
 
-    def test_parts_of_one_document_are_not_other_documents(self):
-        block = make_block([[3] * 9] * 4, sources=[7, 7, 8, 9])
-        pairs = make(block, random_next_sentence=True, dupe_factor=30).pairs
-        for start_a, _, start_b, _, label in rows(pairs):
-            assert (self.owner(block, start_a) == self.owner(block, start_b)) == (label == 0)
-        used = {
-            (self.owner(block, a), self.owner(block, b))
-            for a, _, b, _, label in rows(pairs)
-            if label
-        }
-        assert used == {(a, b) for a in (7, 8, 9) for b in (7, 8, 9) if a != b}
+def test_half_of_the_pairs_take_b_from_another_document_and_are_labelled_one():
+    found = next_sentence(make_block(random_documents(30)), 20)
+    assert all(start_b >= start_a + a for start_a, a, start_b, _, label, *_ in found if not label)
+    share = np.mean([row[4] for row in found])
+    assert abs(share - 0.5) < 4 * 0.5 / np.sqrt(len(found))
 
-    def test_a_block_of_one_document_takes_b_from_its_neighbour(self):
-        block = make_block([[3] * 20], neighbours=[[4] * 20])
-        pairs = make(block, random_next_sentence=True, dupe_factor=20).pairs
-        for start_a, _, start_b, _, label in rows(pairs):
-            assert start_a < 60
-            assert (start_b >= 60) == (label == 1)
-        assert 0.3 < pairs.label.mean() < 0.7
 
-    def test_a_sentence_alone_is_split_or_paired_with_another_document(self):
-        block = make_block([[9], [4, 4]])
-        pairs = make(block, random_next_sentence=True, dupe_factor=400).pairs
-        alone = [row for row in rows(pairs) if row[0] < 9 and row[0] + row[1] <= 9]
-        labels = collections.Counter(row[4] for row in alone)
-        assert abs(labels[1] - 200) < 50
-        for start_a, length_a, start_b, length_b, label in alone:
-            if label:
-                assert (start_a, length_a) == (0, 9)
-                assert start_b in (9, 13)
-            else:
-                assert (start_a, start_b + length_b) == (0, 9)
-                assert start_b == length_a
+def test_sentences_that_were_not_used_open_the_next_pair():
+    first = [row for row in next_sentence(make_block([[5] * 12, [5] * 12]), 1) if row[5] == 0]
+    for before, after in zip(first, first[1:]):
+        if before[4] == 1:
+            assert after[0] == before[0] + before[1]  # B's place is not skipped
+    assert {row[4] for row in first} == {0, 1}
+
+
+def test_parts_of_one_document_are_not_other_documents():
+    found = next_sentence(make_block([[3] * 9] * 4, sources=[7, 7, 8, 9]), 30)
+    used = {row[5:] for row in found if row[4]}
+    assert used == {(a, b) for a in (7, 8, 9) for b in (7, 8, 9) if a != b}
+
+
+def test_a_block_of_one_document_takes_b_from_its_neighbour():
+    found = next_sentence(make_block([[3] * 20], neighbours=[[4] * 20]), 20)
+    assert {row[5] for row in found} == {0}
+    assert 0.3 < np.mean([row[4] for row in found]) < 0.7
+
+
+def test_a_sentence_alone_is_split_or_paired_with_another_document():
+    alone = [row for row in next_sentence(make_block([[9], [4, 4]]), 400) if row[5] == 0]
+    assert abs(sum(row[4] for row in alone) - 200) < 50
+    for start_a, length_a, start_b, length_b, label, *_ in alone:
+        if label:
+            assert (start_a, length_a) == (0, 9)
+            assert start_b in (9, 13)
+        else:
+            assert (start_a, start_b, start_b + length_b) == (0, length_a, 9)

@@ -20,8 +20,8 @@ from unittest import mock
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.data import text_lines
 from albert.util import flags as flags_lib
-from albert.util import text_lines
 
 # What a clock says, names drawn by lot, and names that TensorFlow numbers through the process.
 _TIMES = re.compile(r"[\d.,]+(?= ?(s|ms|seconds|MB|GB|\w*/s)\b)|\d+:\d\d(:\d\d)?|: +[\d,.]+$")

@@ -494,8 +494,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "two thirds swapped",
                 "pretraining/pairs.py",
-                "random_streams.uniform(random_streams.fold(chunks.key, _DRAW_LABEL)) < 0.5",
-                "random_streams.uniform(random_streams.fold(chunks.key, _DRAW_LABEL)) < 0.67",
+                "random_streams.uniform(random_streams.fold(keys, _DRAW_LABEL)) < 0.5",
+                "random_streams.uniform(random_streams.fold(keys, _DRAW_LABEL)) < 0.67",
             ),
             Fault(
                 "never a shorter target",
@@ -518,8 +518,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "cut behind the first sentence always",
                 "pretraining/pairs.py",
-                "cut = block.borders[np.minimum(chunks.first + 1 + inner, chunks.last)]",
-                "cut = block.borders[np.minimum(chunks.first + 1 + 0 * inner, chunks.last)]",
+                "cut = block.borders[np.minimum(first + 1 + inner, last)]",
+                "cut = block.borders[np.minimum(first + 1 + 0 * inner, last)]",
             ),
             Fault(
                 "the shorter segment is cut",
@@ -823,8 +823,8 @@ PARTS: Dict[str, Part] = {
             Fault(
                 "in the graph: missed ones count twice in F1",
                 "training/metrics.py",
-                "2 * share.true_1, 2 * share.true_1 + share.false_1 + share.false_0",
-                "2 * share.true_1, 2 * share.true_1 + share.false_0 + share.false_0",
+                'share["label"] + share["guess"]',
+                'share["label"] + share["label"]',
             ),
             Fault(
                 "articles count",

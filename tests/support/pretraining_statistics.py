@@ -140,7 +140,7 @@ def our_block(
         for number, document in enumerate(documents)
     )
     maker = pretraining_instances.InstanceMaker(pieces, pretraining_instances.DataSettings())
-    return maker.tokenize(text_documents.TextBlock(0, 0, 0, raw)).block
+    return maker.tokenize(text_documents.TextBlock(0, 0, 0, raw))[0]
 
 
 def our_features(
@@ -154,7 +154,7 @@ def our_features(
     return joined(
         [
             ngram_masking.masked_features(
-                block, pairs.slice(start, start + 1000), table=table, settings=settings
+                block, pairs.take(slice(start, start + 1000)), table=table, settings=settings
             )
             for start in range(0, len(pairs.key), 1000)
         ]

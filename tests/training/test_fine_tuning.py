@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How long a fine-tuning is, whose its folder is, which checkpoint predicts, and what is said."""
+"""Length of a fine-tuning, its folder, the checkpoint that predicts, and warnings."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ from albert.training import evaluation as checkpoint_evaluator
 from albert.training import fine_tuning
 from albert.training import model_fn as training_graph
 from albert.util import runtime as precision
-from tests.support import damaged_files
+from tests.support import damaged_files, one_weight
 
 
 def settings(**changes):
@@ -57,46 +57,20 @@ def described(tmp_path):
 
 def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
     check(described, spm_model_file=dict(VOCABULARY, path="/b/model"))  # the content counts
-    for change in ({"task": "u"}, {"spm_model_file": dict(VOCABULARY, sha256="2")}):
+    for change in (
+        {"task": "u"},
+        {"spm_model_file": dict(VOCABULARY, sha256="2")},
+        {"max_seq_length": 16},
+        {"is_pair": True},
+    ):
         with pytest.raises(ValueError, match=list(change)[0]):
             check(described, **change)
-
-
-def test_the_length_binds_training_only(described):
-    check(described, may_differ=["max_seq_length"], max_seq_length=16)
-    with pytest.raises(ValueError, match="max_seq_length"):
-        check(described, max_seq_length=16)
-
-
-def test_what_an_earlier_version_did_not_record_is_taken_to_be_as_given(described):
-    check(described, earlier={"is_pair": True}, is_pair=True)
-    with pytest.raises(ValueError, match="is_pair"):
-        check(described, is_pair=True)
+    check(described, may_differ=["max_seq_length"], max_seq_length=16)  # where it is used only
+    check(described, earlier={"is_pair": True}, is_pair=True)  # not recorded by earlier versions
 
 
 # ---------------------------------------------------------------------------------------------
 # The model and its training.
-
-
-def test_settings_of_the_model_are_those_of_the_flags():
-    flags = {
-        "learning_rate": 0.5,
-        "albert_hub_module_handle": None,
-        "optimizer": "lamb",
-        "precision": "bfloat16",
-        "recompute": True,
-        "use_xla": True,
-        "gradient_accumulation_steps": 2,
-        "layerwise_lr_decay": 0.75,
-    }
-    length = training_graph.TrainingLength(10, 3)
-    found = training_graph.model_settings(settings(**flags), None, length, init_checkpoint="c")
-    assert (found.num_train_steps, found.num_warmup_steps, found.init_checkpoint) == (10, 3, "c")
-    assert found.compute_dtype == precision.compute_dtype("bfloat16")
-    assert found.use_xla and found.recompute and not found.use_one_hot_embeddings
-    assert (found.optimizer, found.seed, found.layerwise_lr_decay) == ("lamb", 1, 0.75)
-    on_tpu = training_graph.model_settings(settings(**flags, use_tpu=True), None, length)
-    assert on_tpu.use_one_hot_embeddings and not on_tpu.use_xla
 
 
 @pytest.mark.parametrize("is_tf2", [False, True])
@@ -129,20 +103,14 @@ def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkey
         ({"num_train_epochs": 3.0, "warmup_proportion": 0.1}, (343, 34)),
         ({"warmup_proportion": 0.0}, (1000, 0)),
         ({"num_train_epochs": 0.0}, (1000, 10)),
+        ({"train_step": 10}, (10, 10)),  # the learning rate never reaches its peak
     ],
 )
-def test_epochs_and_proportions_go_before_steps(changes, expected):
+def test_epochs_and_proportions_take_precedence_over_steps(changes, expected, caplog):
     assert training_graph.training_length(settings(**changes), 3668) == expected
-
-
-def test_less_than_a_batch_is_no_training():
+    assert bool(caplog.records) == (expected[0] <= expected[1])
     with pytest.raises(ValueError, match="num_train_epochs"):
-        training_graph.training_length(settings(num_train_epochs=0.5), 20)
-
-
-def test_a_warm_up_without_end_is_worth_a_warning(caplog):
-    training_graph.training_length(settings(train_step=10), 3668)
-    assert "never reaches its peak" in caplog.text
+        training_graph.training_length(settings(num_train_epochs=0.5), 20)  # less than a batch
 
 
 @pytest.mark.parametrize(
@@ -166,36 +134,33 @@ def test_the_loss_of_a_constant_prediction_is_a_collapse(loss, constant, collaps
 def test_the_end_of_training_is_100_steps_or_an_epoch(tmp_path, rows, epoch_steps, expected):
     lines = ["step,loss"] + [f"{step},{loss}" for step, loss in rows]
     (tmp_path / "training_curve.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    found = fine_tuning.recent_loss(str(tmp_path), epoch_steps)
-    assert found == pytest.approx(expected)
+    assert fine_tuning.recent_loss(str(tmp_path), epoch_steps) == pytest.approx(expected)
+    assert fine_tuning.recent_loss(str(tmp_path / "nothing"), epoch_steps) is None
 
 
-def test_without_a_curve_nothing_is_known_of_the_end(tmp_path):
-    assert fine_tuning.recent_loss(str(tmp_path), 10) is None
-
-
-@pytest.mark.parametrize("size,is_told", [(4e8, True), (2e8, False)])
-def test_checkpoints_that_take_much_room_are_worth_a_line(
-    tmp_path, monkeypatch, caplog, size, is_told
+@pytest.mark.parametrize(
+    "size,free,folder,line",
+    [
+        (4e8, 2e9, "new/one", True),
+        (2e8, 2e9, "new/one", False),
+        (4e8, 1e9, "new/one", None),
+        (4e8, 1e9, "gs://bucket/folder", True),
+    ],
+)
+def test_checkpoints_that_take_much_room_are_logged_and_those_without_room_refused(
+    tmp_path, monkeypatch, caplog, size, free, folder, line
 ):
-    usage = shutil.disk_usage(str(tmp_path))._replace(free=2e9)
+    usage = shutil.disk_usage(str(tmp_path))._replace(free=free)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    saving = settings(output_dir=str(tmp_path / "new" / "one"))
-    with caplog.at_level("INFO", "albert"):
+    monkeypatch.chdir(tmp_path)
+    saving = settings(output_dir=folder)
+    caplog.set_level("INFO", "albert")
+    if line is None:
+        with pytest.raises(ValueError, match="1.6 GB.*=new/one has 1 GB"):
+            fine_tuning.check_room(saving, 4, size)
+    else:
         fine_tuning.check_room(saving, 4, size)
-    assert ("4 checkpoints of 0.4 GB, 1.6 GB in all" in caplog.text) == is_told
-
-
-def test_checkpoints_that_the_disk_cannot_hold_are_refused(tmp_path, monkeypatch, caplog):
-    usage = shutil.disk_usage(str(tmp_path))._replace(free=1e9)
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
-    saving = settings(output_dir=str(tmp_path))
-    with pytest.raises(ValueError, match="1.6 GB.* 1 GB"):
-        fine_tuning.check_room(saving, 4, 4e8)
-    elsewhere = settings(output_dir="gs://bucket/folder")
-    with caplog.at_level("INFO", "albert"):
-        fine_tuning.check_room(elsewhere, 4, 4e8)
-    assert "1.6 GB in all" in caplog.text
+        assert ("4 checkpoints of 0.4 GB, 1.6 GB in all" in caplog.text) == line
 
 
 @pytest.mark.parametrize(
@@ -215,30 +180,18 @@ def test_one_prediction_for_several_labels_is_worth_a_warning(confusion, constan
 @pytest.fixture
 def folder(tmp_path):
     """A folder with the checkpoints 0 to 3."""
-    with tf.Graph().as_default(), tf.Session() as session:
-        step = tf.train.get_or_create_global_step()
-        saver = tf.train.Saver(max_to_keep=None)
-        for number in range(4):
-            session.run(step.assign(number))
-            saver.save(session, str(tmp_path / "model.ckpt"), global_step=number)
+    one_weight.save(tmp_path, 0, 1, 2, 3)
     return tmp_path
 
 
-def steps_in(folder):
-    return [item.step for item in checkpoint_evaluator.list_checkpoints(str(folder))]
-
-
-def test_pruning_keeps_the_newest_and_what_was_not_evaluated(folder):
+def test_pruning_keeps_the_newest_of_what_was_evaluated(folder):
     assert checkpoint_evaluator.prune_checkpoints(str(folder), 0, [0, 1, 2, 3]) == []
     assert checkpoint_evaluator.prune_checkpoints(str(folder), 2, [0, 2, 3]) == [0]
-    assert steps_in(folder) == [1, 2, 3]
+    assert one_weight.steps_in(folder) == [1, 2, 3]
     assert not list(folder.glob("model.ckpt-0.*"))
-
-
-def test_pruning_does_not_count_what_could_not_be_evaluated(folder):
-    damaged_files.damage(folder / "model.ckpt-3")
-    assert checkpoint_evaluator.prune_checkpoints(str(folder), 1, [0, 1, 2]) == [0, 1]
-    assert steps_in(folder) == [2, 3]
+    # Step 3 is damaged, for example: the newest that could be evaluated stays too.
+    assert checkpoint_evaluator.prune_checkpoints(str(folder), 1, [1, 2]) == [1]
+    assert one_weight.steps_in(folder) == [2, 3]
 
 
 def test_the_best_checkpoint_predicts_else_the_newest_unless_one_is_named(folder):
@@ -270,6 +223,7 @@ def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
 
     def model_fn(features, labels, mode, params):
         assert (labels, mode, params) == (None, tf.estimator.ModeKeys.PREDICT, {})
+        tf.get_variable("weight", [3])
         step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
         predictions = {
             "sum": features["values"] + step,

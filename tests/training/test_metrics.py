@@ -38,18 +38,11 @@ def test_metrics_of_scores_are_those_computed_by_hand():
     assert found["MSE"] == pytest.approx((6**2 + 1**2) / 4)
 
 
-@pytest.mark.parametrize("predictions", [[2.0, 2.0, 2.0], [float("inf")] * 3])
-def test_a_correlation_with_a_constant_is_nan_and_no_warning(predictions, recwarn):
-    found = metrics.compute(["pearson", "spearman"], outcome([1.0, 2.0, 3.0], predictions))
+@pytest.mark.parametrize("count,predictions", [(3, [2.0] * 3), (3, [np.inf] * 3), (1, [2.0])])
+def test_a_correlation_with_a_constant_is_nan_and_no_warning(count, predictions, recwarn):
+    found = metrics.compute(["pearson", "spearman"], outcome([1.0, 2.0, 3.0][:count], predictions))
     assert all(math.isnan(value) for value in found.values())
     assert not [item for item in recwarn if "onstant" in str(item.message)]
-
-
-def test_a_single_example_has_no_correlation():
-    assert math.isnan(metrics.compute(["pearson"], outcome([1.0], [2.0]))["pearson"])
-
-
-def test_a_constant_prediction_has_no_correlation_with_labels():
     found = metrics.compute(["f1", "matthew_corr"], outcome([0, 1], [0, 0]))
     assert found == {"f1": 0.0, "matthew_corr": 0.0}
 
@@ -58,12 +51,9 @@ def test_every_metric_a_task_may_name_is_computed():
     assert set(metrics.METRICS) == set(task_table.METRICS)
 
 
-def test_an_unknown_metric_is_refused():
-    with pytest.raises(ValueError, match="Unknown metrics .'bleu'.*eval_accuracy"):
+def test_an_unknown_metric_and_no_examples_are_refused():
+    with pytest.raises(ValueError, match="'bleu'"):
         metrics.compute(["bleu"], outcome([0], [0]))
-
-
-def test_no_examples_are_refused():
     with pytest.raises(ValueError, match="no examples"):
         metrics.compute(["eval_accuracy"], outcome([], []))
 

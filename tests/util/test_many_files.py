@@ -12,6 +12,7 @@ import pytest
 
 from albert import modeling, tokenization
 from albert.data import batches as input_pipeline
+from albert.data import record_files
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_data
@@ -62,47 +63,37 @@ def test_few_results_wait_and_none_is_made_that_nobody_wants():
     assert stopped.is_set() and len(started) < 200
 
 
-def write_texts(folder):
-    text = "".join(f"Sentence {number}, and so on.\n" for number in range(10))
-    for number in range(8):
-        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
-    return str(folder)
+def texts_in_a_folder(folder, meet):
+    has_met = meet(record_files, "read_sidecar")
+    assert len(text_documents.find_files(str(folder), "input_file")) == 8
+    return has_met
 
 
-def test_texts_in_a_folder_are_looked_at_together(tmp_path, meet):
-    folder = write_texts(tmp_path)
-    has_met = meet(files, "read_sidecar")
-    assert len(text_documents.find_files(folder, "input_file")) == 8
-    assert has_met()
-
-
-def test_texts_of_a_pattern_are_looked_at_together(tmp_path, meet):
-    folder = write_texts(tmp_path)
+def texts_of_a_pattern(folder, meet):
     has_met = meet(text_documents, "is_folder", after=1)  # the pattern
-    assert len(text_documents.find_files(folder + "/*.txt", "input_file")) == 8
-    assert has_met()
+    assert len(text_documents.find_files(f"{folder}/*.txt", "input_file")) == 8
+    return has_met
 
 
-@pytest.mark.parametrize("name", ["read_records", "read_sidecar"])
-def test_records_are_looked_at_together(tmp_path, meet, name):
-    paths = [pretraining_records.write_records(tmp_path / f"{n}.tf", 2) for n in range(8)]
-    has_met = meet(input_pipeline, {"read_records": "records"}.get(name, name))
+def records(folder, meet):
+    paths = [pretraining_records.write_records(folder / f"{n}.tf", 2) for n in range(8)]
+    has_met = meet(input_pipeline, "records")
     pretraining_utils.check_records(
         paths,
         max_seq_length=pretraining_records.LENGTH,
         max_predictions_per_seq=pretraining_records.PREDICTIONS,
         config=modeling.AlbertConfig.from_dict(pretraining_records.CONFIG),
     )
-    assert has_met()
+    return has_met
 
 
-def test_finished_output_is_looked_at_together(tmp_path, meet):
+def finished_output(folder, meet):
     vocabulary = str(FIXTURES / "tiny.model")
 
     def create():
         return pretraining_data.create_pretraining_data(
             [str(FIXTURES / "corpus.txt")],
-            [str(tmp_path / f"{number}.tf_record") for number in range(8)],
+            [str(folder / f"{number}.tf_record") for number in range(8)],
             tokenizer=tokenization.FullTokenizer(None, spm_model_file=vocabulary),
             tokenizer_file=vocabulary,
             settings=pretraining_instances.DataSettings(max_seq_length=32),
@@ -110,8 +101,19 @@ def test_finished_output_is_looked_at_together(tmp_path, meet):
         )
 
     create()
-    has_met = meet(files, "why_stale")
-    assert create().was_current and has_met()
+    has_met = meet(record_files, "why_stale")
+    assert create().was_current
+    return has_met
+
+
+@pytest.mark.parametrize(
+    "look_at", [texts_in_a_folder, texts_of_a_pattern, records, finished_output]
+)
+def test_files_are_looked_at_together(tmp_path, meet, look_at):
+    for number in range(8):
+        (tmp_path / f"{number}.txt").write_text("A sentence, and so on.\n", encoding="utf-8")
+    has_met = look_at(tmp_path, meet)
+    assert has_met()
 
 
 # ---------------------------------------------------------------------------------------------
@@ -208,13 +210,3 @@ def test_of_files_that_are_read_in_a_moment_nothing_is_kept(tmp_path):
     path, kept_in = write(tmp_path / "a", 100), tmp_path / "kept.json"
     assert many_files.fingerprints([path], str(kept_in)) == [files.file_fingerprint(path)]
     assert not kept_in.exists()
-
-
-def test_records_with_metadata_are_not_read_for_their_identity(tmp_path, read_bytes):
-    paths = [write(tmp_path / "a", LARGE), write(tmp_path / "b", LARGE)]
-    files.write_sidecar(paths[0], files.BlockOffsets(), {"text": "a"})
-    expected = [files.content_identity(path) for path in paths]
-    for _ in range(2):
-        found = many_files.content_identities(paths, str(tmp_path / "kept.json"))
-        assert found == expected
-    assert (read_bytes["a"], read_bytes["b"]) == (0, 2 * LARGE)

@@ -9,13 +9,9 @@ import tensorflow.compat.v1 as tf
 from albert.util import runtime as precision
 
 
-def test_unknown_precision_is_named_with_the_choices():
-    with pytest.raises(ValueError, match="--precision='fp8' is unknown.*float32, bfloat16"):
+def test_an_unknown_precision_is_named():
+    with pytest.raises(ValueError, match="--precision='fp8'"):
         precision.compute_dtype("fp8")
-
-
-def test_runtime_is_recognised():
-    assert precision.is_tf2() == tf.__version__.startswith("2.")
 
 
 @precision.xla_cluster

@@ -1,10 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Texts, one or two on a line, from files and pipes of any length, and answers to where they go.
+"""Texts, one or two on a line, from files and pipes of any length, and files for the answers.
 
 A line is a JSON object with text_a (and text_b), or the text (TAB the second text); fields and
-columns may have other names. What has come is handed on, so that a program on the other end of a
-pipe is answered at once.
+columns may have other names. Lines are handed on as they come, so that a program on the other end
+of a pipe is answered at once.
 """
 
 import contextlib
@@ -21,7 +21,6 @@ from albert.util import files
 
 STANDARD = "-"
 _MOST_LINES = 4096  # in memory, and answered together
-_LATER = object()  # the next line may not have come yet
 _JSON_FIELDS = ("text_a", "text_b")
 
 
@@ -35,9 +34,7 @@ class Line(NamedTuple):
 def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
     """Yields the lines of a stream of bytes in groups: at least one, and all that have come.
 
-    Args:
-      stream: iterable of lines in UTF-8; read in a thread of its own.
-      name: for the error message.
+    A thread of its own reads the stream; `name` is for messages.
 
     Raises:
       ValueError: a line is not UTF-8.
@@ -45,24 +42,17 @@ def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
     lines: queue.Queue = queue.Queue(_MOST_LINES)  # of lines, then None or an error
     threading.Thread(target=_read, args=(stream, name, lines.put), daemon=True).start()
     while True:
-        group, item = [], lines.get()
-        while isinstance(item, Line):
-            group.append(item)
-            item = _present(lines) if len(group) < _MOST_LINES else _LATER
+        items = [lines.get()]
+        with contextlib.suppress(queue.Empty):
+            while isinstance(items[-1], Line) and len(items) < _MOST_LINES:
+                items.append(lines.get_nowait())
+        group = [item for item in items if isinstance(item, Line)]
         if group:
             yield group
-        if isinstance(item, Exception):
-            raise item
-        if item is None:
+        if isinstance(items[-1], Exception):
+            raise items[-1]
+        if items[-1] is None:
             return
-
-
-def _present(lines: Any) -> Any:
-    """What is in a queue already."""
-    try:
-        return lines.get_nowait()
-    except queue.Empty:
-        return _LATER
 
 
 def _read(stream: Any, name: str, put: Callable[[Any], None]) -> None:
@@ -92,11 +82,7 @@ class TextReader:
     """Finds the texts in lines; the first one decides on the format."""
 
     def __init__(self, name: str, columns: Optional[str]):
-        """Remembers what to look for.
-
-        Args:
-          name: of the input, for messages.
-          columns: where the texts are, with commas; None for the usual places.
+        """Takes the input's name, for messages, and where the texts are, with commas.
 
         Raises:
           ValueError: more than two columns.

@@ -1,0 +1,18 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of messages: lists that are not too long, and what a mistyped name may have meant."""
+
+import difflib
+from typing import Iterable, Sequence
+
+
+def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """Returns " Did you mean 'mrpc' or 'rte'?" for "mprc"; "" if no known name is close."""
+    close = difflib.get_close_matches(name, list(known), n=2, cutoff=cutoff)
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def listed(items: Sequence[str], most: int = 6) -> str:
+    """Returns "a, b and 3 more": the first items and the number of the others."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more if items else "none"

@@ -1,0 +1,153 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Record files are counted by metadata or by a walk; stale and damaged ones are recognised."""
+
+import os
+
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.data import record_files
+from albert.util import files
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "a.tfrecord")
+
+
+def write(path, *records, fingerprint=None):
+    """Writes a record file, and with a fingerprint its metadata."""
+    with tf.io.TFRecordWriter(path) as writer:
+        for record in records:
+            writer.write(record)
+    if fingerprint is not None:
+        blocks = record_files.walk_records(path, os.path.getsize(path))
+        record_files.write_sidecar(path, blocks, fingerprint)
+
+
+def test_metadata_survives_the_trip_and_its_fingerprint_compares_as_json(path):
+    write(path, b"one", b"two", fingerprint={"lengths": (1, 2), "lower": True})
+    fingerprint = {"lengths": [1, 2], "lower": True}
+    blocks = {"records": 64, "offsets": "0"}
+    expected = record_files.Sidecar(1, 2, os.path.getsize(path), fingerprint, blocks)
+    assert record_files.read_sidecar(path) == expected
+    assert not record_files.why_stale(path, {"lower": True, "lengths": (1, 2)})
+    assert files.read_json(os.path.join(os.path.dirname(path), ".a.tfrecord.meta.json"))
+
+
+def test_why_a_file_is_stale_says_what_changed(path):
+    made_from = {"max_seq_length": 128, "old": "x" * 100}
+    assert record_files.why_stale(path, {}) == record_files.NOT_THERE
+    write(path, b"one")
+    assert record_files.why_stale(path, {})
+    write(path, b"one", fingerprint=made_from)
+    reason = record_files.why_stale(path, {"max_seq_length": 512, "new": 1})
+    assert "max_seq_length was 128 and is 512" in reason
+    assert "new was absent and is 1" in reason
+    with open(path, "ab") as stream:
+        stream.write(b"more")
+    assert "bytes" in record_files.why_stale(path, made_from)
+
+
+def test_metadata_of_another_format_version_is_stale(path):
+    write(path, b"one", fingerprint={})
+    sidecar = record_files.sidecar_path(path)
+    files.atomic_write_json(sidecar, dict(files.read_json(sidecar), format_version=0))
+    assert "0" in record_files.why_stale(path, {})
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"count": 1}', "not JSON"])
+def test_unreadable_metadata_counts_as_none(path, content):
+    write(path, b"one")
+    files.atomic_write_text(record_files.sidecar_path(path), content)
+    assert record_files.read_sidecar(path) is None
+    assert record_files.why_stale(path, {})
+    assert record_files.count_records(path) == 1
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [3, 0, 50, 200, 7], [16] * 100])
+def test_records_are_counted_without_metadata(path, monkeypatch, lengths):
+    write(path, *(b"x" * length for length in lengths))
+    assert record_files.count_records(path) == len(lengths)
+    for chunk_bytes in (16, 100, 1 << 22):  # of a remote file
+        monkeypatch.setattr(record_files, "_CHUNK_BYTES", chunk_bytes)
+        assert record_files.count_records("file://" + path) == len(lengths)
+
+
+def test_metadata_that_fits_answers_for_the_file(path):
+    write(path, b"one", fingerprint={})
+    blocks = record_files.BlockOffsets()
+    for _ in range(77):
+        blocks.add(1)
+    record_files.write_sidecar(path, blocks, {})
+    assert record_files.count_records(path) == 77
+    write(path, b"one", b"two")  # by another program: longer than the metadata says
+    assert record_files.count_records(path) == 2
+
+
+@pytest.mark.parametrize("missing", [1, 4, 10, 19, 25])
+def test_a_file_that_ends_inside_a_record_is_named(path, missing):
+    write(path, b"one", b"two", b"three")
+    os.truncate(path, os.path.getsize(path) - missing)
+    with pytest.raises(ValueError, match=r"a\.tfrecord.* after [12] "):
+        record_files.count_records(path)
+
+
+def test_a_file_cut_between_two_records_is_noticed_by_its_metadata(path):
+    write(path, b"one", b"two", fingerprint={})
+    write(path, b"one")
+    with pytest.raises(ValueError, match=r"a\.tfrecord.* 19 bytes .* 38 .*\.meta\.json"):
+        record_files.count_records(path)
+
+
+def test_other_kinds_of_files_and_missing_ones_are_named(path):
+    with pytest.raises(ValueError, match=path):
+        record_files.count_records(path)
+    files.atomic_write_text(path, "a line of text that is no record\n")
+    for read in (record_files.count_records, record_files.read_first_record):
+        with pytest.raises(ValueError, match=r"a\.tfrecord' is not a TFRecord file"):
+            read(path)
+
+
+def test_the_first_record_is_read_alone(path):
+    write(path, b"one", b"two")
+    assert record_files.read_first_record(path) == b"one"
+    write(path)
+    assert record_files.read_first_record(path) is None
+
+
+def test_the_identity_of_content_is_what_it_was_made_from_or_else_its_hash(tmp_path, path):
+    def identity():
+        return record_files.content_identities([path], str(tmp_path / "hashes"))[0]
+
+    write(path, b"one", fingerprint={"seed": 1})
+    one = identity()
+    write(path, b"one", fingerprint={"seed": 2})
+    assert set(one) == {"name", "size", "made_from"}
+    assert one["made_from"] != identity()["made_from"]
+    write(path, b"more")  # the metadata is of another file now
+    assert identity() == files.file_fingerprint(path)
+
+
+def test_few_offsets_are_kept_of_a_long_file(monkeypatch):
+    monkeypatch.setattr(record_files, "_MOST_OFFSETS", 4)
+    blocks = record_files.BlockOffsets()
+    for _ in range(1000):
+        blocks.add(4)
+    assert (blocks.count, blocks.block_records) == (1000, 256)
+    assert blocks.offsets == [0, 256 * 20, 512 * 20, 768 * 20]
+
+
+def test_a_walk_reads_headers_only(path):
+    if not os.path.exists("/proc/self/io"):
+        pytest.skip("no account of the bytes read")
+
+    def bytes_read():
+        with open("/proc/self/io", encoding="ascii") as stream:
+            return int(stream.readline().split()[1])
+
+    write(path, *[b"x" * 100000] * 50)
+    before = bytes_read()
+    assert record_files.walk_records(path, os.path.getsize(path)).count == 50
+    assert bytes_read() - before < 50000

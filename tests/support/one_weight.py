@@ -1,0 +1,90 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A model of one weight, trained as the scripts train theirs, in tenths of a second."""
+
+import csv
+import pathlib
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+from absl import flags
+
+from albert import modeling
+from albert.training import estimators
+from albert.training import hooks as training_hooks
+from albert.training.evaluation import list_checkpoints
+from albert.util import flags as flags_lib
+
+CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
+
+
+def settings_for(output_dir, *arguments):
+    def define_flags(flag_values: flags.FlagValues):
+        flags_lib.define_model_flags(flag_values, config_required=False)
+        flags_lib.define_training_flags(
+            flag_values, save_checkpoints_steps=4, save_checkpoints_minutes=0.0, train_batch_size=1
+        )
+        flags_lib.define_tpu_flags(flag_values)
+        flags_lib.define_runtime_flags(flag_values)
+
+    return flags_lib.parse(define_flags, [f"--output_dir={output_dir}", *arguments])
+
+
+def model_fn(features, labels, mode, params):
+    """One weight that sums what it sees; a batch of -1 makes its gradient NaN."""
+    del labels, params
+    step = tf.train.get_or_create_global_step()
+    weight = tf.get_variable("weight", [], initializer=tf.zeros_initializer())
+    value = tf.reduce_mean(features["x"])
+    norm = tf.where(value < 0, np.float32("nan") * value, value)
+    message = ["gradient norm is not finite; global step, norm:", step, norm]
+    with tf.control_dependencies([tf.debugging.Assert(tf.math.is_finite(norm), message)]):
+        update = weight.assign_add(value)
+    with tf.control_dependencies([update]):
+        train_op = step.assign_add(1).op
+    scalars = {"word_accuracy": value, "learning_rate": value / 8, "gradient_norm": norm}
+    training_hooks.report_scalars({"loss": 10.0 - value, **scalars})
+    return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, loss=10.0 - value, train_op=train_op)
+
+
+def train(output_dir, *arguments, max_steps, values=(0.5,), function=model_fn, **more):
+    """Trains on `values`, again and again, with a line each two steps."""
+
+    def input_fn(params):
+        dataset = tf.data.Dataset.from_tensor_slices({"x": np.array(values, np.float32)})
+        return dataset.repeat().batch(params["batch_size"], drop_remainder=True)
+
+    return estimators.train(
+        settings_for(output_dir, "--log_steps=2", *arguments),
+        lambda first_weights: function,
+        lambda start: input_fn,
+        max_steps=max_steps,
+        model_config=CONFIG,
+        keep_checkpoint_max=3,
+        **more,
+    )
+
+
+def save(folder, *steps, weight=0.0):
+    """Writes checkpoints as training does."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("weight", initializer=np.full([3], weight, np.float32))
+        step = tf.train.get_or_create_global_step()
+        session.run(tf.global_variables_initializer())
+        saver = tf.train.Saver(max_to_keep=None)
+        for number in steps:
+            session.run(step.assign(number))
+            saver.save(session, str(pathlib.Path(folder) / "model.ckpt"), number)
+
+
+def weight_in(folder):
+    return tf.train.load_checkpoint(str(folder)).get_tensor("weight")
+
+
+def steps_in(folder):
+    return [checkpoint.step for checkpoint in list_checkpoints(str(folder))]
+
+
+def curve_of(folder):
+    with open(str(folder / "training_curve.csv"), encoding="utf-8") as file:
+        return list(csv.DictReader(file))

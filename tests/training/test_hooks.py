@@ -1,0 +1,122 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Progress, the curve, TensorBoard, and what a TPU reports."""
+
+import logging
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.training import hooks as training_hooks
+from tests.support.one_weight import curve_of, train
+
+NAMES = ["loss", "word_accuracy", "learning_rate", "gradient_norm", "examples_per_second"]
+
+
+def test_log_curve_and_tensorboard_show_means_throughput_and_time_left(tmp_path, caplog):
+    with caplog.at_level(logging.INFO, logger="albert"):
+        summary = train(tmp_path, max_steps=5, values=(1.0, 2.0, 3.0, 4.0, 5.0))
+    lines = [message for message in caplog.messages if message.startswith("step ")]
+    steps = [line.split(",")[0] for line in lines]
+    assert steps == ["step 1/5", "step 2/5", "step 4/5", "step 5/5"]
+    for part in ("loss 6.5000", "word_accuracy 3.500", "examples/s"):
+        assert part in lines[2]
+    assert "learning_rate 0.5," in lines[2]  # that of step 4
+    assert lines[2].endswith("left")
+    assert summary.examples_per_second > 0 and summary.peak_memory_bytes > 1e7
+    assert summary.scalars["loss"] == 5.0
+    rows = curve_of(tmp_path)
+    assert list(rows[0]) == ["step", *NAMES]
+    assert [(row["step"], row["loss"]) for row in rows] == [("2", "8.5"), ("4", "6.5"), ("5", "5")]
+    (events,) = tmp_path.glob("events.out.tfevents.*")
+    found = {
+        (event.step, value.tag): value.simple_value
+        for event in tf.train.summary_iterator(str(events))
+        for value in event.summary.value
+        if value.HasField("simple_value")
+    }
+    assert found[(2, "loss")] == 8.5 and {tag for _, tag in found} == set(NAMES)
+
+
+def test_a_terminal_gets_a_bar_too(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    train(tmp_path, max_steps=5)
+    said = capsys.readouterr().err
+    assert "5/5" in said and "loss 9.5000" in said and "examples/s" in said
+
+
+def test_a_row_is_appended_unless_its_columns_are_others(tmp_path):
+    path = tmp_path / "training_curve.csv"
+    curve = training_hooks.TrainingCurve(str(tmp_path), 0)
+    curve.add({"step": 1, "loss": 0.5})
+    for step in range(2, 6):
+        file = path.stat().st_ino
+        curve.add({"step": step, "loss": 0.5})
+        assert path.stat().st_ino == file  # a replaced file is another one
+    assert path.read_text() == "step,loss\n" + "".join(f"{n},0.5\n" for n in range(1, 6))
+    curve = training_hooks.TrainingCurve(str(tmp_path), 2)
+    curve.add({"step": 4, "loss": 1.0, "accuracy": 0.5})
+    assert path.read_text() == "step,loss,accuracy\n1,0.5,\n2,0.5,\n4,1.0,0.5\n"
+    path.unlink()
+    curve.add({"step": 6, "loss": 0.5})
+    assert path.read_text() == "step,loss\n6,0.5\n"
+
+
+@pytest.mark.parametrize("unfinished", ["4", "40,0.5", "40,0.5,7"])
+def test_a_curve_goes_on_after_a_line_that_a_crash_cut_off(tmp_path, unfinished):
+    path = tmp_path / "training_curve.csv"
+    path.write_text("step,loss\n10,0.5\n20,0.4\n30,0.3\n" + unfinished)
+    curve = training_hooks.TrainingCurve(str(tmp_path), 20)
+    assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n"
+    curve.add({"step": 30, "loss": 0.2})
+    assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n30,0.2\n"
+
+
+def test_the_host_of_a_tpu_writes_the_means_over_its_cores(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.get_or_create_global_step()
+        write, tensors = training_hooks.tpu_host_call(
+            {"loss": tf.constant(1.0), "gradient_norm": tf.constant(2.0)}, str(tmp_path)
+        )
+        assert [tensor.shape.as_list() for tensor in tensors] == [[1], [1], [1]]
+        step = tf.constant([7, 7], tf.int64)
+        operations = write(step, tf.constant([2.0, 4.0]), tf.constant([1.0, 2.0]))
+        # As TPUEstimator does: writers are opened, used, and flushed.
+        writers = tf.get_collection("_SUMMARY_WRITER_V2")
+        session.run(writers)
+        session.run(operations)
+        session.run(tf.raw_ops.FlushSummaryWriter(writer=writers[0].inputs[0]))
+    (events,) = tmp_path.iterdir()
+    found = {
+        (event.step, value.tag): float(tf.make_ndarray(value.tensor))
+        for event in tf.train.summary_iterator(str(events))
+        for value in event.summary.value
+    }
+    assert found == {(7, "gradient_norm"): 3.0, (7, "loss"): 1.5}
+
+
+def run_loops(folder, loops, *, max_steps):
+    """Runs loops of at most four steps, as a TPU does: (steps made, loss) of each."""
+    with tf.Graph().as_default():
+        step = tf.train.get_or_create_global_step()
+        count, value = tf.placeholder(tf.int64, []), tf.placeholder(tf.float32, [])
+        tf.losses.add_loss(value)
+        update = step.assign_add(count)
+        hook = training_hooks.ProgressHook(
+            str(folder), max_steps=max_steps, batch_size=1, log_steps=1, steps_per_loop=4
+        )
+        with tf.train.MonitoredSession(hooks=[hook]) as session:
+            for made, loss in loops:
+                session.run(update, {count: made, value: loss})
+        return hook.step
+
+
+@pytest.mark.parametrize("loop", [(3, 1.0), (0, np.nan), (4, np.nan)])
+def test_updates_that_a_tpu_refused_in_its_loop_stop_the_training_after_it(tmp_path, loop):
+    with pytest.raises(training_hooks.TrainingDivergedError, match="8.*--learning_rate"):
+        run_loops(tmp_path, [(4, 1.0), loop], max_steps=10)
+
+
+def test_the_last_loop_of_a_tpu_may_be_shorter(tmp_path):
+    assert run_loops(tmp_path, [(4, 1.0), (2, 1.0)], max_steps=6) == 6
