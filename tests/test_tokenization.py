@@ -243,7 +243,7 @@ def test_basic_tokenizer_cuts_words_signs_and_chinese_characters(lower, text, ex
 
 
 def test_wordpiece_takes_the_longest_token_from_the_left():
-    tokens = ["[UNK]", "want", "##want", "##ed", "wa", "un", "runn", "##ing"]
+    tokens = ["[UNK]", "want", "##wa", "##want", "##ed", "wa", "un", "runn", "##ing"]
     wordpiece = tokenization.WordpieceTokenizer({token: i for i, token in enumerate(tokens)})
     assert wordpiece.tokenize("") == []
     assert wordpiece.tokenize("unwanted  running") == ["un", "##want", "##ed", "runn", "##ing"]
