@@ -584,11 +584,11 @@ def parse_options(
             "--noflag or --flag=true, not '--flag true', for a flag that is on or off."
         )
     elif unknown:
-        name = unknown[0].split("=")[0].lstrip("-")
-        names = [option.lstrip("-") for option in parser._option_string_actions] + list(own_flags)
+        name = "--" + unknown[0].split("=")[0].lstrip("-")
+        names = [*parser._option_string_actions, *(f"--{flag}" for flag in own_flags)]
         hint = wording.did_you_mean(name, names)
         raise ValueError(
-            f"--{name} is neither a flag of {MAKER} nor an option of Apache Beam "
+            f"{name} is neither a flag of {MAKER} nor an option of Apache Beam "
             f"{beam.__version__}.{hint}"
         )
     return pipeline_options.PipelineOptions(list(arguments))
