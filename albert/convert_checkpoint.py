@@ -17,17 +17,14 @@ from typing import List, NamedTuple, Type
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert.conversion import albert_zh as albert_zh_conversion
-from albert.conversion import folders as conversion_folders
-from albert.conversion import huggingface as huggingface_conversion
-from albert.conversion import weights as checkpoint_conversion
+from albert.conversion import albert_zh, folders, huggingface, weights
 from albert.util import flags as flags_lib
 
 _DIRECTIONS = {
-    "from_albert_zh": albert_zh_conversion.from_albert_zh,
-    "from_huggingface": huggingface_conversion.from_huggingface,
-    "to_huggingface": huggingface_conversion.to_huggingface,
-    "to_google_layout": albert_zh_conversion.to_google_layout,
+    "from_albert_zh": albert_zh.from_albert_zh,
+    "from_huggingface": huggingface.from_huggingface,
+    "to_huggingface": huggingface.to_huggingface,
+    "to_google_layout": albert_zh.to_google_layout,
 }
 # Flags that mean something in some directions only.
 _DIRECTIONS_OF = {
@@ -55,7 +52,7 @@ _SWITCHES = {
 }
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[conversion_folders.ConversionSettings]:
+def define_flags(flag_values: flags.FlagValues) -> Type[folders.ConversionSettings]:
     """Defines the script's flags; returns the class of its settings."""
     flags_lib.string(
         flag_values,
@@ -72,7 +69,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[conversion_folders.Conve
         flag_values,
         "layout",
         "native",
-        choices=albert_zh_conversion.LAYOUTS,
+        choices=albert_zh.LAYOUTS,
         help="Of a model of albert_zh: native keeps embedding_layout albert_zh; google makes a "
         "plain model of the same outputs, whose table [V, H] is the product W P.",
     )
@@ -80,22 +77,22 @@ def define_flags(flag_values: flags.FlagValues) -> Type[conversion_folders.Conve
         flag_values,
         "head",
         "auto",
-        choices=huggingface_conversion.HEADS,
+        choices=huggingface.HEADS,
         help="The head to convert to or from Hugging Face; auto: the one that there is.",
     )
     for name, text in _SWITCHES.items():
         flags_lib.boolean(flag_values, name, False, help=text)
-    return conversion_folders.ConversionSettings
+    return folders.ConversionSettings
 
 
 class Converted(NamedTuple):
     """A converted folder."""
 
-    report: checkpoint_conversion.Report
+    report: weights.Report
     other_files: List[str]  # beside the weights
 
 
-def convert(settings: conversion_folders.ConversionSettings) -> Converted:
+def convert(settings: folders.ConversionSettings) -> Converted:
     """Converts a model and prints the report.
 
     Raises:
@@ -116,14 +113,14 @@ def convert(settings: conversion_folders.ConversionSettings) -> Converted:
                 f"{' and '.join(directions)}."
             )
     report = _DIRECTIONS[settings.direction](settings)
-    print(checkpoint_conversion.format_report(report))
+    print(weights.format_report(report))
     there = sorted(tf.io.gfile.listdir(settings.output_dir))
     others = [name for name in there if not name.startswith(("model.ckpt", "model.safetensors"))]
     print(f"{settings.output_dir}: weights, {', '.join(others)}")
     return Converted(report, others)
 
 
-def main(settings: conversion_folders.ConversionSettings):
+def main(settings: folders.ConversionSettings):
     """Runs the script."""
     convert(settings)
 

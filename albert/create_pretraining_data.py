@@ -33,15 +33,11 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import tokenization
-from albert.data import batches as input_pipeline
+from albert.data import batches
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
-from albert.pretraining import job as pretraining_data
-from albert.pretraining import masking as ngram_masking
-from albert.pretraining import model as pretraining_utils
+from albert.pretraining import job, masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import random_keys as random_streams
-from albert.pretraining import words
 from albert.pretraining.pairs import DataSettings
 from albert.util import flags as flags_lib
 
@@ -214,7 +210,7 @@ def create_training_instances(
     pretraining_instances.check_settings(settings)
     maker = pretraining_instances.InstanceMaker(tokenizer, settings)
     instances: List[TrainingInstance] = []
-    for block in pretraining_data.read_blocks(input_files, settings):
+    for block in job.read_blocks(input_files, settings):
         for features in maker.instances(block).features:
             instances.extend(_instances(features, tokenizer.convert_ids_to_tokens))
     rng.shuffle(instances)
@@ -250,7 +246,7 @@ def create_instances_from_document(
     if not block.documents:
         return []
     pairs = segment_pairs.make_pairs(block, settings).pairs
-    features = ngram_masking.masked_features(block, pairs, table=pieces.table(), settings=settings)
+    features = masking.masked_features(block, pairs, table=pieces.table(), settings=settings)
     names = pieces.names()
     return list(_instances(features, lambda ids: [names[number] for number in ids]))
 
@@ -275,10 +271,10 @@ def create_masked_lm_predictions(
         rng, masked_lm_prob=masked_lm_prob, max_predictions_per_seq=max_predictions_per_seq
     )
     pieces = _Pieces(vocab_words)
-    ids, places = ngram_masking.mask_sequence(
+    ids, places = masking.mask_sequence(
         pieces.numbers(tokens),
         starts,
-        key=random_streams.seed_key(settings.random_seed),
+        key=random_keys.seed_key(settings.random_seed),
         table=pieces.table(),
         settings=settings,
     )
@@ -298,13 +294,12 @@ def write_instance_to_example_files(
       ValueError: an instance is longer, or has more predictions.
     """
     slots = max_predictions_per_seq * (1 + _flags().do_permutation)
-    spec = pretraining_utils.feature_spec(max_seq_length, slots)
+    spec = model.feature_spec(max_seq_length, slots)
     made_by = {"maker": "write_instance_to_example_files"}
     count = 0
     with contextlib.ExitStack() as stack:
         writers = [
-            stack.enter_context(input_pipeline.AtomicRecordWriter(path, made_by))
-            for path in output_files
+            stack.enter_context(batches.AtomicRecordWriter(path, made_by)) for path in output_files
         ]
         for count, instance in enumerate(instances, start=1):
             record = _record(instance, tokenizer, spec=spec, number=count)
@@ -330,7 +325,7 @@ def is_start_piece(piece) -> bool:
 def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
     """Cuts the longer of two lists, at front or back, until both together fit max_num_tokens."""
     zero, length_a, length_b = np.array([[0], [len(tokens_a)], [len(tokens_b)]])
-    key = random_streams.seed_key(rng.getrandbits(64))
+    key = random_keys.seed_key(rng.getrandbits(64))
     pairs = segment_pairs.Pairs(zero, length_a, zero, length_b, label=zero, key=key)
     cut = segment_pairs.truncate(pairs, max_num_tokens)
     tokens_a[:] = tokens_a[cut.start_a[0] : cut.start_a[0] + cut.length_a[0]]
@@ -434,7 +429,7 @@ def _record(
     instance: TrainingInstance,
     tokenizer: tokenization.FullTokenizer,
     *,
-    spec: input_pipeline.FeatureSpec,
+    spec: batches.FeatureSpec,
     number: int,
 ) -> Dict[str, List[Any]]:
     """The features, padded to the lengths that records have."""
@@ -477,7 +472,7 @@ def main(settings: flags_lib.Settings):
     tokenizer = tokenization.FullTokenizer(
         settings.vocab_file, settings.do_lower_case, settings.spm_model_file
     )
-    pretraining_data.create_pretraining_data(
+    job.create_pretraining_data(
         input_files,
         output_files,
         tokenizer=tokenizer,

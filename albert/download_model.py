@@ -16,8 +16,7 @@ from typing import Optional
 
 from absl import flags
 
-from albert.pretrained import downloads
-from albert.pretrained import released as released_models
+from albert.pretrained import downloads, released
 from albert.util import flags as flags_lib
 
 
@@ -44,12 +43,12 @@ def define_flags(flag_values: flags.FlagValues):
     )
     flags_lib.boolean(flag_values, "list", False, help="Show the names there are, and end.")
     flags_lib.path(
-        flag_values, "cache_dir", released_models.CACHE_DIR, help="Folder for downloaded models."
+        flag_values, "cache_dir", released.CACHE_DIR, help="Folder for downloaded models."
     )
     flags_lib.string(
         flag_values,
         "base_url",
-        released_models.BASE_URL,
+        released.BASE_URL,
         help="Address of the folder that holds the archives: a mirror of the public one.",
     )
     flags_lib.string(
@@ -86,7 +85,7 @@ def main(settings: DownloadSettings):
     if settings.list:
         row = "{:<12}{:<30}{:<16}{}".format
         print(row("name", "archive", "folder in it", "vocabulary"))
-        for name, archive, folder, vocabulary in released_models.RELEASES.values():
+        for name, archive, folder, vocabulary in released.RELEASES.values():
             print(row(name, archive, f"{folder}/", vocabulary))
         return
     if not settings.name:
@@ -94,8 +93,8 @@ def main(settings: DownloadSettings):
             "No model is named. Write for example `python -m albert.download_model base_v2`; "
             "--list shows the names."
         )
-    folder = released_models.obtain(
-        released_models.find_release(settings.name),
+    folder = released.obtain(
+        released.find_release(settings.name),
         sha256=settings.sha256,
         cache_dir=settings.cache_dir,
         base_url=settings.base_url,

@@ -24,11 +24,9 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import modeling, tokenization
-from albert.pretrained import checkpoint_files, inference, model_vocabulary, warm_start
-from albert.pretrained import released as released_models
-from albert.util import files
+from albert.pretrained import checkpoint_files, inference, model_vocabulary, released, warm_start
+from albert.util import files, runtime
 from albert.util import flags as flags_lib
-from albert.util import runtime as precision
 
 _LOGGER = logging.getLogger("albert")
 
@@ -86,19 +84,19 @@ def export(settings: CheckpointExportSettings) -> Export:
       ValueError: a part of the model is missing or does not fit, or a file that would be written
         exists.
     """
-    folder = released_models.local_folder(settings.albert_directory, "albert_directory")
+    folder = released.local_folder(settings.albert_directory, "albert_directory")
     label = f"--albert_directory={folder}"
-    model = released_models.find_files(
+    model = released.find_files(
         folder,
-        released_models.ModelFiles(
-            init_checkpoint=released_models.named_checkpoint(folder, settings.checkpoint_name),
+        released.ModelFiles(
+            init_checkpoint=released.named_checkpoint(folder, settings.checkpoint_name),
             spm_model_file=settings.spm_model_file,
             vocab_file=settings.vocab_file,
         ),
         label=label,
         vocabulary="optional",
     )
-    vocabulary = released_models.vocabulary_of(model, folder, settings, label=label)
+    vocabulary = released.vocabulary_of(model, folder, settings, label=label)
     config = modeling.AlbertConfig.from_json_file(model.albert_config_file)
     companions = _companions(model, vocabulary, config)
     target, name = _target(settings.export_path)
@@ -129,12 +127,12 @@ def export(settings: CheckpointExportSettings) -> Export:
 
 
 def _companions(
-    model: released_models.ModelFiles,
+    model: released.ModelFiles,
     vocabulary: Optional[model_vocabulary.Vocabulary],
     config: modeling.AlbertConfig,
 ) -> Dict[str, str]:
     """New base name -> path of what goes beside the checkpoint."""
-    companions = {released_models.CONFIG_NAME: model.albert_config_file}
+    companions = {released.CONFIG_NAME: model.albert_config_file}
     if vocabulary is None:
         _LOGGER.warning(
             "There is no vocabulary beside the checkpoint, so the new folder will have none. Name "
@@ -199,7 +197,7 @@ def _write_weights(
         report = warm_start.warm_start(
             checkpoint, variables, required_scopes=("bert", "cls")
         ).report
-        with tf.Session(config=precision.session_config()) as session:
+        with tf.Session(config=runtime.session_config()) as session:
             session.run(tf.global_variables_initializer())
             saver = tf.train.Saver(variables)
             saver.save(session, prefix, write_meta_graph=False, write_state=False)

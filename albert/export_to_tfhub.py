@@ -19,9 +19,7 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import modeling, tokenization
-from albert.pretrained import hub as hub_export
-from albert.pretrained import model_vocabulary
-from albert.pretrained import released as released_models
+from albert.pretrained import hub, model_vocabulary, released
 from albert.util import flags as flags_lib
 
 
@@ -69,9 +67,7 @@ def define_flags(flag_values: flags.FlagValues):
         True,
         help="Ignored; kept for compatibility.",
     )
-    flags_lib.choice(
-        flag_values, "format", "tf1", choices=hub_export.FORMATS, help="Kind of module."
-    )
+    flags_lib.choice(flag_values, "format", "tf1", choices=hub.FORMATS, help="Kind of module.")
     return HubExportSettings
 
 
@@ -83,26 +79,26 @@ def export(settings: HubExportSettings) -> str:
     """
     if not settings.use_einsum:
         print("--use_einsum=false changes nothing: the graph has no einsum.")
-    folder = released_models.local_folder(settings.albert_directory, "albert_directory")
+    folder = released.local_folder(settings.albert_directory, "albert_directory")
     label = f"--albert_directory={folder}"
-    named = released_models.ModelFiles(
+    named = released.ModelFiles(
         _file(folder, settings.config_name),
-        released_models.named_checkpoint(folder, settings.checkpoint_name),
+        released.named_checkpoint(folder, settings.checkpoint_name),
         None if settings.vocab_file else _file(folder, settings.spm_model_name),
         _file(folder, settings.vocab_file),
     )
-    found = released_models.find_files(folder, named, label=label)
-    vocabulary = released_models.vocabulary_of(found, folder, settings, label=label)
+    found = released.find_files(folder, named, label=label)
+    vocabulary = released.vocabulary_of(found, folder, settings, label=label)
     config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
     lower = bool(vocabulary.do_lower_case)
     tokenizer = tokenization.FullTokenizer(found.vocab_file, lower, found.spm_model_file)
     tokenization.check_vocab_size(tokenizer, config.vocab_size)
     listed = _file(folder, settings.spm_vocab_name) or model_vocabulary.listing(vocabulary.path)
-    return hub_export.export(
+    return hub.export(
         settings.export_path,
         config,
         found.init_checkpoint,
-        assets=hub_export.Assets(
+        assets=hub.Assets(
             config_file=found.albert_config_file,
             vocab_file=vocabulary.path,
             others=[listed] if listed else [],

@@ -17,8 +17,7 @@ import numpy as np
 import six
 import tensorflow.compat.v1 as tf
 
-from albert.ops import fused as fused_ops
-from albert.ops import plain as layers
+from albert.ops import fused, plain
 from albert.ops.plain import Dense, Norm, gelu
 from albert.util import files, wording
 
@@ -409,7 +408,7 @@ class AlbertModel:
         del use_einsum
         config.validate()
         self._config = _without_dropout(config) if not is_training else config
-        self._ops = fused_ops if use_xla else layers
+        self._ops = fused if use_xla else plain
         self._dropout = _Dropout(dropout_seed, self._ops)
         batch, length = self._shape = get_shape_list(input_ids, expected_rank=2)
         _check_length(length, config.max_position_embeddings)
@@ -442,7 +441,7 @@ class AlbertModel:
         if config.embedding_layout == "albert_zh" or embedding == hidden:
             return output
         mapping = get_dense(_MAPPING, [embedding, hidden], config.initializer_range)
-        return layers.dense(output, mapping)  # [T, H]
+        return plain.dense(output, mapping)  # [T, H]
 
     def _variable(self, path: str, rows: int, columns: int) -> tf.Variable:
         return get_weight(path, [rows, columns], self._config.initializer_range)
@@ -484,7 +483,7 @@ class AlbertModel:
         hidden = self._config.hidden_size
         first = self.get_sequence_output()[:, 0, :]  # [B, H]
         weights = get_dense("pooler/dense", [hidden, hidden], self._config.initializer_range)
-        return tf.tanh(layers.dense(first, weights))
+        return tf.tanh(plain.dense(first, weights))
 
     def _as_sequence(self, tokens: tf.Tensor) -> tf.Tensor:
         """[T, width] in any dtype -> float32 [B, S, width]."""
@@ -632,9 +631,9 @@ def masked_lm_logits(
     path = "cls/predictions/transform"
     weights = get_dense(f"{path}/dense", [hidden, width], albert_config.initializer_range)
     activation = get_activation(albert_config.hidden_act)
-    transformed = layers.dense(masked, weights)
+    transformed = plain.dense(masked, weights)
     transformed = activation(transformed) if activation else transformed
-    transformed = layers.layer_norm(transformed, get_norm(f"{path}/LayerNorm", width))
+    transformed = plain.layer_norm(transformed, get_norm(f"{path}/LayerNorm", width))
     if projection is not None:
         transformed = tf.matmul(transformed, projection, transpose_b=True)  # [B * P, E]
     shape = [albert_config.vocab_size]
@@ -777,7 +776,7 @@ def dropout(
     The mask is a function of `seed`, int32 [2], and `position`, which is not negative in the
     encoder; without a seed random numbers are stateful.
     """
-    return _Dropout(seed, layers)(input_tensor, dropout_prob or 0, position)
+    return _Dropout(seed, plain)(input_tensor, dropout_prob or 0, position)
 
 
 def layer_norm(input_tensor: tf.Tensor, name: Optional[str] = None) -> tf.Tensor:
@@ -787,7 +786,7 @@ def layer_norm(input_tensor: tf.Tensor, name: Optional[str] = None) -> tf.Tensor
     """
     with tf.variable_scope(name, default_name="LayerNorm"):
         norm = get_norm("", int(input_tensor.shape[-1]))
-    return layers.layer_norm(input_tensor, norm)
+    return plain.layer_norm(input_tensor, norm)
 
 
 def layer_norm_and_dropout(input_tensor, dropout_prob, name=None) -> tf.Tensor:
@@ -981,7 +980,7 @@ def dot_product_attention(q, k, v, bias, dropout_rate=0.0) -> tf.Tensor:
     if bias is not None:
         mask = tf.linalg.matrix_transpose(tf.cast(bias, tf.float32))  # [B, 1, 1, T]
         adder = (1.0 - mask) * _MASKED_SCORE
-    return tf.matmul(dropout(layers.masked_softmax(scores, adder), dropout_rate), v)
+    return tf.matmul(dropout(plain.masked_softmax(scores, adder), dropout_rate), v)
 
 
 def attention_layer(

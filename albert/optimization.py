@@ -12,8 +12,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 import tensorflow.compat.v1 as tf
 
-from albert.util import runtime as precision
-from albert.util import wording
+from albert.util import runtime, wording
 
 # Searched for anywhere in a variable's name, so "debiased_weights" counts as a bias. Models that
 # are in use were trained with this rule.
@@ -210,7 +209,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         m, v = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
         rule = self._decayed_adam if self._is_decayed(name) else self._adam
         if self.use_xla:
-            rule = precision.xla_cluster(rule)
+            rule = runtime.xla_cluster(rule)
         old_m, old_v = tf.convert_to_tensor(m), tf.convert_to_tensor(v)
         new_m, new_v, direction = rule(gradient, old_m, old_v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)

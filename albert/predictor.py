@@ -15,8 +15,7 @@ import dataclasses
 from typing import Any, Dict, Optional, Union
 
 from albert.classification import model_folder
-from albert.pretrained import inference, model_vocabulary
-from albert.pretrained import released as released_models
+from albert.pretrained import inference, model_vocabulary, released
 from albert.pretrained.settings import PretrainedSettings
 from albert.race import answerer
 from albert.squad import reader
@@ -50,7 +49,7 @@ def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> AnyMod
       ValueError: no model, or one whose files do not belong together.
       ConnectionError: a released model cannot be downloaded.
     """
-    folder = released_models.local_folder(str(place), "place")
+    folder = released.local_folder(str(place), "place")
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:
         return _KINDS[name](folder, checkpoint, **options)

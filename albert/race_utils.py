@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 from albert import classifier_utils, fine_tuning_utils
 from albert.data.records import InputFeatures  # noqa: F401  by the names users know
 from albert.race import examples as race_examples
-from albert.race import model as race_model
+from albert.race import model
 from albert.race.examples import InputExample
 from albert.race.features import (  # noqa: F401
     convert_single_example,
@@ -117,12 +117,12 @@ def create_model(
     )
     features = {
         name: tf.reshape(tensor, [-1, num_labels, max_seq_length])
-        for name, tensor in zip(race_model.SEQUENCES, (input_ids, input_mask, segment_ids))
+        for name, tensor in zip(model.SEQUENCES, (input_ids, input_mask, segment_ids))
     }
-    found = race_model.choose(encoder, features, num_choices=num_labels, dropout_prob=dropout_prob)
+    found = model.choose(encoder, features, num_choices=num_labels, dropout_prob=dropout_prob)
     loss = per_example_loss = None
     if labels is not None:
-        per_example_loss = race_model.losses_of(found.logits, labels)
+        per_example_loss = model.losses_of(found.logits, labels)
         loss = tf.reduce_mean(per_example_loss)
     return loss, per_example_loss, found.probabilities, found.logits, found.predictions
 
@@ -147,13 +147,13 @@ def model_fn_builder(
     (C), max_seq_length (S) and dropout_prob, that of the head. Sequences are [B, C * S] or
     [B, C, S].
     """
-    head = race_model.choice_head(dropout_prob, num_labels)
+    head = model.choice_head(dropout_prob, num_labels)
 
     def split_head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
         shape = [-1, num_labels, max_seq_length]
-        flat = [name for name in race_model.SEQUENCES if features[name].shape.ndims == 2]
+        flat = [name for name in model.SEQUENCES if features[name].shape.ndims == 2]
         split = {name: tf.reshape(features[name], shape) for name in flat}
         return head(dict(features, **split), encoder)
 
@@ -170,5 +170,5 @@ def model_fn_builder(
             **settings,
         ),
         split_head,
-        metric_fn=race_model.tpu_metrics,
+        metric_fn=model.tpu_metrics,
     )

@@ -18,8 +18,7 @@ from typing import Type
 
 from absl import flags
 
-from albert.classification import run as classifier_run
-from albert.classification import tasks as classifier_tasks
+from albert.classification import run, tasks
 from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 
@@ -27,7 +26,7 @@ from albert.util import flags as flags_lib
 # Flags.
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[classifier_run.ClassifierSettings]:
+def define_flags(flag_values: flags.FlagValues) -> Type[run.ClassifierSettings]:
     """Defines the script's flags; returns the class of its settings."""
     flags_lib.define_task_flags(
         flag_values,
@@ -46,7 +45,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[classifier_run.Classifie
         flag_values,
         "task_name",
         None,
-        help=f"The task: {', '.join(classifier_tasks.TASKS)}, or custom.",
+        help=f"The task: {', '.join(tasks.TASKS)}, or custom.",
     )
     flags_lib.require(flag_values, "task_name")
     flags_lib.path(
@@ -62,7 +61,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[classifier_run.Classifie
         help="Value of a further output of the exported model; nan: no such output.",
     )
     _define_custom_task_flags(flag_values)
-    return classifier_run.ClassifierSettings
+    return run.ClassifierSettings
 
 
 def _define_custom_task_flags(flag_values: flags.FlagValues):
@@ -97,15 +96,15 @@ def _define_custom_task_flags(flag_values: flags.FlagValues):
 # The script.
 
 
-def classify(settings: classifier_run.ClassifierSettings) -> fine_tuning.Outcome:
+def classify(settings: run.ClassifierSettings) -> fine_tuning.Outcome:
     """Trains, evaluates, predicts and exports as the settings say; see fine_tuning.run."""
-    return fine_tuning.run(settings, classifier_run.ClassifierTask)
+    return fine_tuning.run(settings, run.ClassifierTask)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: classifier_run.ClassifierSettings):
+def main(settings: run.ClassifierSettings):
     """Runs the script."""
-    fine_tuning.main(settings, classifier_run.ClassifierTask)
+    fine_tuning.main(settings, run.ClassifierTask)
 
 
 def cli():

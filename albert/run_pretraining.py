@@ -21,16 +21,12 @@ from typing import Any, Callable, List, NamedTuple, Optional, Type
 from absl import flags
 
 from albert import modeling, tokenization
-from albert.data import batches as input_pipeline
-from albert.data import record_files
-from albert.pretrained import model_vocabulary
-from albert.pretrained import released as released_models
+from albert.data import batches, record_files
+from albert.pretrained import model_vocabulary, released
 from albert.pretraining import model as pretraining_utils
 from albert.pretraining import words
-from albert.training import distribution, model_fn
-from albert.training import estimators as estimator_utils
+from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
 
@@ -218,7 +214,7 @@ def input_fn_builder(
 class Outcome(NamedTuple):
     """What a run did; None for what was not asked for, or was done already."""
 
-    training: Optional[training_hooks.TrainingSummary]
+    training: Optional[hooks.TrainingSummary]
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
 
 
@@ -230,7 +226,7 @@ class Data(NamedTuple):
     vocabularies: List[pretraining_utils.RecordsVocabulary]  # of training, as far as known
 
 
-@estimator_utils.sole_trainer
+@estimators.sole_trainer
 def pretrain(settings: PretrainingSettings) -> Outcome:
     """Trains and evaluates as the settings say.
 
@@ -239,10 +235,10 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
       training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     check_flags(settings)
-    settings = released_models.completed(settings, with_vocabulary=False)
+    settings = released.completed(settings, with_vocabulary=False)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
     data = find_data(settings, config)
-    estimator_utils.check_output_dir(settings.output_dir, config.to_dict())
+    estimators.check_output_dir(settings.output_dir, config.to_dict())
     if settings.do_train and distribution.is_chief(settings):
         keep_vocabulary(settings, data.vocabularies)
     training = train(settings, config, data.training) if settings.do_train else None
@@ -256,7 +252,7 @@ def check_flags(settings: PretrainingSettings) -> None:
         raise ValueError("Nothing to do: give --do_train, --do_eval, or both.")
     if settings.spm_model_file and settings.vocab_file:
         raise ValueError("--spm_model_file and --vocab_file are two vocabularies; give one.")
-    estimator_utils.check_batch_sizes(settings)
+    estimators.check_batch_sizes(settings)
     if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
         _LOGGER.warning(
             "--num_warmup_steps=%d is not below --num_train_steps=%d: the learning rate never "
@@ -274,9 +270,9 @@ def find_data(settings: PretrainingSettings, config: modeling.AlbertConfig) -> D
         )
     training, evaluation = [], []
     if settings.do_train or not settings.eval_file:
-        training = input_pipeline.expand_patterns(settings.input_file, "input_file")
+        training = batches.expand_patterns(settings.input_file, "input_file")
     if settings.do_eval and settings.eval_file:
-        evaluation = input_pipeline.expand_patterns(settings.eval_file, "eval_file")
+        evaluation = batches.expand_patterns(settings.eval_file, "eval_file")
     told = pretraining_utils.check_records(
         sorted(set(training + evaluation)),
         max_seq_length=settings.max_seq_length,
@@ -324,13 +320,13 @@ def build_model_fn(
 
 def train(
     settings: PretrainingSettings, config: modeling.AlbertConfig, files: List[str]
-) -> Optional[training_hooks.TrainingSummary]:
+) -> Optional[hooks.TrainingSummary]:
     """Trains to --num_train_steps, from the newest checkpoint if there is one."""
 
     def input_fn(start_step: int) -> Callable:
         return _input_fn(settings, config, files, is_training=True, start_step=start_step)
 
-    return estimator_utils.train(
+    return estimators.train(
         settings,
         functools.partial(build_model_fn, settings, config),
         input_fn,
@@ -383,7 +379,7 @@ def evaluate(
     }
     if settings.masked_lm_budget and pretraining_utils.lack_masks(files):
         fingerprint["masked_lm_budget"] = settings.masked_lm_budget
-    evaluate_checkpoint = estimator_utils.evaluator(
+    evaluate_checkpoint = estimators.evaluator(
         settings,
         build_model_fn(settings, config),
         _input_fn(settings, config, files, is_training=False, max_batches=steps),
@@ -404,7 +400,7 @@ def evaluate(
 @flags_lib.reads_flags(define_flags)
 def main(settings: PretrainingSettings):
     """Runs the script."""
-    estimator_utils.run_own_part(pretrain, settings)
+    estimators.run_own_part(pretrain, settings)
 
 
 def cli():

@@ -18,7 +18,7 @@ from typing import Type
 
 from absl import flags
 
-from albert.race import run as race_run
+from albert.race import run
 from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 
@@ -26,7 +26,7 @@ from albert.util import flags as flags_lib
 # Flags.
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[race_run.RaceSettings]:
+def define_flags(flag_values: flags.FlagValues) -> Type[run.RaceSettings]:
     """Defines the script's flags; returns the class of its settings."""
     flags_lib.define_task_flags(
         flag_values,
@@ -43,7 +43,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[race_run.RaceSettings]:
     )
     flags_lib.string(flag_values, "task_name", "race", help="What files and results call the task.")
     _define_race_flags(flag_values)
-    return race_run.RaceSettings
+    return run.RaceSettings
 
 
 def _define_race_flags(flag_values: flags.FlagValues):
@@ -92,15 +92,15 @@ def _define_race_flags(flag_values: flags.FlagValues):
 # The script.
 
 
-def answer(settings: race_run.RaceSettings) -> fine_tuning.Outcome:
+def answer(settings: run.RaceSettings) -> fine_tuning.Outcome:
     """Trains, evaluates and predicts as the settings say; see fine_tuning.run."""
-    return fine_tuning.run(settings, race_run.RaceTask)
+    return fine_tuning.run(settings, run.RaceTask)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: race_run.RaceSettings):
+def main(settings: run.RaceSettings):
     """Runs the script."""
-    fine_tuning.main(settings, race_run.RaceTask)
+    fine_tuning.main(settings, run.RaceTask)
 
 
 def cli():

@@ -17,32 +17,32 @@ from typing import Type
 
 from absl import flags
 
-from albert.squad import run as squad_run
+from albert.squad import run
 from albert.training import fine_tuning
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[squad_run.SquadV1Settings]:
+def define_flags(flag_values: flags.FlagValues) -> Type[run.SquadV1Settings]:
     """Defines the script's flags; returns the class of its settings."""
-    squad_run.define_flags(flag_values)
+    run.define_flags(flag_values)
     text = "Ignored; kept for existing command lines."
     flags_lib.boolean(flag_values, "use_einsum", True, help=text)
-    return squad_run.SquadV1Settings
+    return run.SquadV1Settings
 
 
-def answer(settings: squad_run.SquadV1Settings) -> fine_tuning.Outcome:
+def answer(settings: run.SquadV1Settings) -> fine_tuning.Outcome:
     """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
-    return fine_tuning.run(settings, squad_run.SquadV1)
+    return fine_tuning.run(settings, run.SquadV1)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: squad_run.SquadV1Settings):
+def main(settings: run.SquadV1Settings):
     """Runs the script."""
     if not settings.use_einsum:
         _LOGGER.info("--use_einsum=false changes nothing: the graph has no einsum.")
-    fine_tuning.main(settings, squad_run.SquadV1)
+    fine_tuning.main(settings, run.SquadV1)
 
 
 def cli():

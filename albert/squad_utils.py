@@ -13,12 +13,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
-from albert.data import batches as input_pipeline
-from albert.data import padded_batches
-from albert.squad import decoding as squad_decoding
+from albert.data import batches, padded_batches
+from albert.squad import decoding, heads, metrics
 from albert.squad import features as squad_features
-from albert.squad import heads as squad_heads
-from albert.squad import metrics as squad_metrics
 from albert.squad.examples import SquadExample, read_squad_examples  # noqa: F401
 from albert.squad.features import (  # noqa: F401
     FeatureWriter,
@@ -66,7 +63,7 @@ def input_fn_builder(
     spec = squad_features.feature_spec(seq_length, is_training)
     if not is_v2 and not padding:
         features = [feature for feature in spec.features if feature.name != "p_mask"]
-        spec = input_pipeline.FeatureSpec(features)
+        spec = batches.FeatureSpec(features)
     return padded_batches.input_fn(
         input_file,
         spec,
@@ -97,7 +94,7 @@ def create_v1_model(
     options = {"hub_module": hub_module, "use_one_hot_embeddings": use_one_hot_embeddings}
     encoder = fine_tuning_utils.Encoder(albert_config, is_training, **options)
     features = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
-    return tuple(squad_heads.span_logits(encoder, features))
+    return tuple(heads.span_logits(encoder, features))
 
 
 def create_v2_model(
@@ -129,9 +126,9 @@ def create_v2_model(
     inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
     features = dict(features, **inputs)
     if not is_training:
-        beam = squad_heads.BeamSize(start_n_top, end_n_top)
-        return dict(squad_heads.answer_beams(encoder, features, beam)._asdict())
-    found = squad_heads.answer_logits(encoder, features, dropout_prob)
+        beam = heads.BeamSize(start_n_top, end_n_top)
+        return dict(heads.answer_beams(encoder, features, beam)._asdict())
+    found = heads.answer_logits(encoder, features, dropout_prob)
     return {
         "start_log_probs": tf.nn.log_softmax(found.start_logits),
         "end_log_probs": tf.nn.log_softmax(found.end_logits),
@@ -173,7 +170,7 @@ def v1_model_fn_builder(
         hub_module=hub_module,
         **settings,
     )
-    head = squad_heads.v1_head(max_seq_length)
+    head = heads.v1_head(max_seq_length)
 
     def renamed(
         features: Mapping[str, tf.Tensor], encoder: fine_tuning_utils.Encoder
@@ -221,8 +218,8 @@ def v2_model_fn_builder(
         hub_module=hub_module,
         **settings,
     )
-    beam = squad_heads.BeamSize(start_n_top, end_n_top)
-    return model_fn.build_model_fn(model, squad_heads.v2_head(beam, dropout_prob))
+    beam = heads.BeamSize(start_n_top, end_n_top)
+    return model_fn.build_model_fn(model, heads.v2_head(beam, dropout_prob))
 
 
 # ---- the official scores by their official names; a data set is the "data" list of a file ----
@@ -230,10 +227,10 @@ def v2_model_fn_builder(
 Dataset = Sequence[Mapping[str, Any]]
 Scores = Mapping[str, float]  # by question's id
 
-normalize_answer_v1 = normalize_answer_v2 = squad_metrics.normalize_answer
-f1_score = squad_metrics.f1_score
-exact_match_score = squad_metrics.exact_match_score
-metric_max_over_ground_truths = squad_metrics.metric_max_over_ground_truths
+normalize_answer_v1 = normalize_answer_v2 = metrics.normalize_answer
+f1_score = metrics.f1_score
+exact_match_score = metrics.exact_match_score
+metric_max_over_ground_truths = metrics.metric_max_over_ground_truths
 
 
 def get_tokens(s) -> Sequence[str]:
@@ -248,23 +245,23 @@ def compute_exact(a_gold, a_pred) -> int:
 
 def compute_f1(a_gold, a_pred) -> float:
     """Returns the F1 of the two answers' words; where either has none, whether both have none."""
-    return squad_metrics.f1_score_or_none(a_pred or "", a_gold or "")
+    return metrics.f1_score_or_none(a_pred or "", a_gold or "")
 
 
 def make_qid_to_has_ans(dataset) -> Dict[str, bool]:
     """Returns for each question's id whether it has an answer."""
-    return {name: bool(answers) for name, answers in squad_metrics.gold_answers(dataset).items()}
+    return {name: bool(answers) for name, answers in metrics.gold_answers(dataset).items()}
 
 
 def get_raw_scores(dataset, preds):
     """Returns (exact match, F1) of each predicted question, two dicts by its id."""
-    gold = squad_metrics.gold_answers(dataset)
+    gold = metrics.gold_answers(dataset)
     missing = [name for name in gold if name not in preds]
     if missing:
         _LOGGER.warning(
             "%d of %d questions have no prediction, e.g. %s.", len(missing), len(gold), missing[0]
         )
-    return tuple(squad_metrics.raw_scores(gold, preds))
+    return tuple(metrics.raw_scores(gold, preds))
 
 
 def apply_no_ans_threshold(scores, na_probs, qid_to_has_ans, na_prob_thresh) -> Dict[str, float]:
@@ -277,8 +274,8 @@ def apply_no_ans_threshold(scores, na_probs, qid_to_has_ans, na_prob_thresh) -> 
 
 def make_eval_dict(exact_scores, f1_scores, qid_list=None) -> Dict[str, float]:
     """Returns exact and f1 in percent, and total, of qid_list or all; ValueError without any."""
-    scores = squad_metrics.RawScores(exact_scores, f1_scores)
-    return squad_metrics.mean_scores(scores, qid_list or list(exact_scores))
+    scores = metrics.RawScores(exact_scores, f1_scores)
+    return metrics.mean_scores(scores, qid_list or list(exact_scores))
 
 
 def merge_eval(main_eval, new_eval, prefix) -> None:
@@ -294,13 +291,13 @@ def _by_null_scores(scores: Scores, na_probs: Scores) -> Dict[str, float]:
 def find_best_thresh(preds, scores, na_probs, qid_to_has_ans):
     """Returns the best mean score in percent, and the null score up to which answers are kept."""
     ordered = _by_null_scores(scores, na_probs)
-    return squad_metrics.best_threshold(ordered, qid_to_has_ans, preds, null_scores=na_probs)
+    return metrics.best_threshold(ordered, qid_to_has_ans, preds, null_scores=na_probs)
 
 
 def find_all_best_thresh(main_eval, preds, exact_raw, f1_raw, na_probs, qid_to_has_ans) -> None:
     """Adds best_exact, best_exact_thresh, best_f1 and best_f1_thresh to main_eval."""
-    raw = squad_metrics.RawScores(*(_by_null_scores(x, na_probs) for x in (exact_raw, f1_raw)))
-    best = squad_metrics.best_scores(raw, qid_to_has_ans, preds, null_scores=na_probs)
+    raw = metrics.RawScores(*(_by_null_scores(x, na_probs) for x in (exact_raw, f1_raw)))
+    best = metrics.best_scores(raw, qid_to_has_ans, preds, null_scores=na_probs)
     main_eval.update(best)
 
 
@@ -308,7 +305,7 @@ def find_all_best_thresh(main_eval, preds, exact_raw, f1_raw, na_probs, qid_to_h
 
 RawResult = collections.namedtuple("RawResult", ["unique_id", "start_log_prob", "end_log_prob"])
 RawResultV2 = collections.namedtuple(  # type: ignore[misc]
-    "RawResultV2", ["unique_id", *squad_decoding.Beams._fields]
+    "RawResultV2", ["unique_id", *decoding.Beams._fields]
 )
 
 # {example's number: {window's unique_id: {(start, end): [(start score, end score), ...]}}}, where
@@ -343,7 +340,7 @@ def _first_places(windows: squad_features.Windows) -> np.ndarray:
 
 
 def _remember(
-    result_dict: ResultDict, spans: squad_decoding.Spans, windows: squad_features.Windows
+    result_dict: ResultDict, spans: decoding.Spans, windows: squad_features.Windows
 ) -> None:
     """Adds the spans of one run."""
     for example, unique_id in zip(windows.example_index, windows.unique_ids):
@@ -361,7 +358,7 @@ def _remember(
         result_dict[example][unique_id].setdefault((start, end), []).append(tuple(scores))
 
 
-def _mean_spans(result_dict: ResultDict, windows: squad_features.Windows) -> squad_decoding.Spans:
+def _mean_spans(result_dict: ResultDict, windows: squad_features.Windows) -> decoding.Spans:
     """The spans of all runs, each with its mean scores over those runs that had it."""
     rows = []
     offsets = _first_places(windows).tolist()
@@ -372,11 +369,11 @@ def _mean_spans(result_dict: ResultDict, windows: squad_features.Windows) -> squ
             rows.append((window, start + offset, end + offset, *means))
     table = np.array(rows, np.float64).reshape([-1, 5])
     spans = table[:, :3].astype(np.int64)
-    return squad_decoding.Spans(spans[:, 0], spans[:, 1], spans[:, 2], table[:, 3], table[:, 4])
+    return decoding.Spans(spans[:, 0], spans[:, 1], spans[:, 2], table[:, 3], table[:, 4])
 
 
-def _write(predictions: squad_decoding.Predictions, *paths: str) -> None:
-    predictions.write(dict(zip(squad_decoding.NAMES, paths)))
+def _write(predictions: decoding.Predictions, *paths: str) -> None:
+    predictions.write(dict(zip(decoding.NAMES, paths)))
 
 
 # ---- v1 ----
@@ -400,7 +397,7 @@ def accumulate_predictions_v1(
     """
     del all_examples
     windows, results = _windows(all_features), _in_order(all_features, all_results)
-    spans = squad_decoding.v1_spans(
+    spans = decoding.v1_spans(
         _stacked(results, "start_log_prob"),
         _stacked(results, "end_log_prob"),
         windows,
@@ -424,15 +421,15 @@ def write_predictions_v1(
     del all_results, max_answer_length
     windows = _windows(all_features)
     spans = _mean_spans(result_dict, windows)
-    answers = squad_decoding.best_answers(spans, windows, all_examples, n_best_size=n_best_size)
-    predictions = squad_decoding.v1_predictions(answers, all_examples)
+    answers = decoding.best_answers(spans, windows, all_examples, n_best_size=n_best_size)
+    predictions = decoding.v1_predictions(answers, all_examples)
     _write(predictions, output_prediction_file, output_nbest_file)
     return predictions.answers
 
 
 def evaluate_v1(dataset: Dataset, predictions: Mapping[str, str]):
     """Returns {exact_match, f1} of predictions for the "data" list of a SQuAD v1.1 file."""
-    return squad_metrics.evaluate_v1(squad_metrics.gold_answers(dataset), predictions)
+    return metrics.evaluate_v1(metrics.gold_answers(dataset), predictions)
 
 
 # ---- v2 ----
@@ -457,23 +454,23 @@ def accumulate_predictions_v2(
     del n_best_size
     windows, results = _windows(all_features), _in_order(all_features, all_results)
     beams = _beams(results, start_n_top, end_n_top)
-    spans = squad_decoding.v2_spans(beams, windows, max_answer_length)
+    spans = decoding.v2_spans(beams, windows, max_answer_length)
     _remember(result_dict, spans, windows)
-    scores = squad_decoding.null_scores(beams.cls_logits, windows, len(all_examples))
+    scores = decoding.null_scores(beams.cls_logits, windows, len(all_examples))
     for example, score in enumerate(scores.tolist()):
         cls_dict.setdefault(example, []).append(score)
 
 
-def _beams(results: Sequence[Any], start_n_top: int, end_n_top: int) -> squad_decoding.Beams:
+def _beams(results: Sequence[Any], start_n_top: int, end_n_top: int) -> decoding.Beams:
     """The beams of all windows, of which the first start_n_top and end_n_top are taken."""
-    fields = {name: _stacked(results, name) for name in squad_decoding.Beams._fields}
+    fields = {name: _stacked(results, name) for name in decoding.Beams._fields}
     shape = [len(results), fields["start_top_index"].shape[1], -1]
     for name in ("end_top_index", "end_top_log_probs"):
         ends = fields[name].reshape(shape)[:, :start_n_top, :end_n_top]
         fields[name] = ends.reshape([len(results), -1])
     for name in ("start_top_index", "start_top_log_probs"):
         fields[name] = fields[name][:, :start_n_top]
-    return squad_decoding.Beams(**fields)
+    return decoding.Beams(**fields)
 
 
 def write_predictions_v2(
@@ -495,8 +492,8 @@ def write_predictions_v2(
     """
     del all_results, max_answer_length
     windows = _windows(all_features)
-    predictions = squad_decoding.v2_predictions(
-        squad_decoding.best_answers(
+    predictions = decoding.v2_predictions(
+        decoding.best_answers(
             _mean_spans(result_dict, windows), windows, all_examples, n_best_size=n_best_size
         ),
         np.array([np.mean(cls_dict[number]) for number in range(len(all_examples))]),
@@ -525,11 +522,11 @@ def evaluate_v2(
     prediction_json is the "data" list of the file. Returns squad.metrics.evaluate_v2's scores and
     null_score_diff_threshold.
     """
-    gold = squad_metrics.gold_answers(prediction_json)
+    gold = metrics.gold_answers(prediction_json)
     arguments = (result_dict, cls_dict, eval_examples, eval_features, all_results, n_best_size)
     paths = (output_prediction_file, output_nbest_file, output_null_log_odds_file)
     answers, null_odds = write_predictions_v2(*arguments, max_answer_length, *paths, None)
-    threshold = squad_metrics.usable_threshold(gold, answers, null_odds)
+    threshold = metrics.usable_threshold(gold, answers, null_odds)
     answers, _ = write_predictions_v2(*arguments, max_answer_length, *paths, threshold)
-    scores = squad_metrics.evaluate_v2(gold, answers, null_odds)
+    scores = metrics.evaluate_v2(gold, answers, null_odds)
     return dict(scores, null_score_diff_threshold=threshold)

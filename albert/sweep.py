@@ -30,7 +30,7 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import fine_tuning_utils, modeling, run_classifier
-from albert.classification import predictions as classifier_predictions
+from albert.classification import predictions
 from albert.classification import tasks as classifier_tasks
 from albert.classification.run import ClassifierTask
 from albert.pretrained import released, warm_start
@@ -700,7 +700,7 @@ def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
         path = os.path.join(settings.output_dir, SUBMISSION_NAME)
         folders = best_folders(done, results)
         try:
-            missing = classifier_predictions.zip_glue_submission(path, folders).missing
+            missing = predictions.zip_glue_submission(path, folders).missing
         except ValueError as error:
             _LOGGER.info("No submission for GLUE: %s", error)
         else:

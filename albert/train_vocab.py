@@ -31,7 +31,7 @@ import sentencepiece as spm
 from tqdm import tqdm
 
 from albert import tokenization
-from albert.pretraining import documents as text_documents
+from albert.pretraining import documents
 from albert.util import files
 from albert.util import flags as flags_lib
 
@@ -90,7 +90,7 @@ class TrainedVocabulary(NamedTuple):
 
 def _lines(paths: Sequence[str], text_field: str) -> Iterator[bytes]:
     """The lines with text that create_pretraining_data would read."""
-    for document in text_documents.read_documents(paths, text_field=text_field):
+    for document in documents.read_documents(paths, text_field=text_field):
         yield from document.text.split(b"\n")
 
 
@@ -242,7 +242,7 @@ def train(
     character_coverage: float = 0.99995,
     seed: int = 12345,
     overwrite: bool = False,
-    text_field: str = text_documents.TEXT_FIELD,
+    text_field: str = documents.TEXT_FIELD,
 ) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
@@ -262,7 +262,7 @@ def train(
                 f"'{path}' exists. Models trained with it need it as it is: choose another "
                 "--model_prefix, or replace it by --overwrite."
             )
-    paths = text_documents.find_files(input_file, "input_file")
+    paths = documents.find_files(input_file, "input_file")
     total = _count_sentences(paths, text_field)
     used = min(total, input_sentence_size)
     _LOGGER.info(
@@ -330,7 +330,7 @@ _OTHER_FLAGS: Tuple[Tuple[Any, ...], ...] = (
     (
         flags_lib.string,
         "text_field",
-        text_documents.TEXT_FIELD,
+        documents.TEXT_FIELD,
         "The field of JSON lines (.jsonl, .json) that holds the text.",
         {},
     ),

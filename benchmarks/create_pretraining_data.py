@@ -284,10 +284,9 @@ def run_plain(text, model, output, *, dupe_factor):
 def run_ours(text, model, output, *, dupe_factor):
     """Runs our program on all processors. Returns the number of instances."""
     from albert import tokenization
-    from albert.pretraining import instances
-    from albert.pretraining import job as pretraining_data
+    from albert.pretraining import instances, job
 
-    summary = pretraining_data.create_pretraining_data(
+    summary = job.create_pretraining_data(
         [text],
         [output],
         tokenizer=tokenization.FullTokenizer(None, spm_model_file=model),
@@ -304,8 +303,8 @@ def measure_here(program, options):
     """Runs one program in this process and prints what it took as JSON."""
     import tensorflow.compat.v1 as tf
 
-    from albert.data import records as example_batches  # noqa: F401, imports do not count
-    from albert.pretraining import job as pretraining_data  # noqa: F401, imports do not count
+    from albert.data import records  # noqa: F401, imports do not count
+    from albert.pretraining import job  # noqa: F401, imports do not count
 
     assert tf.io is not None
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:

@@ -68,11 +68,11 @@ def plain_features(tf, example, *, tokenizer, length):
 def plain_records(tf, arguments, split):
     """Writes the records of a split, one example after another; gives the path."""
     from albert import tokenization
-    from albert.classification import tasks as classifier_tasks
+    from albert.classification import tasks
 
     tokenizer = tokenization.FullTokenizer(None, True, arguments.spm_model_file)
-    task = classifier_tasks.get_task("mrpc")
-    examples = classifier_tasks.read_examples(task, arguments.data_dir, split).examples
+    task = tasks.get_task("mrpc")
+    examples = tasks.read_examples(task, arguments.data_dir, split).examples
     path = os.path.join(arguments.folder, f"{split}.tf_record")
     with tf.python_io.TFRecordWriter(path) as writer:
         for example in examples:
@@ -190,10 +190,10 @@ def work_predictor(arguments):
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     from albert import predictor
-    from albert.classification import tasks as classifier_tasks
+    from albert.classification import tasks
 
-    task = classifier_tasks.get_task("mrpc")
-    examples = classifier_tasks.read_examples(task, arguments.data_dir, "test").examples
+    task = tasks.get_task("mrpc")
+    examples = tasks.read_examples(task, arguments.data_dir, "test").examples
     pairs = [(example.text_a, example.text_b) for example in examples][: arguments.pairs]
     began = time.perf_counter()
     with predictor.Predictor(arguments.folder, precision_name=arguments.precision) as model:

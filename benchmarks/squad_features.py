@@ -56,7 +56,7 @@ def measure_here(options):
     """Makes the features in this process and prints what it took as JSON."""
     from albert import tokenization
     from albert.squad import examples as squad_examples
-    from albert.squad import features as squad_features
+    from albert.squad import features
 
     tokenizer = tokenization.FullTokenizer(options.vocab_file, True, options.spm_model_file)
     is_training = options.run == "train"
@@ -64,7 +64,7 @@ def measure_here(options):
     data = squad_examples.read_dataset(options.files[0], is_training)
     read = time.time() - started[0]
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        built = squad_features.write_features(
+        built = features.write_features(
             data,
             output_file=os.path.join(folder, "features.tf_record"),
             max_seq_length=options.max_seq_length,

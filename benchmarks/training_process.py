@@ -76,10 +76,10 @@ def features_of(run, vocab_size):
 def model_fn_of(run, config):
     """The model function that the task's script trains with."""
     from albert import classifier_utils, race_utils
-    from albert.pretraining import model as pretraining_utils
-    from albert.squad import heads as squad_heads
+    from albert.pretraining import model
+    from albert.squad import heads
     from albert.training import model_fn
-    from albert.util import runtime as precision
+    from albert.util import runtime
 
     settings = {
         "config": config,
@@ -87,18 +87,18 @@ def model_fn_of(run, config):
         "learning_rate": 1e-5,
         "num_train_steps": 1000,
         "num_warmup_steps": 10,
-        "compute_dtype": precision.compute_dtype(run["precision"]),
+        "compute_dtype": runtime.compute_dtype(run["precision"]),
         "recompute": run["recompute"],
         "use_xla": True,
         "gradient_accumulation_steps": run["accumulation"],
         "seed": 1,
     }
     if run["task"] == "pretraining":
-        return pretraining_utils.build_model_fn(pretraining_utils.ModelSettings(**settings))
+        return model.build_model_fn(model.ModelSettings(**settings))
     head = {
         "classification": lambda: classifier_utils.classification_head(2, False),
-        "squad_v1": lambda: squad_heads.v1_head(run["length"]),
-        "squad_v2": lambda: squad_heads.v2_head(squad_heads.BeamSize(), 0.1),
+        "squad_v1": lambda: heads.v1_head(run["length"]),
+        "squad_v2": lambda: heads.v2_head(heads.BeamSize(), 0.1),
         "race": lambda: race_utils.choice_head(0.1),
     }[run["task"]]()
     return model_fn.build_model_fn(model_fn.FineTuningModel(**settings), head)
@@ -116,8 +116,7 @@ def make_updates(run):
     """Builds the graph and makes the updates."""
     import tensorflow.compat.v1 as tf
 
-    from albert.util import progress
-    from albert.util import runtime as precision
+    from albert.util import progress, runtime
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     config = config_of(run["config"])
@@ -127,7 +126,7 @@ def make_updates(run):
         features = {name: tf.placeholder(value.dtype, value.shape) for name, value in batch.items()}
         feed = {features[name]: value for name, value in batch.items()}
         spec = model_fn_of(run, config)(features, None, "train", {})
-        with tf.Session(config=precision.session_config()) as session:
+        with tf.Session(config=runtime.session_config()) as session:
             session.run(tf.global_variables_initializer())
             seconds, processor_seconds = [], []
             for _ in range(run["updates"]):

@@ -8,7 +8,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, modeling
 from albert.classification import features as classifier_features
-from albert.classification import tasks as classifier_tasks
+from albert.classification import tasks
 from albert.data import batches as input_pipeline
 from albert.data import padded_batches
 from tests.support import classification_data as data
@@ -92,11 +92,11 @@ def test_the_published_processors_prepare_texts_and_fill_unknown_labels(tmp_path
 
 
 def test_every_task_has_its_published_processor():
-    assert set(classifier_utils.PROCESSORS) == set(classifier_tasks.TASKS)
+    assert set(classifier_utils.PROCESSORS) == set(tasks.TASKS)
     names = "Cola Mrpc Sst2 Stsb Qqp Mnli MisMnli Qnli Rte Wnli AX Xnli Lcqmc"
     for name in names.split():
         processor = getattr(classifier_utils, f"{name}Processor")(True, True)
-        task = classifier_tasks.get_task(processor.task_name)
+        task = tasks.get_task(processor.task_name)
         assert processor.get_labels() == task.label_list
 
 

@@ -12,8 +12,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import released as released_models
-from albert.pretrained import warm_start
+from albert.pretrained import released, warm_start
 from tests.support import (
     albert_zh_models,
     conversion_check,
@@ -77,7 +76,7 @@ class TestFromAlbertZh:
             if key.startswith("pooler") or key == "directionality":
                 assert written[key] == albert_zh_models.CONFIG[key]
         # The new folder is used as an archive is.
-        found = released_models.find_files(str(tmp_path / "ours"), label="the folder")
+        found = released.find_files(str(tmp_path / "ours"), label="the folder")
         assert os.path.basename(found.vocab_file) == "vocab.txt"
 
     @pytest.mark.slow

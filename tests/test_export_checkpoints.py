@@ -13,7 +13,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import export_checkpoints, modeling
-from albert.pretrained import released as released_models
+from albert.pretrained import released
 from albert.util import flags as flags_lib
 from tests.support import released_archives
 from tests.support.shared import needs_shared, shared_path
@@ -75,7 +75,7 @@ def test_weights_stay_and_optimizer_state_goes(tmp_path, slots, changes):
     others = ["albert_config.json", "vocabulary.json"]
     vocabulary = chinese if "chinese" in changes else english
     assert files_in(tmp_path / "new") == sorted([*vocabulary, *others, *WEIGHTS])
-    found = released_models.find_files(str(tmp_path / "new"), label="new")
+    found = released.find_files(str(tmp_path / "new"), label="new")
     assert found.init_checkpoint == exported.checkpoint
     config = (tmp_path / "new" / "albert_config.json").read_bytes()
     assert config == (folder / "albert_config.json").read_bytes()  # unknown keys too

@@ -14,8 +14,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, optimization
-from albert.ops import fused as fused_ops
-from albert.ops import plain as layers
+from albert.ops import fused, plain
 from tests.support import model_outputs, numpy_albert
 from tests.support.shared import needs_shared, shared_path
 
@@ -35,7 +34,7 @@ CONFIG = {
 }
 HIDDEN_RATE, ATTENTION_RATE = 0.2, 0.4
 DROPOUT = {"hidden_dropout_prob": HIDDEN_RATE, "attention_probs_dropout_prob": ATTENTION_RATE}
-OPS = {"plain": layers, "fused": fused_ops}
+OPS = {"plain": plain, "fused": fused}
 
 
 def shapes():

@@ -10,12 +10,12 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
-from albert.classification import model as classifier_model
+from albert.classification import model
 from albert.race import model as race_model
-from albert.squad import heads as squad_heads
+from albert.squad import heads
 
 BATCH, LENGTH, HIDDEN = 3, 7, 4
-BEAM = squad_heads.BeamSize(start_n_top=2, end_n_top=3)
+BEAM = heads.BeamSize(start_n_top=2, end_n_top=3)
 
 
 class GivenEncoder:
@@ -80,7 +80,7 @@ def assert_choice(found, logits, labels):
 def test_the_classifier_is_dropout_a_dense_layer_and_a_softmax(is_training, factor):
     labels = np.array([2, 0, 1], np.int32)
     encoder = GivenEncoder(BATCH, is_training)
-    head = classifier_model.classification_head(3, is_regression=False)
+    head = model.classification_head(3, is_regression=False)
     found, weights = run(head, {"label_ids": labels}, encoder)
     logits = factor * encoder.pooled @ weights["output_weights"].T + weights["output_bias"]
     assert_choice(found, logits, labels)
@@ -89,7 +89,7 @@ def test_the_classifier_is_dropout_a_dense_layer_and_a_softmax(is_training, fact
 def test_the_regressor_has_the_squared_error():
     labels = np.array([2.5, 0.0, 5.0], np.float32)
     encoder = GivenEncoder(BATCH, False)
-    head = classifier_model.classification_head(1, is_regression=True)
+    head = model.classification_head(1, is_regression=True)
     found, weights = run(head, {"label_ids": labels}, encoder)
     scores = encoder.pooled @ weights["output_weights"][0] + weights["output_bias"]
     assert_near(found.outputs["predictions"], scores)
@@ -117,7 +117,7 @@ def test_the_v1_head_is_a_dense_layer_whose_columns_are_start_and_end():
     logits = {}
     for is_training in (True, False):
         encoder = GivenEncoder(BATCH, is_training)
-        found, weights = run(squad_heads.v1_head(LENGTH + 2), ANSWERS, encoder)
+        found, weights = run(heads.v1_head(LENGTH + 2), ANSWERS, encoder)
         both = encoder.sequence @ weights["cls/squad/output_weights"].T
         both += weights["cls/squad/output_bias"]
         logits = {"start": both[..., 0], "end": both[..., 1]}
@@ -164,7 +164,7 @@ class NumpyReader:
 
 def test_the_v2_head_learns_the_end_after_its_start_and_whether_there_is_an_answer():
     encoder = GivenEncoder(BATCH, True)
-    found, weights = run(squad_heads.v2_head(BEAM, 0.2), ANSWERS, encoder)
+    found, weights = run(heads.v2_head(BEAM, 0.2), ANSWERS, encoder)
     reader = NumpyReader(encoder.sequence, weights)
     for row in range(BATCH):
         start, end, impossible = (ANSWERS[name][row] for name in list(ANSWERS)[:3])
@@ -177,7 +177,7 @@ def test_the_v2_head_learns_the_end_after_its_start_and_whether_there_is_an_answ
 
 def test_the_v2_head_follows_the_best_starts_to_their_best_ends():
     encoder = GivenEncoder(BATCH, False)
-    found, weights = run(squad_heads.v2_head(BEAM, 0.2), ANSWERS, encoder)
+    found, weights = run(heads.v2_head(BEAM, 0.2), ANSWERS, encoder)
     reader, outputs = NumpyReader(encoder.sequence, weights), found.outputs
     for row in range(BATCH):
         start_scores = log_softmax(reader.starts(row))

@@ -14,7 +14,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, configs, modeling, plan, race_utils
-from albert.squad import heads as squad_heads
+from albert.squad import heads
 from albert.training import model_fn as training_graph
 from albert.util import flags as flags_lib
 
@@ -38,8 +38,8 @@ VARIANTS = {
 }
 HEADS = {
     "classification": lambda: classifier_utils.classification_head(LABELS, False),
-    "squad_v1": lambda: squad_heads.v1_head(LENGTH),
-    "squad_v2": lambda: squad_heads.v2_head(squad_heads.BeamSize(), 0.1),
+    "squad_v1": lambda: heads.v1_head(LENGTH),
+    "squad_v2": lambda: heads.v2_head(heads.BeamSize(), 0.1),
     "race": lambda: race_utils.choice_head(0.1),
 }
 

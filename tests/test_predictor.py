@@ -14,7 +14,7 @@ import tensorflow.compat.v1 as tf
 import albert
 from albert import modeling, predictor, tokenization
 from albert.classification import features as classifier_features
-from albert.classification import model_folder as fine_tuned_classifier
+from albert.classification import model_folder
 from albert.classification.examples import InputExample
 from tests.support import fine_tuned_models as models
 from tests.support import pretrained_models
@@ -43,7 +43,7 @@ def loaded(model_dir):
 
 def expected(model_dir, texts, labels=LABELS):
     """Probabilities of the trained graph with every text padded to the full length."""
-    classifier = fine_tuned_classifier.read_classifier(model_dir)
+    classifier = model_folder.read_classifier(model_dir)
     tokenizer = tokenization.FullTokenizer(None, True, str(models.VOCABULARY))
     pairs = [(text, None) if isinstance(text, str) else text for text in texts]
     examples = [InputExample(str(number), *pair) for number, pair in enumerate(pairs)]

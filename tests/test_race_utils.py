@@ -8,9 +8,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, race_utils, tokenization
 from albert.data import padded_batches
-from albert.race import examples as race_examples
+from albert.race import examples, model
 from albert.race import features as race_features
-from albert.race import model as race_model
 from tests.support import classification_data, golden_heads, race_data
 from tests.support.shared import needs_shared
 
@@ -30,7 +29,7 @@ def test_the_model_gives_the_references_outputs_by_variables_of_the_published_na
 @pytest.mark.parametrize("shape", [[5, 4 * 32], [5, 4, 32]])
 def test_the_model_function_measures_what_the_references_did(shape):
     arrays = golden_heads.arrays("race")
-    batch = {key: arrays[key].reshape(shape) for key in race_model.SEQUENCES}
+    batch = {key: arrays[key].reshape(shape) for key in model.SEQUENCES}
     batch.update({key: arrays[key] for key in ("label_ids", "is_real_example")})
     checkpoint = golden_heads.checkpoint("race")
     model_fn = race_utils.model_fn_builder(
@@ -89,7 +88,7 @@ LENGTH = 64
 def file(tmp_path_factory):
     folder = race_data.write_race(tmp_path_factory.mktemp("data"), splits=("dev",), passages=3)
     return race_features.write_features(
-        race_examples.read_split(folder, "dev"),
+        examples.read_split(folder, "dev"),
         output_file=str(tmp_path_factory.mktemp("records") / "records"),
         max_seq_length=LENGTH,
         max_qa_length=24,

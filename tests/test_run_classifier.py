@@ -13,8 +13,7 @@ import pytest
 
 from albert import run_classifier
 from albert.classification import run as classifier_run
-from albert.training import estimators as estimator_utils
-from albert.training import fine_tuning
+from albert.training import estimators, fine_tuning
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data
 from tests.support.classification_data import contents, read_json, steps_in
@@ -211,14 +210,14 @@ def test_the_summary_adds_up_the_time_of_all_starts_of_which_one_was_killed(
     folder, tmp_path, monkeypatch
 ):
     arguments = ("--do_train", "--do_eval", "--do_predict", "--log_steps=1")
-    train = estimator_utils.train
+    train = estimators.train
 
     def train_and_die(*given, **options):  # only what was written on the way counts
         train(*given, **options)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(estimator_utils, "train", train_and_die)
+        patch.setattr(estimators, "train", train_and_die)
         with pytest.raises(KeyboardInterrupt):
             run(folder, tmp_path, *arguments, "--train_step=4")
     first = read_json(tmp_path / "run_summary.json")

@@ -12,11 +12,11 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import run_pretraining
-from albert.data import batches as input_pipeline
+from albert.data import batches
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training import hooks as training_hooks
+from albert.training import hooks
 from albert.util import flags as flags_lib
-from albert.util import runtime as precision
+from albert.util import runtime
 from tests.support import damaged_files, other_runtime
 from tests.support import pretraining_records as records
 
@@ -234,7 +234,7 @@ def strip_masks(source, target, *, vocabulary, ngram=2, last=records.VOCAB_SIZE)
     if vocabulary:
         ordinary = [[records.FIRST_PIECE, last]]
         fingerprint["vocabulary"] = {"mask_id": records.MASK, "ordinary": ordinary}
-    with input_pipeline.AtomicRecordWriter(str(target), fingerprint) as writer:
+    with batches.AtomicRecordWriter(str(target), fingerprint) as writer:
         for serialized in tf.python_io.tf_record_iterator(str(source)):
             example = tf.train.Example.FromString(serialized)
             features = example.features.feature
@@ -396,7 +396,7 @@ def test_random_weights_are_a_function_of_the_seed(data, trained, tmp_path):
 
 
 def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data, tmp_path):
-    with pytest.raises(training_hooks.TrainingDivergedError, match="step [23].*--learning_rate"):
+    with pytest.raises(hooks.TrainingDivergedError, match="step [23].*--learning_rate"):
         run(data, tmp_path, "--learning_rate=1e30", "--num_warmup_steps=0", "--optimizer=adamw")
     assert steps_in(tmp_path) == [0]
 
@@ -433,4 +433,4 @@ def test_flags_that_are_allowed_but_no_use_are_warned_of(data, tmp_path, caplog)
     run_pretraining.check_flags(settings_for(data, tmp_path, "--num_warmup_steps=6"))
     assert "--num_warmup_steps=6 is not below --num_train_steps=6" in caplog.text
     run_pretraining.check_flags(settings_for(data, tmp_path, "--precision=bfloat16"))
-    assert ("--precision=bfloat16" in caplog.text) == (not precision.is_tf2())
+    assert ("--precision=bfloat16" in caplog.text) == (not runtime.is_tf2())

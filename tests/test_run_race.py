@@ -11,8 +11,7 @@ import pytest
 
 import albert
 from albert import run_race
-from albert.race import answerer
-from albert.race import examples as race_examples
+from albert.race import answerer, examples
 from albert.race import run as race_run
 from albert.util import flags as flags_lib
 from tests.support import classification_data, race_data
@@ -159,7 +158,7 @@ def test_one_evaluation_has_the_accuracy_of_each_level_and_of_all(trained):
 def test_each_question_gets_its_letter(folder, trained):
     path, _ = trained
     answers = read_json(path / "predictions.json")
-    keys = race_examples.read_split(str(folder), "test").questions
+    keys = examples.read_split(str(folder), "test").questions
     assert list(answers) == [key.identity for key in keys]
     probabilities = np.loadtxt(str(path / "test_results.tsv"))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
@@ -191,7 +190,7 @@ def test_a_folder_of_another_run_is_refused(folder, trained, change):
 
 
 def test_a_loaded_model_chooses_as_the_script(folder, trained):
-    passages = race_examples.read_split(str(folder), "test").passages
+    passages = examples.read_split(str(folder), "test").passages
     asked = [(p.article, q.text, q.options) for p in passages for q in p.questions]
     expected = np.loadtxt(str(trained[0] / "test_results.tsv"))
     with albert.load(str(trained[0]), batch_size=3) as model:
@@ -253,10 +252,10 @@ def test_questions_without_answers_are_predicted_without_scores(folder, trained,
 
 def test_what_is_measured_are_the_questions_whose_answer_is_known():
     keys = [
-        race_examples.Key("a", "middle", 1),
-        race_examples.Key("b", "middle", None),
-        race_examples.Key("c", "high", 2),
-        race_examples.Key("d", "high", 3),
+        examples.Key("a", "middle", 1),
+        examples.Key("b", "middle", None),
+        examples.Key("c", "high", 2),
+        examples.Key("d", "high", 3),
     ]
     outputs = {
         "predictions": np.array([1, 0, 2, 0]),

@@ -13,10 +13,10 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import export_to_tfhub, fine_tuning_utils, modeling, run_squad_v1, run_squad_v2
-from albert.squad import export as squad_export
+from albert.squad import export
 from albert.squad import metrics as squad_metrics
 from albert.squad import run as squad_run
-from albert.training import evaluation as checkpoint_evaluator
+from albert.training import evaluation
 from albert.util import flags as flags_lib
 from tests.support import classification_data, pretrained_models, squad_data
 from tests.support.squad_runs import CONTEXT, arguments_for, load_export, read_json
@@ -52,7 +52,7 @@ def run(folder, output_dir, version, *arguments):
 
 
 def steps_in(folder):
-    return [item.step for item in checkpoint_evaluator.list_checkpoints(str(folder))]
+    return [item.step for item in evaluation.list_checkpoints(str(folder))]
 
 
 # ---- flags ----
@@ -308,7 +308,7 @@ def test_exports_answer_without_being_told_where_answers_may_be(folder, trained,
     found = [exported("ids", values), exported("serving_default", {"examples": [serialized]})]
     if version == "v1":
         content = (tmp_path / "albert_model.tflite").read_bytes()
-        found.append(squad_export.run_tflite(content, values))
+        found.append(export.run_tflite(content, values))
     for outputs in found:
         assert set(outputs) == set(expected)
         for name, value in outputs.items():

@@ -26,8 +26,7 @@ from albert import (
 from albert.classification import run as classifier_run
 from albert.race import run as race_run
 from albert.squad import run as squad_run
-from albert.training import estimators as estimator_utils
-from albert.training import fine_tuning, model_fn
+from albert.training import estimators, fine_tuning, model_fn
 from albert.util import flags as flags_lib
 from tests.support import classification_data, race_data, squad_data
 from tests.support import pretraining_records as records
@@ -79,7 +78,7 @@ def test_the_flags_of_each_script_find_the_tpu(monkeypatch, tmp_path, script, re
     arguments += ["--tpu_zone=europe-west4-a", "--gcp_project=mine", "--num_tpu_cores=16"]
     arguments += ["--iterations_per_loop=50", "--master=unused"]
     settings = flags_lib.parse(script.define_flags, arguments)
-    config = estimator_utils.run_config(settings, keep_checkpoint_max=3)
+    config = estimators.run_config(settings, keep_checkpoint_max=3)
     assert FakeResolver.asked.pop() == ("pod", "europe-west4-a", "mine")
     assert config.master == "grpc://10.1.2.3:8470"
     assert config.cluster_spec.as_dict()["worker"] == ["10.1.2.3:8470", "10.1.2.4:8470"]

@@ -14,17 +14,12 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.classification import examples as labelled_examples
-from albert.classification import model_folder as fine_tuned_classifier
-from albert.classification import tasks as classifier_tasks
-from albert.data import batches as input_pipeline
-from albert.data import record_files, text_lines
-from albert.pretraining import documents as text_documents
+from albert.classification import examples, model_folder, tasks
+from albert.data import batches, record_files, text_lines
+from albert.pretraining import documents
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
-from albert.training import evaluation as checkpoint_evaluator
-from albert.training import fine_tuning
-from albert.training import hooks as training_hooks
+from albert.training import evaluation, fine_tuning, hooks
 from albert.util import files
 
 DEEP = b"[" * 100000
@@ -40,16 +35,16 @@ def open_lines(path):
 READERS = {
     "config": modeling.AlbertConfig.from_json_file,
     "vocabulary": tokenization.load_vocab,
-    "text": lambda path: list(text_documents.read_file(path)),
-    "tsv": labelled_examples.read_tsv,
-    "json lines": labelled_examples.read_json_lines,
+    "text": lambda path: list(documents.read_file(path)),
+    "tsv": examples.read_tsv,
+    "json lines": examples.read_json_lines,
     "squad": lambda path: squad_examples.read_dataset(path, is_training=False),
     "records": record_files.count_records,
     "hash": files.file_fingerprint,
     "pattern": lambda path: files.expand_patterns(path, "input_file"),
     "lines": lambda path: open_lines(path).__enter__(),
-    "task": classifier_tasks.custom_task,
-    "curve": training_hooks.read_curve,
+    "task": tasks.custom_task,
+    "curve": hooks.read_curve,
 }
 
 
@@ -98,9 +93,9 @@ def test_a_race_folder_with_a_pipe_is_refused(tmp_path):
     [
         modeling.AlbertConfig.from_json_file,
         files.read_json_object,
-        classifier_tasks.custom_task,
+        tasks.custom_task,
         lambda path: squad_examples.read_dataset(path, is_training=False),
-        lambda path: fine_tuned_classifier.read_classifier(os.path.dirname(path)),
+        lambda path: model_folder.read_classifier(os.path.dirname(path)),
     ],
     ids=["config", "object", "task", "squad", "classifier"],
 )
@@ -115,7 +110,7 @@ def test_a_garbled_json_file_is_named(tmp_path, content, read):
 def test_what_can_be_made_again_is(tmp_path, content):
     path = tmp_path / "run_summary.json"
     path.write_bytes(content)
-    assert checkpoint_evaluator.read_document(str(path)) is None
+    assert evaluation.read_document(str(path)) is None
     (tmp_path / ".a.meta.json").write_bytes(content)
     assert record_files.read_sidecar(str(tmp_path / "a")) is None
 
@@ -124,7 +119,7 @@ def test_a_line_of_json_that_is_nested_deeply_is_named(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a": 1}\n' + DEEP + b"\n")
     with pytest.raises(ValueError, match="a.jsonl:2"):
-        labelled_examples.read_json_lines(str(path))
+        examples.read_json_lines(str(path))
 
 
 @pytest.mark.parametrize(
@@ -138,15 +133,13 @@ def test_a_line_of_json_that_is_nested_deeply_is_named(tmp_path):
     ],
 )
 def test_a_damaged_curve_is_put_aside_and_training_goes_on(tmp_path, content, caplog):
-    path = tmp_path / training_hooks.CURVE_NAME
+    path = tmp_path / hooks.CURVE_NAME
     path.write_bytes(content)
     assert fine_tuning.recent_loss(str(tmp_path), 10) is None
     caplog.clear()
-    curve = training_hooks.TrainingCurve(str(tmp_path), 5)
+    curve = hooks.TrainingCurve(str(tmp_path), 5)
     curve.add({"step": 6, "loss": "0.25"})
-    assert [dict(row) for row in training_hooks.read_curve(str(path))] == [
-        {"step": "6", "loss": "0.25"}
-    ]
+    assert [dict(row) for row in hooks.read_curve(str(path))] == [{"step": "6", "loss": "0.25"}]
     assert len(caplog.messages) == 1
     assert [one.read_bytes() for one in tmp_path.glob("*.old-*")] == [content]
 
@@ -155,8 +148,8 @@ def test_a_damaged_curve_is_put_aside_and_training_goes_on(tmp_path, content, ca
 def test_a_curve_that_is_damaged_while_training_runs_brings_one_warning(
     tmp_path, caplog, is_folder
 ):
-    path = tmp_path / training_hooks.CURVE_NAME
-    curve = training_hooks.TrainingCurve(str(tmp_path), 0)
+    path = tmp_path / hooks.CURVE_NAME
+    curve = hooks.TrainingCurve(str(tmp_path), 0)
     curve.add({"step": 1, "loss": "0.5"})
     path.write_bytes(b"\xff\xfe\x00")
     if is_folder:  # it cannot be written at all
@@ -166,16 +159,16 @@ def test_a_curve_that_is_damaged_while_training_runs_brings_one_warning(
         curve.add({"step": step, "loss": "0.25", "examples_per_second": "8"})
     assert len(caplog.messages) == 1
     if not is_folder:
-        assert [row["step"] for row in training_hooks.read_curve(str(path))] == ["2", "3"]
+        assert [row["step"] for row in hooks.read_curve(str(path))] == ["2", "3"]
 
 
 def test_rows_of_a_curve_far_away_are_written_once_a_minute(tmp_path, monkeypatch):
-    path = tmp_path / training_hooks.CURVE_NAME
-    curve = training_hooks.TrainingCurve(f"file://{tmp_path}", 0)
+    path = tmp_path / hooks.CURVE_NAME
+    curve = hooks.TrainingCurve(f"file://{tmp_path}", 0)
 
     def add(step):
         curve.add({"step": step, "loss": "0.5"})
-        rows = training_hooks.read_curve(str(path)) if path.exists() else []
+        rows = hooks.read_curve(str(path)) if path.exists() else []
         return [int(row["step"]) for row in rows]
 
     assert add(1) == add(2) == []
@@ -218,7 +211,7 @@ def test_looking_for_a_long_answer_takes_no_more_than_a_moment(tmp_path):
 # ---------------------------------------------------------------------------------------------
 # Tables and text.
 
-COLUMNS = labelled_examples.Columns("text", None, "label")
+COLUMNS = examples.Columns("text", None, "label")
 
 
 def test_rows_with_more_columns_than_the_header_are_counted_and_named(tmp_path):
@@ -226,9 +219,9 @@ def test_rows_with_more_columns_than_the_header_are_counted_and_named(tmp_path):
     rows[7] += "\tmore"
     rows[8] += "\t"  # nothing is in it
     (tmp_path / "train.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    split = labelled_examples.Split("train", (labelled_examples.Source("train.tsv", COLUMNS),))
-    labels = labelled_examples.Labels(("0", "1"))
-    data = labelled_examples.read_split(split, [str(tmp_path)], labels)
+    split = examples.Split("train", (examples.Source("train.tsv", COLUMNS),))
+    labels = examples.Labels(("0", "1"))
+    data = examples.read_split(split, [str(tmp_path)], labels)
     assert len(data.examples) == 50
     (note,) = data.notes
     assert note.startswith("1 x") and "train.tsv:8" in note
@@ -236,15 +229,15 @@ def test_rows_with_more_columns_than_the_header_are_counted_and_named(tmp_path):
         "\n".join(rows[:1] + [row + "\tmore" for row in rows[1:]]) + "\n", encoding="utf-8"
     )
     with pytest.raises(ValueError, match="train.tsv"):
-        labelled_examples.read_split(split, [str(tmp_path)], labels)
+        examples.read_split(split, [str(tmp_path)], labels)
 
 
 def test_documents_without_text_do_not_heap_up(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": ""}\n' * 20000 + '{"text": "words"}\n', encoding="utf-8")
-    blocks = list(text_documents.read_blocks([str(path)], window_bytes=1 << 20))
+    blocks = list(documents.read_blocks([str(path)], window_bytes=1 << 20))
     assert sum(len(block.documents) for block in blocks) == 20001
-    assert max(len(block.documents) for block in blocks) <= text_documents.MOST_EMPTY
+    assert max(len(block.documents) for block in blocks) <= documents.MOST_EMPTY
 
 
 # ---------------------------------------------------------------------------------------------
@@ -278,7 +271,7 @@ def small_disk():
 
 
 def write_records(path):
-    with input_pipeline.AtomicRecordWriter(path, {}) as writer:
+    with batches.AtomicRecordWriter(path, {}) as writer:
         for _ in range(100):
             writer.write(b"x" * 5000)
 

@@ -16,10 +16,9 @@ from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
-from albert.classification import tasks as classifier_tasks
+from albert.classification import tasks
 from albert.classification.examples import InputExample, TaskData
-from albert.data import batches as input_pipeline
-from albert.data import feature_cache
+from albert.data import batches, feature_cache
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 
 _FORMAT_VERSION = 1
@@ -28,18 +27,16 @@ _USES = {"train": "train", "dev": "eval", "test": "predict"}
 Example = Union[InputExample, PaddingInputExample]
 
 
-def feature_spec(max_seq_length: int, is_regression: bool) -> input_pipeline.FeatureSpec:
+def feature_spec(max_seq_length: int, is_regression: bool) -> batches.FeatureSpec:
     """Returns the declaration of the records.
 
     input_ids, input_mask, segment_ids are int64 [S], label_ids int64 [] (regression: float32 []),
     is_real_example int64 [].
     """
     sequences = ("input_ids", "input_mask", "segment_ids")
-    features = [input_pipeline.Feature(name, (max_seq_length,)) for name in sequences]
-    label = input_pipeline.Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
-    return input_pipeline.FeatureSpec(
-        [*features, label, input_pipeline.Feature("is_real_example", ())]
-    )
+    features = [batches.Feature(name, (max_seq_length,)) for name in sequences]
+    label = batches.Feature("label_ids", (), tf.float32 if is_regression else tf.int64)
+    return batches.FeatureSpec([*features, label, batches.Feature("is_real_example", ())])
 
 
 # ------------------------------------------------------------------------------------- conversion
@@ -132,7 +129,7 @@ class _Encoder:
 
 def _labels_of(label_list: Sequence[Optional[str]], task_name: str) -> Sequence[Optional[str]]:
     """The labels; [None] for regression, which either of the arguments may say."""
-    return [None] if classifier_tasks.is_regression(task_name) else list(label_list)
+    return [None] if tasks.is_regression(task_name) else list(label_list)
 
 
 def convert_single_example(
@@ -205,7 +202,7 @@ def file_based_convert_examples_to_features(
         "examples": _digest(examples),
         "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
     }
-    with input_pipeline.AtomicRecordWriter(output_file, fingerprint) as writer:
+    with batches.AtomicRecordWriter(output_file, fingerprint) as writer:
         for index, example in enumerate(examples):
             features = convert_single_example(
                 index, example, label_list, max_seq_length, tokenizer, task_name
@@ -223,7 +220,7 @@ def _digest(examples: Sequence[Example]) -> str:
 
 
 def write_features(
-    task: classifier_tasks.Task,
+    task: tasks.Task,
     data: TaskData,
     *,
     output_file: str,
@@ -251,7 +248,7 @@ def write_features(
             "format_version": _FORMAT_VERSION,
             "max_seq_length": max_seq_length,
             "labels": task.label_list,
-            "files": [input_pipeline.file_fingerprint(path) for path in data.files],
+            "files": [batches.file_fingerprint(path) for path in data.files],
             "examples": _digest(data.examples),
             "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
         },
@@ -263,9 +260,7 @@ def write_features(
     )
 
 
-def cache_path(
-    cached_dir: str, task: classifier_tasks.Task, split: str, *, max_seq_length: int
-) -> str:
+def cache_path(cached_dir: str, task: tasks.Task, split: str, *, max_seq_length: int) -> str:
     """Returns the file for the features of a split, e.g. mrpc_train.128.tf_record in `cached_dir`.
 
     Uses are called train, eval and predict; of several splits with one use, those after the first

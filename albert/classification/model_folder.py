@@ -14,11 +14,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.classification import examples as labelled_examples
+from albert.classification import examples, model
 from albert.classification import features as classifier_features
-from albert.classification import model as classifier_model
-from albert.pretrained import inference, model_vocabulary
-from albert.pretrained import saved_model as serving_export
+from albert.pretrained import inference, model_vocabulary, saved_model
 from albert.pretrained.saved_model import Inputs
 from albert.training import fine_tuning
 
@@ -94,7 +92,7 @@ def build_outputs(
     *,
     compute_dtype: tf.DType = tf.float32,
     use_xla: bool = False,
-) -> classifier_model.Logits:
+) -> model.Logits:
     """Builds the network for prediction; the caller restores its variables.
 
     B and S may be unknown. A graph with use_xla (compiled clusters) must not be exported. The
@@ -108,13 +106,13 @@ def build_outputs(
         compute_dtype=compute_dtype,
         use_xla=use_xla,
     )
-    found = classifier_model.logits_of(
+    found = model.logits_of(
         encoder,
         inputs._asdict(),
         num_labels=classifier.output_count,
         is_regression=classifier.is_regression,
     )
-    return classifier_model.Logits(
+    return model.Logits(
         probabilities=tf.identity(found.probabilities, name="probabilities"),
         predictions=tf.identity(found.predictions, name="predictions"),
         logits=tf.reshape(found.logits, [-1, classifier.output_count], name="logits"),
@@ -140,7 +138,7 @@ def export_classifier(
     constants = {}
     if threshold is not None and threshold == threshold:
         constants["threshold"] = threshold
-    return serving_export.export_saved_model(
+    return saved_model.export_saved_model(
         export_dir,
         lambda inputs: build_outputs(classifier, inputs)._asdict(),
         classifier.checkpoint,
@@ -233,7 +231,7 @@ class Classifier(inference.Model):
         found = [row["probabilities"] for row in self.network.run(rows)]
         return np.array(found, np.float32).reshape([len(rows), self.classifier.output_count])
 
-    def _example(self, number: int, parts: Tuple[str, ...]) -> labelled_examples.InputExample:
+    def _example(self, number: int, parts: Tuple[str, ...]) -> examples.InputExample:
         is_pair = self.classifier.is_pair
         if is_pair is not None and is_pair != (len(parts) == 2):
             wanted = "pairs (text_a, text_b)" if is_pair else "single texts"
@@ -241,4 +239,4 @@ class Classifier(inference.Model):
                 f"Text number {number} is {str(parts)[:60]!r}, a "
                 f"{'single text' if is_pair else 'pair'}; the model was trained on {wanted}."
             )
-        return labelled_examples.InputExample(str(number), *parts)
+        return examples.InputExample(str(number), *parts)

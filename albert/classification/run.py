@@ -15,14 +15,11 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, tokenization
 from albert.classification import features as classifier_features
-from albert.classification import model as classifier_model
-from albert.classification import model_folder
+from albert.classification import model, model_folder, tasks
 from albert.classification import predictions as classifier_predictions
-from albert.classification import tasks as classifier_tasks
 from albert.classification.examples import TaskData
-from albert.data import batches as input_pipeline
-from albert.training import evaluation as checkpoint_evaluator
-from albert.training import fine_tuning, metrics
+from albert.data import batches
+from albert.training import evaluation, fine_tuning, metrics
 from albert.training.settings import TaskSettings
 from albert.util import files
 
@@ -62,7 +59,7 @@ class ClassifierSettings(TaskSettings, CustomTaskFlags):
     threshold_to_export: float
 
 
-def find_task(settings: ClassifierSettings) -> classifier_tasks.Task:
+def find_task(settings: ClassifierSettings) -> tasks.Task:
     """Returns the task that the flags name or describe.
 
     Raises:
@@ -70,19 +67,19 @@ def find_task(settings: ClassifierSettings) -> classifier_tasks.Task:
     """
     flags = [field.name for field in dataclasses.fields(CustomTaskFlags)]
     given = {flag: getattr(settings, flag) for flag in flags}
-    if settings.task_name.strip().lower() == classifier_tasks.CUSTOM:
+    if settings.task_name.strip().lower() == tasks.CUSTOM:
         described = {flag.replace("_column", ""): value for flag, value in given.items()}
-        return classifier_tasks.custom_task(described.pop("task_file") or "", **described)
+        return tasks.custom_task(described.pop("task_file") or "", **described)
     for flag, value in given.items():
         if value is not None:
             raise ValueError(
                 f"--{flag} describes a task of your own: it needs --task_name=custom, not "
                 f"--task_name={settings.task_name}."
             )
-    return classifier_tasks.get_task(settings.task_name)
+    return tasks.get_task(settings.task_name)
 
 
-def measured(task: classifier_tasks.Task) -> List[str]:
+def measured(task: tasks.Task) -> List[str]:
     """Returns the names of a task's measurements."""
     return list(dict.fromkeys((*task.metrics, "eval_loss")))
 
@@ -99,7 +96,7 @@ class ClassifierTask(fine_tuning.Task):
         self.name = task.name
         self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
         self.earlier = {"is_pair": task.is_pair}
-        self.metric_fn = classifier_model.tpu_metrics(measured(task), task.num_labels)
+        self.metric_fn = model.tpu_metrics(measured(task), task.num_labels)
         self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
     @classmethod
@@ -143,16 +140,14 @@ class ClassifierTask(fine_tuning.Task):
         elif settings.do_predict:
             wanted.append(self._splits(task.test_splits or ("test",))[0])
         for split in wanted:
-            if not classifier_tasks.has_split(task, settings.data_dir, split):
+            if not tasks.has_split(task, settings.data_dir, split):
                 # Raises an error that names the missing files.
-                classifier_tasks.read_examples(task, settings.data_dir, split)
+                tasks.read_examples(task, settings.data_dir, split)
 
     def _splits(self, names: Sequence[str]) -> List[str]:
         """The splits that exist; the first one if there is none, so that it is missed."""
         found = [
-            name
-            for name in names
-            if classifier_tasks.has_split(self.declared, self.settings.data_dir, name)
+            name for name in names if tasks.has_split(self.declared, self.settings.data_dir, name)
         ]
         return found or list(names[:1])
 
@@ -161,7 +156,7 @@ class ClassifierTask(fine_tuning.Task):
         task, settings = self.declared, self.settings
         folder, length = settings.cached_dir or settings.output_dir, settings.max_seq_length
         path = classifier_features.cache_path(folder, task, split, max_seq_length=length)
-        data = classifier_tasks.read_examples(task, settings.data_dir, split)
+        data = tasks.read_examples(task, settings.data_dir, split)
         return self._written(data, path, f"{task.name} {split}")
 
     def _written(self, data: TaskData, path: str, description: str) -> fine_tuning.Split:
@@ -176,7 +171,7 @@ class ClassifierTask(fine_tuning.Task):
         )
         return fine_tuning.Split(data.examples, records)
 
-    def spec(self, is_training: bool) -> input_pipeline.FeatureSpec:
+    def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
         return classifier_features.feature_spec(
             self.settings.max_seq_length, self.declared.is_regression
@@ -185,7 +180,7 @@ class ClassifierTask(fine_tuning.Task):
     def head(self) -> fine_tuning_utils.Head:
         """Returns a dense layer on the pooled output."""
         task = self.declared
-        return classifier_model.classification_head(task.num_labels, task.is_regression)
+        return model.classification_head(task.num_labels, task.is_regression)
 
     def constant_loss(self, features: fine_tuning.Split) -> float:
         """Returns the entropy of the labels, or their variance."""
@@ -226,7 +221,7 @@ class ClassifierTask(fine_tuning.Task):
 
     def after_evaluation(
         self,
-        summary: checkpoint_evaluator.EvaluationSummary,
+        summary: evaluation.EvaluationSummary,
         fingerprint: Mapping[str, Any],
         measure: Callable[[str], Mapping[str, float]],
     ) -> None:
@@ -236,7 +231,7 @@ class ClassifierTask(fine_tuning.Task):
             return
         path = os.path.join(folder, CONFUSION_NAME)
         identity = {"step": summary.best.step, "data": dict(fingerprint)}
-        present = checkpoint_evaluator.read_document(path) or {}
+        present = evaluation.read_document(path) or {}
         if {name: present.get(name) for name in identity} == identity:
             matrix = np.array(present["matrix"])
         else:

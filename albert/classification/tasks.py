@@ -17,8 +17,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert.classification import examples as labelled_examples
-from albert.classification import task_table
+from albert.classification import examples, task_table
 from albert.classification.examples import (
     Columns,
     Fields,
@@ -29,8 +28,7 @@ from albert.classification.examples import (
     TaskData,
 )
 from albert.classification.task_table import METRICS, Recipe, Task
-from albert.util import files as file_utils
-from albert.util import wording
+from albert.util import files, wording
 
 __all__ = ["InputExample", "Recipe", "Task", "TaskData"]  # for users
 
@@ -99,7 +97,7 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
     """
     labels = Labels(task.labels, task.label_aliases, task.dropped_labels)
     folders = _folders_to_read(task, data_dir)
-    data = labelled_examples.read_split(task.split(split), folders, labels)
+    data = examples.read_split(task.split(split), folders, labels)
     _LOGGER.info("%s", data.log_line(f"{task.name} {split}"))
     return data
 
@@ -107,7 +105,7 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
 def has_split(task: Task, data_dir: str, split: str) -> bool:
     """Returns whether a file for the split exists."""
     folders = _folders_to_read(task, data_dir)
-    return bool(labelled_examples.find_files(task.split(split), folders))
+    return bool(examples.find_files(task.split(split), folders))
 
 
 def _folders_to_read(task: Task, data_dir: str) -> List[str]:
@@ -117,7 +115,7 @@ def _folders_to_read(task: Task, data_dir: str) -> List[str]:
     """
     *own, parent = task_folders(task, data_dir)
     if task.name not in TASKS:
-        own = own if any(labelled_examples.find_files(split, own) for split in task.splits) else []
+        own = own if any(examples.find_files(split, own) for split in task.splits) else []
     return own or [parent]
 
 
@@ -184,7 +182,7 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
     given = {}
     if task_file:
         try:
-            given = file_utils.read_json_object(task_file)
+            given = files.read_json_object(task_file)
         except ValueError as error:
             raise ValueError(f"Task file {error} It holds the task's settings.") from None
     given.update({key: value for key, value in settings.items() if value not in (None, "", ())})

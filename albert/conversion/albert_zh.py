@@ -3,21 +3,19 @@
 """albert_zh's models as models of ours, and these in Google's layout."""
 
 from albert import modeling
-from albert.conversion import folders as conversion_folders
-from albert.conversion import names as checkpoint_names
-from albert.conversion import weights as checkpoint_conversion
+from albert.conversion import folders, names, weights
 from albert.conversion.weights import Report, Values
 
 LAYOUTS = ("native", "google")
 
 
-def from_albert_zh(settings: conversion_folders.ConversionSettings) -> Report:
+def from_albert_zh(settings: folders.ConversionSettings) -> Report:
     """Converts a folder of albert_zh's.
 
     Raises:
       ValueError: the folder is not one of albert_zh's, or its parts do not fit together.
     """
-    model = conversion_folders.read_model(settings)
+    model = folders.read_model(settings)
     source = model.weights.values
     _check_albert_zh(source)
     changes = dict(model.config.to_dict(), embedding_layout="albert_zh")
@@ -28,9 +26,9 @@ def from_albert_zh(settings: conversion_folders.ConversionSettings) -> Report:
             f"inner_group_num {config.inner_group_num} and share_type {config.share_type} do not "
             "fit albert_zh's layout, in which all layers share one set of weights."
         )
-    label_count = conversion_folders.output_count(source, "output_bias")
-    conversion = checkpoint_conversion.rename(
-        conversion_folders.wanted_parts(checkpoint_names.albert_zh(config, label_count), source),
+    label_count = folders.output_count(source, "output_bias")
+    conversion = weights.rename(
+        folders.wanted_parts(names.albert_zh(config, label_count), source),
         source,
         to_ours=True,
         # The encoder must go over whole.
@@ -40,9 +38,9 @@ def from_albert_zh(settings: conversion_folders.ConversionSettings) -> Report:
     report = conversion.report._replace(ignored=ignored)
     if settings.layout == "google":
         report = report._replace(notes=(_product_note(config),))
-        config, values = checkpoint_conversion.to_google_layout(config, values)
-    with conversion_folders.new_folder(settings.output_dir) as folder:
-        conversion_folders.write_model(folder, config, values, vocabulary=model.vocabulary)
+        config, values = weights.to_google_layout(config, values)
+    with folders.new_folder(settings.output_dir) as folder:
+        folders.write_model(folder, config, values, vocabulary=model.vocabulary)
     return report
 
 
@@ -69,29 +67,29 @@ def _product_note(config: modeling.AlbertConfig) -> str:
     )
 
 
-def to_google_layout(settings: conversion_folders.ConversionSettings) -> Report:
+def to_google_layout(settings: folders.ConversionSettings) -> Report:
     """Converts a model of ours from albert_zh's layout to Google's.
 
     Raises:
       ValueError: the model has Google's layout already, or lacks a variable.
     """
-    model = conversion_folders.read_model(settings)
+    model = folders.read_model(settings)
     source = model.weights.values
     required = ["bert/embeddings/word_embeddings"]
     if model.config.embedding_size != model.config.hidden_size:
-        required.append(f"{checkpoint_names.MAPPING}/kernel")
+        required.append(f"{names.MAPPING}/kernel")
     missing = [name for name in required if name not in source]
     if missing:
         raise ValueError(
             f"The checkpoint lacks {', '.join(missing)}, so it is not one of this package's in "
             "albert_zh's layout. One of albert_zh itself is converted by from_albert_zh."
         )
-    config, values = checkpoint_conversion.to_google_layout(model.config, source)
+    config, values = weights.to_google_layout(model.config, source)
     renamed = [
-        checkpoint_conversion.Renamed(name, source[name].shape, name, values[name].shape)
+        weights.Renamed(name, source[name].shape, name, values[name].shape)
         for name in sorted(values)
     ]
     report = Report(tuple(renamed), model.weights.ignored, (), (_product_note(model.config),))
-    with conversion_folders.new_folder(settings.output_dir) as folder:
-        conversion_folders.write_model(folder, config, values, vocabulary=model.vocabulary)
+    with folders.new_folder(settings.output_dir) as folder:
+        folders.write_model(folder, config, values, vocabulary=model.vocabulary)
     return report

@@ -14,8 +14,7 @@ from albert.conversion import names as checkpoint_names
 from albert.conversion import weights as checkpoint_conversion
 from albert.conversion.names import ENCODER, MASKED_WORDS, POOLER, SENTENCE_ORDER
 from albert.conversion.weights import Values
-from albert.pretrained import model_vocabulary, warm_start
-from albert.pretrained import released as released_models
+from albert.pretrained import model_vocabulary, released, warm_start
 from albert.util import files
 from albert.util import flags as flags_lib
 
@@ -44,7 +43,7 @@ class ConversionSettings(flags_lib.Settings):
 class OurModel(NamedTuple):
     """A folder of ours, or of albert_zh, read."""
 
-    files: released_models.ModelFiles
+    files: released.ModelFiles
     vocabulary: Optional[model_vocabulary.Vocabulary]
     config: modeling.AlbertConfig
     weights: checkpoint_conversion.Weights
@@ -60,15 +59,15 @@ def read_model(settings: ConversionSettings) -> OurModel:
     """
     folder = settings.input_dir
     label = f"--input_dir={folder}"
-    named = (getattr(settings, name) for name in released_models.ModelFiles._fields)
-    found = released_models.find_files(
-        folder, released_models.ModelFiles(*named), label=label, vocabulary="optional"
+    named = (getattr(settings, name) for name in released.ModelFiles._fields)
+    found = released.find_files(
+        folder, released.ModelFiles(*named), label=label, vocabulary="optional"
     )
     description, name = model_vocabulary.read_description(folder)
     checkpoint = warm_start.resolve_checkpoint(found.init_checkpoint)
     return OurModel(
         found,
-        released_models.vocabulary_of(found, folder, settings, label=label),
+        released.vocabulary_of(found, folder, settings, label=label),
         modeling.AlbertConfig.from_json_file(found.albert_config_file),
         checkpoint_conversion.read_checkpoint(checkpoint),
         description,
@@ -98,7 +97,7 @@ def write_model(
     vocabulary: Optional[model_vocabulary.Vocabulary] = None,
 ) -> None:
     """Writes configuration, checkpoint and, if there is one, the vocabulary under its own name."""
-    path = os.path.join(folder, released_models.CONFIG_NAME)
+    path = os.path.join(folder, released.CONFIG_NAME)
     files.atomic_write_text(path, config.to_json_string())
     checkpoint_conversion.write_checkpoint(os.path.join(folder, warm_start.BEST_CHECKPOINT), values)
     if vocabulary:

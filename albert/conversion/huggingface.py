@@ -8,46 +8,43 @@ from typing import Callable, Optional, Sequence, Tuple
 import numpy as np
 
 from albert import modeling
-from albert.classification import model_folder as fine_tuned_classifier
-from albert.conversion import folders as conversion_folders
-from albert.conversion import huggingface_files
+from albert.classification import model_folder
+from albert.conversion import folders, huggingface_files, weights
 from albert.conversion import names as checkpoint_names
-from albert.conversion import weights as checkpoint_conversion
 from albert.conversion.names import CLASSIFIER, ENCODER, MASKED_WORDS, POOLER, SENTENCE_ORDER, SPANS
 from albert.conversion.weights import Remark, Report, Values
-from albert.pretrained import model_vocabulary
-from albert.pretrained import released as released_models
+from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
 
 # Value of --head -> the parts converted beside encoder and pooler, and transformers' class.
 _HEADS = {
     "encoder": ((), "AlbertModel"),
-    "pretraining": (conversion_folders.PRETRAINING, "AlbertForPreTraining"),
+    "pretraining": (folders.PRETRAINING, "AlbertForPreTraining"),
     "classification": ((CLASSIFIER,), "AlbertForSequenceClassification"),
     "multiple_choice": ((CLASSIFIER,), "AlbertForMultipleChoice"),
     "question_answering": ((SPANS,), "AlbertForQuestionAnswering"),
 }
 HEADS = ("auto", *_HEADS)
-_VOCABULARY_NAMES = {"spm_model_file": released_models.SPM_MODEL_NAME, "vocab_file": "vocab.txt"}
+_VOCABULARY_NAMES = {"spm_model_file": released.SPM_MODEL_NAME, "vocab_file": "vocab.txt"}
 
 # ---- to Hugging Face ----
 
 
-def to_huggingface(settings: conversion_folders.ConversionSettings) -> Report:
+def to_huggingface(settings: folders.ConversionSettings) -> Report:
     """Converts a model of ours to a folder that transformers loads.
 
     Raises:
       ValueError: transformers has no such model, or the weights do not fit the configuration.
     """
-    model = conversion_folders.read_model(settings)
+    model = folders.read_model(settings)
     config, vocabulary = model.config, model.vocabulary
     huggingface_files.check_variant(config)
     name = _head_of_ours(model, settings.head)
     head = _head(name, model)
     values, notes = _with_mapping(config, model.weights.values)
     table = checkpoint_names.huggingface(config, head.label_count)
-    conversion = checkpoint_conversion.rename(
+    conversion = weights.rename(
         {part: table[part] for part in (ENCODER, POOLER, *_HEADS[name][0])},
         values,
         to_ours=False,
@@ -62,7 +59,7 @@ def to_huggingface(settings: conversion_folders.ConversionSettings) -> Report:
     if not vocabulary:
         note = "no vocabulary was found, so none is in the new folder; name it by --spm_model_file"
         notes += (f"{note} or --vocab_file.",)
-    with conversion_folders.new_folder(settings.output_dir) as folder:
+    with folders.new_folder(settings.output_dir) as folder:
         ids = huggingface_files.ENGLISH_IDS
         if vocabulary:
             ids = huggingface_files.special_ids(vocabulary)
@@ -77,7 +74,7 @@ def to_huggingface(settings: conversion_folders.ConversionSettings) -> Report:
     return conversion.report._replace(ignored=ignored, notes=notes)
 
 
-def _head_of_ours(model: conversion_folders.OurModel, asked: str) -> str:
+def _head_of_ours(model: folders.OurModel, asked: str) -> str:
     """The value of --head, or for "auto" the head of the model."""
     values = model.weights.values
     if asked != "auto":
@@ -95,13 +92,13 @@ def _head_of_ours(model: conversion_folders.OurModel, asked: str) -> str:
     return "pretraining" if "cls/predictions/output_bias" in values else "encoder"
 
 
-def _head(name: str, model: conversion_folders.OurModel) -> huggingface_files.Head:
+def _head(name: str, model: folders.OurModel) -> huggingface_files.Head:
     """The head for config.json."""
     architecture = _HEADS[name][1]
     if name != "classification":
         count = 1 if name == "multiple_choice" else None
         return huggingface_files.Head(architecture, label_count=count)
-    count = conversion_folders.output_count(model.weights.values, "output_bias")
+    count = folders.output_count(model.weights.values, "output_bias")
     labels = tuple(model.description.get("labels") or ())
     if labels and len(labels) != count:
         raise ValueError(
@@ -135,7 +132,7 @@ def _with_mapping(config: modeling.AlbertConfig, values: Values) -> Tuple[Values
 # ---- from Hugging Face ----
 
 
-def from_huggingface(settings: conversion_folders.ConversionSettings) -> Report:
+def from_huggingface(settings: folders.ConversionSettings) -> Report:
     """Converts a folder of transformers' to one of ours.
 
     Raises:
@@ -158,13 +155,13 @@ def from_huggingface(settings: conversion_folders.ConversionSettings) -> Report:
             f"{read.architecture} has no counterpart here: no head labels each token. "
             "--head=encoder converts the encoder alone."
         )
-    label_count = conversion_folders.output_count(source, "classifier.bias")
+    label_count = folders.output_count(source, "classifier.bias")
     parts = checkpoint_names.huggingface(config, label_count)
     if head == "auto":
-        parts = conversion_folders.wanted_parts(parts, source)
+        parts = folders.wanted_parts(parts, source)
     else:
         parts = {part: parts[part] for part in (ENCODER, POOLER, *_HEADS[head][0])}
-    conversion = checkpoint_conversion.rename(
+    conversion = weights.rename(
         parts, source, to_ours=True, reason=_reason_to_ignore_theirs(source, parts, read.is_tied)
     )
     if head != "auto":
@@ -181,8 +178,8 @@ def from_huggingface(settings: conversion_folders.ConversionSettings) -> Report:
         notes.append("the model is cased.")
     is_choice = head == "multiple_choice" or read.architecture == "AlbertForMultipleChoice"
     is_classifier = CLASSIFIER in conversion.parts and not is_choice and not read.is_multi_label
-    with conversion_folders.new_folder(settings.output_dir) as folder:
-        conversion_folders.write_model(folder, config, values)
+    with folders.new_folder(settings.output_dir) as folder:
+        folders.write_model(folder, config, values)
         if vocabulary:
             name = _VOCABULARY_NAMES[vocabulary.key]
             model_vocabulary.put(folder, vocabulary, name)
@@ -217,7 +214,7 @@ def _reason_to_ignore_theirs(
 
 
 def _finished_values(
-    config: modeling.AlbertConfig, conversion: checkpoint_conversion.Conversion
+    config: modeling.AlbertConfig, conversion: weights.Conversion
 ) -> Tuple[Values, Report]:
     """Removes the mapping, which ours lacks where E is H, and adds a pooler where there is none."""
     values, report = dict(conversion.values), conversion.report
@@ -249,7 +246,7 @@ def _finished_values(
     return values, report
 
 
-def _their_vocabulary(settings: conversion_folders.ConversionSettings) -> Optional[Vocabulary]:
+def _their_vocabulary(settings: folders.ConversionSettings) -> Optional[Vocabulary]:
     """The vocabulary that flags name, or the one in the folder."""
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):
@@ -268,7 +265,7 @@ def _write_description(
     is_regression = len(labels) == 1
     paths = dict.fromkeys(model_vocabulary.KEYS)
     paths[vocabulary.key] = vocabulary.path
-    classifier = fine_tuned_classifier.FineTunedClassifier(
+    classifier = model_folder.FineTunedClassifier(
         config=config,
         checkpoint="",
         task="custom",
@@ -278,6 +275,6 @@ def _write_description(
         do_lower_case=vocabulary.do_lower_case,
         **paths,
     )
-    content = fine_tuned_classifier.portable_files(classifier)
-    text = content[fine_tuned_classifier.DESCRIPTION_NAME].decode("utf-8")
-    files.atomic_write_text(os.path.join(folder, fine_tuned_classifier.DESCRIPTION_NAME), text)
+    content = model_folder.portable_files(classifier)
+    text = content[model_folder.DESCRIPTION_NAME].decode("utf-8")
+    files.atomic_write_text(os.path.join(folder, model_folder.DESCRIPTION_NAME), text)

@@ -18,9 +18,8 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.conversion import huggingface_tokenizer
+from albert.conversion import huggingface_tokenizer, weights
 from albert.conversion import names as checkpoint_names
-from albert.conversion import weights as checkpoint_conversion
 from albert.pretrained import model_vocabulary
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
@@ -247,7 +246,7 @@ _DTYPES = {
 }
 
 
-def read_weights(folder: str, python: Optional[str]) -> checkpoint_conversion.Values:
+def read_weights(folder: str, python: Optional[str]) -> weights.Values:
     """Returns the weights in a folder as float32 arrays by name.
 
     Args:
@@ -262,7 +261,7 @@ def read_weights(folder: str, python: Optional[str]) -> checkpoint_conversion.Va
         return read_safetensors(os.path.join(folder, SAFETENSORS_NAME))
     if SAFETENSORS_INDEX_NAME in names:
         index = files.read_json_object(os.path.join(folder, SAFETENSORS_INDEX_NAME))
-        values: checkpoint_conversion.Values = {}
+        values: weights.Values = {}
         for part in sorted(set(index["weight_map"].values())):
             values.update(read_safetensors(os.path.join(folder, os.path.basename(part))))
         return values
@@ -279,7 +278,7 @@ def read_weights(folder: str, python: Optional[str]) -> checkpoint_conversion.Va
         return read_safetensors(target)
 
 
-def read_safetensors(path: str) -> checkpoint_conversion.Values:
+def read_safetensors(path: str) -> weights.Values:
     """Returns the arrays in a file, those of floating point as float32; ValueError if damaged."""
     import safetensors
 
@@ -303,10 +302,10 @@ def _array(name: str, tensor: Dict[str, Any]) -> np.ndarray:
     if kind not in _DTYPES:
         raise ValueError(f"The weights {name} have the type {kind}, which no model here has.")
     value = np.frombuffer(data, _DTYPES[kind]).reshape(tensor["shape"])
-    return checkpoint_conversion.as_float32({name: value})[name]
+    return weights.as_float32({name: value})[name]
 
 
-def write_safetensors(path: str, values: checkpoint_conversion.Values) -> None:
+def write_safetensors(path: str, values: weights.Values) -> None:
     """Writes arrays as transformers expects them."""
     import safetensors.numpy
 

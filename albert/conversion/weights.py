@@ -9,9 +9,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.conversion import names as checkpoint_names
-from albert.pretrained import checkpoint_files
-from albert.pretrained import warm_start as checkpoint_init
-from albert.util import runtime as precision
+from albert.pretrained import checkpoint_files, warm_start
+from albert.util import runtime
 
 Values = Dict[str, np.ndarray]
 Shape = Tuple[int, ...]
@@ -72,7 +71,7 @@ def read_checkpoint(prefix: str) -> Weights:
         reader = tf.train.load_checkpoint(prefix)
         shapes = reader.get_variable_to_shape_map()
         for name in sorted(shapes):
-            if checkpoint_init.is_optimizer_state(name):
+            if warm_start.is_optimizer_state(name):
                 ignored.append(Remark(name, tuple(shapes[name]), "of the optimiser"))
             else:
                 values[name] = reader.get_tensor(name)
@@ -98,7 +97,7 @@ def write_checkpoint(prefix: str, values: Values) -> None:
             shape_and_slices=[""] * len(names),
             tensors=tensors,
         )
-        with tf.Session(config=precision.session_config()) as session:
+        with tf.Session(config=runtime.session_config()) as session:
             session.run(saved, {x: values[name] for x, name in zip(tensors, names)})
 
 
@@ -231,7 +230,7 @@ def format_report(report: Report) -> str:
         )
     for title, remarks in (("ignored", report.ignored), ("missing", report.missing)):
         lines.append(_heading(title, [item.shape for item in remarks]))
-        slots = [item for item in remarks if checkpoint_init.is_optimizer_state(item.name)]
+        slots = [item for item in remarks if warm_start.is_optimizer_state(item.name)]
         if slots:
             lines.append(f"  {len(slots)} of the optimiser, such as {slots[0].name}")
         lines += [

@@ -39,8 +39,7 @@ from typing import (
 
 import tensorflow.compat.v1 as tf
 
-from albert.data import batches as input_pipeline
-from albert.data import record_damage, record_files
+from albert.data import batches, record_damage, record_files
 from albert.util import files, parallel, progress
 
 _LOGGER = logging.getLogger(__name__)
@@ -70,7 +69,7 @@ def build_records(
     path: str,
     *,
     fingerprint: Mapping[str, Any],
-    spec: input_pipeline.FeatureSpec,
+    spec: batches.FeatureSpec,
     items: Union[Sequence[Any], Callable[[], Sequence[Any]]],
     convert: Callable[[Sequence[Any]], Conversion],
     exact_path: bool = False,
@@ -120,14 +119,14 @@ def build_records(
 
     chunks = range(0, len(items), _CHUNK_ITEMS)
     encoded = parallel.ordered_map(encode, chunks, processes_for(num_processes, len(items)))
-    with input_pipeline.AtomicRecordWriter(path, whole) as writer:
+    with batches.AtomicRecordWriter(path, whole) as writer:
         notes = _write(encoded, writer, len(items), description=description)
     return RecordFile(path, writer.count, False, notes)
 
 
 def _write(
     encoded: Iterable[Conversion],
-    writer: input_pipeline.AtomicRecordWriter,
+    writer: batches.AtomicRecordWriter,
     count: int,
     *,
     description: str,

@@ -141,7 +141,7 @@ def training_batches(
 
     The shards' batches of one update are together those of one reader with batches as large as
     all of them. `start_batch` is the number of this reader's first batch, from 0, a multiple of
-    shard.batches_per_step; for the others see `input_pipeline.seeded_batches`.
+    shard.batches_per_step; for the others see `batches.seeded_batches`.
 
     Returns:
       A dataset of {name: [B] + declared shape}, the sequences cut to a common length L.

@@ -10,12 +10,11 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.data import batches as input_pipeline
+from albert.data import batches
 from albert.demo import corpus as demo_corpus
 from albert.pretrained import inference
-from albert.pretraining import model as pretraining_utils
-from albert.training import evaluation as checkpoint_evaluator
-from albert.training import hooks as training_hooks
+from albert.pretraining import model
+from albert.training import evaluation, hooks
 
 # Text before, masked word, text after: in the style of the corpus, but not from it. The first ones
 # need grammar, the last ones an idea of the subject.
@@ -65,7 +64,7 @@ class Order(NamedTuple):
 class Findings(NamedTuple):
     """Everything that is reported."""
 
-    evaluations: List[checkpoint_evaluator.Evaluation]  # on held-out text, the untrained one first
+    evaluations: List[evaluation.Evaluation]  # on held-out text, the untrained one first
     baselines: Dict[str, float]  # by metric
     masked: List[Masked]
     orders: List[Order]
@@ -86,9 +85,7 @@ class Findings(NamedTuple):
         return self.evaluations[-1].metrics
 
 
-def examine(
-    path: pathlib.Path, corpus: demo_corpus.Corpus, spec: input_pipeline.FeatureSpec
-) -> Findings:
+def examine(path: pathlib.Path, corpus: demo_corpus.Corpus, spec: batches.FeatureSpec) -> Findings:
     """Collects a run's evaluations and queries its untrained and trained model.
 
     Args:
@@ -99,7 +96,7 @@ def examine(
     model_dir = str(path / "model")
     config = modeling.AlbertConfig.from_json_file(str(path / "albert_config.json"))
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(path / "vocabulary.model"))
-    checkpoints = checkpoint_evaluator.list_checkpoints(model_dir)
+    checkpoints = evaluation.list_checkpoints(model_dir)
     untrained = inference.PretrainedModel(config, checkpoints[0].path, tokenizer)
     trained = inference.PretrainedModel(config, checkpoints[-1].path, tokenizer)
     with untrained, trained:
@@ -118,9 +115,9 @@ def examine(
             )
             for first, second in itertools.islice(pairs, _MOST_EXAMPLES)
         ]
-    curve = training_hooks.read_curve(str(path / "model" / "training_curve.csv"))
+    curve = hooks.read_curve(str(path / "model" / "training_curve.csv"))
     return Findings(
-        evaluations=checkpoint_evaluator.read_results(model_dir),
+        evaluations=evaluation.read_results(model_dir),
         baselines=baselines(str(path / "held_out.tf_record"), spec, tokenizer.vocab["[MASK]"]),
         masked=masked,
         orders=orders,
@@ -132,13 +129,13 @@ def examine(
     )
 
 
-def baselines(record_file: str, spec: input_pipeline.FeatureSpec, mask_id: int) -> Dict[str, float]:
+def baselines(record_file: str, spec: batches.FeatureSpec, mask_id: int) -> Dict[str, float]:
     """Returns the accuracies that are possible without looking at the context, see EXPLANATIONS."""
     words, inputs, orders = [], [], []
     with tf.Graph().as_default(), tf.Session() as session:
-        dataset = input_pipeline.evaluation_batches([record_file], spec, batch_size=64)
+        dataset = batches.evaluation_batches([record_file], spec, batch_size=64)
         batch = tf.data.make_one_shot_iterator(dataset).get_next()
-        for _ in range(pretraining_utils.evaluation_steps([record_file], 64, 10**9)):
+        for _ in range(model.evaluation_steps([record_file], 64, 10**9)):
             values = session.run(batch)
             counts = values["masked_lm_weights"] > 0
             words.append(values["masked_lm_ids"][counts])

@@ -15,10 +15,10 @@ import pathlib
 from typing import Any, Callable, Dict, NamedTuple, Sequence
 
 from albert import modeling, run_classifier, run_squad_v1
-from albert.classification import tasks as classifier_tasks
-from albert.demo import runs as demo_runs
-from albert.pretrained import released as released_models
-from albert.squad import examples as squad_examples
+from albert.classification import tasks
+from albert.demo import runs
+from albert.pretrained import released
+from albert.squad import examples
 
 _DEFAULT_EPOCHS = 2.0
 _WARMUP_SHARE = 0.1
@@ -55,12 +55,12 @@ def _one(folder: pathlib.Path, pattern: str) -> str:
 
 
 def _squad_count(data: Dict[str, str]) -> int:
-    return len(squad_examples.read_dataset(data["train_file"], is_training=True).examples)
+    return len(examples.read_dataset(data["train_file"], is_training=True).examples)
 
 
 def _mrpc_count(data: Dict[str, str]) -> int:
-    task = classifier_tasks.get_task("mrpc")
-    return len(classifier_tasks.read_examples(task, data["data_dir"], "train").examples)
+    task = tasks.get_task("mrpc")
+    return len(tasks.read_examples(task, data["data_dir"], "train").examples)
 
 
 TASKS = {
@@ -94,7 +94,7 @@ TASKS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Defines the options of the phase."""
-    demo_runs.add_options(
+    runs.add_options(
         parser,
         list(TASKS),
         length=", ".join(f"{task.max_seq_length} for {name}" for name, task in TASKS.items()),
@@ -108,24 +108,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    demo_runs.check_options(options)
+    runs.check_options(options)
     task = TASKS[options.t]
-    folder = demo_runs.input_folder(options)
+    folder = runs.input_folder(options)
     data = task.find_data(folder)
     model = _model_flags(options, folder)
-    batch_size = options.b or demo_runs.BATCH_SIZES[options.m][options.d]
+    batch_size = options.b or runs.BATCH_SIZES[options.m][options.d]
     epochs = options.e or _DEFAULT_EPOCHS
     warmup = _WARMUP_SHARE
     if options.w is not None:
         warmup = warmup_share(options.w, int(task.count(data) / batch_size * epochs))
     name = f"finetuning-{options.t}-{options.m}-{options.d}"
-    path = demo_runs.output_folder(options.o, name)
+    path = runs.output_folder(options.o, name)
     identity = {"phase": "finetuning", "task": options.t, "data": options.i}
-    demo_runs.claim_folder(str(path), dict(identity, model=options.model or options.m))
+    runs.claim_folder(str(path), dict(identity, model=options.model or options.m))
     print(f"Output folder: {path}")
     if not options.model:
         print("Without --model the weights start random: this shows the speed, not the scores.")
-    outcome = demo_runs.Commands()(
+    outcome = runs.Commands()(
         task.script,
         task.function,
         output_dir=path / "model",
@@ -136,7 +136,7 @@ def run(options: argparse.Namespace) -> None:
         num_train_epochs=epochs,
         warmup_proportion=warmup,
         save_checkpoints_steps=options.c,
-        precision=demo_runs.PRECISIONS[options.d],
+        precision=runs.PRECISIONS[options.d],
         log_steps=10,
         **data,
         **model,
@@ -154,24 +154,24 @@ def run(options: argparse.Namespace) -> None:
 def _model_flags(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, str]:
     """The flags that name the model and its vocabulary."""
     if options.model:
-        folder = released_models.local_folder(os.path.expanduser(options.model), "model")
-        found = released_models.find_files(folder, label=f"--model {options.model}")
+        folder = released.local_folder(os.path.expanduser(options.model), "model")
+        found = released.find_files(folder, label=f"--model {options.model}")
         _check_size(options, found.albert_config_file)
         return {"albert_dir": folder}
-    vocabulary = demo_runs.find_vocabulary(data)
+    vocabulary = runs.find_vocabulary(data)
     if vocabulary is None:
         raise ValueError(
             f"-i {data} holds no vocabulary (*.model or vocab.txt). Name the folder of a released "
             "archive by --model, or put its 30k-clean.model into that folder."
         )
-    return dict(vocabulary, albert_config_file=demo_runs.preset(options.m))
+    return dict(vocabulary, albert_config_file=runs.preset(options.m))
 
 
 def _check_size(options: argparse.Namespace, path: str) -> None:
     """Refuses a model of another size than -m, which sets the batch and the folder's name."""
     found, named = (
         modeling.AlbertConfig.from_json_file(file).hidden_size
-        for file in (path, demo_runs.preset(options.m))
+        for file in (path, runs.preset(options.m))
     )
     if found != named:
         raise ValueError(

@@ -19,7 +19,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import create_pretraining_data, run_pretraining, train_vocab
 from albert.data import record_files
-from albert.demo import runs as demo_runs
+from albert.demo import runs
 from albert.util import files, folder_lock
 
 _DEFAULT_LENGTH, _DEFAULT_EPOCHS = 128, 2.0
@@ -68,7 +68,7 @@ class Data(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Defines the options of the phase."""
-    demo_runs.add_options(
+    runs.add_options(
         parser,
         ["overfit"],
         length=f"{_DEFAULT_LENGTH}, or that of the records",
@@ -84,16 +84,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
-    demo_runs.check_options(options)
+    runs.check_options(options)
     if options.e is not None and options.steps is not None:
         raise ValueError("Give either -e or --steps, not both.")
     if options.i:
-        demo_runs.input_folder(options)
-    path = demo_runs.output_folder(options.o, f"pretraining-{options.m}-{options.d}")
+        runs.input_folder(options)
+    path = runs.output_folder(options.o, f"pretraining-{options.m}-{options.d}")
     # A vocabulary that an earlier start made here is used again, so its size must be the same.
     identity = {"phase": "pretraining", "model": options.m, "data": options.i or options.t}
     with folder_lock.held(str(path)):
-        demo_runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
+        runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
         print(f"Output folder: {path}")
         phase = _Phase(path, options)
         phase.train(phase.own_data() if options.i else phase.overfit_data())
@@ -118,7 +118,7 @@ class _Phase:
 
     def __init__(self, path: pathlib.Path, options: argparse.Namespace):
         self._path, self._options = path, options
-        self._commands = demo_runs.Commands()
+        self._commands = runs.Commands()
 
     def overfit_data(self) -> Data:
         """Writes the task's text, and makes its vocabulary and records."""
@@ -129,7 +129,7 @@ class _Phase:
 
     def own_data(self) -> Data:
         """Finds records in the user's folder, or makes them from its text."""
-        folder = demo_runs.input_folder(self._options)
+        folder = runs.input_folder(self._options)
         patterns = [f"{folder}/{name}" for name in ("*.tf_record", "*.tfrecord", "*.tfrecords")]
         found = [pattern for pattern in patterns if tf.io.gfile.glob(pattern)]
         if found:
@@ -141,7 +141,7 @@ class _Phase:
                 "sentence per line and a blank line between documents."
             )
         text = ",".join(texts)
-        vocabulary = demo_runs.find_vocabulary(folder)
+        vocabulary = runs.find_vocabulary(folder)
         vocabulary = vocabulary or self._vocabulary(text, self._options.vocab_size)
         return self._records(text, vocabulary, passes=5)
 
@@ -170,14 +170,14 @@ class _Phase:
     def train(self, data: Data) -> None:
         """Trains on the records, evaluates on the same ones, and reports."""
         options = self._options
-        batch_size = options.b or demo_runs.BATCH_SIZES[options.m][options.d]
+        batch_size = options.b or runs.BATCH_SIZES[options.m][options.d]
         paths = files.expand_patterns(data.pattern, "-i")
         records = sum(record_files.count_records(item) for item in paths)
         steps, warmup_steps = steps_of(options, records, batch_size)
         outcome = self._commands(
             run_pretraining,
             run_pretraining.pretrain,
-            albert_config_file=demo_runs.preset(options.m),
+            albert_config_file=runs.preset(options.m),
             input_file=data.pattern,
             output_dir=self._path / "model",
             do_train=True,
@@ -191,7 +191,7 @@ class _Phase:
             num_train_steps=steps,
             num_warmup_steps=warmup_steps,
             save_checkpoints_steps=options.c,
-            precision=demo_runs.PRECISIONS[options.d],
+            precision=runs.PRECISIONS[options.d],
             log_steps=10,
         )
         print()

@@ -16,9 +16,8 @@ from typing import NamedTuple
 from albert import create_pretraining_data, modeling, run_pretraining, train_vocab
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
-from albert.demo import page as demo_page
-from albert.demo import runs as demo_runs
-from albert.pretraining import model as pretraining_model
+from albert.demo import page, runs
+from albert.pretraining import model
 from albert.util import files, folder_lock
 
 _FEWEST_DOCUMENTS = 50
@@ -50,7 +49,7 @@ class Recipe(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Defines the options of the phase."""
-    demo_runs.add_folder_option(parser)
+    runs.add_folder_option(parser)
     steps = Recipe().num_train_steps
     text = f"training steps (default: {steps})"
     parser.add_argument("--steps", type=int, default=steps, metavar="N", help=text)
@@ -60,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     if options.steps < 1:
         raise ValueError(f"--steps {options.steps} must be at least 1.")
-    folder = demo_runs.output_folder(options.o, "run")
+    folder = runs.output_folder(options.o, "run")
     with folder_lock.held(str(folder)):
         run_tour(folder, Recipe(num_train_steps=options.steps))
 
@@ -72,9 +71,9 @@ def run_tour(path: pathlib.Path, recipe: Recipe) -> demo_findings.Findings:
       ValueError: the folder holds something else, there is too little text, or no matplotlib.
     """
     began = time.time()
-    demo_page.check_matplotlib()
-    demo_runs.claim_folder(str(path), dict(recipe._asdict(), python=platform.python_version()))
-    commands = demo_runs.Commands()
+    page.check_matplotlib()
+    runs.claim_folder(str(path), dict(recipe._asdict(), python=platform.python_version()))
+    commands = runs.Commands()
     _announce(1, f"English prose that ships with Python {platform.python_version()}")
     corpus = _write_text(path, recipe)
     _announce(2, f"Vocabulary of {recipe.vocab_size} tokens")
@@ -91,10 +90,10 @@ def run_tour(path: pathlib.Path, recipe: Recipe) -> demo_findings.Findings:
     _announce(4, f"Pretraining, {recipe.num_train_steps} steps, and evaluation on held-out text")
     outcome = _pretrain(path, recipe, commands)
     _announce(5, "What was learnt")
-    spec = pretraining_model.feature_spec(recipe.max_seq_length, recipe.max_predictions_per_seq)
+    spec = model.feature_spec(recipe.max_seq_length, recipe.max_predictions_per_seq)
     findings = demo_findings.examine(path, corpus, spec)
     print(demo_findings.summary(findings))
-    demo_page.write_page(
+    page.write_page(
         path / "report.html",
         findings,
         commands=commands.lines,
@@ -127,7 +126,7 @@ def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_corpus.Corpus:
     return corpus
 
 
-def _create_data(path: pathlib.Path, recipe: Recipe, commands: demo_runs.Commands) -> None:
+def _create_data(path: pathlib.Path, recipe: Recipe, commands: runs.Commands) -> None:
     kinds = (("train", recipe.dupe_factor, recipe.masked_lm_prob), ("held_out", 2, 0.15))
     for name, dupe_factor, masked_lm_prob in kinds:
         commands(
@@ -144,7 +143,7 @@ def _create_data(path: pathlib.Path, recipe: Recipe, commands: demo_runs.Command
 
 
 def _pretrain(
-    path: pathlib.Path, recipe: Recipe, commands: demo_runs.Commands
+    path: pathlib.Path, recipe: Recipe, commands: runs.Commands
 ) -> run_pretraining.Outcome:
     config = modeling.AlbertConfig(
         recipe.vocab_size,

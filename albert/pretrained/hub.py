@@ -22,11 +22,8 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import checkpoint_files, inference
-from albert.pretrained import saved_model as serving_export
-from albert.pretrained import warm_start as checkpoint_init
-from albert.util import files
-from albert.util import runtime as precision
+from albert.pretrained import checkpoint_files, inference, saved_model, warm_start
+from albert.util import files, runtime
 
 _LOGGER = logging.getLogger("albert")
 
@@ -71,7 +68,7 @@ def export(
     """
     if tf.io.gfile.exists(path):
         raise ValueError(f"--export_path={path} exists already. Choose a new folder.")
-    if format_name == "tf2" and not precision.is_tf2():
+    if format_name == "tf2" and not runtime.is_tf2():
         raise ValueError(
             "--format=tf2 needs TensorFlow 2.15 to write it. Use --format=tf1 here, or the other "
             "runtime."
@@ -97,9 +94,9 @@ def _check_checkpoint(config: modeling.AlbertConfig, checkpoint: str) -> None:
     graph = tf.Graph()
     with graph.as_default():
         inference.pretraining_outputs(config, _placeholders(), False)
-        serving_export.check_portable(graph)
-        with tf.Session(graph=graph, config=precision.session_config()) as session:
-            checkpoint_init.restore_weights(session, checkpoint)
+        saved_model.check_portable(graph)
+        with tf.Session(graph=graph, config=runtime.session_config()) as session:
+            warm_start.restore_weights(session, checkpoint)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -132,7 +129,7 @@ def _write_tf1(
         tags_and_args=[(set(), {"is_training": False}), ({"train"}, {"is_training": True})],
     )
     spec.export(path, checkpoint_path=checkpoint)
-    serving_export.make_portable(os.path.join(path, "saved_model.pb"))
+    saved_model.make_portable(os.path.join(path, "saved_model.pb"))
 
 
 def _asset(file: str, name: str) -> tf.Tensor:

@@ -37,12 +37,9 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.data import text_lines
-from albert.pretrained import model_vocabulary
-from albert.pretrained import released as released_models
-from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained import model_vocabulary, released, warm_start
 from albert.pretrained.settings import PretrainedSettings, TextSettings
-from albert.util import files, progress
-from albert.util import runtime as precision
+from albert.util import files, progress, runtime
 
 _LOGGER = logging.getLogger("albert")
 
@@ -96,7 +93,7 @@ class Network:
             names = (*SEQUENCES, POSITIONS)
             self._inputs = {name: tf.placeholder(tf.int32, [None, None], name) for name in names}
             self.outputs = dict(build(self._inputs))
-            self._session = tf.Session(graph=self.graph, config=precision.session_config())
+            self._session = tf.Session(graph=self.graph, config=runtime.session_config())
             load(self._session)
 
     def close(self) -> None:
@@ -254,11 +251,11 @@ class Trained(NamedTuple):
         batch_size: int,
     ) -> Network:
         """Loads the model; `build` makes outputs of the inputs, with products of a type."""
-        dtype = precision.compute_dtype(precision_name)
+        dtype = runtime.compute_dtype(precision_name)
         fine_tuning_utils.check_module(self.description.get("hub_module"), dtype)
         return Network(
             lambda inputs: build(inputs, dtype),
-            lambda session: checkpoint_init.restore_weights(session, self.checkpoint),
+            lambda session: warm_start.restore_weights(session, self.checkpoint),
             max_length=self.description["max_seq_length"],
             batch_size=batch_size,
         )
@@ -280,11 +277,11 @@ def read_trained(
     """
     folder = os.path.expanduser(str(folder))
     description = _read_description(os.path.join(folder, name), keys)
-    config, config_path = None, os.path.join(folder, released_models.CONFIG_NAME)
+    config, config_path = None, os.path.join(folder, released.CONFIG_NAME)
     if tf.io.gfile.exists(config_path) or not description.get("hub_module"):
         config = modeling.AlbertConfig.from_json_file(config_path)
     vocabulary = model_vocabulary.recorded_files(folder, description)
-    weights = checkpoint_init.resolve_checkpoint(checkpoint or folder)
+    weights = warm_start.resolve_checkpoint(checkpoint or folder)
     return Trained(description, config, weights, vocabulary)
 
 
@@ -333,7 +330,7 @@ def find_source(settings: PretrainedSettings) -> Source:
     Raises:
       ValueError: none, or files that do not belong together.
     """
-    settings = released_models.completed(settings)
+    settings = released.completed(settings)
     config = fine_tuning_utils.load_config(settings)
     vocabulary = fine_tuning_utils.load_vocabulary(settings, config)
     handle, checkpoint = settings.albert_hub_module_handle, None
@@ -343,7 +340,7 @@ def find_source(settings: PretrainedSettings) -> Source:
                 "No weights: give --init_checkpoint or --albert_dir (or "
                 "--albert_hub_module_handle)."
             )
-        checkpoint = checkpoint_init.resolve_checkpoint(settings.init_checkpoint)
+        checkpoint = warm_start.resolve_checkpoint(settings.init_checkpoint)
     longest = config.max_position_embeddings if config else _USUAL_POSITIONS
     longest = settings.max_seq_length or longest
     return Source(config, checkpoint, handle, vocabulary.tokenizer, longest)
@@ -372,7 +369,7 @@ class _Pretrained(Model):
 
     def __init__(self, source: Source, *, precision_name: str, batch_size: int):
         self.source = source
-        self._dtype = precision.compute_dtype(precision_name)
+        self._dtype = runtime.compute_dtype(precision_name)
         fine_tuning_utils.check_module(source.hub_module, self._dtype)
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]
@@ -388,7 +385,7 @@ class _Pretrained(Model):
         if self.source.hub_module:
             session.run([tf.global_variables_initializer(), tf.tables_initializer()])
         else:
-            checkpoint_init.restore_weights(session, self.source.checkpoint)
+            warm_start.restore_weights(session, self.source.checkpoint)
 
     def _module_outputs(self, inputs: Tensors, signature: str) -> Tensors:
         import tensorflow_hub as hub  # takes long to import

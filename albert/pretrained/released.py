@@ -26,8 +26,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.pretrained import downloads, model_vocabulary
-from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained import downloads, model_vocabulary, warm_start
 from albert.pretrained.settings import ModelSettings, Settings
 from albert.util import files, wording
 
@@ -344,7 +343,7 @@ def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
     """Returns the prefix of the checkpoint of this name; None leaves it to `find_files`."""
     if not name or not tf.io.gfile.isdir(folder):
         return None
-    return checkpoint_init.resolve_checkpoint(os.path.join(folder, name))
+    return warm_start.resolve_checkpoint(os.path.join(folder, name))
 
 
 def vocabulary_of(
@@ -406,7 +405,7 @@ def _only(folder: str, pattern: str, wanted: str, *, label: str) -> str:
 
 def _checkpoint_in(folder: str) -> str:
     try:
-        return checkpoint_init.resolve_checkpoint(folder)
+        return warm_start.resolve_checkpoint(folder)
     except ValueError as error:
         raise ValueError(
             f"{error} (To start from random weights, name the configuration and the vocabulary by "
@@ -468,7 +467,7 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
         label, vocabulary = f"The folder of --init_checkpoint={start}", "optional"
         # Then the checkpoint is not read: it may be gone since a training has begun from it.
         is_complete = bool(found.albert_config_file and found.vocabulary)
-        prefix = start if is_complete else checkpoint_init.resolve_checkpoint(start)
+        prefix = start if is_complete else warm_start.resolve_checkpoint(start)
         folder = prefix if tf.io.gfile.isdir(prefix) else os.path.dirname(prefix) or "."
     else:
         return settings

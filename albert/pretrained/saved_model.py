@@ -21,9 +21,8 @@ import tensorflow.compat.v1 as tf
 from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import meta_graph as meta_graph_lib
 
-from albert.pretrained import warm_start as checkpoint_init
-from albert.util import files
-from albert.util import runtime as precision
+from albert.pretrained import warm_start
+from albert.util import files, runtime
 
 SERIALIZED_SIGNATURE = "serving_default"
 IDS_SIGNATURE = "ids"
@@ -82,8 +81,8 @@ def export_saved_model(
             SERIALIZED_SIGNATURE: describe({EXAMPLES_KEY: serialized}, outputs),
             IDS_SIGNATURE: describe(inputs._asdict(), outputs),
         }
-        with tf.Session(graph=graph, config=precision.session_config()) as session:
-            checkpoint_init.restore_weights(session, checkpoint)
+        with tf.Session(graph=graph, config=runtime.session_config()) as session:
+            warm_start.restore_weights(session, checkpoint)
             folder = _new_folder(export_dir)
             with files.atomic_folder(folder) as temporary:
                 _save(session, temporary, signatures)

@@ -62,7 +62,7 @@ from albert.pretrained import model_vocabulary
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_job
-from albert.pretraining import masking as ngram_masking
+from albert.pretraining import masking
 from albert.util import files, many_files, wording
 
 MAKER = "create_pretraining_data_beam"
@@ -278,7 +278,7 @@ def _make_instances(
     shards = collections.defaultdict(list)
     key, predictions = iter(keys.tolist()), 0
     for batch in features:
-        predictions += ngram_masking.count_predictions(batch)
+        predictions += masking.count_predictions(batch)
         for record in _records(example_batches.encode_examples(batch)):
             place = next(key)
             shard = place * num_shards >> (8 * _KEY_BYTES)

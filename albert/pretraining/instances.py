@@ -15,10 +15,8 @@ import numpy as np
 
 from albert import tokenization
 from albert.pretraining import documents as text_documents
-from albert.pretraining import masking as ngram_masking
+from albert.pretraining import masking, random_keys, words
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import random_keys as random_streams
-from albert.pretraining import words
 from albert.pretraining.pairs import DataSettings
 from albert.util import files
 
@@ -174,7 +172,7 @@ class InstanceMaker:
         counts = counts._replace(
             left_out=left_out, instances=len(pairs.key), label_one=int(pairs.label.sum())
         )
-        keys = random_streams.fold(pairs.key, ngram_masking.PAIR_DRAWS)
+        keys = random_keys.fold(pairs.key, masking.PAIR_DRAWS)
         order = np.argsort(keys, kind="stable")
         return Instances(self._features(tokenized, pairs.take(order)), keys[order], counts)
 
@@ -185,7 +183,7 @@ class InstanceMaker:
         rows = max(1, _CELLS // self._settings.max_seq_length)
         for start in range(0, len(pairs.key), rows):
             some = pairs.take(slice(start, start + rows))
-            yield ngram_masking.masked_features(
+            yield masking.masked_features(
                 tokenized, some, table=self._table, settings=self._settings
             )
 

@@ -54,8 +54,7 @@ from albert.data import batches as input_pipeline
 from albert.data import record_files
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
-from albert.pretraining import documents as text_documents
-from albert.pretraining import masking as ngram_masking
+from albert.pretraining import documents, masking
 from albert.pretraining.instances import (
     Counts,
     DataSettings,
@@ -154,10 +153,10 @@ def vocabulary_of(
 def read_blocks(
     paths: Sequence[str],
     settings: DataSettings,
-    on_bad_line: text_documents.OnBadLine = text_documents.raise_bad_line,
-) -> Iterator[text_documents.TextBlock]:
+    on_bad_line: documents.OnBadLine = documents.raise_bad_line,
+) -> Iterator[documents.TextBlock]:
     """Yields the blocks of text files; see text_documents.read_blocks."""
-    return text_documents.read_blocks(
+    return documents.read_blocks(
         paths,
         window_bytes=settings.shuffle_window_mb * _MEGABYTE,
         with_neighbours=settings.random_next_sentence,
@@ -191,7 +190,7 @@ def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> N
     if twice:
         raise ValueError(f"--output_file names '{twice[0]}' more than once.")
     both = {os.path.abspath(path) for path in input_files}
-    folders = many_files.each(text_documents.is_folder, output_files)
+    folders = many_files.each(documents.is_folder, output_files)
     for path, is_folder in zip(output_files, folders):
         if os.path.abspath(path) in both:
             raise ValueError(f"--output_file: '{path}' is also an input file; choose another name.")
@@ -442,7 +441,7 @@ def _locked(path: str) -> Iterator[None]:
         yield
 
 
-def make_part(maker: InstanceMaker, block: text_documents.TextBlock, path: str) -> Part:
+def make_part(maker: InstanceMaker, block: documents.TextBlock, path: str) -> Part:
     """Writes the records of `block` as a part and returns it."""
     features, keys, counts = maker.instances(block)
     note: Dict[str, Any] = {"number": block.number, "window": block.window, "bytes": block.bytes}
@@ -450,7 +449,7 @@ def make_part(maker: InstanceMaker, block: text_documents.TextBlock, path: str) 
     def encoded() -> Iterator[example_batches.EncodedExamples]:
         predictions = 0
         for batch in features:
-            predictions += ngram_masking.count_predictions(batch)
+            predictions += masking.count_predictions(batch)
             yield example_batches.encode_examples(batch)
         note["counts"] = counts._replace(predictions=predictions)
 
@@ -478,15 +477,15 @@ def _make_parts(
     parts: Dict[int, Part] = {}
     started, fresh, reused, dropped = time.time(), 0, 0, 0
 
-    def drop(bad: text_documents.BadLine) -> None:
+    def drop(bad: documents.BadLine) -> None:
         nonlocal dropped
         dropped += 1
         if dropped <= _SHOWN_LINES:
             _LOGGER.warning("Dropped: '%s', line %d %s.", bad.path, bad.line, bad.reason)
 
-    def missing() -> Iterator[text_documents.TextBlock]:
+    def missing() -> Iterator[documents.TextBlock]:
         nonlocal reused
-        on_bad_line = drop if settings.input_file_mode == "rb" else text_documents.raise_bad_line
+        on_bad_line = drop if settings.input_file_mode == "rb" else documents.raise_bad_line
         for block in read_blocks(input_files, settings, on_bad_line):
             # A part may have been cut off by a crash of the whole machine.
             part = read_part(work.part_path(block.number))
@@ -497,11 +496,11 @@ def _make_parts(
                 reused += part.count
                 bar.skip(block.bytes / 1e6)
 
-    def make(block: text_documents.TextBlock) -> Part:
+    def make(block: documents.TextBlock) -> Part:
         return make_part(maker, block, work.part_path(block.number))
 
     megabytes = None
-    if not any(map(text_documents.is_compressed, input_files)):
+    if not any(map(documents.is_compressed, input_files)):
         megabytes = sum(many_files.each(_size, input_files)) / 1e6
     with progress.Progress("Making instances", megabytes, unit="MB") as bar:
         for part in parallel.ordered_map(make, missing(), processes):

@@ -31,7 +31,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import random_keys as random_streams
+from albert.pretraining import random_keys
 from albert.pretraining.pairs import DataSettings
 from albert.pretraining.words import PieceTable, Vocabulary
 
@@ -147,18 +147,18 @@ def _mask(
 ) -> Tuple[np.ndarray, np.ndarray]:
     """The ids after masking and which tokens are to be predicted, [N, M] both."""
     words = _words(sequences, settings)
-    order = random_streams.fold(keys, WORDS)
+    order = random_keys.fold(keys, WORDS)
     masked_words = _choose_words(words, wanted, keys=order, settings=settings)
     output = sequences.ids.copy()
     chosen = _pieces_of(words, masked_words, sequences.is_piece)  # bool [N, M]
     _replace(output, chosen, keys=keys, table=table)
     if settings.do_permutation:
-        order = random_streams.fold(keys, _PERMUTED_WORDS)
+        order = random_keys.fold(keys, _PERMUTED_WORDS)
         moved_words = _choose_words(
             words, wanted, keys=order, settings=settings, taken=masked_words
         )
         moved = _pieces_of(words, moved_words, sequences.is_piece)
-        _permute(output, moved, random_streams.fold(keys, _PERMUTATION))
+        _permute(output, moved, random_keys.fold(keys, _PERMUTATION))
         chosen = chosen | moved
     return output, chosen
 
@@ -234,7 +234,7 @@ def _visits(keys: np.ndarray, words: _Words, longest: int) -> Tuple[np.ndarray, 
     # As for the longest sequence, so that no number depends on the other sequences.
     index_bits = np.uint64(int(longest).bit_length())
     index = np.arange(width, dtype=np.uint64)[None, :]
-    visits = random_streams.fold(keys[:, None], index)
+    visits = random_keys.fold(keys[:, None], index)
     visits = (visits >> index_bits) << index_bits | index
     visits[index >= words.count[:, None].astype(np.uint64)] = _LAST
     visits.sort(axis=1)
@@ -301,7 +301,7 @@ def _replace(
 ) -> None:
     """80% [MASK], 10% unchanged, 10% a random ordinary token, in place."""
     rows, columns = np.nonzero(chosen)
-    keys = random_streams.fold(random_streams.fold(keys, ACTIONS)[rows], columns)
+    keys = random_keys.fold(random_keys.fold(keys, ACTIONS)[rows], columns)
     action = (keys >> np.uint64(32)).astype(np.float64) * 2.0**-32
     other = ((keys & np.uint64(0xFFFFFFFF)) * np.uint64(len(table.ordinary))) >> np.uint64(32)
     values = output[rows, columns]
@@ -314,7 +314,7 @@ def _replace(
 def _permute(output: np.ndarray, moved: np.ndarray, keys: np.ndarray) -> None:
     """Shuffles the tokens at the `moved` positions of each row among themselves, in place."""
     rows, columns = np.nonzero(moved)
-    draws = random_streams.fold(keys[rows], columns)
+    draws = random_keys.fold(keys[rows], columns)
     shuffled = np.lexsort((draws, rows))  # within each row, the positions in random order
     output[rows, columns] = output[rows, columns[shuffled]]
 
@@ -395,8 +395,8 @@ def masking(
 
 def keys_of(seed: int, positions: tf.Tensor) -> tf.Tensor:
     """Returns the keys of the records at `positions` (int64 [B]): uint64 bits as int64 [B]."""
-    base = random_streams.fold(random_streams.seed_key(seed), _MASKS)
-    return random_streams.graph_fold(tf.constant(base.astype(np.int64)), positions)
+    base = random_keys.fold(random_keys.seed_key(seed), _MASKS)
+    return random_keys.graph_fold(tf.constant(base.astype(np.int64)), positions)
 
 
 def masked(
@@ -468,7 +468,7 @@ def _graph_visits(
     width = words.of_token.shape.as_list()[1]
     index_bits = int(width).bit_length()
     index = tf.range(width, dtype=tf.int64)[tf.newaxis, :]
-    visits = random_streams.graph_fold(keys[:, tf.newaxis], index)
+    visits = random_keys.graph_fold(keys[:, tf.newaxis], index)
     visits = tf.bitwise.bitwise_and(visits, np.int64(-1 << index_bits)) + index
     absent = tf.cast(index, tf.int32) >= words.count[:, tf.newaxis]
     visits = tf.where(absent, -tf.ones_like(visits), visits)
@@ -477,7 +477,7 @@ def _graph_visits(
     visits = tf.math.top_k(tf.bitwise.bitwise_xor(visits, turn), k=width).values
     visits = tf.bitwise.bitwise_xor(visits, turn)
     order = tf.cast(tf.bitwise.bitwise_and(visits, np.int64((1 << index_bits) - 1)), tf.int32)
-    draws = random_streams.graph_shifted(visits, index_bits)
+    draws = random_keys.graph_shifted(visits, index_bits)
     draws = tf.cast(tf.bitwise.bitwise_and(draws, np.int64(0xFFFFFF)), tf.float64) * 2.0**-24
     lengths = tf.ones_like(order)
     for threshold in ngram_thresholds(settings):
@@ -487,7 +487,7 @@ def _graph_visits(
 
 def _graph_chosen(words: _GraphWords, keys: tf.Tensor, settings: DataSettings) -> tf.Tensor:
     """bool [B, S]: the tokens to predict, chosen by visits as in `_choose_words`."""
-    order, lengths = _graph_visits(words, random_streams.graph_fold(keys, WORDS), settings)
+    order, lengths = _graph_visits(words, random_keys.graph_fold(keys, WORDS), settings)
     numbers = tf.range(words.start.shape.as_list()[1])[tf.newaxis, :]  # [1, S + n]
 
     def visit(step: tf.Tensor, room: tf.Tensor, chosen: tf.Tensor) -> List[tf.Tensor]:
@@ -526,11 +526,11 @@ def _graph_replaced(
     vocabulary: Vocabulary,
 ) -> tf.Tensor:
     """As `_replace`: 80% [MASK], 10% unchanged, 10% a random ordinary token; int32 [B, S]."""
-    keys = random_streams.graph_fold(keys, ACTIONS)
-    draws = random_streams.graph_fold(keys[:, tf.newaxis], rank)  # [B, S]
-    action = tf.cast(random_streams.graph_shifted(draws, 32), tf.float64) * 2.0**-32
+    keys = random_keys.graph_fold(keys, ACTIONS)
+    draws = random_keys.graph_fold(keys[:, tf.newaxis], rank)  # [B, S]
+    action = tf.cast(random_keys.graph_shifted(draws, 32), tf.float64) * 2.0**-32
     lower = tf.bitwise.bitwise_and(draws, np.int64(0xFFFFFFFF))
-    other = random_streams.graph_shifted(lower * np.int64(len(vocabulary.ordinary)), 32)
+    other = random_keys.graph_shifted(lower * np.int64(len(vocabulary.ordinary)), 32)
     others = tf.gather(tf.constant(vocabulary.ordinary), other)
     changed = tf.where(action >= MASKED_OR_KEPT, others, tokens)
     masks = tf.fill(tf.shape(tokens), np.int32(vocabulary.mask_id))

@@ -34,20 +34,16 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.data import batches as input_pipeline
-from albert.data import record_index
+from albert.data import batches, record_index
 from albert.pretrained import model_vocabulary
-from albert.pretraining import masking as ngram_masking
-from albert.pretraining import words
+from albert.pretraining import masking, words
 from albert.pretraining.pairs import DataSettings
-from albert.training import distribution
-from albert.training import estimators as estimator_utils
-from albert.training import model_fn as training_graph
+from albert.training import distribution, estimators, model_fn
 from albert.util import many_files
 
 _LOGGER = logging.getLogger("albert")
 
-Tensors = training_graph.Tensors
+Tensors = model_fn.Tensors
 
 # So many records show which token is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
@@ -63,14 +59,14 @@ _NOT_KEPT = "So --output_dir gets none. Give --spm_model_file or --vocab_file to
 # Records.
 
 
-def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> input_pipeline.FeatureSpec:
+def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> batches.FeatureSpec:
     """Returns the declaration of a pretraining record: S tokens, and P slots for masked ones.
 
     Records made with do_permutation have twice the slots that data creation was told.
     """
     sequence, predictions = (max_seq_length,), (max_predictions_per_seq,)
-    feature = input_pipeline.Feature
-    return input_pipeline.FeatureSpec(
+    feature = batches.Feature
+    return batches.FeatureSpec(
         (
             feature("input_ids", sequence, tf.int64),
             feature("input_mask", sequence, tf.int64),
@@ -177,7 +173,7 @@ def _check_example(
 
 def _compare_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[RecordsVocabulary]:
     """The vocabulary, where the metadata tells; a model may have more tokens, but not fewer."""
-    sidecar = input_pipeline.read_sidecar(file)
+    sidecar = batches.read_sidecar(file)
     if sidecar is None:
         return None
     made_from = sidecar.fingerprint
@@ -224,7 +220,7 @@ def vocabulary_of_records(
 
 
 def _examples(file: str, count: int) -> Iterator[tf.train.Example]:
-    for record in itertools.islice(input_pipeline.records(file), count):
+    for record in itertools.islice(batches.records(file), count):
         try:
             example = tf.train.Example.FromString(record)
         except Exception as error:  # protobuf's error class differs between its versions
@@ -274,10 +270,10 @@ def build_input_fn(settings: InputSettings) -> Callable:
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], the part of one core."""
-        shard = estimator_utils.input_shard(params)
+        shard = estimators.input_shard(params)
         if not settings.is_training:
             return _evaluation_batches(settings, spec, params, shard=shard, transform=transform)
-        return input_pipeline.seeded_batches(
+        return batches.seeded_batches(
             settings.files,
             spec,
             batch_size=params["batch_size"],
@@ -312,7 +308,7 @@ def _masking(settings: InputSettings) -> Callable:
         *(100.0 * masks.masked_lm_prob, masks.max_predictions_per_seq, masks.ngram, unit),
     )
     seed = settings.seed if settings.is_training else _EVALUATION_SEED
-    return ngram_masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
+    return masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
 
 
 def _check_boundaries(file: str) -> None:
@@ -372,7 +368,7 @@ def _examples_to_learn_from(files: Sequence[str]) -> List[tf.train.Example]:
 def _made_with(files: Sequence[str]) -> Dict[str, Any]:
     """What the metadata of record files says about masks and vocabulary; {} where none does."""
     known: Dict[str, Any] = {}
-    sidecars = many_files.each(input_pipeline.read_sidecar, files, "Looking for masks' settings")
+    sidecars = many_files.each(batches.read_sidecar, files, "Looking for masks' settings")
     for file, sidecar in zip(files, sidecars):
         if sidecar is None or not {"settings", "vocabulary"} & set(sidecar.fingerprint):
             continue  # nothing is known of it
@@ -450,10 +446,10 @@ def _evaluation_transform(settings: InputSettings) -> Optional[Callable]:
 
 def _evaluation_batches(
     settings: InputSettings,
-    spec: input_pipeline.FeatureSpec,
+    spec: batches.FeatureSpec,
     params: Mapping[str, Any],
     *,
-    shard: estimator_utils.InputShard,
+    shard: estimators.InputShard,
     transform: Optional[Callable],
 ) -> tf.data.Dataset:
     """The records, or on a TPU this host's share of them and then batches without weight.
@@ -462,7 +458,7 @@ def _evaluation_batches(
     """
 
     read = functools.partial(
-        input_pipeline.evaluation_batches,
+        batches.evaluation_batches,
         settings.files,
         spec,
         batch_size=params["batch_size"],
@@ -475,7 +471,7 @@ def _evaluation_batches(
     if not params.get("use_tpu"):
         return served
     filler = read(max_batches=1).map(
-        input_pipeline.as_written(
+        batches.as_written(
             lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))
         )
     )
@@ -504,7 +500,7 @@ def evaluation_steps(files: Sequence[str], batch_size: int, max_steps: int) -> i
 
 
 @dataclasses.dataclass(frozen=True)
-class ModelSettings(training_graph.ModelSettings):
+class ModelSettings(model_fn.ModelSettings):
     """The settings of any training; pretraining has an optimiser of its own."""
 
     optimizer: str = "lamb"
@@ -528,14 +524,14 @@ def build_model_fn(settings: ModelSettings) -> Callable:
             return _training_loss(heads, micro_batch)
 
         batch = _shares(features, use_tpu=settings.use_tpu)
-        return training_graph.training_spec(settings, loss_of, batch, model_dir=model_dir)
+        return model_fn.training_spec(settings, loss_of, batch, model_dir=model_dir)
 
     def evaluate(features: Tensors) -> Tuple[tf.Tensor, Callable, Dict]:
         heads = _heads(settings, features, is_training=False)
         loss = heads.masked_lm.loss + heads.sentence_order.loss
         return loss, evaluation_metrics, _evaluation_tensors(heads, features)
 
-    return training_graph.by_mode(settings, train=train, evaluate=evaluate)
+    return model_fn.by_mode(settings, train=train, evaluate=evaluate)
 
 
 def _heads(

@@ -24,7 +24,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from albert.pretraining import random_keys as random_streams
+from albert.pretraining import random_keys
 
 # What is drawn from the key of a pass over a document, and from the key of a pair.
 _DRAW_IS_SHORT, _DRAW_LENGTH, _PAIRS = 0, 1, 2
@@ -113,19 +113,19 @@ def make_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
 
 def _pass_keys(documents: Sequence[Document], settings: DataSettings) -> np.ndarray:
     """uint64 [D, dupe_factor]: a key for each (random_seed, document, pass)."""
-    seed = random_streams.seed_key(settings.random_seed)
-    keys = random_streams.fold(seed, np.array([document.index for document in documents]))
-    return random_streams.fold(keys[:, None], np.arange(settings.dupe_factor)[None, :])
+    seed = random_keys.seed_key(settings.random_seed)
+    keys = random_keys.fold(seed, np.array([document.index for document in documents]))
+    return random_keys.fold(keys[:, None], np.arange(settings.dupe_factor)[None, :])
 
 
 def _target_lengths(pass_keys: np.ndarray, settings: DataSettings) -> np.ndarray:
     """int64, shape of the keys: the length of this pass's chunks; now and then a random shorter."""
     longest = settings.max_seq_length - 3  # without [CLS] and two [SEP]
-    draw = random_streams.fold(pass_keys, _DRAW_IS_SHORT)
-    shorter = 2 + random_streams.below(
-        random_streams.fold(pass_keys, _DRAW_LENGTH), longest - 1
+    draw = random_keys.fold(pass_keys, _DRAW_IS_SHORT)
+    shorter = 2 + random_keys.below(
+        random_keys.fold(pass_keys, _DRAW_LENGTH), longest - 1
     )  # 2 .. longest
-    is_short = random_streams.uniform(draw) < settings.short_seq_prob
+    is_short = random_keys.uniform(draw) < settings.short_seq_prob
     return np.where(is_short, shorter, longest)
 
 
@@ -167,7 +167,7 @@ def _chunks(
     counts = np.array(lengths, np.int64)
     keys = np.repeat(pass_keys.reshape(-1), counts)
     in_pass = np.arange(len(lasts)) - np.repeat(np.cumsum(counts) - counts, counts)
-    keys = random_streams.fold(random_streams.fold(keys, _PAIRS), in_pass)
+    keys = random_keys.fold(random_keys.fold(keys, _PAIRS), in_pass)
     return np.array(firsts, np.int64), np.array(lasts, np.int64), keys
 
 
@@ -178,9 +178,9 @@ def _cut_inside(
     positions = np.flatnonzero(block.word_starts)
     first = np.searchsorted(positions, start + 1)  # the first inner word start
     count = np.searchsorted(positions, end) - first
-    at_word = first + random_streams.below(draw, np.maximum(count, 1))
+    at_word = first + random_keys.below(draw, np.maximum(count, 1))
     at_word = positions[np.minimum(at_word, len(positions) - 1)] if len(positions) else start
-    at_piece = start + 1 + random_streams.below(draw, np.maximum(end - start - 1, 1))
+    at_piece = start + 1 + random_keys.below(draw, np.maximum(end - start - 1, 1))
     return np.where(count > 0, at_word, np.where(end - start > 1, at_piece, start))
 
 
@@ -188,12 +188,12 @@ def _swapped_pairs(block: TokenizedBlock, settings: DataSettings) -> MadePairs:
     """Sentence order: B follows A in the text, and half of the pairs are swapped."""
     first, last, keys = _chunks(block, settings)
     start, end = block.borders[first], block.borders[last]
-    draw = random_streams.fold(keys, _DRAW_CUT)
-    inner = random_streams.below(draw, np.maximum(last - first - 1, 1))
+    draw = random_keys.fold(keys, _DRAW_CUT)
+    inner = random_keys.below(draw, np.maximum(last - first - 1, 1))
     cut = block.borders[np.minimum(first + 1 + inner, last)]  # int64 [N]
     single = np.flatnonzero(last - first == 1)
     cut[single] = _cut_inside(start[single], end[single], block=block, draw=draw[single])
-    swap = random_streams.uniform(random_streams.fold(keys, _DRAW_LABEL)) < 0.5
+    swap = random_keys.uniform(random_keys.fold(keys, _DRAW_LABEL)) < 0.5
     pairs = Pairs(
         start_a=np.where(swap, cut, start),
         length_a=np.where(swap, end - cut, cut - start),
@@ -222,7 +222,7 @@ def _pairs_with_random_next(block: TokenizedBlock, settings: DataSettings) -> Ma
         for key, target in zip(pass_keys[number], targets[number].tolist()):
             # A chunk uses up at least one sentence.
             count = document.last - document.first
-            keys = random_streams.fold(random_streams.fold(key[None], _PAIRS), np.arange(count))
+            keys = random_keys.fold(random_keys.fold(key[None], _PAIRS), np.arange(count))
             cutter.cut_document(document, target, keys)
     return cutter.made()
 
@@ -246,7 +246,7 @@ class _SequentialCutter:
     def cut_document(self, document: Document, target: int, keys: np.ndarray) -> None:
         """Adds the pairs of one pass over `document`; `keys` are those of its pairs, or more."""
         cuts, labels, choices, starts = (
-            random_streams.uniform(random_streams.fold(keys, draw)).tolist()
+            random_keys.uniform(random_keys.fold(keys, draw)).tolist()
             for draw in (_DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START)
         )
         borders = self._borders
@@ -295,7 +295,7 @@ class _SequentialCutter:
         start_a, end_a, start_b, end_b, label = np.array(self._rows, np.int64).reshape(-1, 5).T
         keys = np.concatenate(self._keys)
         single = np.flatnonzero(end_a < 0)
-        draw = random_streams.fold(keys[single], _DRAW_CUT)
+        draw = random_keys.fold(keys[single], _DRAW_CUT)
         cut = _cut_inside(start_a[single], end_b[single], block=self._block, draw=draw)
         end_a[single] = start_b[single] = cut
         pairs = Pairs(start_a, end_a - start_a, start_b, end_b - start_b, label, keys)
@@ -317,9 +317,9 @@ def truncate(pairs: Pairs, longest: int) -> Pairs:
     length_a = np.minimum(pairs.length_a, np.maximum(longest - pairs.length_b, half))
     length_a = np.where(fits, pairs.length_a, length_a)
     length_b = np.where(fits, pairs.length_b, longest - length_a)
-    keys = random_streams.fold(pairs.key, _DRAW_FRONT)
-    front_a = _binomial(pairs.length_a - length_a, random_streams.fold(keys, 0))
-    front_b = _binomial(pairs.length_b - length_b, random_streams.fold(keys, 1))
+    keys = random_keys.fold(pairs.key, _DRAW_FRONT)
+    front_a = _binomial(pairs.length_a - length_a, random_keys.fold(keys, 0))
+    front_b = _binomial(pairs.length_b - length_b, random_keys.fold(keys, 1))
     return pairs._replace(
         start_a=pairs.start_a + front_a,
         length_a=length_a,
@@ -335,7 +335,7 @@ def _binomial(flips: np.ndarray, keys: np.ndarray) -> np.ndarray:
     number = 0
     while len(rows):
         rest = flips[rows] - 64 * number
-        coins = random_streams.fold(keys[rows], number)
+        coins = random_keys.fold(keys[rows], number)
         unused = np.maximum(64 - rest, 0).astype(np.uint64)
         coins = (coins >> unused).astype("<u8")
         set_bits = np.unpackbits(coins.view(np.uint8).reshape(-1, 8), axis=1)

@@ -14,9 +14,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.pretrained import inference
-from albert.race import examples as race_examples
-from albert.race import features as race_features
-from albert.race import model as race_model
+from albert.race import examples, features, model
 
 DESCRIPTION_NAME = "race.json"
 
@@ -55,7 +53,7 @@ class Answerer(inference.Model):
         trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, keys=keys)
         self._trained, self._tokenizer = trained, trained.tokenizer()
         lengths = (trained.description[key] for key in ("max_seq_length", "max_qa_length"))
-        self._encoder = race_features.Encoder(self._tokenizer, *lengths)
+        self._encoder = features.Encoder(self._tokenizer, *lengths)
         self.network = trained.network(
             self._build, precision_name=precision_name, batch_size=batch_size
         )
@@ -64,7 +62,7 @@ class Answerer(inference.Model):
         sequences = {name: inputs[name] for name in inference.SEQUENCES}
         sequences["label_ids"] = tf.zeros_like(sequences["input_ids"][:, 0])
         # Each option is scored alone; `predict` compares those of a question.
-        head = race_model.choice_head(0.0, num_choices=1)
+        head = model.choice_head(0.0, num_choices=1)
         outputs = head(sequences, self._trained.encoder(dtype)).outputs
         return {"score": outputs["logits"][:, 0]}  # [B]
 
@@ -82,9 +80,9 @@ class Answerer(inference.Model):
         for number, (article, question, options) in enumerate(texts):
             if isinstance(options, str) or not options:
                 raise ValueError(f"Question number {number + 1} needs a list of options.")
-            item = race_examples.Question(question, tuple(options), None)
-            passages.append(race_examples.Passage(str(number), article, (item,)))
-        converted = race_features.convert_passages(passages, self._encoder, self._tokenizer)
+            item = examples.Question(question, tuple(options), None)
+            passages.append(examples.Passage(str(number), article, (item,)))
+        converted = features.convert_passages(passages, self._encoder, self._tokenizer)
         rows = []
         for record in converted.records:
             columns = (record[name] for name in inference.SEQUENCES)

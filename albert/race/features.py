@@ -13,8 +13,7 @@ import functools
 from typing import Any, List, Optional, Sequence
 
 from albert import tokenization
-from albert.data import batches as input_pipeline
-from albert.data import feature_cache
+from albert.data import batches, feature_cache
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.race import examples as race_examples
 
@@ -22,16 +21,16 @@ _FORMAT_VERSION = 1
 NUM_CHOICES = len(race_examples.LETTERS)
 
 
-def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> input_pipeline.FeatureSpec:
+def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> batches.FeatureSpec:
     """Returns the declaration of the records.
 
     input_ids, input_mask, segment_ids are int64 [C, S], label_ids and is_real_example int64 [].
     """
     sequences = ("input_ids", "input_mask", "segment_ids")
     shape = (num_choices, max_seq_length)
-    features = [input_pipeline.Feature(name, shape) for name in sequences]
-    features += [input_pipeline.Feature(name, ()) for name in ("label_ids", "is_real_example")]
-    return input_pipeline.FeatureSpec(features)
+    features = [batches.Feature(name, shape) for name in sequences]
+    features += [batches.Feature(name, ()) for name in ("label_ids", "is_real_example")]
+    return batches.FeatureSpec(features)
 
 
 def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
@@ -167,7 +166,7 @@ def file_based_convert_examples_to_features(
         "max_qa_length": max_qa_length,
         "tokenizer": feature_cache.tokenizer_fingerprint(tokenizer),
     }
-    with input_pipeline.AtomicRecordWriter(output_file, fingerprint) as writer:
+    with batches.AtomicRecordWriter(output_file, fingerprint) as writer:
         for index, example in enumerate(examples):
             features = convert_single_example(
                 index, example, len(label_list), max_seq_length, tokenizer, max_qa_length

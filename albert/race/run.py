@@ -16,10 +16,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 import numpy as np
 
 from albert import fine_tuning_utils, tokenization
-from albert.data import batches as input_pipeline
-from albert.race import examples as race_examples
+from albert.data import batches
+from albert.race import examples, model
 from albert.race import features as race_features
-from albert.race import model as race_model
 from albert.training import fine_tuning, metrics
 from albert.training.settings import TaskSettings
 from albert.util import files
@@ -60,19 +59,19 @@ class RaceTask(fine_tuning.Task):
     training_only = ("max_seq_length", "max_qa_length")
     # Here --train_file names a file of features that is written, and not the data themselves.
     chiefs_own = {"train_file": None}
-    metric_fn = staticmethod(race_model.tpu_metrics)
+    metric_fn = staticmethod(model.tpu_metrics)
 
     def __init__(self, settings: RaceSettings, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
         self.name = settings.task_name
-        self._levels = race_examples.levels_of(settings.high_only, settings.middle_only)
+        self._levels = examples.levels_of(settings.high_only, settings.middle_only)
 
     @classmethod
     def check_flags(cls, settings: RaceSettings) -> None:  # type: ignore[override]
         """Checks what is to be done, the levels, the lengths and the feature files."""
         if not (settings.do_train or settings.do_eval or settings.do_predict):
             raise ValueError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")
-        race_examples.levels_of(settings.high_only, settings.middle_only)
+        examples.levels_of(settings.high_only, settings.middle_only)
         race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
         uses: Dict[str, str] = {}
         for name in ("train_file", "eval_file", "predict_file"):
@@ -98,16 +97,16 @@ class RaceTask(fine_tuning.Task):
         """Reads the data of all parts."""
         settings = self.settings
         asked = (settings.do_train, settings.do_eval, settings.do_predict)
-        for wanted, split in zip(asked, race_examples.SPLITS):
+        for wanted, split in zip(asked, examples.SPLITS):
             if wanted and split != "train":  # training data is read before anything else
-                race_examples.read_split(settings.data_dir, split, levels=self._levels)
+                examples.read_split(settings.data_dir, split, levels=self._levels)
             elif wanted:
-                race_examples.find_folders(settings.data_dir, split, self._levels)
+                examples.find_folders(settings.data_dir, split, self._levels)
 
     def features(self, split: str) -> fine_tuning.Split:
         """Returns the questions of a split and the file of their features."""
         settings, use = self.settings, _USES[split]
-        found = race_examples.read_split(settings.data_dir, split, levels=self._levels)
+        found = examples.read_split(settings.data_dir, split, levels=self._levels)
         _LOGGER.info("%s", found.line(f"{self.name} {split}"))
         named = getattr(settings, f"{use}_file")
         usual = f"{self.name}_{use}.{settings.max_seq_length}.tf_record"
@@ -122,13 +121,13 @@ class RaceTask(fine_tuning.Task):
         )
         return fine_tuning.Split(found.questions, records)
 
-    def spec(self, is_training: bool) -> input_pipeline.FeatureSpec:
+    def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
         return race_features.feature_spec(self.settings.max_seq_length)
 
     def head(self) -> fine_tuning_utils.Head:
         """Returns a softmax over the options."""
-        return race_model.choice_head(self.settings.dropout_prob)
+        return model.choice_head(self.settings.dropout_prob)
 
     def constant_loss(self, features: fine_tuning.Split) -> float:
         """Returns the entropy of the answers."""
@@ -158,7 +157,7 @@ class RaceTask(fine_tuning.Task):
 
 
 def measure(
-    questions: Sequence[race_examples.Key], outputs: Mapping[str, np.ndarray]
+    questions: Sequence[examples.Key], outputs: Mapping[str, np.ndarray]
 ) -> Dict[str, float]:
     """Returns accuracy and loss of the questions whose answers are known, also by level.
 
@@ -180,8 +179,8 @@ def measure(
         sides = (answers, outputs["predictions"], outputs["per_example_loss"])
         return metrics.Outcome(*(side[chosen] for side in sides))
 
-    measured = metrics.compute(race_model.METRICS, outcome(known))
-    for level in race_examples.LEVELS:
+    measured = metrics.compute(model.METRICS, outcome(known))
+    for level in examples.LEVELS:
         chosen = known & (levels == level)
         if chosen.any():
             accuracy = metrics.compute([BEST_METRIC], outcome(chosen))[BEST_METRIC]
@@ -191,7 +190,7 @@ def measure(
 
 def write_predictions(
     output_dir: str,
-    questions: Sequence[race_examples.Key],
+    questions: Sequence[examples.Key],
     outputs: Mapping[str, np.ndarray],
 ) -> List[str]:
     """Writes the predictions of N questions; returns the files' paths.
@@ -205,7 +204,7 @@ def write_predictions(
       questions: N.
       outputs: predictions int32 [N], probabilities float32 [N, C], per_example_loss float32 [N].
     """
-    letters = [race_examples.LETTERS[number] for number in outputs["predictions"]]
+    letters = [examples.LETTERS[number] for number in outputs["predictions"]]
     answers = {question.identity: letter for question, letter in zip(questions, letters)}
     rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
     results = {"num_questions": len(questions), **measure(questions, outputs)}

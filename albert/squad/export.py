@@ -18,10 +18,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained import warm_start
 from albert.pretrained.saved_model import Inputs
-from albert.util import files
-from albert.util import runtime as precision
+from albert.util import files, runtime
 
 TFLITE_NAME = "albert_model.tflite"
 
@@ -81,8 +80,8 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
         shape = [1, model.max_seq_length]
         inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
         outputs = outputs_of(model, head, inputs)
-        with tf.Session(graph=graph, config=precision.session_config()) as session:
-            checkpoint_init.restore_weights(session, model.checkpoint)
+        with tf.Session(graph=graph, config=runtime.session_config()) as session:
+            warm_start.restore_weights(session, model.checkpoint)
             converter = tf.lite.TFLiteConverter.from_session(
                 session, list(inputs), list(outputs.values())
             )

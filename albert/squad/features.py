@@ -21,8 +21,7 @@ from typing import Any, Counter, Dict, Iterator, List, Mapping, NamedTuple, Opti
 import numpy as np
 
 from albert import tokenization
-from albert.data import batches as input_pipeline
-from albert.data import feature_cache
+from albert.data import batches, feature_cache
 from albert.squad.examples import SquadData, SquadExample
 from albert.util import files, parallel, progress
 
@@ -62,12 +61,12 @@ class InputFeatures:
     is_impossible: Optional[bool] = None  # no answer in this window; False in prediction
 
 
-def feature_spec(max_seq_length: int, is_training: bool) -> input_pipeline.FeatureSpec:
+def feature_spec(max_seq_length: int, is_training: bool) -> batches.FeatureSpec:
     """Returns the declaration of the records: int64 [S] for SEQUENCES, [] for the others."""
     shapes = {"unique_ids": (), **dict.fromkeys(SEQUENCES, (max_seq_length,))}
     if is_training:
         shapes.update(start_positions=(), end_positions=(), is_impossible=())
-    return input_pipeline.FeatureSpec([input_pipeline.Feature(*item) for item in shapes.items()])
+    return batches.FeatureSpec([batches.Feature(*item) for item in shapes.items()])
 
 
 # ----------------------------------------------------------------------------------- alignment
@@ -417,9 +416,9 @@ class FeatureWriter:
         self.filename = filename
         self.is_training = is_training
         self.num_features = 0  # written
-        self._writer = input_pipeline.AtomicRecordWriter(filename, {"is_training": is_training})
+        self._writer = batches.AtomicRecordWriter(filename, {"is_training": is_training})
         self._writer.__enter__()
-        self._spec: Optional[input_pipeline.FeatureSpec] = None
+        self._spec: Optional[batches.FeatureSpec] = None
 
     def process_feature(self, feature: InputFeatures) -> None:
         """Writes the features of one window."""

@@ -14,7 +14,7 @@ from typing import Dict, NamedTuple, Optional, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.ops import plain as layers
+from albert.ops import plain
 from albert.squad.decoding import Beams
 
 Features = fine_tuning_utils.Features
@@ -128,7 +128,7 @@ class _Reader:
         """[B, L]."""
         weights = self._dense("start_logits/dense", 1)
         flat = tf.reshape(self.sequence, [-1, self.hidden])
-        return self._masked(tf.reshape(layers.dense(flat, weights), [-1, self.length]))
+        return self._masked(tf.reshape(plain.dense(flat, weights), [-1, self.length]))
 
     def end_logits(self, starts: tf.Tensor) -> tf.Tensor:
         """[B, K, L], for each of the starts [B, K].
@@ -146,8 +146,8 @@ class _Reader:
         chosen = modeling.gather_indexes(self.sequence, starts)  # [B * K, H]
         chosen = tf.nn.bias_add(tf.matmul(chosen, kernel[self.hidden :]), bias)
         chosen = tf.reshape(chosen, [-1, count, 1, self.hidden])
-        states = layers.layer_norm(tf.tanh(tokens + chosen), norm)  # [B, K, L, H]
-        logits = layers.dense(tf.reshape(states, [-1, self.hidden]), last)
+        states = plain.layer_norm(tf.tanh(tokens + chosen), norm)  # [B, K, L, H]
+        logits = plain.dense(tf.reshape(states, [-1, self.hidden]), last)
         return self._masked(tf.reshape(logits, [-1, count, self.length]))
 
     def cls_logits(self, start_logits: tf.Tensor) -> tf.Tensor:
@@ -156,14 +156,14 @@ class _Reader:
         expected = tf.squeeze(tf.matmul(shares, self.sequence), [1])  # [B, H]
         both = tf.concat([expected, self.sequence[:, 0]], axis=-1)  # [B, 2H]
         weights = self._dense("answer_class/dense_0", self.hidden, inputs=2 * self.hidden)
-        state = tf.tanh(layers.dense(both, weights))
+        state = tf.tanh(plain.dense(both, weights))
         state = self._encoder.dropout(state, self._dropout_prob)
         kernel = modeling.get_weight(
             "answer_class/dense_1/kernel", [self.hidden, 1], self._initializer_range
         )
         return tf.squeeze(tf.matmul(state, kernel), [-1])
 
-    def _dense(self, path: str, outputs: int, inputs: Optional[int] = None) -> layers.Dense:
+    def _dense(self, path: str, outputs: int, inputs: Optional[int] = None) -> plain.Dense:
         shape = [inputs or self.hidden, outputs]
         return modeling.get_dense(path, shape, self._initializer_range)
 

@@ -13,8 +13,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretrained import inference
 from albert.pretrained.saved_model import Inputs
-from albert.squad import decoding, features, heads
-from albert.squad import export as squad_export
+from albert.squad import decoding, export, features, heads
 from albert.squad.examples import SquadExample
 from albert.training import evaluation
 
@@ -104,7 +103,7 @@ class Reader(inference.Model):
         read = Inputs(*(inputs[name] for name in Inputs._fields))
         length = self._trained.description["max_seq_length"]
         head = heads.v2_head(heads.BeamSize(), 0.0) if self._is_v2 else heads.v1_head(length)
-        sequences = dict(read._asdict(), p_mask=squad_export.answer_mask(read))
+        sequences = dict(read._asdict(), p_mask=export.answer_mask(read))
         return head(sequences, self._trained.encoder(dtype)).outputs
 
     def _decode(

@@ -17,17 +17,15 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import fine_tuning_utils, tokenization
-from albert.data import batches as input_pipeline
+from albert.data import batches
 from albert.pretrained import saved_model
-from albert.squad import decoding as squad_decoding
+from albert.squad import decoding, heads
 from albert.squad import examples as squad_examples
 from albert.squad import export as squad_export
 from albert.squad import features as squad_features
-from albert.squad import heads as squad_heads
 from albert.squad import metrics as squad_metrics
 from albert.squad.decoding import Predictions
-from albert.training import evaluation as checkpoint_evaluator
-from albert.training import fine_tuning
+from albert.training import evaluation, fine_tuning
 from albert.training.settings import FineTuningSettings
 from albert.util import files
 from albert.util import flags as flags_lib
@@ -239,7 +237,7 @@ class SquadTask(fine_tuning.Task):
             )
         return data
 
-    def spec(self, is_training: bool) -> input_pipeline.FeatureSpec:
+    def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
         return squad_features.feature_spec(self.settings.max_seq_length, is_training)
 
@@ -274,11 +272,11 @@ class SquadTask(fine_tuning.Task):
         """Returns the answers of a checkpoint, given the outputs of the head, [F, ...] each."""
         raise NotImplementedError
 
-    def best_answers(self, spans: squad_decoding.Spans) -> List[List[squad_decoding.Answer]]:
+    def best_answers(self, spans: decoding.Spans) -> List[List[decoding.Answer]]:
         """Returns the best answers to each question."""
         windows, examples = self._questions.windows, self._questions.data.examples
         count = self.settings.n_best_size
-        return squad_decoding.best_answers(spans, windows, examples, n_best_size=count)
+        return decoding.best_answers(spans, windows, examples, n_best_size=count)
 
     def measure(
         self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
@@ -292,7 +290,7 @@ class SquadTask(fine_tuning.Task):
 
     def after_evaluation(
         self,
-        summary: checkpoint_evaluator.EvaluationSummary,
+        summary: evaluation.EvaluationSummary,
         fingerprint: Mapping[str, Any],
         measure: Callable[[str], Mapping[str, float]],
     ) -> None:
@@ -322,7 +320,7 @@ class SquadTask(fine_tuning.Task):
                 len(predictions.answers),
             )
         folder = self.settings.output_dir
-        paths = {name: os.path.join(folder, name) for name in squad_decoding.NAMES}
+        paths = {name: os.path.join(folder, name) for name in decoding.NAMES}
         _keep_other_answers(paths, predictions)
         return predictions.write(paths)
 
@@ -359,12 +357,12 @@ class SquadV1(SquadTask):
 
     def build_head(self, width: Optional[int]) -> fine_tuning_utils.Head:
         """Returns a start and an end for each window."""
-        return squad_heads.v1_head(width)
+        return heads.v1_head(width)
 
     def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
         """Returns the most likely spans."""
         settings, questions = self.settings, self._questions
-        spans = squad_decoding.v1_spans(
+        spans = decoding.v1_spans(
             outputs["start_logits"],
             outputs["end_logits"],
             questions.windows,
@@ -372,7 +370,7 @@ class SquadV1(SquadTask):
             max_answer_length=settings.max_answer_length,
         )
         answers = self.best_answers(spans)
-        predictions = squad_decoding.v1_predictions(answers, questions.data.examples)
+        predictions = decoding.v1_predictions(answers, questions.data.examples)
         gold = self._gold
         scores = {} if gold is None else squad_metrics.evaluate_v1(gold, predictions.answers)
         return Decoded(predictions, scores, sum(map(bool, answers)))
@@ -402,24 +400,24 @@ class SquadV2(SquadTask):
     def build_head(self, width: Optional[int]) -> fine_tuning_utils.Head:
         """Returns the best starts, and the best ends of each of them, for each window."""
         settings = self.settings
-        beam = squad_heads.BeamSize(settings.start_n_top, settings.end_n_top)
-        return squad_heads.v2_head(beam, settings.dropout_prob)
+        beam = heads.BeamSize(settings.start_n_top, settings.end_n_top)
+        return heads.v2_head(beam, settings.dropout_prob)
 
     def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
         """Returns the most likely spans, and none where the null score is above the threshold."""
         settings, questions, gold = self.settings, self._questions, self._gold
         examples = questions.data.examples
-        beams = squad_decoding.Beams(*map(outputs.get, squad_decoding.Beams._fields))
-        spans = squad_decoding.v2_spans(beams, questions.windows, settings.max_answer_length)
+        beams = decoding.Beams(*map(outputs.get, decoding.Beams._fields))
+        spans = decoding.v2_spans(beams, questions.windows, settings.max_answer_length)
         answers = self.best_answers(spans)
-        odds = squad_decoding.null_scores(beams.cls_logits, questions.windows, len(examples))
+        odds = decoding.null_scores(beams.cls_logits, questions.windows, len(examples))
         threshold = settings.null_score_diff_threshold
         if threshold is None and gold is None:
             threshold = _known_threshold(settings, checkpoint)
         elif threshold is None:
-            every = squad_decoding.v2_predictions(answers, odds, examples)
+            every = decoding.v2_predictions(answers, odds, examples)
             threshold = squad_metrics.usable_threshold(gold, every.answers, every.null_odds)
-        predictions = squad_decoding.v2_predictions(answers, odds, examples, threshold=threshold)
+        predictions = decoding.v2_predictions(answers, odds, examples, threshold=threshold)
         scores = {}
         if gold is not None:
             scores = squad_metrics.evaluate_v2(gold, predictions.answers, predictions.null_odds)
@@ -429,7 +427,7 @@ class SquadV2(SquadTask):
 
 def _known_threshold(settings: SquadV2Settings, checkpoint: str) -> float:
     """The null score up to which the evaluation of a checkpoint has kept answers; 0 without one."""
-    metrics = checkpoint_evaluator.recorded_metrics(checkpoint, settings.output_dir)
+    metrics = evaluation.recorded_metrics(checkpoint, settings.output_dir)
     threshold = metrics.get(_THRESHOLD_KEY)
     if threshold is None:
         _LOGGER.warning(
@@ -446,7 +444,7 @@ def _known_threshold(settings: SquadV2Settings, checkpoint: str) -> float:
 
 def _keep_other_answers(paths: Mapping[str, str], predictions: Predictions) -> None:
     """Renames answers to other questions, of an earlier run."""
-    present = checkpoint_evaluator.read_document(paths[squad_decoding.PREDICTIONS_NAME])
+    present = evaluation.read_document(paths[decoding.PREDICTIONS_NAME])
     if present is None or set(present) == set(predictions.answers):
         return
     for path in paths.values():

@@ -22,8 +22,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.data import record_damage
 from albert.data.padded_batches import InputShard, input_shard  # noqa: F401  for input functions
-from albert.pretrained import checkpoint_files
-from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained import checkpoint_files, warm_start
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
@@ -171,7 +170,7 @@ def first_weights(
         _LOGGER.info("First weights of the encoder: %s.", module)
         return None
     if not settings.init_checkpoint:
-        _LOGGER.info("%s Seed %d.", checkpoint_init.format_report(None), settings.seed)
+        _LOGGER.info("%s Seed %d.", warm_start.format_report(None), settings.seed)
     return settings.init_checkpoint or None
 
 

@@ -20,15 +20,10 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
-from albert.data import batches as input_pipeline
-from albert.data import feature_cache, padded_batches
-from albert.pretrained import model_vocabulary
-from albert.pretrained import released as released_models
-from albert.pretrained import warm_start as checkpoint_init
-from albert.training import distribution, model_fn
-from albert.training import estimators as estimator_utils
+from albert.data import batches, feature_cache, padded_batches
+from albert.pretrained import model_vocabulary, released, warm_start
+from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training import hooks as training_hooks
 from albert.training.settings import FineTuningSettings
 from albert.util import files
 
@@ -125,7 +120,7 @@ class Task:
         """Returns a split's examples and record file; "train" is what is trained on."""
         raise NotImplementedError
 
-    def spec(self, is_training: bool) -> input_pipeline.FeatureSpec:
+    def spec(self, is_training: bool) -> batches.FeatureSpec:
         """Returns the declaration of the records."""
         raise NotImplementedError
 
@@ -189,7 +184,7 @@ class Outcome(NamedTuple):
       predictions, export: the files, and the folder, that were written.
     """
 
-    training: Optional[training_hooks.TrainingSummary]
+    training: Optional[hooks.TrainingSummary]
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
     metrics: Dict[str, Any]
     predictions: List[str]
@@ -198,10 +193,10 @@ class Outcome(NamedTuple):
 
 def main(settings: FineTuningSettings, task: Type[Task]) -> None:
     """Runs a script: all of it, or a worker's part of a distributed training."""
-    estimator_utils.run_own_part(lambda own: run(own, task), settings, chiefs_own=task.chiefs_own)
+    estimators.run_own_part(lambda own: run(own, task), settings, chiefs_own=task.chiefs_own)
 
 
-@estimator_utils.sole_trainer
+@estimators.sole_trainer
 def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
     """Trains, evaluates, predicts and exports as the settings say.
 
@@ -215,7 +210,7 @@ def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
 def check_flags(settings: FineTuningSettings, task: Type[Task]) -> None:
     """Checks flags against each other; raises ValueError."""
     task.check_flags(settings)
-    estimator_utils.check_batch_sizes(settings)
+    estimators.check_batch_sizes(settings)
 
 
 class FineTuning:
@@ -231,7 +226,7 @@ class FineTuning:
         """Checks the flags and finds the model; raises ValueError."""
         self._began = time.time()
         check_flags(settings, task)
-        self.settings = released_models.completed(settings)
+        self.settings = released.completed(settings)
         self.config = fine_tuning_utils.load_config(self.settings)
         self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
         self.task = task(self.settings, self.vocabulary.tokenizer)
@@ -272,7 +267,7 @@ class FineTuning:
     def check_output_dir(self) -> None:
         """Raises ValueError if the output folder is of another model, task or vocabulary."""
         if self.config is not None:
-            estimator_utils.check_output_dir(self.settings.output_dir, self.config.to_dict())
+            estimators.check_output_dir(self.settings.output_dir, self.config.to_dict())
         task = self.task
         check_description(
             os.path.join(self.settings.output_dir, task.description_name),
@@ -306,11 +301,9 @@ class FineTuning:
             start_step=start_step,
         )
 
-    def collector(
-        self, features: Any, batch_size: int, name: str
-    ) -> estimator_utils.OutputCollector:
+    def collector(self, features: Any, batch_size: int, name: str) -> estimators.OutputCollector:
         """Returns what runs checkpoints over a split."""
-        return estimator_utils.OutputCollector(
+        return estimators.OutputCollector(
             self.settings,
             self.model_fn(),
             self.input_fn(features.records.path, batch_size),
@@ -321,7 +314,7 @@ class FineTuning:
 
     # ---- the parts ----
 
-    def train(self) -> Optional[training_hooks.TrainingSummary]:
+    def train(self) -> Optional[hooks.TrainingSummary]:
         """Trains to the last step; all checkpoints are kept until they are evaluated."""
         settings = self.settings
         features = self.task.features("train")
@@ -336,7 +329,7 @@ class FineTuning:
             return self.input_fn(file, size, is_training=True, start_step=start)
 
         is_chief = distribution.is_chief(settings)
-        summary = estimator_utils.train(
+        summary = estimators.train(
             settings,
             build_model_fn,
             build_input_fn,
@@ -574,11 +567,11 @@ def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
 
 def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
     """Returns the mean loss of the last 100 steps, or of an epoch if it is less, if known."""
-    path = os.path.join(output_dir, training_hooks.CURVE_NAME)
+    path = os.path.join(output_dir, hooks.CURVE_NAME)
     if not tf.io.gfile.exists(path):
         return None
     try:
-        rows = training_hooks.read_curve(path)
+        rows = hooks.read_curve(path)
     except ValueError as error:
         _LOGGER.warning("%s How training ended is not known.", error)
         return None
@@ -624,14 +617,14 @@ def warn_of_constant_predictions(confusion: np.ndarray, labels: Sequence[str]) -
 def chosen_checkpoint(settings: FineTuningSettings) -> str:
     """Returns --checkpoint, the best one, or the newest; raises ValueError if there is none."""
     if settings.checkpoint:
-        return checkpoint_init.resolve_checkpoint(settings.checkpoint)
+        return warm_start.resolve_checkpoint(settings.checkpoint)
     folder = settings.output_dir
     if not _holds_checkpoint(folder):
         raise ValueError(
             f"--output_dir={folder} holds no checkpoint to predict with. Train first (--do_train), "
             "or name one by --checkpoint=..."
         )
-    return checkpoint_init.resolve_checkpoint(folder)
+    return warm_start.resolve_checkpoint(folder)
 
 
 def _holds_checkpoint(folder: str) -> bool:
@@ -664,7 +657,7 @@ class RunSummary:
         self._counted: Dict[str, float] = {}  # of training, so far
         self.has_news = False  # whether this start has done something new
 
-    def add_training(self, training: training_hooks.TrainingSummary) -> None:
+    def add_training(self, training: hooks.TrainingSummary) -> None:
         """Records the training of this start, as far as it has come."""
         examples = (training.last_step - training.first_step) * self._batch_size
         speed = training.examples_per_second

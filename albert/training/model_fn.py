@@ -19,8 +19,7 @@ from albert import modeling, optimization
 from albert.data import padded_batches
 from albert.fine_tuning_utils import Encoder, Features, Head, check_module
 from albert.pretrained import warm_start as checkpoint_init
-from albert.training import distribution
-from albert.training import hooks as training_hooks
+from albert.training import distribution, hooks
 from albert.training.settings import FineTuningSettings, TrainingSettings
 from albert.util import runtime
 
@@ -193,9 +192,9 @@ def training_spec(
     scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
     host_call = None
     if settings.use_tpu:
-        host_call = training_hooks.tpu_host_call(scalars, model_dir)
+        host_call = hooks.tpu_host_call(scalars, model_dir)
     else:
-        training_hooks.report_scalars(scalars)
+        hooks.report_scalars(scalars)
     return tf.estimator.tpu.TPUEstimatorSpec(
         mode=tf.estimator.ModeKeys.TRAIN,
         loss=loss,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from albert.classification import examples as labelled_examples
+from albert.classification import examples
 from albert.classification.examples import (
     Columns,
     Fields,
@@ -27,7 +27,7 @@ BY_NAME = Columns("text_a", None, "label")
 def _read(folder, text, reading, *, name="train", labels=BINARY):
     (folder / "data.txt").write_bytes(text.encode("utf-8"))
     split = Split(name, (Source("data.txt", reading),))
-    return labelled_examples.read_split(split, [str(folder)], labels)
+    return examples.read_split(split, [str(folder)], labels)
 
 
 def _texts(data):
@@ -165,10 +165,10 @@ def test_the_first_source_that_exists_and_fits_is_read(tmp_path):
     )
     split = Split("train", sources)
     with pytest.raises(ValueError, match="train.tsv .*--data_dir"):
-        labelled_examples.read_split(split, [str(tmp_path)], BINARY)
+        examples.read_split(split, [str(tmp_path)], BINARY)
     (tmp_path / "train.tsv").write_text("1\tgood\n", encoding="utf-8")
-    assert _texts(labelled_examples.read_split(split, [str(tmp_path)], BINARY)) == GOOD
-    assert labelled_examples.find_files(split, [str(tmp_path)]) == [str(tmp_path / "train.tsv")]
+    assert _texts(examples.read_split(split, [str(tmp_path)], BINARY)) == GOOD
+    assert examples.find_files(split, [str(tmp_path)]) == [str(tmp_path / "train.tsv")]
 
 
 # ------------------------------------------------------------------------------------------ lines

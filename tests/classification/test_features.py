@@ -14,7 +14,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, tokenization
 from albert.classification import features as classifier_features
-from albert.classification import tasks as classifier_tasks
+from albert.classification import tasks
 from albert.classification.examples import InputExample, TaskData
 from albert.data import feature_cache
 from albert.data.records import PaddingInputExample
@@ -117,7 +117,7 @@ def _data(count, folder):
 
 def _write(data, path, *, task="mrpc", length=16, tokenizer=None, **options):
     return classifier_features.write_features(
-        classifier_tasks.get_task(task),
+        tasks.get_task(task),
         data,
         output_file=str(path),
         max_seq_length=length,
@@ -215,7 +215,7 @@ def test_tokenizers_are_told_apart_by_their_content_not_by_their_path(tmp_path):
     ],
 )
 def test_cache_files_are_named_by_task_use_and_length(split, use):
-    task = classifier_tasks.get_task("mnli")
+    task = tasks.get_task("mnli")
     path = classifier_features.cache_path("c", task, split, max_seq_length=128)
     assert path == f"c/mnli_{use}.128.tf_record"
 
@@ -302,7 +302,7 @@ def test_features_equal_the_references_token_for_token_either_way(name, tmp_path
     assert _canonical_sha256(path) == golden["canonical_sha256"]
     assert pathlib.Path(path).stat().st_size == golden["tf_record_bytes"]
 
-    data = classifier_tasks.read_examples(classifier_tasks.get_task(name), data_dir, "dev")
+    data = tasks.read_examples(tasks.get_task(name), data_dir, "dev")
     data = data._replace(examples=data.examples[: golden["count"]])
     built = _write(
         data, tmp_path / "a.tf_record", task=name, length=length, tokenizer=_golden_tokenizer()

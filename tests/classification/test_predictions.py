@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from albert.classification import predictions as classifier_predictions
-from albert.classification import tasks as classifier_tasks
+from albert.classification import tasks
 from albert.classification.examples import InputExample
 from tests.support.shared import needs_shared, shared_path
 
 
 def _task(name):
-    return classifier_tasks.get_task(name)
+    return tasks.get_task(name)
 
 
 def _predictions(probabilities, predictions, guids=None):
@@ -219,7 +219,7 @@ def test_a_tasks_own_files_are_predicted_as_they_are_read(task, file):
     path = shared_path("data") / file
     data = classifier_predictions.read_predict_file(_task(task), str(path))
     split = "test" if "test" in file else "dev"
-    expected = classifier_tasks.read_examples(_task(task), str(path.parent), split)
+    expected = tasks.read_examples(_task(task), str(path.parent), split)
     assert [(e.text_a, e.text_b) for e in data.examples] == [
         (e.text_a, e.text_b) for e in expected.examples
     ]

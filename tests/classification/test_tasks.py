@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from albert.classification import tasks as classifier_tasks
+from albert.classification import tasks
 from tests.support import classification_data
 from tests.support.shared import needs_shared, shared_path
 
@@ -54,18 +54,18 @@ def _write(path, text):
 
 
 def _read(task, folder, split):
-    data = classifier_tasks.read_examples(classifier_tasks.get_task(task), str(folder), split)
+    data = tasks.read_examples(tasks.get_task(task), str(folder), split)
     return [(example.text_a, example.text_b, example.label) for example in data.examples]
 
 
 # ----------------------------------------------------------------------------------- declarations
 
 
-@pytest.mark.parametrize("name", list(classifier_tasks.TASKS))
+@pytest.mark.parametrize("name", list(tasks.TASKS))
 def test_a_declaration_is_consistent(name):
-    task = classifier_tasks.get_task(name)
+    task = tasks.get_task(name)
     assert task.name == name
-    assert set(task.metrics) <= set(classifier_tasks.METRICS)
+    assert set(task.metrics) <= set(tasks.METRICS)
     assert task.higher_is_better
     best = {"cola": "matthew_corr", "sts-b": "pearson"}
     assert task.best_metric == best.get(name, "eval_accuracy")
@@ -79,7 +79,7 @@ def test_a_declaration_is_consistent(name):
 
 @pytest.mark.parametrize("name", list(classification_data.PUBLISHED_RECIPES))
 def test_recipes_of_glue_are_those_of_the_public_script(name):
-    recipe = classifier_tasks.get_task(name).recipe
+    recipe = tasks.get_task(name).recipe
     assert classification_data.PUBLISHED_RECIPES[name] == (
         recipe.warmup_step,
         recipe.learning_rate,
@@ -91,16 +91,16 @@ def test_recipes_of_glue_are_those_of_the_public_script(name):
 
 
 def test_mnli_is_evaluated_on_both_dev_sets_the_matched_one_first():
-    task = classifier_tasks.get_task("mnli")
+    task = tasks.get_task("mnli")
     assert task.dev_splits == ("dev_matched", "dev_mismatched")
     assert task.split("dev").name == "dev_matched"
-    assert classifier_tasks.get_task("mismnli").dev_splits == ("dev_mismatched",)
+    assert tasks.get_task("mismnli").dev_splits == ("dev_mismatched",)
 
 
 def test_names_are_found_in_any_case_and_close_ones_are_suggested():
-    assert classifier_tasks.get_task("STS-B").name == "sts-b"
+    assert tasks.get_task("STS-B").name == "sts-b"
     with pytest.raises(ValueError, match="'mprc'.* 'mrpc'.*cola"):
-        classifier_tasks.get_task("mprc")
+        tasks.get_task("mprc")
 
 
 # ------------------------------------------------------------------------------------ GLUE layouts
@@ -108,13 +108,13 @@ def test_names_are_found_in_any_case_and_close_ones_are_suggested():
 
 @pytest.mark.parametrize("name", list(GLUE_ROWS))
 def test_glue_files_are_read_from_the_parent_or_the_tasks_own_folder(name, tmp_path):
-    task = classifier_tasks.get_task(name)
+    task = tasks.get_task(name)
     header = GLUE_HEADERS[name] + "\n" if GLUE_HEADERS[name] else ""
     folder = tmp_path / task.folder
     _write(folder / "train.tsv", header + GLUE_ROWS[name] + "\n")
     text_a, text_b = ("A one. " if name == "sst-2" else "A one."), "B one." * task.is_pair or None
     for data_dir in (tmp_path, folder):
-        data = classifier_tasks.read_examples(task, str(data_dir), "train")
+        data = tasks.read_examples(task, str(data_dir), "train")
         (example,) = data.examples
         assert (example.text_a, example.text_b) == (text_a, text_b)
         assert example.label == LABELS.get(name, "1")
@@ -122,7 +122,7 @@ def test_glue_files_are_read_from_the_parent_or_the_tasks_own_folder(name, tmp_p
         assert data.files == [str(folder / "train.tsv")]
     for split in task.test_splits:  # without labels, with the site's index
         _write(folder / f"{split}.tsv", GLUE_TEST_FILES[name])
-        (example,) = classifier_tasks.read_examples(task, str(tmp_path), split).examples
+        (example,) = tasks.read_examples(task, str(tmp_path), split).examples
         assert example.guid == "0" and example.label is None
         assert (example.text_a, example.text_b) == ("A two.", "B two." * task.is_pair or None)
 
@@ -132,8 +132,8 @@ def test_folders_are_found_in_any_case_and_under_their_other_names(tmp_path):
     _write(tmp_path / "tnews_public" / "dev.json", '{"sentence": "好", "label": 100}\n')
     assert _read("sts-b", tmp_path, "dev") == [("A one.", "B one.", 2.5)]
     assert _read("tnews", tmp_path, "dev") == [("好", None, "100")]
-    assert classifier_tasks.has_split(classifier_tasks.get_task("tnews"), str(tmp_path), "dev")
-    assert not classifier_tasks.has_split(classifier_tasks.get_task("tnews"), str(tmp_path), "test")
+    assert tasks.has_split(tasks.get_task("tnews"), str(tmp_path), "dev")
+    assert not tasks.has_split(tasks.get_task("tnews"), str(tmp_path), "test")
 
 
 def test_beside_a_tasks_own_folder_the_files_of_the_parent_folder_are_not_read(tmp_path):
@@ -141,7 +141,7 @@ def test_beside_a_tasks_own_folder_the_files_of_the_parent_folder_are_not_read(t
     _write(tmp_path / "RTE" / "train.tsv", text)
     _write(tmp_path / "dev.tsv", text)
     assert len(_read("rte", tmp_path, "train")) == 1
-    assert not classifier_tasks.has_split(classifier_tasks.get_task("rte"), str(tmp_path), "dev")
+    assert not tasks.has_split(tasks.get_task("rte"), str(tmp_path), "dev")
     with pytest.raises(ValueError, match="dev.tsv .*RTE"):
         _read("rte", tmp_path, "dev")
 
@@ -149,16 +149,16 @@ def test_beside_a_tasks_own_folder_the_files_of_the_parent_folder_are_not_read(t
 def test_a_folder_that_only_has_the_name_of_a_custom_task_is_not_its_data(tmp_path):
     _write(tmp_path / "custom" / "model.ckpt-1.index", "an output folder")
     _write(tmp_path / "dev.tsv", "A match.\tsport\n")
-    task = classifier_tasks.custom_task(text_a=0, label=1, labels="sport,politics")
-    assert len(classifier_tasks.read_examples(task, str(tmp_path), "dev").examples) == 1
+    task = tasks.custom_task(text_a=0, label=1, labels="sport,politics")
+    assert len(tasks.read_examples(task, str(tmp_path), "dev").examples) == 1
     _write(tmp_path / "custom" / "train.tsv", "A match.\tsport\n")
-    assert not classifier_tasks.has_split(task, str(tmp_path), "dev")
+    assert not tasks.has_split(task, str(tmp_path), "dev")
 
 
 @pytest.mark.parametrize("data_dir", ["", "/nowhere/at/all"])
 def test_a_data_dir_that_is_no_folder_is_refused(data_dir):
     with pytest.raises(ValueError, match="--data_dir"):
-        classifier_tasks.read_examples(classifier_tasks.get_task("mrpc"), data_dir, "dev")
+        tasks.read_examples(tasks.get_task("mrpc"), data_dir, "dev")
 
 
 # --------------------------------------------------------------------------------- Chinese layouts
@@ -232,12 +232,12 @@ def test_chinese_files_are_read_in_every_layout(names, file, text, expected, tmp
     ],
 )
 def test_files_of_clue_with_numbers_in_their_names_are_found(name, split, files, tmp_path):
-    task = classifier_tasks.get_task(name)
+    task = tasks.get_task(name)
     row = {"sentence1": "甲", "sentence2": "乙", "sentence": "甲", "keyword": ["甲"], "abst": "乙"}
     row.update(spans("小明", 0, "他", 4), label="neutral")
     for file in files:  # a later one is preferred
         _write(tmp_path / task.folder / file, json.dumps(row))
-        data = classifier_tasks.read_examples(task, str(tmp_path), split)
+        data = tasks.read_examples(task, str(tmp_path), split)
         assert data.files == [str(tmp_path / task.folder / file)]
         assert len(data.examples) == 1
 
@@ -303,8 +303,8 @@ def test_objects_that_are_not_as_declared_are_named_with_file_and_line(
 )
 def test_a_custom_task_is_described_by_settings(settings, file, text, expected, tmp_path):
     _write(tmp_path / file, text)
-    task = classifier_tasks.custom_task(train_file=file, **settings)
-    found = classifier_tasks.read_examples(task, str(tmp_path), "train").examples
+    task = tasks.custom_task(train_file=file, **settings)
+    found = tasks.read_examples(task, str(tmp_path), "train").examples
     assert [(e.guid, e.text_a, e.text_b, e.label) for e in found] == expected
     assert (task.name, task.is_pair) == ("custom", expected[0][2] is not None)
     assert task.best_metric == ("pearson" if task.is_regression else "eval_accuracy")
@@ -322,10 +322,8 @@ def test_flags_override_the_file_of_a_custom_task(tmp_path):
     }
     _write(tmp_path / "task.json", json.dumps(settings))
     _write(tmp_path / "mine" / "train.jsonl", '{"question": "Who?", "y": "yes"}\n')
-    task = classifier_tasks.custom_task(
-        str(tmp_path / "task.json"), text_a="question", text_b="", labels=None
-    )
-    (example,) = classifier_tasks.read_examples(task, str(tmp_path), "train").examples
+    task = tasks.custom_task(str(tmp_path / "task.json"), text_a="question", text_b="", labels=None)
+    (example,) = tasks.read_examples(task, str(tmp_path), "train").examples
     assert (example.text_a, example.label) == ("Who?", "yes")
     assert (task.name, task.best_metric, task.metrics) == ("mine", "f1", ("f1", "eval_accuracy"))
 
@@ -356,19 +354,19 @@ def test_flags_override_the_file_of_a_custom_task(tmp_path):
 )
 def test_a_wrong_description_of_a_task_is_refused(settings, problem, tmp_path):
     with pytest.raises(ValueError, match=problem):
-        classifier_tasks.custom_task(**settings)
+        tasks.custom_task(**settings)
     _write(tmp_path / "task.json", json.dumps(settings))
     with pytest.raises(ValueError, match=f"Task file '.*task.json': .*{problem}") as caught:
-        classifier_tasks.custom_task(str(tmp_path / "task.json"))
+        tasks.custom_task(str(tmp_path / "task.json"))
     assert "\n" not in str(caught.value)
 
 
 def test_a_test_file_that_is_taken_to_have_no_header_is_noted(tmp_path):
-    task = classifier_tasks.custom_task(text_a=0, label=1, labels="sport,politics")
+    task = tasks.custom_task(text_a=0, label=1, labels="sport,politics")
 
     def read(text):
         _write(tmp_path / "test.tsv", text)
-        data = classifier_tasks.read_examples(task, str(tmp_path), "test")
+        data = tasks.read_examples(task, str(tmp_path), "test")
         return [example.text_a for example in data.examples], data.notes
 
     assert read("text\nA vote.\n") == (["A vote."], [])
@@ -400,12 +398,12 @@ REAL_ROWS = {
 @pytest.mark.parametrize("name", list(REAL_ROWS))
 def test_every_row_of_the_real_files_is_read(name):
     folder, task_name = name.split("/")
-    task = classifier_tasks.get_task(task_name)
+    task = tasks.get_task(task_name)
     data_dir = str(shared_path("data") / folder)
-    present = [s.name for s in task.splits if classifier_tasks.has_split(task, data_dir, s.name)]
+    present = [s.name for s in task.splits if tasks.has_split(task, data_dir, s.name)]
     assert present == list(REAL_ROWS[name])
     for split, count in REAL_ROWS[name].items():
-        data = classifier_tasks.read_examples(task, data_dir, split)
+        data = tasks.read_examples(task, data_dir, split)
         assert len(data.examples) == count
         assert all(example.text_a.strip() for example in data.examples)
         assert not any("left out" in note or "skipped" in note for note in data.notes)

@@ -14,11 +14,9 @@ import numpy as np
 import pytest
 
 from albert import configs, modeling, tokenization
-from albert.conversion import huggingface_files
-from albert.conversion import names as checkpoint_names
-from albert.conversion import weights as checkpoint_conversion
+from albert.conversion import huggingface_files, names, weights
 from albert.pretrained import model_vocabulary
-from albert.util import runtime as precision
+from albert.util import runtime
 from tests.support import (
     albert_zh_models,
     conversion_check,
@@ -38,23 +36,23 @@ HEADS = {
     "pretraining": (
         "AlbertForPreTraining",
         {"sequence_output", "pooled_output", "mlm_logits", "sop_logits"},
-        (checkpoint_names.MASKED_WORDS, checkpoint_names.SENTENCE_ORDER),
+        (names.MASKED_WORDS, names.SENTENCE_ORDER),
     ),
     "classification": (
         "AlbertForSequenceClassification",
         {"sequence_output", "pooled_output", "logits"},
-        (checkpoint_names.CLASSIFIER,),
+        (names.CLASSIFIER,),
     ),
     "question_answering": (
         "AlbertForQuestionAnswering",
         {"sequence_output", "start_logits", "end_logits"},
-        (checkpoint_names.SPANS,),
+        (names.SPANS,),
     ),
 }
 
 
 # They take long, and what differs between the runtimes is tested without transformers.
-once = pytest.mark.skipif(not precision.is_tf2(), reason="run on TensorFlow 2 only, to save time")
+once = pytest.mark.skipif(not runtime.is_tf2(), reason="run on TensorFlow 2 only, to save time")
 
 
 def to_theirs(source, target, outputs, *flags):
@@ -90,11 +88,11 @@ def write_base(folder, head):
     """A model of ours of the released base size with one head and random weights."""
     folder.mkdir()
     config = base_config()
-    table = checkpoint_names.huggingface(config, 3)
-    kept = (checkpoint_names.ENCODER, checkpoint_names.POOLER, *HEADS[head][2])
+    table = names.huggingface(config, 3)
+    kept = (names.ENCODER, names.POOLER, *HEADS[head][2])
     shapes = {name.ours: name.shape for part in kept for name in table[part]}
     values = albert_zh_models.values_of(shapes, scale=0.05)
-    checkpoint_conversion.write_checkpoint(str(folder / "model.ckpt-best"), values)
+    weights.write_checkpoint(str(folder / "model.ckpt-best"), values)
     (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
     return folder
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.conversion import names as checkpoint_names
+from albert.conversion import names
 from albert.conversion import weights as checkpoint_conversion
 from albert.conversion.names import ENCODER, POOLER, Name
 from tests.support import pretrained_models, released_archives
@@ -97,7 +97,7 @@ def test_the_product_of_table_and_projection_is_the_table_of_googles_layout():
     table = generator.normal(size=[400, 8]).astype(np.float32)
     projection = generator.normal(size=[8, 16]).astype(np.float32)
     name = "bert/embeddings/word_embeddings"
-    values = {name: table, f"{checkpoint_names.MAPPING}/kernel": projection}
+    values = {name: table, f"{names.MAPPING}/kernel": projection}
     wide, found = checkpoint_conversion.to_google_layout(config, values)
     assert list(found) == [name]
     np.testing.assert_allclose(found[name], table @ projection, atol=1e-5)

@@ -9,10 +9,9 @@ import pathlib
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.data import batches as input_pipeline
-from albert.data import feature_cache, record_files
+from albert.data import batches, feature_cache, record_files
 
-SPEC = input_pipeline.FeatureSpec([input_pipeline.Feature("value", (2,))])
+SPEC = batches.FeatureSpec([batches.Feature("value", (2,))])
 
 
 def _convert(chunk):
@@ -144,8 +143,8 @@ def test_a_file_that_cannot_be_trusted_is_made_again(tmp_path, damage):
 def test_a_changed_declaration_of_the_records_rebuilds_the_file(tmp_path):
     path = tmp_path / "a.tf_record"
     _build(path)
-    optional = input_pipeline.Feature("weight", (), tf.float32, 0.0)
-    wider = input_pipeline.FeatureSpec(list(SPEC.features) + [optional])
+    optional = batches.Feature("weight", (), tf.float32, 0.0)
+    wider = batches.FeatureSpec(list(SPEC.features) + [optional])
     assert not _build(path, spec=wider).was_current
 
 

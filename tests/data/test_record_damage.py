@@ -8,8 +8,7 @@ import tensorflow.compat.v1 as tf
 from albert import run_pretraining
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache, record_damage
-from albert.training import estimators as estimator_utils
-from albert.training import evaluation as checkpoint_evaluator
+from albert.training import estimators, evaluation
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
 from tests.support.script_process import run_process
@@ -139,7 +138,7 @@ def test_prediction_names_file_and_record_also_for_a_second_checkpoint(tmp_path)
         return tf.estimator.EstimatorSpec(mode, predictions=predictions)
 
     settings = flags_lib.Settings(use_tpu=False, seed=1)
-    with estimator_utils.OutputCollector(
+    with estimators.OutputCollector(
         settings,
         model_fn,
         lambda params: input_pipeline.evaluation_batches([path], SPEC, batch_size=10),
@@ -193,7 +192,7 @@ def test_training_and_evaluation_end_with_one_line_and_keep_the_checkpoint(pretr
     errors = [line for line in lines if "train-1.tf_record" in line and "record 222 " in line]
     assert errors == lines[-1:]
     assert "Traceback" not in text and "stack" not in text
-    steps = [one.step for one in checkpoint_evaluator.list_checkpoints(str(pretraining / "out"))]
+    steps = [one.step for one in evaluation.list_checkpoints(str(pretraining / "out"))]
     assert 3 in steps
     arguments = [*flags(pretraining, 3), "--nodo_train", "--do_eval", "--max_eval_steps=1000"]
     with pytest.raises(ValueError, match=r"train-1\.tf_record.* record 222 "):

@@ -5,9 +5,8 @@
 import numpy as np
 import pytest
 
-from albert.data import batches as input_pipeline
-from albert.data import records as example_batches
-from albert.pretraining import model as pretraining_utils
+from albert.data import batches, records
+from albert.pretraining import model
 
 
 def records_of(encoded):
@@ -37,20 +36,18 @@ def random_features(count, length, slots, *, largest):
 )
 def test_records_are_the_bytes_that_the_feature_spec_writes(length, slots, largest):
     features = random_features(7, length, slots, largest=largest)
-    spec = pretraining_utils.feature_spec(length, slots)
+    spec = model.feature_spec(length, slots)
     expected = [spec.encode({name: features[name][row] for name in features}) for row in range(7)]
-    assert records_of(example_batches.encode_examples(features)) == expected
+    assert records_of(records.encode_examples(features)) == expected
 
 
 def test_varints_change_their_length_at_powers_of_128():
     values = np.array([[0, 127, 128, 16383, 16384, 2097151, 2097152, 2**62]])
-    record = example_batches.encode_examples({"x": values})
-    expected = input_pipeline.FeatureSpec([input_pipeline.Feature("x", (8,))]).encode(
-        {"x": values[0].tolist()}
-    )
+    record = records.encode_examples({"x": values})
+    expected = batches.FeatureSpec([batches.Feature("x", (8,))]).encode({"x": values[0].tolist()})
     assert records_of(record) == [expected]
 
 
 def test_negative_integers_are_refused():
     with pytest.raises(ValueError, match="Feature 'x' holds -1"):
-        example_batches.encode_examples({"x": np.array([[3, -1]])})
+        records.encode_examples({"x": np.array([[3, -1]])})

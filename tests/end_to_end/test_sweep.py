@@ -13,7 +13,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import predictor
-from albert.classification import tasks as classifier_tasks
+from albert.classification import tasks
 from tests.support import classification_data
 from tests.support import fine_tuned_models as models
 
@@ -60,8 +60,8 @@ def check_predictions(folder, run, exported):
     """The run's predictions of the test data, the Predictor's and the exported model's agree."""
     lines = (run / "test_results.tsv").read_text(encoding="utf-8").splitlines()
     written = np.array([[float(cell) for cell in line.split("\t")] for line in lines])
-    task = classifier_tasks.get_task("mrpc")
-    examples = classifier_tasks.read_examples(task, str(folder / "glue"), "test").examples
+    task = tasks.get_task("mrpc")
+    examples = tasks.read_examples(task, str(folder / "glue"), "test").examples
     with predictor.Predictor(str(run)) as model:
         answers = model.predict_array([(item.text_a, item.text_b) for item in examples])
     np.testing.assert_allclose(answers, written, atol=1e-4)

@@ -9,8 +9,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import embed, export_checkpoints, export_to_tfhub, fill_mask, modeling, predictor
-from albert.classification import model_folder as fine_tuned_classifier
-from albert.conversion import weights as checkpoint_conversion
+from albert.classification import model_folder
+from albert.conversion import weights
 from albert.pretrained import checkpoint_files
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import flags as flags_lib
@@ -129,12 +129,10 @@ READERS = {
     "export_to_tfhub": script(export_to_tfhub, export_to_tfhub.export, *EXPORT),
     "embed": script(embed, embed.embed, *TEXT),
     "fill_mask": script(fill_mask, fill_mask.fill_mask, *TEXT),
-    "convert_checkpoint": lambda folder, out: checkpoint_conversion.read_checkpoint(
-        f"{folder}/model.ckpt-best"
-    ),
+    "convert_checkpoint": lambda folder, out: weights.read_checkpoint(f"{folder}/model.ckpt-best"),
     "Predictor": lambda folder, out: predictor.Predictor(folder),
-    "saved_model": lambda folder, out: fine_tuned_classifier.export_classifier(
-        out, fine_tuned_classifier.read_classifier(folder)
+    "saved_model": lambda folder, out: model_folder.export_classifier(
+        out, model_folder.read_classifier(folder)
     ),
 }
 

@@ -14,8 +14,7 @@ from albert import (
     run_classifier,
     run_pretraining,
 )
-from albert.pretrained import model_vocabulary
-from albert.pretrained import released as released_models
+from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.pretraining import model as pretraining_utils
 from albert.util import flags as flags_lib
@@ -47,7 +46,7 @@ def cased(plain, tmp_path):
 def completed(*arguments):
     required = ["--task_name=mrpc", "--output_dir=out"]
     settings = flags_lib.parse(run_classifier.define_flags, required + list(arguments))
-    return released_models.completed(settings)
+    return released.completed(settings)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -23,15 +23,13 @@ from albert import (
     run_classifier,
     sweep,
 )
-from albert.pretrained import downloads, inference
-from albert.pretrained import released as released_models
-from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained import downloads, inference, released, warm_start
 from albert.util import flags as flags_lib
 from tests.support import classification_data, file_server, released_archives
 from tests.support.file_server import Answer
 from tests.support.shared import needs_shared, shared_path
 
-BASE = released_models.find_release("base_v2")
+BASE = released.find_release("base_v2")
 PATH = f"/{BASE.archive}"
 
 
@@ -63,7 +61,7 @@ def obtain(server, tmp_path):
     """Obtains a release by way of the cache at `obtain.cache`."""
 
     def run(release=BASE, **options):
-        return released_models.obtain(
+        return released.obtain(
             release,
             cache_dir=str(run.cache),
             base_url=f"{server.url}/",
@@ -87,12 +85,12 @@ def copied(folder, tmp_path):
 def completed(*arguments):
     required = ["--task_name=mrpc", "--output_dir=out"]
     settings = flags_lib.parse(run_classifier.define_flags, required + list(arguments))
-    return released_models.completed(settings)
+    return released.completed(settings)
 
 
 def parts(settings):
     """The names of the files that the settings name."""
-    fields = released_models.ModelFiles._fields
+    fields = released.ModelFiles._fields
     values = {name: getattr(settings, name) for name in fields}
     return {name: value.split("/")[-1] for name, value in values.items() if value}
 
@@ -144,10 +142,10 @@ def test_what_is_cut_for_good_is_kept_for_the_next_start(obtain, server, monkeyp
 
 def test_what_cannot_be_had_is_named(obtain):
     with pytest.raises(ValueError, match="albert_large_v2.tar.gz"):
-        obtain(released_models.find_release("large_v2"))
+        obtain(released.find_release("large_v2"))
     assert visible(obtain.cache) == []
     with pytest.raises(ValueError, match="gs://b/c"):
-        released_models.obtain(BASE, cache_dir="gs://b/c")
+        released.obtain(BASE, cache_dir="gs://b/c")
 
 
 @pytest.mark.parametrize(
@@ -258,7 +256,7 @@ def test_albert_dir_stands_for_configuration_weights_and_vocabulary(folder, tmp_
     ):
         settings = completed(f"--albert_dir={place}")
         assert parts(settings) == {**others, **vocabulary}
-        assert released_models.completed(settings) == settings
+        assert released.completed(settings) == settings
 
 
 @pytest.mark.parametrize("ending", ["", "/model.ckpt-best", "/model.ckpt-best.index"])
@@ -279,9 +277,9 @@ def test_files_that_flags_name_are_taken(folder, tmp_path):
     assert (settings.spm_model_file, settings.vocab_file) == (None, "own")
     # Where nothing is missing, the checkpoint may be gone.
     settings = completed("--albert_config_file=c", "--spm_model_file=s")
-    assert released_models.completed(settings) is settings
+    assert released.completed(settings) is settings
     named = settings.replace(init_checkpoint="/nowhere/model.ckpt")
-    assert released_models.completed(named) is named
+    assert released.completed(named) is named
     with pytest.raises(ValueError, match="--albert_hub_module_handle"):
         completed(f"--albert_dir={folder}", "--albert_hub_module_handle=m")
 
@@ -317,7 +315,7 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
     def fail(*_, **__):
         raise ConnectionError("no route")
 
-    monkeypatch.setattr(released_models, "obtain", fail)
+    monkeypatch.setattr(released, "obtain", fail)
     for place, words in (
         ("/nowhere", "/nowhere"),
         (folder.parent, str(folder)),  # the folder that an archive was unpacked in
@@ -374,8 +372,8 @@ def test_a_folder_is_all_that_fine_tuning_needs(folder, tmp_path, caplog, flag):
 def cached(server, tmp_path, monkeypatch):
     """A server of releases and an empty cache; yields the server."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(released_models, "BASE_URL", server.url)
-    monkeypatch.setattr(released_models, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(released, "BASE_URL", server.url)
+    monkeypatch.setattr(released, "CACHE_DIR", str(tmp_path / "cache"))
     return server
 
 
@@ -384,7 +382,7 @@ def test_a_released_model_is_fetched_once_by_its_name(cached, folder, tmp_path):
     for name in ("base_v2", "albert_base_v2"):
         settings = completed(f"--albert_dir={name}")
         assert settings.init_checkpoint == str(inner / "model.ckpt-best")
-        assert released_models.completed(settings) == settings
+        assert released.completed(settings) == settings
     assert cached.ranges == [None]
     shutil.copytree(str(folder), str(tmp_path / "base_v2"))  # takes precedence
     assert completed("--albert_dir=base_v2").init_checkpoint == "base_v2/model.ckpt-best"
@@ -417,8 +415,8 @@ def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
 @needs_shared
 def test_a_folder_as_the_reference_exports_from_is_found():
     folder = shared_path("golden/hub/albert_directory")
-    found = released_models.find_files(str(folder), label="folder")
-    assert found == released_models.ModelFiles(
+    found = released.find_files(str(folder), label="folder")
+    assert found == released.ModelFiles(
         *(str(folder / name) for name in ("albert_config.json", "model.ckpt-best")),
         spm_model_file=str(folder / "30k-clean.model"),
     )
@@ -457,13 +455,13 @@ def test_an_archive_of_the_released_shape_is_downloaded_and_loaded(obtain, serve
     server.files[PATH] = archive.read_bytes()
     server.answers = [Answer(cut_after=10**7), Answer(cut_after=2 * 10**7)]
 
-    found = released_models.find_files(obtain(), label="folder")
+    found = released.find_files(obtain(), label="folder")
     assert len(server.ranges) == 3
     with tf.Graph().as_default():
         loaded = modeling.AlbertConfig.from_json_file(found.albert_config_file)
         released_archives.build_pretraining_model(loaded)
-        report = checkpoint_init.warm_start(
+        report = warm_start.warm_start(
             found.init_checkpoint, tf.trainable_variables(), required_scopes=("bert", "cls")
         ).report
     assert not report.new and not report.left_over
-    assert checkpoint_init.count_parameters(report.loaded) == 11813810
+    assert warm_start.count_parameters(report.loaded) == 11813810

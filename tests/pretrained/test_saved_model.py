@@ -11,9 +11,9 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.classification import model_folder as fine_tuned_classifier
-from albert.pretrained import saved_model as serving_export
-from albert.util import runtime as precision
+from albert.classification import model_folder
+from albert.pretrained import saved_model
+from albert.util import runtime
 from tests.support import fine_tuned_models as models
 from tests.support import other_runtime
 
@@ -50,13 +50,13 @@ def run(folder, signature, inputs):
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory):
     folder = models.write_classifier(tmp_path_factory.mktemp("model"))
-    return fine_tuned_classifier.read_classifier(folder)
+    return model_folder.read_classifier(folder)
 
 
 @pytest.fixture(scope="module")
 def exported(classifier, tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("export"))
-    return fine_tuned_classifier.export_classifier(folder, classifier)
+    return model_folder.export_classifier(folder, classifier)
 
 
 def expected_logits(classifier):
@@ -97,7 +97,7 @@ def test_the_other_runtime_gives_the_same(classifier, exported):
     np.testing.assert_allclose(found, [expected_logits(classifier)] * 2, atol=1e-5)
 
 
-@pytest.mark.skipif(not precision.is_tf2(), reason="the call is one of TensorFlow 2")
+@pytest.mark.skipif(not runtime.is_tf2(), reason="the call is one of TensorFlow 2")
 def test_tensorflow_2_calls_the_signatures_directly(classifier, exported):
     import tensorflow
 
@@ -111,7 +111,7 @@ def test_tensorflow_2_calls_the_signatures_directly(classifier, exported):
 @pytest.mark.slow
 def test_the_threshold_is_an_output_unless_it_is_nan(classifier, tmp_path):
     plain, chosen = (
-        fine_tuned_classifier.export_classifier(str(tmp_path), classifier, threshold=threshold)
+        model_folder.export_classifier(str(tmp_path), classifier, threshold=threshold)
         for threshold in (float("nan"), 0.25)
     )
     assert "threshold" not in run(plain, "ids", INPUTS)
@@ -123,8 +123,8 @@ def test_the_threshold_is_an_output_unless_it_is_nan(classifier, tmp_path):
 @pytest.mark.slow
 def test_a_regressor_gives_its_score(tmp_path):
     folder = models.write_classifier(tmp_path / "model", labels=())
-    classifier = fine_tuned_classifier.read_classifier(folder)
-    folder = fine_tuned_classifier.export_classifier(str(tmp_path / "export"), classifier)
+    classifier = model_folder.read_classifier(folder)
+    folder = model_folder.export_classifier(str(tmp_path / "export"), classifier)
     scores, outputs = expected_logits(classifier), run(folder, "ids", INPUTS)
     np.testing.assert_allclose(outputs["predictions"], scores, atol=1e-5)
     np.testing.assert_allclose(outputs["probabilities"], scores[:, None], atol=1e-5)
@@ -146,7 +146,7 @@ def test_the_graph_holds_plain_operations_only(exported):
 )
 def test_the_extra_assets_say_all_that_is_known_of_the_model(tmp_path, recorded):
     folder = models.write_classifier(tmp_path, description=recorded)
-    contents = fine_tuned_classifier.portable_files(fine_tuned_classifier.read_classifier(folder))
+    contents = model_folder.portable_files(model_folder.read_classifier(folder))
     described = json.loads(contents["classifier.json"].decode("utf-8"))
     original = json.loads((tmp_path / "classifier.json").read_text(encoding="utf-8"))
     original["spm_model_file"]["path"] = "tiny.model"
@@ -158,7 +158,7 @@ def test_the_model_can_be_used_from_the_extra_assets_alone(exported, classifier)
     extra = pathlib.Path(exported, "assets.extra")
     names = sorted(path.name for path in extra.iterdir())
     assert names == ["albert_config.json", "classifier.json", "tiny.model"]
-    found = fine_tuned_classifier.read_classifier(str(extra), classifier.checkpoint)
+    found = model_folder.read_classifier(str(extra), classifier.checkpoint)
     assert found.labels == ("no", "maybe", "yes")
     assert found.spm_model_file == str(extra / "tiny.model")
 
@@ -166,14 +166,14 @@ def test_the_model_can_be_used_from_the_extra_assets_alone(exported, classifier)
 def test_nothing_remains_of_an_export_that_fails(classifier, tmp_path):
     other = classifier._replace(labels=("no", "yes"))
     with pytest.raises(ValueError, match=r"output_weights \[2, 16\]"):
-        fine_tuned_classifier.export_classifier(str(tmp_path), other)
+        model_folder.export_classifier(str(tmp_path), other)
 
     def compiled(inputs):
-        outputs = fine_tuned_classifier.build_outputs(classifier, inputs, use_xla=True)
+        outputs = model_folder.build_outputs(classifier, inputs, use_xla=True)
         return outputs._asdict()
 
     with pytest.raises(ValueError, match="use_xla=False"):
-        serving_export.export_saved_model(
+        saved_model.export_saved_model(
             str(tmp_path), compiled, classifier.checkpoint, max_seq_length=8
         )
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import warm_start as checkpoint_init
+from albert.pretrained import warm_start
 from tests.support import damaged_files, pretrained_models
 from tests.support.shared import needs_shared, shared_path
 
@@ -82,31 +82,31 @@ def test_a_file_of_the_checkpoint_means_its_prefix(ending, tmp_path, monkeypatch
     folder = tmp_path / "run [1]"  # which is no pattern
     folder.mkdir()
     prefix = write_checkpoint(folder / "model.ckpt-5", [TABLE])
-    assert checkpoint_init.resolve_checkpoint(prefix + ending) == prefix
+    assert warm_start.resolve_checkpoint(prefix + ending) == prefix
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert checkpoint_init.resolve_checkpoint(f"~/run [1]/model.ckpt-5{ending}") == prefix
+    assert warm_start.resolve_checkpoint(f"~/run [1]/model.ckpt-5{ending}") == prefix
 
 
 def test_a_folder_means_its_best_checkpoint_or_the_one_its_state_names(tmp_path):
     newest = write_checkpoint(tmp_path / "model.ckpt-10", [TABLE])
     named = write_checkpoint(tmp_path / "model.ckpt-9", [TABLE])
-    assert checkpoint_init.resolve_checkpoint(tmp_path) == named
+    assert warm_start.resolve_checkpoint(tmp_path) == named
     for content in damaged_files.STATES.values():
         (tmp_path / "checkpoint").write_bytes(content)
-        assert checkpoint_init.resolve_checkpoint(str(tmp_path)) == newest
+        assert warm_start.resolve_checkpoint(str(tmp_path)) == newest
     best = write_checkpoint(tmp_path / "model.ckpt-best", [TABLE])
     write_checkpoint(tmp_path / "model.ckpt-11", [TABLE])
-    assert checkpoint_init.resolve_checkpoint(f"{tmp_path}/") == best
+    assert warm_start.resolve_checkpoint(f"{tmp_path}/") == best
 
 
 def test_a_folder_without_a_state_means_its_only_checkpoint(tmp_path):
     prefix = write_checkpoint(tmp_path / "first", [TABLE])
     os.remove(str(tmp_path / "checkpoint"))
-    assert checkpoint_init.resolve_checkpoint(str(tmp_path)) == prefix
+    assert warm_start.resolve_checkpoint(str(tmp_path)) == prefix
     write_checkpoint(tmp_path / "second", [TABLE])
     os.remove(str(tmp_path / "checkpoint"))
     with pytest.raises(ValueError, match="first.*second"):
-        checkpoint_init.resolve_checkpoint(str(tmp_path))
+        warm_start.resolve_checkpoint(str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_what_is_no_checkpoint_is_refused_with_what_there_is(tmp_path, path, wor
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "other.index.bin").write_bytes(b"")
     with pytest.raises(ValueError, match=words):
-        checkpoint_init.resolve_checkpoint(f"{tmp_path}{path}")
+        warm_start.resolve_checkpoint(f"{tmp_path}{path}")
     with pytest.raises(ValueError, match="empty"):
-        checkpoint_init.resolve_checkpoint("")
+        warm_start.resolve_checkpoint("")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def test_backbone_and_heads_take_the_checkpoints_values(use_resource, tmp_path):
     names = BACKBONE + [MLM_BIAS]
     prefix = write_checkpoint(tmp_path / "model.ckpt", names)
     variables = make_variables(names, use_resource=use_resource)
-    start = checkpoint_init.warm_start(prefix, variables)
+    start = warm_start.warm_start(prefix, variables)
     for name, value in initial_values(variables).items():
         np.testing.assert_array_equal(value, value_of(name))
     assert start.scaffold_fn is None
@@ -152,16 +152,16 @@ def test_heads_that_are_missing_or_differ_are_new_and_unused_ones_left_over(tmp_
     saved = [*BACKBONE, MLM_BIAS, *slots, "differs"]
     prefix = write_checkpoint(tmp_path / "model.ckpt", saved, global_step=0)
     variables = make_variables([*BACKBONE, "output_weights", "differs"], {"differs": (400, 3)})
-    report = checkpoint_init.warm_start(str(tmp_path), variables).report
+    report = warm_start.warm_start(str(tmp_path), variables).report
     assert names_of(report.loaded) == BACKBONE
     assert report.new == (
-        checkpoint_init.Entry("output_weights", (2, 3)),
-        checkpoint_init.Entry("differs", (400, 3), "has the shape [2, 3]"),
+        warm_start.Entry("output_weights", (2, 3)),
+        warm_start.Entry("differs", (400, 3), "has the shape [2, 3]"),
     )
     assert names_of(report.left_over) == [MLM_BIAS, "differs"]
     assert names_of(report.optimizer_state) == sorted(slots) + ["global_step"]
     assert not initial_values(variables)["output_weights"].any()
-    lines = checkpoint_init.format_report(report).splitlines()
+    lines = warm_start.format_report(report).splitlines()
     assert len(lines) == 5 and prefix in lines[0]
     for line, parts in zip(
         lines[1:],
@@ -173,7 +173,7 @@ def test_heads_that_are_missing_or_differ_are_new_and_unused_ones_left_over(tmp_
         ),
     ):
         assert all(part in line for part in parts)
-    assert "--init_checkpoint" in checkpoint_init.format_report(None)
+    assert "--init_checkpoint" in warm_start.format_report(None)
 
 
 def test_values_survive_two_replicas(tmp_path):
@@ -183,7 +183,7 @@ def test_values_survive_two_replicas(tmp_path):
     )
 
     def replica():
-        checkpoint_init.warm_start(prefix, make_variables(BACKBONE))
+        warm_start.warm_start(prefix, make_variables(BACKBONE))
         return tf.constant(0)
 
     with strategy.scope():
@@ -200,7 +200,7 @@ def test_values_survive_two_replicas(tmp_path):
 def test_tpu_initialises_in_the_scaffold_function(tmp_path):
     prefix = write_checkpoint(tmp_path / "model.ckpt", BACKBONE)
     variables = make_variables(BACKBONE)
-    start = checkpoint_init.warm_start(prefix, variables, use_tpu=True)
+    start = warm_start.warm_start(prefix, variables, use_tpu=True)
     assert not initial_values(variables)[TABLE].any()
     assert isinstance(start.scaffold_fn(), tf.train.Scaffold)
     np.testing.assert_array_equal(initial_values(variables)[TABLE], value_of(TABLE))
@@ -224,8 +224,8 @@ def test_every_variable_of_every_group_takes_the_value_of_group_0(tmp_path, name
     variables = make_variables(names)
     if QUERY.format(1, 0) in names:
         with pytest.raises(ValueError, match="--init_from_group0"):
-            checkpoint_init.warm_start(prefix, variables)
-    report = checkpoint_init.warm_start(prefix, variables, init_from_group0=True).report
+            warm_start.warm_start(prefix, variables)
+    report = warm_start.warm_start(prefix, variables, init_from_group0=True).report
     for name, value in initial_values(variables).items():
         source = re.sub(r"group_\d+", "group_0", name).replace("attention_2", "attention_1")
         np.testing.assert_array_equal(value, value_of(source))
@@ -237,7 +237,7 @@ def test_inner_groups_the_checkpoint_has_take_its_own(tmp_path):
     inner = QUERY.format(0, 1)
     prefix = write_checkpoint(tmp_path / "inner.ckpt", [*BACKBONE, inner])
     variables = make_variables([*BACKBONE, inner, QUERY.format(1, 1)])
-    checkpoint_init.warm_start(prefix, variables, init_from_group0=True)
+    warm_start.warm_start(prefix, variables, init_from_group0=True)
     values = initial_values(variables)
     np.testing.assert_array_equal(values[QUERY.format(1, 1)], value_of(inner))
 
@@ -263,7 +263,7 @@ def test_inner_groups_the_checkpoint_has_take_its_own(tmp_path):
 def test_a_checkpoint_that_does_not_fit_is_refused_with_the_reason(tmp_path, saved, shapes, words):
     prefix = write_checkpoint(tmp_path / "model.ckpt", saved)
     with pytest.raises(ValueError) as caught:
-        checkpoint_init.warm_start(prefix, make_variables(BACKBONE, shapes))
+        warm_start.warm_start(prefix, make_variables(BACKBONE, shapes))
     assert all(part in str(caught.value) for part in [prefix, *words])
 
 
@@ -274,17 +274,17 @@ def test_other_types_scopes_and_long_lists_are_refused(tmp_path):
     variables = make_variables([*BACKBONE, MLM_BIAS, *names])
     backbone, own, many = variables[:6], [variables[0], variables[6]], variables[7:]
     with pytest.raises(ValueError, match="float64"):
-        checkpoint_init.warm_start(half, backbone)
+        warm_start.warm_start(half, backbone)
     with pytest.raises(ValueError, match=MLM_BIAS):
-        checkpoint_init.warm_start(table, own, required_scopes=["bert", "cls"])
+        warm_start.warm_start(table, own, required_scopes=["bert", "cls"])
     with pytest.raises(ValueError, match="8 more"):
-        checkpoint_init.warm_start(table, many)
+        warm_start.warm_start(table, many)
     with pytest.raises(ValueError, match="None of the model's variables"):
-        checkpoint_init.warm_start(table, make_variables(["head/kernel"]))
+        warm_start.warm_start(table, make_variables(["head/kernel"]))
     with open(f"{table}.index", "r+b") as index:
         index.truncate(20)
     with pytest.raises(ValueError, match="table.ckpt.index"):
-        checkpoint_init.warm_start(table, backbone)
+        warm_start.warm_start(table, backbone)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -315,9 +315,7 @@ def built(case, **changes):
 )
 def test_every_variable_of_the_model_is_loaded(case, changes):
     folder, variables = built(case, **changes)
-    report = checkpoint_init.warm_start(
-        str(folder), variables, init_from_group0=bool(changes)
-    ).report
+    report = warm_start.warm_start(str(folder), variables, init_from_group0=bool(changes)).report
     assert report.new == report.left_over == report.optimizer_state == ()
     assert (len(report.loaded) > len({entry.source for entry in report.loaded})) == bool(changes)
     reader, values = tf.train.load_checkpoint(report.checkpoint), initial_values(variables)
@@ -330,6 +328,6 @@ def test_every_variable_of_the_model_is_loaded(case, changes):
 def test_training_checkpoint_leaves_slots_and_step_alone():
     folder, variables = built("base")
     trained = folder.parent / "train_trace/base_lamb/model.ckpt-8.index"
-    report = checkpoint_init.warm_start(str(trained), variables).report
+    report = warm_start.warm_start(str(trained), variables).report
     assert report.new == report.left_over == ()
     assert len(report.optimizer_state) == 2 * len(report.loaded) + 1

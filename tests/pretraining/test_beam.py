@@ -16,15 +16,13 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.data import record_files
-from albert.pretraining import beam
+from albert.pretraining import beam, instances, model
 from albert.pretraining import documents as text_documents
-from albert.pretraining import instances as pretraining_instances
-from albert.pretraining import model as pretraining_model
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
 CHARACTERS = list("\u6211\u5728\u5317\u4eac\u4e0a\u5927\u5b66\u4eca\u5929\u6c14\u597d\u3002")
-SETTINGS = pretraining_instances.DataSettings(
+SETTINGS = instances.DataSettings(
     max_seq_length=32, max_predictions_per_seq=5, dupe_factor=2, random_seed=7
 )
 
@@ -77,7 +75,7 @@ class Made:
     def __init__(self, outputs, counters):
         self.paths = [outputs.shard(number) for number in range(outputs.count)]
         self.counters = counters
-        self.counts = pretraining_instances.Counts(**outputs.report()["counts"])
+        self.counts = instances.Counts(**outputs.report()["counts"])
 
     @property
     def digest(self):
@@ -108,7 +106,7 @@ def run(job, *arguments):
 
 
 def features_of(records, settings=SETTINGS):
-    spec = pretraining_model.feature_spec(settings.max_seq_length, settings.slots)
+    spec = model.feature_spec(settings.max_seq_length, settings.slots)
     with tf.Graph().as_default(), tf.Session() as session:
         return session.run(spec.parse_batch(tf.constant(records)))
 
@@ -139,7 +137,7 @@ def test_both_runtimes_write_the_same_known_bytes_however_the_work_is_cut(
 
 
 def test_records_are_those_of_the_single_machines_functions(made, text_file, vocab_file):
-    maker = pretraining_instances.InstanceMaker(tokenization.FullTokenizer(vocab_file), SETTINGS)
+    maker = instances.InstanceMaker(tokenization.FullTokenizer(vocab_file), SETTINGS)
     with open(text_file, "rb") as stream:
         offsets = np.cumsum([0] + [len(line) for line in stream])
     expected = []
@@ -264,7 +262,7 @@ def test_the_files_of_text_are_looked_at_together(tmp_path, vocab_file, meet):
 
 def test_the_number_of_shards_follows_from_the_size_of_the_text():
     def shards(path, size, **changes):
-        settings = pretraining_instances.DataSettings(**changes)
+        settings = instances.DataSettings(**changes)
         return beam.default_shards([beam.FileState(path, size, 0.0)], settings)
 
     assert shards("a.txt", 1000) == 1

@@ -20,10 +20,8 @@ from albert.data import batches as input_pipeline
 from albert.data import record_files
 from albert.data import records as example_batches
 from albert.pretrained import model_vocabulary
-from albert.pretraining import documents as text_documents
+from albert.pretraining import documents, job, model
 from albert.pretraining import instances as pretraining_instances
-from albert.pretraining import job as pretraining_data
-from albert.pretraining import model as pretraining_utils
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
@@ -65,14 +63,14 @@ def text_file(tmp_path):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Many blocks of little text, so that several processes and parts have work."""
-    monkeypatch.setattr(text_documents, "BLOCK_BYTES", 3000)
+    monkeypatch.setattr(documents, "BLOCK_BYTES", 3000)
 
 
 @pytest.fixture
 def create(text_file, vocab_file):
     def create(outputs, text=text_file, vocab=vocab_file, **options):
         settings = SETTINGS._replace(**options.pop("changes", {}))
-        return pretraining_data.create_pretraining_data(
+        return job.create_pretraining_data(
             [str(text)],
             outputs,
             tokenizer=tokenization.FullTokenizer(str(vocab)),
@@ -126,7 +124,7 @@ def test_both_runtimes_write_the_same_known_bytes(name, tmp_path, create, small_
 def test_records_are_what_run_pretraining_reads(tmp_path, create):
     (output,) = outputs_in(tmp_path, 1)
     counts = create([output]).counts
-    spec = pretraining_utils.feature_spec(32, SETTINGS.slots)
+    spec = model.feature_spec(32, SETTINGS.slots)
     with tf.Graph().as_default(), tf.Session() as session:
         parsed = session.run(spec.parse_batch(tf.constant(records_in(output))))
     assert {len(values) for values in parsed.values()} == {counts.instances}
@@ -182,7 +180,7 @@ def test_the_shuffle_stays_within_its_window_and_mixes_it(
     means = [place.mean() for place in places(str(tmp_path / "whole"))]
     count = len(records_in(str(tmp_path / "whole")))
     assert np.ptp(means) < 0.15 * count
-    monkeypatch.setattr(pretraining_data, "_MEGABYTE", 20000)  # a window of 2.5 documents or so
+    monkeypatch.setattr(job, "_MEGABYTE", 20000)  # a window of 2.5 documents or so
     found = places(str(tmp_path / "windows"), shuffle_window_mb=1)
     assert found[0].max() < found[7].min()
     assert found[0].mean() < found[3].mean() < found[7].mean()
@@ -194,7 +192,7 @@ def test_memory_of_a_block_does_not_grow_with_dupe_factor(text_file, vocab_file,
     maker = pretraining_instances.InstanceMaker(
         tokenization.FullTokenizer(vocab_file), SETTINGS._replace(dupe_factor=30)
     )
-    (block,) = pretraining_data.read_blocks([text_file], SETTINGS)
+    (block,) = job.read_blocks([text_file], SETTINGS)
     instances = maker.instances(block)
     sizes = [len(batch["input_ids"]) for batch in instances.features]
     assert sum(sizes) == instances.counts.instances == len(instances.keys)
@@ -272,7 +270,7 @@ class StoppedError(Exception):
 def stop_after(monkeypatch):
     """Makes the job fail after a number of parts, as a machine that goes down would."""
 
-    original = pretraining_data.make_part
+    original = job.make_part
 
     def arrange(parts):
         done = []
@@ -283,7 +281,7 @@ def stop_after(monkeypatch):
             done.append(block.number)
             return original(maker, block, path)
 
-        monkeypatch.setattr(pretraining_data, "make_part", make_part)
+        monkeypatch.setattr(job, "make_part", make_part)
         return done
 
     return arrange
@@ -391,7 +389,7 @@ def make_parts(folder, sizes):
         records = [b"%d:%d" % (number, key) * random.randint(1, 9) for key in keys.tolist()]
         batches = [batch(records[start : start + 7]) for start in range(0, size, 7)]
         path = str(folder / f"{number}.part")
-        parts.append(pretraining_data.write_part(path, keys, batches, note={"window": 0}))
+        parts.append(job.write_part(path, keys, batches, note={"window": 0}))
         everything += zip(keys.tolist(), records)
     # Stable: records with equal keys, of which there are many, stay in order of part.
     return parts, [record for _, record in sorted(everything, key=lambda pair: pair[0])]
@@ -404,24 +402,24 @@ def test_a_part_appears_and_is_read_only_if_it_is_whole(tmp_path):
 
     other = tmp_path / "other.part"
     with pytest.raises(StoppedError):
-        pretraining_data.write_part(str(other), np.zeros(2, np.uint64), failing(), note={})
+        job.write_part(str(other), np.zeros(2, np.uint64), failing(), note={})
     assert os.listdir(str(tmp_path)) == []
-    assert pretraining_data.read_part(str(other)) is None
+    assert job.read_part(str(other)) is None
     parts, _ = make_parts(tmp_path, [20, 0, 1])
-    assert [pretraining_data.read_part(part.path) for part in parts] == parts
+    assert [job.read_part(part.path) for part in parts] == parts
     assert [part.count for part in parts] == [20, 0, 1]
     content = (tmp_path / "0.part").read_bytes()
     changed = content[:10] + b"?" + content[11:]
     for damaged in (b"", content[:-1], content[:100], content[5:-30], changed):
         other.write_bytes(damaged)
-        assert pretraining_data.read_part(str(other)) is None
+        assert job.read_part(str(other)) is None
 
 
 @pytest.mark.parametrize("range_bytes", [1, 100, 1000, 1 << 20])
 def test_records_of_all_parts_come_in_order_of_key_from_any_place_on(tmp_path, range_bytes):
     parts, records = make_parts(tmp_path, [50, 0, 33, 1, 70])
     for start in (0, 1, 50, 153, 154):
-        found = pretraining_data.shuffled(parts, start, range_bytes=range_bytes)
+        found = job.shuffled(parts, start, range_bytes=range_bytes)
         assert list(found) == records[start:]
 
 
@@ -429,15 +427,15 @@ def test_only_one_range_of_records_is_in_memory_and_those_before_the_start_are_n
     tmp_path, monkeypatch
 ):
     parts, _ = make_parts(tmp_path, [400, 300])
-    read, original = [], pretraining_data._read_rows
+    read, original = [], job._read_rows
 
     def counting(part, first, last):
         read.append(last - first)
         return original(part, first, last)
 
-    monkeypatch.setattr(pretraining_data, "_read_rows", counting)
+    monkeypatch.setattr(job, "_read_rows", counting)
     size = sum(part.bytes for part in parts)
-    records = pretraining_data.shuffled(parts, 350, range_bytes=size // 10)
+    records = job.shuffled(parts, 350, range_bytes=size // 10)
     next(records)
     assert 0 < sum(read) < 700 / 5
     assert len(list(records)) == 349
@@ -512,13 +510,13 @@ def test_text_that_is_none_is_refused_and_nothing_remains(text, options, message
 
 
 def test_text_that_changes_while_it_is_read_is_refused(tmp_path, create, text_file, monkeypatch):
-    original = pretraining_data.make_part
+    original = job.make_part
 
     def make_part(*arguments):
         with open(text_file, "a", encoding="utf-8") as stream:
             stream.write("one more.\n")
         return original(*arguments)
 
-    monkeypatch.setattr(pretraining_data, "make_part", make_part)
+    monkeypatch.setattr(job, "make_part", make_part)
     with pytest.raises(ValueError, match=r"text\.txt' was changed"):
         create(outputs_in(tmp_path / "out"))

@@ -13,20 +13,18 @@ import pytest
 from albert import tokenization
 from albert.data import record_files
 from albert.pretraining import documents as text_documents
-from albert.pretraining import instances as pretraining_instances
-from albert.pretraining import job as pretraining_data
-from albert.pretraining import words
+from albert.pretraining import instances, job, words
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
 VOCAB = str(FIXTURES / "chinese_vocab.txt")
 CORPUS = FIXTURES / "corpus_zh.txt"
-SETTINGS = pretraining_instances.DataSettings(
+SETTINGS = instances.DataSettings(
     max_seq_length=64, max_predictions_per_seq=10, dupe_factor=2, random_seed=7, language="zh"
 )
 
 
 def create(path, output, **changes):
-    return pretraining_data.create_pretraining_data(
+    return job.create_pretraining_data(
         [str(path)],
         [str(output)],
         tokenizer=tokenization.FullTokenizer(VOCAB),
@@ -41,14 +39,12 @@ def digest(path):
 
 
 def maker(**changes):
-    return pretraining_instances.InstanceMaker(
-        tokenization.FullTokenizer(VOCAB), SETTINGS._replace(**changes)
-    )
+    return instances.InstanceMaker(tokenization.FullTokenizer(VOCAB), SETTINGS._replace(**changes))
 
 
 @pytest.fixture(scope="module")
 def block():
-    (block,) = pretraining_data.read_blocks([str(CORPUS)], SETTINGS)
+    (block,) = job.read_blocks([str(CORPUS)], SETTINGS)
     return block
 
 
@@ -75,7 +71,7 @@ def test_words_work_with_sentencepiece_too():
     text = "The model 模型 is here. "
     tokenizer = tokenization.FullTokenizer(None, True, str(FIXTURES / "tiny.model"))
     raw = text_documents.RawDocument(0, 0, 0, "", 1, text.encode("utf-8"))
-    found, _ = pretraining_instances.InstanceMaker(tokenizer, SETTINGS).tokenize(
+    found, _ = instances.InstanceMaker(tokenizer, SETTINGS).tokenize(
         text_documents.TextBlock(0, 0, 0, (raw,))
     )
     encoding = tokenizer.encode_with_offsets(text)
@@ -152,7 +148,7 @@ def test_records_made_before_there_were_languages_stay_current(tmp_path):
     assert "words" not in made_from(tmp_path / "a")
     settings = set(made_from(tmp_path / "a")["settings"])
     newer = {"language", "split_sentences", "text_field", "user_dictionary"}
-    assert settings == set(pretraining_instances.DataSettings._fields) - newer
+    assert settings == set(instances.DataSettings._fields) - newer
 
 
 # ---- mistakes ------------------------------------------------------------------------------------

@@ -12,11 +12,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.data import batches as input_pipeline
-from albert.pretraining import masking as ngram_masking
-from albert.pretraining import model as pretraining_utils
+from albert.pretraining import masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import random_keys as random_streams
-from albert.pretraining import words
 from tests.support import pretraining_records as records
 from tests.support import pretraining_statistics
 from tests.support.shared import needs_shared, shared_path
@@ -41,7 +38,7 @@ def make_pairs(length_a, length_b, count, *, seed=5):
         start_b=np.full(count, length_a),
         length_b=np.full(count, length_b),
         label=np.arange(count) % 2,
-        key=random_streams.fold(random_streams.seed_key(seed), np.arange(count)),
+        key=random_keys.fold(random_keys.seed_key(seed), np.arange(count)),
     )
 
 
@@ -59,9 +56,7 @@ def predictions(features, row):
 def make(ids, pairs, table, **changes):
     borders = np.array([0, len(ids)])
     block = segment_pairs.TokenizedBlock(ids, table.is_word_start[ids], borders, ())
-    return ngram_masking.masked_features(
-        block, pairs, table=table, settings=SETTINGS._replace(**changes)
-    )
+    return masking.masked_features(block, pairs, table=table, settings=SETTINGS._replace(**changes))
 
 
 @pytest.mark.parametrize("changes", [{}, {"do_permutation": True}, {"do_whole_word_mask": False}])
@@ -71,7 +66,7 @@ def test_one_sequence_is_masked_as_it_is_among_many(table, changes):
     features = make(ids, pairs, table, **changes)
     plain = make(ids, pairs, table, max_seq_length=43, masked_lm_prob=0.0)
     for row in range(6):
-        output, positions = ngram_masking.mask_sequence(
+        output, positions = masking.mask_sequence(
             plain["input_ids"][row],
             plain["token_boundary"][row].astype(bool),
             key=pairs.key[row : row + 1],
@@ -91,7 +86,7 @@ def test_a_record_is_laid_out_as_cls_a_sep_b_sep_and_padding(table):
     assert features["token_boundary"].tolist() == [[1, 1, 0, 1, 1, 1, 1, 0, 1, 0, 0, 0]]
     assert features["next_sentence_labels"].tolist() == [[0]]
     assert not any(name.startswith("masked_lm") for name in features)
-    assert ngram_masking.count_predictions(features) == 0
+    assert masking.count_predictions(features) == 0
 
 
 def test_the_number_of_predictions_is_the_rounded_share_within_its_bounds(table):
@@ -133,9 +128,9 @@ def test_words_are_masked_whole_or_not_at_all_and_segments_end_words(table):
 
 
 def test_lengths_of_ngrams_are_drawn_in_proportion_to_one_over_n():
-    thresholds = ngram_masking.ngram_thresholds(SETTINGS)
+    thresholds = masking.ngram_thresholds(SETTINGS)
     np.testing.assert_allclose(thresholds, [6 / 11, 9 / 11])
-    reverse = ngram_masking.ngram_thresholds(SETTINGS._replace(favor_shorter_ngram=False))
+    reverse = masking.ngram_thresholds(SETTINGS._replace(favor_shorter_ngram=False))
     np.testing.assert_allclose(reverse, [2 / 11, 5 / 11])
 
 
@@ -205,7 +200,7 @@ def test_token_boundaries_are_exactly_the_references():
             settings = SETTINGS._replace(
                 max_seq_length=length + 5, masked_lm_prob=0.0, do_whole_word_mask=whole
             )
-            features = ngram_masking.masked_features(
+            features = masking.masked_features(
                 block, make_pairs(len(ids[0]), len(ids[1]), 1), table=table, settings=settings
             )
             expected = pieces.convert_tokens_to_ids(golden["tokens"])
@@ -295,7 +290,7 @@ def masked_on_the_fly(features, keys, settings, vocabulary):
             for name, values in dict(dict.fromkeys(names, empty), **features).items()
         }
         keys = tf.constant(keys.astype(np.int64))
-        return session.run(ngram_masking.masked(columns, keys, settings, vocabulary=vocabulary))
+        return session.run(masking.masked(columns, keys, settings, vocabulary=vocabulary))
 
 
 @pytest.mark.parametrize(
@@ -323,18 +318,18 @@ def test_masks_are_bit_for_bit_those_of_data_creation(changes):
     length_b = random.randint(1, width - 2 - length_a)
     length_b[0] = width - 3 - length_a[0]
     start = random.randint(0, 1900, count)
-    keys = random_streams.fold(random_streams.seed_key(9), np.arange(count))
+    keys = random_keys.fold(random_keys.seed_key(9), np.arange(count))
     label = np.arange(count) % 2
     pairs = segment_pairs.Pairs(start, length_a, start + length_a, length_b, label, keys)
 
     def made(keys, **flags):
-        return ngram_masking.masked_features(
+        return masking.masked_features(
             block, pairs._replace(key=keys), table=table, settings=settings._replace(**flags)
         )
 
     expected = made(pairs.key)
     plain = made(pairs.key, masked_lm_prob=0.0)
-    others = made(random_streams.fold(pairs.key, 1))  # masks to be undone
+    others = made(random_keys.fold(pairs.key, 1))  # masks to be undone
     assert (others["masked_lm_positions"] != expected["masked_lm_positions"]).any()
     for features in (plain, others):
         found = masked_on_the_fly(features, pairs.key, settings, table)
@@ -346,7 +341,7 @@ def test_masks_are_bit_for_bit_those_of_data_creation(changes):
 def test_keys_are_a_function_of_seed_and_position():
     positions = np.array([0, 1, 2, 1 << 40])
     with tf.Graph().as_default(), tf.Session() as session:
-        keys = [ngram_masking.keys_of(seed, tf.constant(positions)) for seed in (-5, 6)]
+        keys = [masking.keys_of(seed, tf.constant(positions)) for seed in (-5, 6)]
         found = np.concatenate(session.run(keys))
     assert len(set(found.tolist())) == 8
     assert found[0] == KEY_OF_SEED_MINUS_5
@@ -357,8 +352,8 @@ KEY_OF_SEED_MINUS_5 = -8100066986871223295
 
 def masked_batches(path, count, *, share, seed=5):
     """Returns the first batches of 50 records, masked on the fly."""
-    spec = pretraining_utils.feature_spec(records.LENGTH, records.PREDICTIONS)
-    transform = ngram_masking.masking(
+    spec = model.feature_spec(records.LENGTH, records.PREDICTIONS)
+    transform = masking.masking(
         settings=GRAPH_SETTINGS._replace(masked_lm_prob=share), seed=seed, vocabulary=VOCABULARY
     )
     with tf.Graph().as_default(), tf.Session() as session:

@@ -13,11 +13,10 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, run_pretraining
 from albert.data import batches as input_pipeline
-from albert.pretraining import model as pretraining_utils
-from albert.pretraining import words
+from albert.pretraining import model, words
 from albert.training import hooks
 from albert.training import model_fn as training_graph
-from albert.util import runtime as precision
+from albert.util import runtime
 from tests.support import pretraining_records as records
 from tests.support.shared import needs_shared, shared_path
 
@@ -47,10 +46,10 @@ def uneven_batch() -> Dict[str, np.ndarray]:
     return batch
 
 
-def settings_for(config, **changes) -> pretraining_utils.ModelSettings:
+def settings_for(config, **changes) -> model.ModelSettings:
     values = {"num_train_steps": 20, "num_warmup_steps": 0, "learning_rate": 0.02, "seed": 1}
     values.update(changes)
-    return pretraining_utils.ModelSettings(
+    return model.ModelSettings(
         config=config, init_checkpoint=values.pop("init_checkpoint", None), **values
     )
 
@@ -61,12 +60,12 @@ class Trace(NamedTuple):
     scalars: List[Dict[str, float]]
 
 
-def train(settings: pretraining_utils.ModelSettings, batch: Dict[str, Any], steps: int) -> Trace:
+def train(settings: model.ModelSettings, batch: Dict[str, Any], steps: int) -> Trace:
     """Runs the model function's update on one batch."""
     with tf.Graph().as_default():
         tf.set_random_seed(1)
         tensors = {name: tf.constant(value) for name, value in batch.items()}
-        spec = pretraining_utils.build_model_fn(settings)(tensors, None, TRAIN, {})
+        spec = model.build_model_fn(settings)(tensors, None, TRAIN, {})
         scalars = hooks.reported_scalars()
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
@@ -79,14 +78,14 @@ def train(settings: pretraining_utils.ModelSettings, batch: Dict[str, Any], step
     return Trace(losses, values, seen)
 
 
-def evaluate(settings: pretraining_utils.ModelSettings, batches: List[Dict[str, Any]]):
+def evaluate(settings: model.ModelSettings, batches: List[Dict[str, Any]]):
     """Returns the model function's metrics over batches of one size."""
     with tf.Graph().as_default():
         tf.set_random_seed(1)
         tensors = {
             name: tf.placeholder(value.dtype, value.shape) for name, value in batches[0].items()
         }
-        spec = pretraining_utils.build_model_fn(settings)(tensors, None, EVAL, {})
+        spec = model.build_model_fn(settings)(tensors, None, EVAL, {})
         metric_fn, arguments = spec.eval_metrics
         metrics = metric_fn(**arguments)
         with tf.Session() as session:
@@ -109,7 +108,7 @@ def assert_close(actual: Trace, expected: Trace, tolerance: float):
 
 
 def test_the_record_has_the_features_of_the_published_format():
-    spec = pretraining_utils.feature_spec(16, 3)
+    spec = model.feature_spec(16, 3)
     parsed = tf.train.Example.FromString(spec.encode(records.make_records(1)[0]))
     lengths = {
         name: len(feature.int64_list.value or feature.float_list.value)
@@ -125,10 +124,8 @@ def test_the_record_has_the_features_of_the_published_format():
 def test_records_of_the_reference_are_read():
     file = str(shared_path("golden/pretraining_sample/sample.tf_record"))
     config = tiny_config(vocab_size=30000, max_position_embeddings=128)
-    pretraining_utils.check_records(
-        [file], max_seq_length=128, max_predictions_per_seq=20, config=config
-    )
-    assert pretraining_utils.evaluation_steps([file], 16, 100) == 3
+    model.check_records([file], max_seq_length=128, max_predictions_per_seq=20, config=config)
+    assert model.evaluation_steps([file], 16, 100) == 3
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +134,7 @@ def record_file(tmp_path_factory):
 
 
 def check(files, length=records.LENGTH, predictions=records.PREDICTIONS, **config):
-    pretraining_utils.check_records(
+    model.check_records(
         files,
         max_seq_length=length,
         max_predictions_per_seq=predictions,
@@ -190,7 +187,7 @@ def read_records(monkeypatch):
     return found
 
 
-MASKED_ON_THE_FLY = pretraining_utils.InputSettings(
+MASKED_ON_THE_FLY = model.InputSettings(
     files=(),
     max_seq_length=records.LENGTH,
     max_predictions_per_seq=records.PREDICTIONS,
@@ -202,41 +199,41 @@ MASKED_ON_THE_FLY = pretraining_utils.InputSettings(
 
 def test_records_of_all_files_together_show_the_vocabulary(tmp_path, read_records, monkeypatch):
     files = [records.write_records(tmp_path / f"{n}.tf_record", 9, seed=n) for n in range(45)]
-    looked_at, original = [], pretraining_utils.vocabulary_of_examples
+    looked_at, original = [], model.vocabulary_of_examples
 
     def recorded(examples, vocab_size):
         looked_at.append(len(examples))
         return original(examples, vocab_size)
 
-    monkeypatch.setattr(pretraining_utils, "vocabulary_of_examples", recorded)
-    pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
+    monkeypatch.setattr(model, "vocabulary_of_examples", recorded)
+    model.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
     assert looked_at.pop() == 200
     # One that says where words begin, and five that are to show the vocabulary.
     assert max(map(read_records.count, files)) <= 6
     # No file need begin with a masked record.
-    spec = pretraining_utils.feature_spec(16, 3)
+    spec = model.feature_spec(16, 3)
     unmasked, masked = records.make_records(2)
     unmasked = dict(unmasked, masked_lm_weights=[0.0] * 3)
     for file in files:
         with tf.io.TFRecordWriter(file) as writer:
             for record in (unmasked, masked):
                 writer.write(spec.encode(record))
-    pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
+    model.build_input_fn(MASKED_ON_THE_FLY._replace(files=files))
     read_records.clear()
     known = words.Vocabulary(records.MASK, np.arange(records.FIRST_PIECE, 30))
-    pretraining_utils.build_input_fn(MASKED_ON_THE_FLY._replace(files=files, vocabulary=known))
+    model.build_input_fn(MASKED_ON_THE_FLY._replace(files=files, vocabulary=known))
     assert sorted(read_records) == sorted(files)
 
 
 def evaluation_of(file):
-    return pretraining_utils.InputSettings(
+    return model.InputSettings(
         files=[file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
     )
 
 
 def read(settings, params, count):
     with tf.Graph().as_default(), tf.Session() as session:
-        dataset = pretraining_utils.build_input_fn(settings)(params)
+        dataset = model.build_input_fn(settings)(params)
         batch = tf.data.make_one_shot_iterator(dataset).get_next()
         return [session.run(batch) for _ in range(count)]
 
@@ -257,8 +254,8 @@ def real_examples(file, count, **params):
 
 
 def test_evaluation_reads_each_record_once_and_fills_up_with_weight_zero(record_file):
-    assert pretraining_utils.evaluation_steps([record_file], 8, 100) == 3
-    assert pretraining_utils.evaluation_steps([record_file], 8, 2) == 2
+    assert model.evaluation_steps([record_file], 8, 100) == 3
+    assert model.evaluation_steps([record_file], 8, 2) == 2
     assert real_examples(record_file, 3, batch_size=8) == [8, 8, 5]
     with pytest.raises(tf.errors.OutOfRangeError):
         real_examples(record_file, 4, batch_size=8)
@@ -343,7 +340,7 @@ def test_the_loss_is_the_sum_of_the_two_means():
         scalars["masked_lm_loss"] + scalars["sentence_order_loss"], abs=1e-6
     )
     metrics = evaluate(settings_for(tiny_config(**NO_DROPOUT)), [uneven_batch()])
-    results = pretraining_utils.evaluation_results(dict(metrics, loss=9.0, global_step=np.int64(7)))
+    results = model.evaluation_results(dict(metrics, loss=9.0, global_step=np.int64(7)))
     assert results["loss"] == metrics["masked_lm_loss"] + metrics["sentence_order_loss"]
     assert scalars["masked_lm_loss"] == pytest.approx(metrics["masked_lm_loss"], abs=1e-4)
     assert scalars["sentence_order_loss"] == pytest.approx(metrics["sentence_order_loss"], abs=1e-5)
@@ -393,7 +390,7 @@ def test_recomputation_changes_no_number_and_bfloat16_follows_float32():
 
 
 def test_prediction_is_refused():
-    model_fn = pretraining_utils.build_model_fn(settings_for(tiny_config()))
+    model_fn = model.build_model_fn(settings_for(tiny_config()))
     with pytest.raises(ValueError, match="train and eval"):
         model_fn({}, None, tf.estimator.ModeKeys.PREDICT, {})
 
@@ -435,7 +432,7 @@ def golden_batch(run: Dict[str, Any]) -> Dict[str, np.ndarray]:
     return batch
 
 
-def golden_settings(run: Dict[str, Any], **changes) -> pretraining_utils.ModelSettings:
+def golden_settings(run: Dict[str, Any], **changes) -> model.ModelSettings:
     config = modeling.AlbertConfig.from_json_file(
         str(shared_path(f"golden/model_tiny/{run['config']}/albert_config.json"))
     )
@@ -484,7 +481,7 @@ def test_training_follows_the_trace_of_the_reference(name, use_xla):
 def test_evaluation_gives_the_metrics_of_the_reference(name):
     run = golden_run(name)
     metrics = evaluate(golden_settings(run), [golden_batch(run)])
-    results = pretraining_utils.evaluation_results(dict(metrics, global_step=0))
+    results = model.evaluation_results(dict(metrics, global_step=0))
     for metric, value in run["eval_metrics_at_init"].items():
         assert results[metric] == pytest.approx(value, abs=1e-4), metric
 
@@ -497,7 +494,7 @@ def test_a_checkpoint_of_the_reference_goes_on_as_the_reference_did():
     with tf.Graph().as_default():
         batch = {name: tf.constant(value) for name, value in golden_batch(run).items()}
         settings = dataclasses.replace(golden_settings(run), init_checkpoint=None)
-        spec = pretraining_utils.build_model_fn(settings)(batch, None, TRAIN, {})
+        spec = model.build_model_fn(settings)(batch, None, TRAIN, {})
         with tf.Session() as session:
             tf.train.Saver().restore(session, checkpoint)
             losses = [session.run([spec.loss, spec.train_op])[0] for _ in range(4)]
@@ -526,6 +523,6 @@ def test_the_published_input_function_serves_the_features(record_file):
     with tf.Graph().as_default():
         dataset = input_fn({"batch_size": 4})
         names = set(tf.data.get_output_types(dataset))
-    assert names == set(pretraining_utils.feature_spec(16, 3).names)
-    assert isinstance(pretraining_utils.feature_spec(16, 3), input_pipeline.FeatureSpec)
-    assert precision.compute_dtype("float32") == tf.float32
+    assert names == set(model.feature_spec(16, 3).names)
+    assert isinstance(model.feature_spec(16, 3), input_pipeline.FeatureSpec)
+    assert runtime.compute_dtype("float32") == tf.float32

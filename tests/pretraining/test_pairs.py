@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import random_keys as random_streams
+from albert.pretraining import random_keys
 
 SETTINGS = segment_pairs.DataSettings(
     max_seq_length=23, short_seq_prob=0.0, dupe_factor=4, random_seed=1, random_next_sentence=False
@@ -111,7 +111,7 @@ def test_truncation_takes_from_the_longer_segment_what_one_token_at_a_time_would
             start_b=np.full(len(lengths), 100),
             length_b=np.array([b for _, b in lengths]),
             label=np.zeros(len(lengths), np.int64),
-            key=random_streams.fold(random_streams.seed_key(3), np.arange(len(lengths))),
+            key=random_keys.fold(random_keys.seed_key(3), np.arange(len(lengths))),
         )
         cut = segment_pairs.truncate(pairs, longest)
         for row, (a, b) in enumerate(lengths):
@@ -127,7 +127,7 @@ def test_truncation_takes_from_the_longer_segment_what_one_token_at_a_time_would
 def test_tokens_are_cut_at_the_front_as_often_as_a_coin_shows_heads(flips):
     count = 20000
     zero = np.zeros(count, np.int64)
-    keys = random_streams.fold(random_streams.seed_key(flips), np.arange(count))
+    keys = random_keys.fold(random_keys.seed_key(flips), np.arange(count))
     pairs = segment_pairs.Pairs(zero, zero + 300 + flips, zero, zero + 300, label=zero, key=keys)
     heads = segment_pairs.truncate(pairs, 600).start_a
     assert heads.min() >= 0 and heads.max() <= flips

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from albert.pretraining import random_keys as random_streams
+from albert.pretraining import random_keys
 
 
 def test_bits_are_those_of_splitmix64():
@@ -12,26 +12,26 @@ def test_bits_are_those_of_splitmix64():
     increment = 0x9E3779B97F4A7C15
     states = [(1234567 + step * increment) % 2**64 for step in range(3)]
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
-    assert random_streams.bits(np.array(states, np.uint64)).tolist() == expected
+    assert random_keys.bits(np.array(states, np.uint64)).tolist() == expected
 
 
 def test_a_key_gives_the_same_number_alone_and_in_an_array():
-    keys = random_streams.fold(random_streams.seed_key(7), np.arange(100))
-    many = random_streams.fold(keys[:, None], np.arange(50)[None, :])
-    alone = random_streams.fold(random_streams.fold(random_streams.seed_key(7), 41), 17)
+    keys = random_keys.fold(random_keys.seed_key(7), np.arange(100))
+    many = random_keys.fold(keys[:, None], np.arange(50)[None, :])
+    alone = random_keys.fold(random_keys.fold(random_keys.seed_key(7), 41), 17)
     assert many.shape == (100, 50)
     assert many[41, 17] == alone[0]
 
 
 def test_seeds_may_be_any_integer():
-    keys = {int(random_streams.seed_key(seed)[0]) for seed in (0, 1, -1, 2**64 - 2, 2**31, 10**30)}
+    keys = {int(random_keys.seed_key(seed)[0]) for seed in (0, 1, -1, 2**64 - 2, 2**31, 10**30)}
     assert len(keys) == 6
 
 
 def test_numbers_are_uniform_and_neighbouring_keys_unrelated():
-    keys = random_streams.fold(random_streams.seed_key(12345), np.arange(200000))
-    uniform = random_streams.uniform(random_streams.fold(keys, 0))
-    other = random_streams.uniform(random_streams.fold(keys, 1))
+    keys = random_keys.fold(random_keys.seed_key(12345), np.arange(200000))
+    uniform = random_keys.uniform(random_keys.fold(keys, 0))
+    other = random_keys.uniform(random_keys.fold(keys, 1))
     counts, _ = np.histogram(uniform, 100, [0, 1])
     assert counts.sum() == 200000 and uniform.max() < 1.0
     assert abs(counts - 2000).max() < 5 * np.sqrt(2000)
@@ -40,8 +40,8 @@ def test_numbers_are_uniform_and_neighbouring_keys_unrelated():
 
 
 def test_below_reaches_each_number_and_never_the_bound():
-    draws = random_streams.fold(random_streams.seed_key(1), np.arange(60000))
-    counts = np.bincount(random_streams.below(draws, 6))
+    draws = random_keys.fold(random_keys.seed_key(1), np.arange(60000))
+    counts = np.bincount(random_keys.below(draws, 6))
     assert len(counts) == 6
     assert abs(counts - 10000).max() < 500
-    assert random_streams.below(np.array([2**64 - 1], np.uint64), 7).tolist() == [6]
+    assert random_keys.below(np.array([2**64 - 1], np.uint64), 7).tolist() == [6]

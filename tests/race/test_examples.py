@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from albert.race import examples as race_examples
+from albert.race import examples
 from tests.support import race_data
 from tests.support.shared import needs_shared, shared_path
 
@@ -30,7 +30,7 @@ def write(folder, name, content, *, split="train", level="high"):
 
 
 def read(folder, split="train"):
-    return race_examples.read_split(str(folder), split, levels=("high",))
+    return examples.read_split(str(folder), split, levels=("high",))
 
 
 def without(key):
@@ -39,7 +39,7 @@ def without(key):
 
 def test_both_layouts_give_the_questions_in_order_of_level_and_number(tmp_path):
     folder = race_data.write_race(tmp_path / "files", passages=12)
-    split = race_examples.read_split(folder, "dev")
+    split = examples.read_split(folder, "dev")
     expected = [
         f"{level}{number}.txt-{question}"
         for level in ("middle", "high")
@@ -55,7 +55,7 @@ def test_both_layouts_give_the_questions_in_order_of_level_and_number(tmp_path):
             lines = [text.format(file.read_text(encoding="utf-8")) for file in files]
             whole = "\ufeff" + "".join(lines)
             write(tmp_path / str(number), "all.txt", whole, split="dev", level=level)
-        found = race_examples.read_split(str(tmp_path / str(number)), "dev")
+        found = examples.read_split(str(tmp_path / str(number)), "dev")
         assert (found.questions, found.passages) == (split.questions, split.passages)
         assert found.notes == []
 
@@ -140,7 +140,7 @@ def test_what_is_missing_is_named(tmp_path):
         read(tmp_path)
     write(tmp_path, "1.txt", PASSAGE)
     with pytest.raises(ValueError, match="middle.*--high_only"):
-        race_examples.read_split(str(tmp_path), "train")
+        examples.read_split(str(tmp_path), "train")
     (tmp_path / "dev" / "high").mkdir(parents=True)
     with pytest.raises(ValueError, match="dev/high"):
         read(tmp_path, "dev")
@@ -150,11 +150,11 @@ def test_what_is_missing_is_named(tmp_path):
 
 
 def test_one_level_excludes_the_other():
-    assert race_examples.levels_of(True, False) == ("high",)
-    assert race_examples.levels_of(False, True) == ("middle",)
-    assert race_examples.levels_of(False, False) == ("middle", "high")
+    assert examples.levels_of(True, False) == ("high",)
+    assert examples.levels_of(False, True) == ("middle",)
+    assert examples.levels_of(False, False) == ("middle", "high")
     with pytest.raises(ValueError, match="--high_only"):
-        race_examples.levels_of(True, True)
+        examples.levels_of(True, True)
 
 
 @needs_shared
@@ -162,7 +162,7 @@ def test_one_level_excludes_the_other():
     "split,middle,high", [("train", 157, 131), ("dev", 79, 69), ("test", 76, 59)]
 )
 def test_the_sample_of_race_has_its_questions(split, middle, high):
-    found = race_examples.read_split(str(shared_path("data/race")), split)
+    found = examples.read_split(str(shared_path("data/race")), split)
     levels = [key.level for key in found.questions]
     assert (levels.count("middle"), levels.count("high")) == (middle, high)
     assert found.notes == []

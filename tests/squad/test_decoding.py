@@ -9,8 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from albert.squad import decoding as squad_decoding
-from albert.squad import features as squad_features
+from albert.squad import decoding, features
 from albert.squad.examples import SquadExample
 
 TEXT = "one two three four five six"
@@ -23,7 +22,7 @@ OFFSET = 3
 
 def _windows(*examples):
     """A window for each number of an example."""
-    windows = squad_features.empty_windows(len(examples), LENGTH)
+    windows = features.empty_windows(len(examples), LENGTH)
     windows.example_index[:] = examples
     windows.start_chars[:, OFFSET : OFFSET + 6] = FIRST
     windows.end_chars[:, OFFSET : OFFSET + 6] = LAST
@@ -45,8 +44,8 @@ def _logits(count=1, **places):
 
 def _answers(start, end, windows, n_best_size=20):
     """The best answers, of at most three words, to the first two questions."""
-    spans = squad_decoding.v1_spans(start, end, windows, max_answer_length=3)
-    return squad_decoding.best_answers(spans, windows, _examples(2), n_best_size=n_best_size)
+    spans = decoding.v1_spans(start, end, windows, max_answer_length=3)
+    return decoding.best_answers(spans, windows, _examples(2), n_best_size=n_best_size)
 
 
 def _texts(start, end):
@@ -70,7 +69,7 @@ def test_a_start_counts_only_in_the_window_with_the_most_context():
     windows = _windows(0, 0)
     windows.is_max_context[0, 4] = False
     logits = _logits(2, p4=3)
-    spans = squad_decoding.v1_spans(logits, logits, windows)
+    spans = decoding.v1_spans(logits, logits, windows)
     assert spans.window[(spans.start == 4) & (spans.end == 4)].tolist() == [1]
 
 
@@ -107,40 +106,40 @@ def _exhaustive(start, end, windows, example):
 
 
 def test_a_question_without_a_candidate_has_the_published_answer():
-    assert squad_decoding.v1_predictions([[]], _examples()).answers == {"q0": "empty"}
-    found = squad_decoding.v2_predictions([[]], np.zeros(1), _examples())
+    assert decoding.v1_predictions([[]], _examples()).answers == {"q0": "empty"}
+    found = decoding.v2_predictions([[]], np.zeros(1), _examples())
     assert found.answers == {"q0": ""} and found.nbest["q0"][0]["text"] == ""
 
 
 def test_an_answer_at_the_threshold_is_kept_and_one_above_it_is_not():
-    answers = [[squad_decoding.Answer("a", 0.0, 0.0)]] * 3
+    answers = [[decoding.Answer("a", 0.0, 0.0)]] * 3
     odds = np.array([0.4, 0.5, 0.6])
-    found = squad_decoding.v2_predictions(answers, odds, _examples(3), threshold=0.5)
+    found = decoding.v2_predictions(answers, odds, _examples(3), threshold=0.5)
     assert found.answers == {"q0": "a", "q1": "a", "q2": ""}
 
 
 def test_one_window_with_an_answer_is_enough():
-    scores = squad_decoding.null_scores(np.array([2.0, -1.0, 3.0]), _windows(0, 0, 1), 2)
+    scores = decoding.null_scores(np.array([2.0, -1.0, 3.0]), _windows(0, 0, 1), 2)
     assert scores.tolist() == [-1.0, 3.0]
 
 
 def test_beams_are_cut_into_starts_and_their_ends():
-    beams = squad_decoding.Beams(
+    beams = decoding.Beams(
         start_top_log_probs=np.array([[-0.1, -2.0]]),
         start_top_index=np.array([[4, 6]]),
         end_top_log_probs=np.array([[-0.5, -1.0, -0.2, -0.3]]),
         end_top_index=np.array([[5, 3, 6, 8]]),
         cls_logits=np.array([0.0]),
     )
-    spans = squad_decoding.v2_spans(beams, _windows(0), 3)
+    spans = decoding.v2_spans(beams, _windows(0), 3)
     assert list(zip(spans.start.tolist(), spans.end.tolist())) == [(4, 5), (6, 6), (6, 8)]
     assert (spans.start_score + spans.end_score).tolist() == pytest.approx([-0.6, -2.2, -2.3])
 
 
 def test_files_hold_the_answers_with_probabilities_among_those_of_a_question(tmp_path):
-    answers = [[squad_decoding.Answer("naïve", 1.0, 0.5), squad_decoding.Answer("b", 0.5, 0.0)]]
-    found = squad_decoding.v2_predictions(answers, np.array([-1.5]), _examples())
-    written = found.write({name: str(tmp_path / name) for name in squad_decoding.NAMES})
+    answers = [[decoding.Answer("naïve", 1.0, 0.5), decoding.Answer("b", 0.5, 0.0)]]
+    found = decoding.v2_predictions(answers, np.array([-1.5]), _examples())
+    written = found.write({name: str(tmp_path / name) for name in decoding.NAMES})
     best, nbest, odds = (
         json.loads(pathlib.Path(path).read_text(encoding="utf-8")) for path in written
     )
@@ -157,14 +156,14 @@ def test_files_hold_the_answers_with_probabilities_among_those_of_a_question(tmp
 def test_ten_thousand_windows_take_seconds():
     count, length = 10000, 384
     random = np.random.RandomState(1)
-    windows = squad_features.empty_windows(count, length)
+    windows = features.empty_windows(count, length)
     windows.example_index[:] = np.arange(count)
     places = np.arange(20, length - 1)
     windows.start_chars[:, places] = windows.end_chars[:, places] = (places - 20) % len(TEXT)
     windows.is_max_context[:, places] = True
     start = random.randn(count, length).astype(np.float32)
     began = time.process_time()
-    spans = squad_decoding.v1_spans(start, start, windows)
-    answers = squad_decoding.best_answers(spans, windows, _examples(count))
+    spans = decoding.v1_spans(start, start, windows)
+    answers = decoding.best_answers(spans, windows, _examples(count))
     assert time.process_time() - began < 20  # about 2; one pair after the other takes minutes
     assert len(answers) == count and sum(map(len, answers)) > count

@@ -11,7 +11,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import tokenization
-from albert.data import batches as input_pipeline
+from albert.data import batches
 from albert.squad import features as squad_features
 from albert.squad.examples import SquadData, SquadExample, read_dataset
 from albert.squad.features import Layout, Span
@@ -394,7 +394,7 @@ def test_records_are_the_same_bytes_for_any_number_of_processes_and_either_way(t
         writer.process_feature(feature)
     assert not path.exists()
     writer.close()
-    assert input_pipeline.count_records(str(path)) == writer.num_features
+    assert batches.count_records(str(path)) == writer.num_features
     for processes in (1, 3):
         fast = tmp_path / str(processes)
         _write(data, fast, training=training, num_processes=processes)

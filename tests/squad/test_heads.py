@@ -7,12 +7,11 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.squad import decoding as squad_decoding
-from albert.squad import heads as squad_heads
+from albert.squad import decoding, heads
 from tests.support import pretrained_models
 from tests.support.shared import needs_shared, shared_path
 
-BEAM = squad_heads.BeamSize(start_n_top=4, end_n_top=3)
+BEAM = heads.BeamSize(start_n_top=4, end_n_top=3)
 
 
 def _batch(length=16):
@@ -50,7 +49,7 @@ def _run(head, batch, *, is_training, config=None, checkpoint=None):
 
 
 def test_answers_have_all_places_whatever_the_batch_was_cut_to():
-    head = squad_heads.v1_head(max_seq_length=24)
+    head = heads.v1_head(max_seq_length=24)
     outputs, _ = _run(head, _batch(), is_training=False)
     assert outputs["start_logits"].shape == outputs["end_logits"].shape == (2, 24)
     assert outputs["start_logits"][:, 16:].max() <= -1e30 < outputs["start_logits"][:, :16].min()
@@ -65,7 +64,7 @@ def test_padding_changes_nothing_in_v2(is_training):
     config = pretrained_models.config(
         vocab_size=50, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
     )
-    head = squad_heads.v2_head(BEAM, 0.0)
+    head = heads.v2_head(BEAM, 0.0)
     one, other = (
         _run(head, batch, is_training=is_training, config=config)[0] for batch in (full, short)
     )
@@ -75,8 +74,8 @@ def test_padding_changes_nothing_in_v2(is_training):
 
 @pytest.mark.slow
 def test_the_v2_head_has_the_published_variables():
-    names = _run(squad_heads.v2_head(BEAM, 0.1), _batch(), is_training=True)[1]
-    predicting = _run(squad_heads.v2_head(BEAM, 0.1), _batch(), is_training=False)[1]
+    names = _run(heads.v2_head(BEAM, 0.1), _batch(), is_training=True)[1]
+    predicting = _run(heads.v2_head(BEAM, 0.1), _batch(), is_training=False)[1]
     assert sorted(names) == sorted(predicting)
     layers = (
         ("answer_class/dense_0", "bias kernel"),
@@ -109,7 +108,7 @@ def _golden_run(name, head, *, is_training):
 @pytest.mark.slow
 @needs_shared
 def test_v1_logits_and_loss_equal_the_reference():
-    head = squad_heads.v1_head(32)
+    head = heads.v1_head(32)
     arrays, predicted = _golden_run("squad_v1", head, is_training=False)
     for name in ("start_logits", "end_logits"):
         np.testing.assert_allclose(predicted[name], arrays[name], atol=1e-4)
@@ -120,10 +119,10 @@ def test_v1_logits_and_loss_equal_the_reference():
 @pytest.mark.slow
 @needs_shared
 def test_v2_loss_and_beams_equal_the_reference():
-    head = squad_heads.v2_head(BEAM, 0.0)
+    head = heads.v2_head(BEAM, 0.0)
     arrays, trained = _golden_run("squad_v2", head, is_training=True)
     assert trained["losses"].mean() == pytest.approx(float(arrays["train/loss"]), abs=1e-4)
     _, predicted = _golden_run("squad_v2", head, is_training=False)
-    for name in squad_decoding.Beams._fields:
+    for name in decoding.Beams._fields:
         expected = arrays[f"predict/{name}"]
         np.testing.assert_allclose(predicted[name], expected, atol=1e-4, err_msg=name)

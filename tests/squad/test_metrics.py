@@ -6,44 +6,44 @@ import json
 
 import pytest
 
-from albert.squad import metrics as squad_metrics
+from albert.squad import metrics
 from tests.support.shared import needs_shared, shared_path
 
 
 def test_answers_are_compared_without_case_punctuation_articles_and_space():
     texts = ("The  Cat!", "an A.B. the theatre", "the", "L'été,\t2020", "—")
-    found = [squad_metrics.normalize_answer(text) for text in texts]
+    found = [metrics.normalize_answer(text) for text in texts]
     assert found == ["cat", "ab theatre", "", "lété 2020", "—"]
 
 
 def test_f1_counts_repeated_words_as_often_as_both_have_them():
-    assert squad_metrics.f1_score("red red blue", "red green") == pytest.approx(2 * 1 / 5)
-    assert squad_metrics.f1_score("red red blue", "red red") == pytest.approx(2 * 2 / 5)
-    assert squad_metrics.f1_score("red", "blue") == 0
-    assert squad_metrics.f1_score("", "") == 0
-    assert squad_metrics.f1_score_or_none("", "the") == 1
-    assert squad_metrics.f1_score_or_none("", "blue") == 0
+    assert metrics.f1_score("red red blue", "red green") == pytest.approx(2 * 1 / 5)
+    assert metrics.f1_score("red red blue", "red red") == pytest.approx(2 * 2 / 5)
+    assert metrics.f1_score("red", "blue") == 0
+    assert metrics.f1_score("", "") == 0
+    assert metrics.f1_score_or_none("", "the") == 1
+    assert metrics.f1_score_or_none("", "blue") == 0
 
 
 def test_v1_takes_the_best_of_the_answers_and_counts_missing_predictions_as_wrong():
     gold = {"a": ["one two", "two"], "b": ["three"]}
-    assert squad_metrics.evaluate_v1(gold, {"a": "Two."}) == {"exact_match": 50.0, "f1": 50.0}
-    scores = squad_metrics.evaluate_v1(gold, {"a": "two four", "b": "three"})
+    assert metrics.evaluate_v1(gold, {"a": "Two."}) == {"exact_match": 50.0, "f1": 50.0}
+    scores = metrics.evaluate_v1(gold, {"a": "two four", "b": "three"})
     assert scores == {"exact_match": 50.0, "f1": pytest.approx(100 * (2 / 3 + 1) / 2)}
 
 
 def test_v1_refuses_questions_without_an_answer_and_data_without_questions():
     with pytest.raises(ValueError, match="Question b .*run_squad_v2"):
-        squad_metrics.evaluate_v1({"a": ["x"], "b": []}, {"a": "x", "b": ""})
+        metrics.evaluate_v1({"a": ["x"], "b": []}, {"a": "x", "b": ""})
     with pytest.raises(ValueError):
-        squad_metrics.evaluate_v1({}, {})
+        metrics.evaluate_v1({}, {})
 
 
 def test_v2_scores_both_kinds_of_questions_apart():
     gold = {"a": ["one two"], "b": [], "c": [], "d": ["four"]}
     predictions = {"a": "one", "b": "", "c": "three", "d": ""}
     null_scores = {"a": -2.0, "b": 1.0, "c": -1.0, "d": 2.0}
-    scores = squad_metrics.evaluate_v2(gold, predictions, null_scores)
+    scores = metrics.evaluate_v2(gold, predictions, null_scores)
     two_thirds = pytest.approx(100 * 2 / 3 / 2)
     assert scores == {
         "exact": 25.0,
@@ -63,20 +63,20 @@ def test_v2_scores_both_kinds_of_questions_apart():
 
 
 def test_v2_leaves_out_a_kind_of_question_that_the_data_does_not_have():
-    scores = squad_metrics.evaluate_v2({"a": []}, {"a": ""}, {"a": 0.0})
+    scores = metrics.evaluate_v2({"a": []}, {"a": ""}, {"a": 0.0})
     assert scores["NoAns_total"] == 1 and "HasAns_total" not in scores
     with pytest.raises(ValueError):  # predictions of other questions
-        squad_metrics.evaluate_v2({"a": []}, {"z": ""}, {"z": 0.0})
+        metrics.evaluate_v2({"a": []}, {"z": ""}, {"z": 0.0})
 
 
 def test_the_usable_threshold_reaches_its_f1_though_null_scores_are_equal():
     gold = {"a": ["one"], "b": [], "c": []}
     predictions = {"a": "one", "b": "two", "c": "three"}
     null_scores = {"a": 0.5, "b": 0.5, "c": 0.5}
-    threshold = squad_metrics.usable_threshold(gold, predictions, null_scores)
+    threshold = metrics.usable_threshold(gold, predictions, null_scores)
     assert threshold == -0.5  # below all: one right answer is not worth two wrong ones
-    official = squad_metrics.best_threshold(
-        squad_metrics.raw_scores(gold, predictions).f1,
+    official = metrics.best_threshold(
+        metrics.raw_scores(gold, predictions).f1,
         gold,
         predictions,
         null_scores=null_scores,
@@ -88,17 +88,17 @@ def test_the_usable_threshold_keeps_what_is_worth_keeping():
     gold = {"a": ["one"], "b": [], "c": ["three"]}
     predictions = {"a": "one", "b": "two", "c": "three"}
     null_scores = {"a": -1.0, "b": 3.0, "c": 2.5}
-    assert squad_metrics.usable_threshold(gold, predictions, null_scores) == 2.5
+    assert metrics.usable_threshold(gold, predictions, null_scores) == 2.5
     with pytest.raises(ValueError):
-        squad_metrics.usable_threshold(gold, {}, {})
+        metrics.usable_threshold(gold, {}, {})
 
 
 @needs_shared
 def test_published_predictions_score_as_the_reference_scores_them():
     dataset = json.loads(shared_path("data/squad/xquad.en.json").read_text())["data"]
-    gold = squad_metrics.gold_answers(dataset)
+    gold = metrics.gold_answers(dataset)
     name = "data/squad/predictions_bert_ensemble_v1.1.json"
     predictions = json.loads(shared_path(name).read_text())
     summary = json.loads(shared_path("golden/squad_postprocess/summary.json").read_text())
-    scores = squad_metrics.evaluate_v1(gold, predictions)
+    scores = metrics.evaluate_v1(gold, predictions)
     assert scores == pytest.approx(summary["bert_ensemble_on_xquad_en"], abs=1e-9)

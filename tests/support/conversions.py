@@ -7,7 +7,7 @@ import os
 import tensorflow.compat.v1 as tf
 
 from albert import convert_checkpoint
-from albert.conversion import weights as checkpoint_conversion
+from albert.conversion import weights
 from albert.util import flags as flags_lib
 from tests.support import pretrained_models
 from tests.support.conversion_check import config_in
@@ -22,7 +22,7 @@ def convert(direction, source, target, *flags):
 
 
 def values_in(folder, name="model.ckpt-best"):
-    return checkpoint_conversion.read_checkpoint(os.path.join(str(folder), name)).values
+    return weights.read_checkpoint(os.path.join(str(folder), name)).values
 
 
 def restore(folder):

@@ -10,8 +10,8 @@ import json
 import random
 from typing import Any, Dict, List
 
-from albert.data import batches as input_pipeline
-from albert.pretraining import model as pretraining_utils
+from albert.data import batches
+from albert.pretraining import model
 
 LENGTH, PREDICTIONS, VOCAB_SIZE = 16, 3, 40
 PAD, CLS, SEP, MASK, FIRST_PIECE = 0, 2, 3, 4, 5
@@ -73,8 +73,8 @@ def make_records(count: int, seed: int = 0) -> List[Dict[str, Any]]:
 
 def write_records(path: Any, count: int, seed: int = 0) -> str:
     """Writes a record file and returns its name."""
-    spec = pretraining_utils.feature_spec(LENGTH, PREDICTIONS)
-    with input_pipeline.AtomicRecordWriter(str(path), {"seed": seed}) as writer:
+    spec = model.feature_spec(LENGTH, PREDICTIONS)
+    with batches.AtomicRecordWriter(str(path), {"seed": seed}) as writer:
         for record in make_records(count, seed):
             writer.write(spec.encode(record))
     return str(path)
@@ -88,8 +88,8 @@ def write_config(path: Any, **changes: Any) -> str:
 
 def write_uneven_records(path: Any, count: int) -> str:
     """Writes records of which every third has one masked piece less; returns the file's name."""
-    spec = pretraining_utils.feature_spec(LENGTH, PREDICTIONS)
-    with input_pipeline.AtomicRecordWriter(str(path), {}) as writer:
+    spec = model.feature_spec(LENGTH, PREDICTIONS)
+    with batches.AtomicRecordWriter(str(path), {}) as writer:
         for number, record in enumerate(make_records(count)):
             if number % 3 == 0:
                 record["masked_lm_weights"] = [1.0, 0.0, 0.0]

@@ -17,9 +17,8 @@ import numpy as np
 from albert import tokenization
 from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
-from albert.pretraining import masking as ngram_masking
+from albert.pretraining import masking, words
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining import words
 from benchmarks import create_pretraining_data as plain
 from tests.support.shared import shared_path
 
@@ -153,7 +152,7 @@ def our_features(
     pairs = segment_pairs.make_pairs(block, settings).pairs
     return joined(
         [
-            ngram_masking.masked_features(
+            masking.masked_features(
                 block, pairs.take(slice(start, start + 1000)), table=table, settings=settings
             )
             for start in range(0, len(pairs.key), 1000)

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.squad import heads as squad_heads
+from albert.squad import heads
 from tests.support import pretrained_models
 
 
@@ -18,7 +18,7 @@ def build(config: modeling.AlbertConfig, ids: tf.Tensor, mask: tf.Tensor, segmen
     """The logits of where an answer starts and ends."""
     encoder = fine_tuning_utils.Encoder(config, False)
     features = {"input_ids": ids, "input_mask": mask, "segment_ids": segments}
-    return squad_heads.span_logits(encoder, features)
+    return heads.span_logits(encoder, features)
 
 
 def write(folder: Any, **changes: Any) -> str:

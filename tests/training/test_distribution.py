@@ -13,12 +13,10 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, run_pretraining, run_race
-from albert.pretraining import model as pretraining_utils
-from albert.training import distribution
-from albert.training import estimators as estimator_utils
-from albert.training import model_fn as training_graph
+from albert.pretraining import model
+from albert.training import distribution, estimators, model_fn
 from albert.util import flags as flags_lib
-from albert.util import runtime as precision
+from albert.util import runtime
 from tests.support import classification_data, damaged_files, one_weight, race_data
 
 HOSTS = ["host1:2222", "host2:2222", "host3:2222"]
@@ -88,12 +86,12 @@ def test_a_wrong_tf_config_is_refused_with_an_example(monkeypatch, content, name
     text = content if isinstance(content, str) else json.dumps(content)
     monkeypatch.setenv("TF_CONFIG", text)
     with pytest.raises(ValueError, match=f"TF_CONFIG.*{named}.*index"):
-        estimator_utils.check_batch_sizes(settings_for("--distribution_strategy=multi_worker"))
+        estimators.check_batch_sizes(settings_for("--distribution_strategy=multi_worker"))
 
 
 def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
-    config = estimator_utils.run_config(settings_for(f"--output_dir={tmp_path}"))
+    config = estimators.run_config(settings_for(f"--output_dir={tmp_path}"))
     assert config.is_chief and config.num_worker_replicas == 1
     assert distribution.read_cluster().index == 1
 
@@ -125,9 +123,9 @@ MULTI_WORKER = "--distribution_strategy=multi_worker"
 def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, named):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
     with pytest.raises(ValueError, match=named):
-        estimator_utils.check_batch_sizes(settings_for(*arguments))
+        estimators.check_batch_sizes(settings_for(*arguments))
     if "TF_CONFIG" in named:  # each would train alone into one folder; evaluation is harmless
-        estimator_utils.check_batch_sizes(settings_for("--nodo_train", *arguments))
+        estimators.check_batch_sizes(settings_for("--nodo_train", *arguments))
 
 
 def test_flags_of_fine_tuning_that_do_not_fit_are_refused(monkeypatch):
@@ -136,13 +134,13 @@ def test_flags_of_fine_tuning_that_do_not_fit_are_refused(monkeypatch):
     module = ["--albert_hub_module_handle=module", "--padding=max"]
     settings = flags_lib.parse(run_classifier.define_flags, [*flags, MULTI_WORKER, *module])
     with pytest.raises(ValueError, match="--albert_hub_module_handle=module"):
-        estimator_utils.check_batch_sizes(settings)
+        estimators.check_batch_sizes(settings)
     settings = settings.replace(albert_hub_module_handle=None)
-    estimator_utils.check_batch_sizes(settings)
+    estimators.check_batch_sizes(settings)
     with contextlib.ExitStack() as stack:
-        if not precision.is_tf2():  # TensorFlow 2.15 takes every padding
+        if not runtime.is_tf2():  # TensorFlow 2.15 takes every padding
             stack.enter_context(pytest.raises(ValueError, match="--padding=longest"))
-        estimator_utils.check_batch_sizes(settings.replace(padding=None))
+        estimators.check_batch_sizes(settings.replace(padding=None))
 
 
 def test_gpus_are_taken_where_there_are_some(monkeypatch):
@@ -164,7 +162,7 @@ def test_gpus_are_taken_where_there_are_some(monkeypatch):
 
 def test_a_worker_reads_a_share_with_a_batch_for_each_of_its_devices():
     context = tf.distribute.InputContext(3, 1, 12)
-    assert estimator_utils.input_shard({"input_context": context}) == (1, 3, 4)
+    assert estimators.input_shard({"input_context": context}) == (1, 3, 4)
 
 
 class Extended(NamedTuple):
@@ -207,12 +205,10 @@ def on_two_replicas(function):
 
 
 def test_dropout_masks_differ_between_replicas_and_micro_batches():
-    settings = training_graph.ModelSettings(
-        None, None, 0.1, 10, 0, seed=3, gradient_accumulation_steps=2
-    )
+    settings = model_fn.ModelSettings(None, None, 0.1, 10, 0, seed=3, gradient_accumulation_steps=2)
 
     def keys():
-        return tf.stack([training_graph.dropout_seed(settings, {}, part) for part in range(2)])
+        return tf.stack([model_fn.dropout_seed(settings, {}, part) for part in range(2)])
 
     first, second = on_two_replicas(keys)
     assert len({tuple(key) for key in [*first, *second]}) == 4
@@ -227,7 +223,7 @@ def test_masked_words_weigh_the_same_whatever_their_replica():
     def shares():
         number = int(tf.get_static_value(distribution.replica_number()))
         batch = {"masked_lm_weights": tf.constant(weights[number]), "next_sentence_labels": labels}
-        return pretraining_utils._shares(batch)["masked_lm_shares"]
+        return model._shares(batch)["masked_lm_shares"]
 
     # The mean over two replicas of sums of these is the mean over the six words.
     for found, expected in zip(on_two_replicas(shares), weights):
@@ -256,7 +252,7 @@ def test_first_weights_come_from_a_checkpoint_on_every_device(tmp_path):
     def read():
         variable = tf.get_variable("weight", [3], initializer=tf.zeros_initializer())
         checkpoint = str(tmp_path / "model.ckpt-0")
-        training_graph.warm_start(training_graph.ModelSettings(None, checkpoint, 0.1, 10, 0))
+        model_fn.warm_start(model_fn.ModelSettings(None, checkpoint, 0.1, 10, 0))
         return tf.identity(variable)
 
     assert np.array(on_two_replicas(read)).tolist() == [[3.0] * 3] * 2
@@ -306,10 +302,10 @@ def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
 def test_a_worker_without_training_has_nothing_to_do_and_the_chief_everything(monkeypatch):
     settings = settings_for(MULTI_WORKER, "--nodo_train", "--do_eval")
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
-    estimator_utils.run_own_part(pytest.fail, settings)
+    estimators.run_own_part(pytest.fail, settings)
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 0})
     seen = []
-    estimator_utils.run_own_part(seen.append, settings)
+    estimators.run_own_part(seen.append, settings)
     assert seen == [settings]
 
 
@@ -323,7 +319,7 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
 
     def script(settings):
         seen.append(settings)
-        resumed = estimator_utils.resume_point(settings.output_dir)
+        resumed = estimators.resume_point(settings.output_dir)
         assert resumed == (0, f"{settings.output_dir}/model.ckpt-0")
         # If this process is killed now, no copy of the checkpoint stays.
         parts = list(pathlib.Path(settings.output_dir).glob("model.ckpt-0.*"))
@@ -331,7 +327,7 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
         assert tf.io.gfile.exists(f"{settings.output_dir}/albert_config.json")
 
     settings = settings_for(MULTI_WORKER, "--do_eval", f"--output_dir={tmp_path}")
-    estimator_utils.run_own_part(script, settings)
+    estimators.run_own_part(script, settings)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
 
@@ -342,8 +338,8 @@ def test_workers_take_the_checkpoint_that_the_chief_takes(tmp_path):
         folder.mkdir()
     one_weight.save(folders[0], 3, 6, 9)
     damaged_files.damage(folders[0] / "model.ckpt-9")
-    estimator_utils.copy_resume_point(str(folders[0]), str(folders[1]))
-    found = [estimator_utils.resume_point(str(folders[0]))]  # and mends the state
-    estimator_utils.copy_resume_point(str(folders[0]), str(folders[2]))
-    found += [estimator_utils.resume_point(str(folder)) for folder in folders[1:]]
+    estimators.copy_resume_point(str(folders[0]), str(folders[1]))
+    found = [estimators.resume_point(str(folders[0]))]  # and mends the state
+    estimators.copy_resume_point(str(folders[0]), str(folders[2]))
+    found += [estimators.resume_point(str(folder)) for folder in folders[1:]]
     assert [checkpoint.step for checkpoint in found] == [6, 6, 6]

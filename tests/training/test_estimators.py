@@ -16,8 +16,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.pretrained.checkpoint_files import Checkpoint
-from albert.training import estimators
-from albert.training import hooks as training_hooks
+from albert.training import estimators, hooks
 from albert.util import stop_signals
 from tests.support import damaged_files
 from tests.support.one_weight import (
@@ -234,7 +233,7 @@ def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path)
     with tf.Graph().as_default():
         weight = tf.get_variable("weight", [2])
         with pytest.raises(ValueError, match=r"weight is \[2\] here and \[\] in it"):
-            training_hooks.check_restorable(str(tmp_path / "model.ckpt-1"), [weight])
+            hooks.check_restorable(str(tmp_path / "model.ckpt-1"), [weight])
 
 
 @pytest.mark.parametrize(
@@ -260,7 +259,7 @@ def test_the_log_says_where_the_first_weights_come_from(
 
 
 def test_a_gradient_that_is_not_finite_stops_with_the_step_and_what_to_try(tmp_path):
-    with pytest.raises(training_hooks.TrainingDivergedError) as error:
+    with pytest.raises(hooks.TrainingDivergedError) as error:
         train(tmp_path, max_steps=9, values=(1.0, 2.0, 3.0, 4.0, 5.0, -1.0))
     for part in ("step 6: the gradient norm is", "nan (the loss was 5 in", "--learning_rate"):
         assert part in str(error.value)
@@ -274,7 +273,7 @@ def test_a_loss_that_is_not_a_number_stops_before_a_checkpoint(tmp_path):
         tf.get_collection_ref("training_scalars")[:] = []
         return spec._replace(loss=tf.math.log(5.5 - tf.reduce_mean(features["x"])))
 
-    with pytest.raises(training_hooks.TrainingDivergedError, match="step 4: the loss is nan"):
+    with pytest.raises(hooks.TrainingDivergedError, match="step 4: the loss is nan"):
         train(tmp_path, max_steps=9, values=(1.0, 2.0, 3.0, 6.0), function=diverging)
     assert steps_in(tmp_path) == [0]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.training import evaluation as checkpoint_evaluator
+from albert.training import evaluation
 from albert.training.evaluation import Checkpoint, Evaluation
 from tests.support import damaged_files
 
@@ -53,7 +53,7 @@ def _evaluate(folder, scores, **settings):
     """Runs an evaluation; returns its summary and the names of the checkpoints it looked at."""
     evaluator = Evaluator(scores)
     settings = dict({"best_metric": "accuracy"}, **settings)
-    summary = checkpoint_evaluator.evaluate_checkpoints(str(folder), evaluator, **settings)
+    summary = evaluation.evaluate_checkpoints(str(folder), evaluator, **settings)
     return summary, evaluator.seen
 
 
@@ -76,7 +76,7 @@ SCORES = {100: 0.5, 200: 0.75, 300: 0.25, 1000: 0.75}
 
 
 def test_complete_checkpoints_are_listed_in_step_order_without_the_best(tmp_path):
-    assert checkpoint_evaluator.list_checkpoints(str(tmp_path / "absent")) == []
+    assert evaluation.list_checkpoints(str(tmp_path / "absent")) == []
     _save(tmp_path, 1000, 200, 0)
     _save(tmp_path, 5, path=str(tmp_path / "model.ckpt-best"))
     files = ["7.index", "7.data-00000-of-00002", "7.data-00001-of-00002"]
@@ -84,7 +84,7 @@ def test_complete_checkpoints_are_listed_in_step_order_without_the_best(tmp_path
     for name in files:
         (tmp_path / f"model.ckpt-{name}").write_text("")
     (tmp_path / "other.ckpt-600.index").write_text("")
-    assert checkpoint_evaluator.list_checkpoints(str(tmp_path)) == [
+    assert evaluation.list_checkpoints(str(tmp_path)) == [
         Checkpoint(step, str(tmp_path / f"model.ckpt-{step}")) for step in (0, 7, 200, 1000)
     ]
 
@@ -106,7 +106,7 @@ def test_each_checkpoint_is_evaluated_once_in_step_order_and_the_best_is_copied(
     for suffix in ("index", "meta", "data-00000-of-00001"):
         copy = (tmp_path / f"model.ckpt-best.{suffix}").read_bytes()
         assert copy == (tmp_path / f"model.ckpt-1000.{suffix}").read_bytes()
-    assert checkpoint_evaluator.read_results(str(tmp_path)) == summary.results
+    assert evaluation.read_results(str(tmp_path)) == summary.results
 
 
 def test_results_are_written_as_sorted_lines_of_key_and_value(tmp_path):
@@ -176,7 +176,7 @@ def test_nan_and_infinity_are_recorded_but_never_best(tmp_path):
     assert summary.best.step == 300
     assert "accuracy = nan\n" in (tmp_path / "eval_results.txt").read_text()
     json.loads((tmp_path / "eval_results.json").read_text(), parse_constant=pytest.fail)
-    read = checkpoint_evaluator.read_results(str(tmp_path))
+    read = evaluation.read_results(str(tmp_path))
     assert math.isnan(read[0].metrics["accuracy"])
     assert read[1].metrics["accuracy"] == math.inf
 
@@ -200,10 +200,10 @@ def test_nothing_to_evaluate_and_a_metric_that_is_not_measured_are_errors(tmp_pa
 
 
 def test_results_without_a_ledger_are_none_and_a_broken_ledger_is_an_error(tmp_path):
-    assert checkpoint_evaluator.read_results(str(tmp_path)) == []
+    assert evaluation.read_results(str(tmp_path)) == []
     (tmp_path / "eval_results.json").write_text("[]")
     with pytest.raises(ValueError, match=r"eval_results\.json"):
-        checkpoint_evaluator.read_results(str(tmp_path))
+        evaluation.read_results(str(tmp_path))
 
 
 # ------------------------------------------------------------------------------- which one is best
@@ -213,7 +213,7 @@ def test_results_without_a_ledger_are_none_and_a_broken_ledger_is_an_error(tmp_p
 def test_of_equal_ones_the_lower_loss_decides_and_then_the_later_step(tmp_path, loss):
     _save(tmp_path, 100, 200, 300, 400)
     losses = {100: 0.3, 200: 0.2, 300: 0.2, 400: math.nan}
-    summary = checkpoint_evaluator.evaluate_checkpoints(
+    summary = evaluation.evaluate_checkpoints(
         str(tmp_path),
         lambda path: {"accuracy": 0.5, loss: losses[_weight(path)]},
         best_metric="accuracy",
@@ -341,9 +341,7 @@ def test_a_checkpoint_deleted_during_its_evaluation_is_passed_over(tmp_path, cap
             _remove(tmp_path, 100)
         return {"accuracy": _weight(path)}
 
-    summary = checkpoint_evaluator.evaluate_checkpoints(
-        str(tmp_path), evaluate, best_metric="accuracy"
-    )
+    summary = evaluation.evaluate_checkpoints(str(tmp_path), evaluate, best_metric="accuracy")
     assert summary.evaluated_steps == [200]
     assert "was deleted before it was evaluated" in caplog.text
 
@@ -375,7 +373,7 @@ def test_a_best_checkpoint_that_was_not_made_here_is_not_overwritten(tmp_path):
     _save(tmp_path, 7, path=str(tmp_path / "model.ckpt-best"))
     evaluator = Evaluator(SCORES)
     with pytest.raises(ValueError, match=r"model\.ckpt-best"):
-        checkpoint_evaluator.evaluate_checkpoints(str(tmp_path), evaluator, best_metric="accuracy")
+        evaluation.evaluate_checkpoints(str(tmp_path), evaluator, best_metric="accuracy")
     assert evaluator.seen == [] and _best_weight(tmp_path) == 7
     _save(tmp_path, 100, path=str(tmp_path / "model.ckpt-best"))  # which is not lost
     _evaluate(tmp_path, SCORES)
@@ -421,7 +419,7 @@ def test_a_process_killed_while_it_writes_leaves_a_folder_that_is_mended(
 
     with monkeypatch.context() as patch:
         for owner, name, place in (
-            (checkpoint_evaluator.files, "atomic_write_text", 0),
+            (evaluation.files, "atomic_write_text", 0),
             (tf.io.gfile, "rename", 1),
             (tf.io.gfile, "copy", None),
         ):
@@ -445,8 +443,8 @@ class Trainer:
     def __init__(self, monkeypatch, folder, steps):
         self.now = 0.0
         self._folder, self._steps = folder, list(steps)
-        monkeypatch.setattr(checkpoint_evaluator.time, "sleep", self.sleep)
-        monkeypatch.setattr(checkpoint_evaluator.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(evaluation.time, "sleep", self.sleep)
+        monkeypatch.setattr(evaluation.time, "monotonic", lambda: self.now)
 
     def sleep(self, seconds):
         self.now += seconds

@@ -11,11 +11,9 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.training import estimators as estimator_utils
-from albert.training import evaluation as checkpoint_evaluator
-from albert.training import fine_tuning
+from albert.training import estimators, evaluation, fine_tuning
 from albert.training import model_fn as training_graph
-from albert.util import runtime as precision
+from albert.util import runtime
 from tests.support import damaged_files, one_weight
 
 
@@ -75,7 +73,7 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
 
 @pytest.mark.parametrize("is_tf2", [False, True])
 def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkeypatch, is_tf2):
-    monkeypatch.setattr(precision, "is_tf2", lambda: is_tf2)
+    monkeypatch.setattr(runtime, "is_tf2", lambda: is_tf2)
     config = modeling.AlbertConfig(
         30000, hidden_size=256, num_hidden_layers=4, num_attention_heads=4
     )
@@ -185,12 +183,12 @@ def folder(tmp_path):
 
 
 def test_pruning_keeps_the_newest_of_what_was_evaluated(folder):
-    assert checkpoint_evaluator.prune_checkpoints(str(folder), 0, [0, 1, 2, 3]) == []
-    assert checkpoint_evaluator.prune_checkpoints(str(folder), 2, [0, 2, 3]) == [0]
+    assert evaluation.prune_checkpoints(str(folder), 0, [0, 1, 2, 3]) == []
+    assert evaluation.prune_checkpoints(str(folder), 2, [0, 2, 3]) == [0]
     assert one_weight.steps_in(folder) == [1, 2, 3]
     assert not list(folder.glob("model.ckpt-0.*"))
     # Step 3 is damaged, for example: the newest that could be evaluated stays too.
-    assert checkpoint_evaluator.prune_checkpoints(str(folder), 1, [1, 2]) == [1]
+    assert evaluation.prune_checkpoints(str(folder), 1, [1, 2]) == [1]
     assert one_weight.steps_in(folder) == [2, 3]
 
 
@@ -233,7 +231,7 @@ def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
         }
         return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=predictions)
 
-    with estimator_utils.OutputCollector(
+    with estimators.OutputCollector(
         settings(), model_fn, input_fn, batch_size=3, examples=5, name="dev"
     ) as collector:
         for step in (2, 3):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.training import hooks as training_hooks
+from albert.training import hooks
 from tests.support.one_weight import curve_of, train
 
 NAMES = ["loss", "word_accuracy", "learning_rate", "gradient_norm", "examples_per_second"]
@@ -48,14 +48,14 @@ def test_a_terminal_gets_a_bar_too(tmp_path, capsys, monkeypatch):
 
 def test_a_row_is_appended_unless_its_columns_are_others(tmp_path):
     path = tmp_path / "training_curve.csv"
-    curve = training_hooks.TrainingCurve(str(tmp_path), 0)
+    curve = hooks.TrainingCurve(str(tmp_path), 0)
     curve.add({"step": 1, "loss": 0.5})
     for step in range(2, 6):
         file = path.stat().st_ino
         curve.add({"step": step, "loss": 0.5})
         assert path.stat().st_ino == file  # a replaced file is another one
     assert path.read_text() == "step,loss\n" + "".join(f"{n},0.5\n" for n in range(1, 6))
-    curve = training_hooks.TrainingCurve(str(tmp_path), 2)
+    curve = hooks.TrainingCurve(str(tmp_path), 2)
     curve.add({"step": 4, "loss": 1.0, "accuracy": 0.5})
     assert path.read_text() == "step,loss,accuracy\n1,0.5,\n2,0.5,\n4,1.0,0.5\n"
     path.unlink()
@@ -67,7 +67,7 @@ def test_a_row_is_appended_unless_its_columns_are_others(tmp_path):
 def test_a_curve_goes_on_after_a_line_that_a_crash_cut_off(tmp_path, unfinished):
     path = tmp_path / "training_curve.csv"
     path.write_text("step,loss\n10,0.5\n20,0.4\n30,0.3\n" + unfinished)
-    curve = training_hooks.TrainingCurve(str(tmp_path), 20)
+    curve = hooks.TrainingCurve(str(tmp_path), 20)
     assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n"
     curve.add({"step": 30, "loss": 0.2})
     assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n30,0.2\n"
@@ -76,7 +76,7 @@ def test_a_curve_goes_on_after_a_line_that_a_crash_cut_off(tmp_path, unfinished)
 def test_the_host_of_a_tpu_writes_the_means_over_its_cores(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         tf.train.get_or_create_global_step()
-        write, tensors = training_hooks.tpu_host_call(
+        write, tensors = hooks.tpu_host_call(
             {"loss": tf.constant(1.0), "gradient_norm": tf.constant(2.0)}, str(tmp_path)
         )
         assert [tensor.shape.as_list() for tensor in tensors] == [[1], [1], [1]]
@@ -103,7 +103,7 @@ def run_loops(folder, loops, *, max_steps):
         count, value = tf.placeholder(tf.int64, []), tf.placeholder(tf.float32, [])
         tf.losses.add_loss(value)
         update = step.assign_add(count)
-        hook = training_hooks.ProgressHook(
+        hook = hooks.ProgressHook(
             str(folder), max_steps=max_steps, batch_size=1, log_steps=1, steps_per_loop=4
         )
         with tf.train.MonitoredSession(hooks=[hook]) as session:
@@ -114,7 +114,7 @@ def run_loops(folder, loops, *, max_steps):
 
 @pytest.mark.parametrize("loop", [(3, 1.0), (0, np.nan), (4, np.nan)])
 def test_updates_that_a_tpu_refused_in_its_loop_stop_the_training_after_it(tmp_path, loop):
-    with pytest.raises(training_hooks.TrainingDivergedError, match="8.*--learning_rate"):
+    with pytest.raises(hooks.TrainingDivergedError, match="8.*--learning_rate"):
         run_loops(tmp_path, [(4, 1.0), loop], max_steps=10)
 
 

@@ -7,7 +7,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.training import hooks as training_hooks
+from albert.training import hooks
 from albert.training import model_fn as training_graph
 from tests.support import classification_data as data
 from tests.support.shared import needs_shared, shared_path
@@ -55,7 +55,7 @@ def train(batch, steps=3, function=head, **settings):
         tf.set_random_seed(1)
         features = {name: tf.constant(value) for name, value in batch.items()}
         spec = model_fn(features, None, TRAIN, {})
-        scalars = training_hooks.reported_scalars()
+        scalars = hooks.reported_scalars()
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             fetched = [session.run([spec.loss, scalars, spec.train_op])[:2] for _ in range(steps)]

@@ -17,8 +17,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2, sweep
-from albert.demo import __main__ as demo
-from albert.demo import runs as demo_runs
+from albert.demo import __main__, runs
 from albert.util import files, folder_lock
 from albert.util import flags as flags_lib
 
@@ -209,10 +208,10 @@ def test_a_second_run_into_a_folder_ends_at_once(start, tmp_path, script, main, 
 def test_two_demos_do_not_share_a_folder(start, tmp_path, capsys):
     process = start(tmp_path)
     for phase in ("tour", "pretraining"):
-        assert demo.main([phase, "-o", str(tmp_path)]) == 2
+        assert __main__.main([phase, "-o", str(tmp_path)]) == 2
         assert str(process.pid) in capsys.readouterr().err
 
 
 def test_a_lock_that_a_kill_left_is_no_content_of_a_folder(tmp_path):
     (tmp_path / folder_lock.lock_name()).write_text("{}", encoding="utf-8")
-    demo_runs.claim_folder(str(tmp_path), {"model": "base"})
+    runs.claim_folder(str(tmp_path), {"model": "base"})

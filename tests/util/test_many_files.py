@@ -11,12 +11,8 @@ import time
 import pytest
 
 from albert import modeling, tokenization
-from albert.data import batches as input_pipeline
-from albert.data import record_files
-from albert.pretraining import documents as text_documents
-from albert.pretraining import instances as pretraining_instances
-from albert.pretraining import job as pretraining_data
-from albert.pretraining import model as pretraining_utils
+from albert.data import batches, record_files
+from albert.pretraining import documents, instances, job, model
 from albert.util import files, many_files
 from tests.support import pretraining_records
 
@@ -65,20 +61,20 @@ def test_few_results_wait_and_none_is_made_that_nobody_wants():
 
 def texts_in_a_folder(folder, meet):
     has_met = meet(record_files, "read_sidecar")
-    assert len(text_documents.find_files(str(folder), "input_file")) == 8
+    assert len(documents.find_files(str(folder), "input_file")) == 8
     return has_met
 
 
 def texts_of_a_pattern(folder, meet):
-    has_met = meet(text_documents, "is_folder", after=1)  # the pattern
-    assert len(text_documents.find_files(f"{folder}/*.txt", "input_file")) == 8
+    has_met = meet(documents, "is_folder", after=1)  # the pattern
+    assert len(documents.find_files(f"{folder}/*.txt", "input_file")) == 8
     return has_met
 
 
 def records(folder, meet):
     paths = [pretraining_records.write_records(folder / f"{n}.tf", 2) for n in range(8)]
-    has_met = meet(input_pipeline, "records")
-    pretraining_utils.check_records(
+    has_met = meet(batches, "records")
+    model.check_records(
         paths,
         max_seq_length=pretraining_records.LENGTH,
         max_predictions_per_seq=pretraining_records.PREDICTIONS,
@@ -91,12 +87,12 @@ def finished_output(folder, meet):
     vocabulary = str(FIXTURES / "tiny.model")
 
     def create():
-        return pretraining_data.create_pretraining_data(
+        return job.create_pretraining_data(
             [str(FIXTURES / "corpus.txt")],
             [str(folder / f"{number}.tf_record") for number in range(8)],
             tokenizer=tokenization.FullTokenizer(None, spm_model_file=vocabulary),
             tokenizer_file=vocabulary,
-            settings=pretraining_instances.DataSettings(max_seq_length=32),
+            settings=instances.DataSettings(max_seq_length=32),
             num_processes=1,
         )
 
