@@ -120,7 +120,8 @@ def atomic_path(path: str) -> Iterator[str]:
 
     The folder is created if need be. The temporary file is hidden in the same folder, so that the
     rename is atomic and no pattern of the user matches it. It exists already, empty, so that what
-    is written never goes through a link of another user.
+    is written never goes through a link of another user. A device or pipe, such as /dev/stdout, is
+    written to as it is.
 
     Raises:
       DiskFullError: there is no room; whatever the block wrote is gone.
@@ -128,6 +129,9 @@ def atomic_path(path: str) -> Iterator[str]:
     filesystem = gfile()
     path = str(path)
     with naming_full_disk(path):
+        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+            yield path
+            return
         if os.path.dirname(path):
             filesystem.makedirs(os.path.dirname(path))
         _remove_abandoned(path)

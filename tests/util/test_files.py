@@ -5,8 +5,10 @@
 import hashlib
 import os
 import socket
+import stat
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -93,3 +95,15 @@ def test_of_changed_settings_only_what_changed_is_named():
     new = {"settings": {"ngram": 3, "max_seq_length": 64}, "seed": 2}
     difference = files.fingerprint_difference(old, new)
     assert difference == "seed was 1 and is 2; max_seq_length was 128 and is 64"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    path = str(tmp_path / "pipe")
+    os.mkfifo(path)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(open(path, "rb").read()), daemon=True)
+    reader.start()
+    files.atomic_write_text(path, "text")
+    assert stat.S_ISFIFO(os.stat(path).st_mode)
+    reader.join(10)
+    assert read == [b"text"]
