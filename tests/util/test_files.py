@@ -101,7 +101,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     path = str(tmp_path / "pipe")
     os.mkfifo(path)
     read = []
-    reader = threading.Thread(target=lambda: read.append(open(path, "rb").read()), daemon=True)
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()), daemon=True)
     reader.start()
     files.atomic_write_text(path, "text")
     assert stat.S_ISFIFO(os.stat(path).st_mode)
