@@ -98,12 +98,11 @@ def test_of_changed_settings_only_what_changed_is_named():
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
-    path = str(tmp_path / "pipe")
-    os.mkfifo(path)
-    read = []
-    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()), daemon=True)
+    path, read = tmp_path / "pipe", []
+    os.mkfifo(str(path))
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
     reader.start()
-    files.atomic_write_text(path, "text")
-    assert stat.S_ISFIFO(os.stat(path).st_mode)
+    files.atomic_write_text(str(path), "text")
+    assert stat.S_ISFIFO(os.stat(str(path)).st_mode)
     reader.join(10)
     assert read == [b"text"]
