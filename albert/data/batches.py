@@ -40,6 +40,34 @@ _FLOAT32 = tf.float32  # looking an attribute of the module up is slow on TF 1.1
 # ---------------------------------------------------------------------------------- declaration
 
 
+class InputShard(NamedTuple):
+    """Which part of every batch this host reads, and how many batches make up one update."""
+
+    index: int  # type: ignore[assignment]  # a tuple's method, as count
+    count: int  # type: ignore[assignment]
+    batches_per_step: int
+
+
+WHOLE = InputShard(0, 1, 1)
+
+
+def input_shard(params: Mapping[str, Any]) -> InputShard:
+    """Returns the share of the host whose input function TPUEstimator or `train` calls.
+
+    On a TPU every host calls it for itself, and each of its cores takes one batch an update; so do
+    workers and their devices. Elsewhere there is one host and one batch.
+    """
+    replicas = params.get("input_context")
+    if replicas is not None:
+        workers = replicas.num_input_pipelines
+        devices = replicas.num_replicas_in_sync // workers
+        return InputShard(replicas.input_pipeline_id, workers, devices)
+    if not params.get("use_tpu") or "context" not in params:
+        return WHOLE
+    _, index, count, cores = params["context"].current_input_fn_deployment()
+    return InputShard(index=index, count=count, batches_per_step=cores)
+
+
 class Feature(NamedTuple):
     """One feature of a record, with the shape of one example.
 

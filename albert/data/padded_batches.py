@@ -41,34 +41,6 @@ def default_mode(use_tpu: bool) -> str:
     return "max" if use_tpu else "longest"
 
 
-class InputShard(NamedTuple):
-    """Which part of every batch this host reads, and how many batches make up one update."""
-
-    index: int  # type: ignore[assignment]  # a tuple's method, as count
-    count: int  # type: ignore[assignment]
-    batches_per_step: int
-
-
-_WHOLE = InputShard(0, 1, 1)
-
-
-def input_shard(params: Mapping[str, Any]) -> InputShard:
-    """Returns the share of the host whose input function TPUEstimator or `train` calls.
-
-    On a TPU every host calls it for itself, and each of its cores takes one batch an update; so do
-    workers and their devices. Elsewhere there is one host and one batch.
-    """
-    replicas = params.get("input_context")
-    if replicas is not None:
-        workers = replicas.num_input_pipelines
-        devices = replicas.num_replicas_in_sync // workers
-        return InputShard(replicas.input_pipeline_id, workers, devices)
-    if not params.get("use_tpu") or "context" not in params:
-        return _WHOLE
-    _, index, count, cores = params["context"].current_input_fn_deployment()
-    return InputShard(index=index, count=count, batches_per_step=cores)
-
-
 def input_fn(
     file: Union[str, Sequence[str]],
     spec: input_pipeline.FeatureSpec,
@@ -103,7 +75,7 @@ def input_fn(
         """Reads the batches of one core."""
         size = params.get("batch_size", batch_size) if padding or use_tpu else batch_size
         if is_training:
-            shard = input_shard(params)
+            shard = input_pipeline.input_shard(params)
             return training_batches(
                 paths,
                 spec,
@@ -134,7 +106,7 @@ def training_batches(
     batch_size: int,
     seed: int,
     start_batch: int = 0,
-    shard: InputShard = _WHOLE,
+    shard: input_pipeline.InputShard = input_pipeline.WHOLE,
     shuffle_window: int = 10000,
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches; batch n depends on (seed, n) only.
@@ -174,7 +146,7 @@ def _buckets(
     *,
     batch_size: int,
     first_step: int,
-    shard: InputShard,
+    shard: input_pipeline.InputShard,
     seed: int,
     shuffle_window: int,
 ) -> tf.data.Dataset:

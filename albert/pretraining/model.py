@@ -38,7 +38,7 @@ from albert.data import batches, record_index
 from albert.pretrained import model_vocabulary
 from albert.pretraining import masking, words
 from albert.pretraining.pairs import DataSettings
-from albert.training import distribution, estimators, model_fn
+from albert.training import distribution, model_fn
 from albert.util import many_files
 
 _LOGGER = logging.getLogger("albert")
@@ -270,7 +270,7 @@ def build_input_fn(settings: InputSettings) -> Callable:
 
     def input_fn(params: Mapping[str, Any]) -> tf.data.Dataset:
         """Reads batches of params["batch_size"], the part of one core."""
-        shard = estimators.input_shard(params)
+        shard = batches.input_shard(params)
         if not settings.is_training:
             return _evaluation_batches(settings, spec, params, shard=shard, transform=transform)
         return batches.seeded_batches(
@@ -449,7 +449,7 @@ def _evaluation_batches(
     spec: batches.FeatureSpec,
     params: Mapping[str, Any],
     *,
-    shard: estimators.InputShard,
+    shard: batches.InputShard,
     transform: Optional[Callable],
 ) -> tf.data.Dataset:
     """The records, or on a TPU this host's share of them and then batches without weight.

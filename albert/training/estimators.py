@@ -21,7 +21,6 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data import record_damage
-from albert.data.padded_batches import InputShard, input_shard  # noqa: F401  for input functions
 from albert.pretrained import checkpoint_files, warm_start
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks

@@ -157,7 +157,7 @@ def test_two_readers_of_two_batches_a_step_share_each_batch_of_one_reader(file, 
             14,
             batch_size=2,
             start=2 * start,
-            shard=padded_batches.InputShard(reader, 2, 2),
+            shard=input_pipeline.InputShard(reader, 2, 2),
         )
         for reader in range(2)
     ]

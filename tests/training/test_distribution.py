@@ -13,6 +13,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, run_pretraining, run_race
+from albert.data import batches
 from albert.pretraining import model
 from albert.training import distribution, estimators, model_fn
 from albert.util import flags as flags_lib
@@ -162,7 +163,7 @@ def test_gpus_are_taken_where_there_are_some(monkeypatch):
 
 def test_a_worker_reads_a_share_with_a_batch_for_each_of_its_devices():
     context = tf.distribute.InputContext(3, 1, 12)
-    assert estimators.input_shard({"input_context": context}) == (1, 3, 4)
+    assert batches.input_shard({"input_context": context}) == (1, 3, 4)
 
 
 class Extended(NamedTuple):

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert.data import batches
 from albert.pretrained.checkpoint_files import Checkpoint
 from albert.training import estimators, hooks
 from albert.util import stop_signals
@@ -315,4 +316,4 @@ def test_the_flags_become_the_configuration(tmp_path):
 
 
 def test_a_host_without_a_tpu_reads_whole_batches():
-    assert estimators.input_shard({"batch_size": 8}) == (0, 1, 1)
+    assert batches.input_shard({"batch_size": 8}) == (0, 1, 1)
