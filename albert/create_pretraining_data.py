@@ -26,7 +26,19 @@ import dataclasses
 import functools
 import logging
 import random
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    cast,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -106,6 +118,44 @@ _JOB_FLAGS: Tuple[Tuple[Callable, str, Any, str], ...] = (
 )
 
 
+@dataclasses.dataclass(frozen=True)
+class TextSettings(flags_lib.Settings):
+    """The flags of the text, the tokens and the records, on one machine or on a cluster."""
+
+    input_file: str
+    input_file_mode: str
+    output_file: str
+    overwrite: bool
+    vocab_file: Optional[str]
+    spm_model_file: Optional[str]
+    do_lower_case: bool
+    text_field: str
+    split_sentences: bool
+    language: str
+    user_dictionary: Optional[str]
+    masked_lm_prob: float
+    max_predictions_per_seq: int
+    ngram: int
+    favor_shorter_ngram: bool
+    do_whole_word_mask: bool
+    word_start: str
+    do_permutation: bool
+    max_seq_length: int
+    short_seq_prob: float
+    dupe_factor: int
+    random_next_sentence: bool
+    random_seed: int
+
+
+@dataclasses.dataclass(frozen=True)
+class PretrainingDataSettings(TextSettings):
+    """The flags of this script."""
+
+    num_processes: Optional[int]
+    shuffle_window_mb: int
+    work_dir: Optional[str]
+
+
 def define_data_flags(flag_values: flags.FlagValues, *, mode_help: str):
     """Defines the flags of the input and of DataSettings; `mode_help`: of input_file_mode."""
     flags_lib.path(
@@ -133,8 +183,8 @@ def data_settings(settings: flags_lib.Settings) -> DataSettings:
     return _DEFAULTS._replace(**{name: given[name] for name in _DEFAULTS._fields if name in given})
 
 
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
+def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingDataSettings]:
+    """Defines the script's flags; returns the class of its settings."""
     define_data_flags(
         flag_values,
         mode_help="r: text that is not UTF-8, or a line that is no JSON object with text, is an "
@@ -153,6 +203,7 @@ def define_flags(flag_values: flags.FlagValues):
         "work_dir",
         help="Local folder for unfinished work; by default that of the first output file.",
     )
+    return PretrainingDataSettings
 
 
 # ---------------------------------------------------------------------------------------------
@@ -335,8 +386,8 @@ def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
 # ---- what they share
 
 
-def _flags() -> flags_lib.Settings:
-    return flags_lib.process_settings(define_flags, whole=False)
+def _flags() -> PretrainingDataSettings:
+    return cast(PretrainingDataSettings, flags_lib.process_settings(define_flags, whole=False))
 
 
 def _settings(rng: random.Random, **arguments: Any) -> DataSettings:
@@ -460,7 +511,7 @@ def _record(
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: flags_lib.Settings):
+def main(settings: PretrainingDataSettings):
     """Runs the script."""
     output_files = [path for path in settings.output_file.split(",") if path]
     tokenizer_file = settings.spm_model_file or settings.vocab_file

@@ -15,10 +15,11 @@ the runner and the number of workers; NAME.counts.json says what was read and ma
 docs/cluster_data.md has commands for Dataflow, Flink and Spark.
 """
 
+import dataclasses
 import importlib
 import logging
 import time
-from typing import Any
+from typing import Any, Optional, Tuple, Type
 
 from absl import flags
 
@@ -29,8 +30,16 @@ from albert.util import flags as flags_lib
 _LOGGER = logging.getLogger("albert")
 
 
-def define_flags(flag_values: flags.FlagValues):
-    """Defines the script's flags."""
+@dataclasses.dataclass(frozen=True)
+class BeamSettings(create_pretraining_data.TextSettings):
+    """The flags of this script, and the arguments for Beam."""
+
+    num_shards: Optional[int]
+    pipeline_options: Tuple[str, ...] = ()
+
+
+def define_flags(flag_values: flags.FlagValues) -> Type[BeamSettings]:
+    """Defines the script's flags; returns the class of its settings."""
     create_pretraining_data.define_data_flags(
         flag_values,
         mode_help="r: a line that is not UTF-8 is left out. rb: only its bad bytes are. Both are "
@@ -57,9 +66,10 @@ def define_flags(flag_values: flags.FlagValues):
         False,
         help="Replace output files of others, or of another --num_shards.",
     )
+    return BeamSettings
 
 
-def main(settings: flags_lib.Settings):
+def main(settings: BeamSettings):
     """Runs the script; `settings.pipeline_options` are the arguments for Beam."""
     beam = _import_beam()
     started = time.time()

@@ -365,13 +365,14 @@ def vocabulary_of(
 
 
 def _lower_case(folder: str, path: str, settings: Settings, *, label: str) -> bool:
+    wanted = bool(settings.to_dict()["do_lower_case"])
     recorded = model_vocabulary.recorded_lower_case(folder, path)
-    if recorded is None or recorded == settings.do_lower_case:
-        return settings.do_lower_case
+    if recorded is None or recorded == wanted:
+        return wanted
     described = "uncased (text is made lower case)" if recorded else "cased"
     if "do_lower_case" in settings.given:
         raise ValueError(
-            f"--do_lower_case={str(settings.do_lower_case).lower()} contradicts {label}, where the "
+            f"--do_lower_case={str(wanted).lower()} contradicts {label}, where the "
             f"model is recorded as {described}. Leave the flag out."
         )
     _LOGGER.info("The model of %s is %s, as is recorded there.", label, described)
@@ -448,7 +449,8 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
         resolve_checkpoint raise.
       ConnectionError: a released model cannot be downloaded.
     """
-    flags, folder = settings.to_dict(), settings.albert_dir
+    flags = settings.to_dict()
+    folder = flags["albert_dir"]
     if flags.get("albert_hub_module_handle"):
         if folder:
             raise ValueError(

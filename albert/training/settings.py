@@ -8,7 +8,7 @@ help, are in util.flags and in the scripts.
 """
 
 import dataclasses
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from albert.fine_tuning_utils import EncoderSettings
 from albert.util import flags as flags_lib
@@ -51,6 +51,13 @@ class TrainingSettings(flags_lib.Settings):
 @dataclasses.dataclass(frozen=True)
 class FineTuningSettings(TrainingSettings, EncoderSettings):
     """The flags of every fine-tuning."""
+
+    if TYPE_CHECKING:  # flags of most tasks; a task without them overrides what reads them
+        do_eval: bool
+        eval_batch_size: int
+        keep_checkpoint_max: int
+        train_step: int
+        warmup_step: int
 
     do_predict: bool
     predict_batch_size: int

@@ -30,7 +30,6 @@ import os
 import sys
 import traceback
 from typing import (
-    TYPE_CHECKING,
     Any,
     Callable,
     Dict,
@@ -67,10 +66,6 @@ class Settings:
     """
 
     given: FrozenSet[str] = frozenset()
-
-    if TYPE_CHECKING:  # the flags of a script are not known before it runs
-
-        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, **values: Any):
         self.__dict__.update(values)
@@ -624,9 +619,9 @@ def parse(
 
 
 def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Settings:
-    """The settings with the arguments that are not ours."""
+    """The settings with the arguments that are not ours, for which their class has a default."""
     values = dict(settings.to_dict(), **{name: tuple(arguments)})
-    return _with_given(Settings(**values), settings.given)
+    return _with_given(type(settings)(**values), settings.given)
 
 
 # ---------------------------------------------------------------------------------------------
