@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -229,18 +229,28 @@ def _find_reading(task: Task, table: Table) -> Reading:
             guid = next((name for name in guids if isinstance(name, str) and name in first), None)
             kind = Fields if isinstance(first, dict) else Columns
             return kind(*texts)._replace(label=None, guid=guid)
-    last = table.rows[-1].values
-    if isinstance(first, list) and len(first) == len(last) == width:
-        labels = Labels(task.labels, task.label_aliases)
+    last, labels = table.rows[-1].values, Labels(task.labels, task.label_aliases)
+    if isinstance(first, list):
         # Two columns may be a text and its label.
-        if not task.is_pair or labelled_examples.parse_label(last[1].strip(), labels) is None:
+        is_plain = len(first) == len(last) == width
+        if is_plain and not (task.is_pair and _is_label(last, 1, labels)):
             return Columns(*range(width))
+        for reading in own:  # the task's own numbered columns, where the label is in its place
+            if isinstance(reading, Columns) and _is_label(last, reading.label, labels):
+                return Columns(reading.text_a, reading.text_b)
     names = "text_a, text_b or sentence1, sentence2" if task.is_pair else "text_a or sentence"
     raise ValueError(
         f"'{table.path}': {'a pair of texts' if task.is_pair else 'a text'} was not found in "
         f"{str(list(first))[:200]}. Give the file a header row with {names}, or make it JSON lines "
         "with these names, or tab-separated texts and nothing else."
     )
+
+
+def _is_label(cells: List[str], place: Any, labels: Labels) -> bool:
+    """Whether the cell at a place is one of the labels."""
+    if not isinstance(place, int) or place >= len(cells):
+        return False
+    return labelled_examples.parse_label(cells[place].strip(), labels) is not None
 
 
 def _without_label(render: Callable) -> Callable:

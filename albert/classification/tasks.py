@@ -198,6 +198,8 @@ def _custom_task(given: Mapping[str, Any]) -> Task:
         raise ValueError(
             f"A custom task has no setting {', '.join(unknown)}. Settings: {', '.join(_CUSTOM)}."
         )
+    if "label" in given and given["label"] is None:
+        raise ValueError("label is null: name the column or field of the label, or leave it out.")
     values = {name: setting.default for name, setting in _CUSTOM.items()}
     values.update({name: value for name, value in given.items() if value is not None})
     _check_kinds(values)

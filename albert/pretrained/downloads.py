@@ -180,6 +180,9 @@ class _Transfer:
                 start, origin = 0, _origin_of(response, self.url)
                 discard(self.path)
                 files.atomic_write_json(f"{self.path}.json", origin._asdict())
+            elif not origin or not _is_part(response, start):
+                discard(self.path)
+                raise _InterruptedError("the server sent another part of the file than asked for")
             self._check_size(origin.size or 0)
             self._write(items, start, origin.size)
         if origin.size is None:  # without a length, it is whole when the connection ends
@@ -254,6 +257,10 @@ class _Transfer:
                 self._check_size(start)
                 stream.write(chunk)
                 bar.update(len(chunk) / 1e6, "")
+
+
+def _is_part(response: requests.Response, start: int) -> bool:
+    return response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
 
 
 def _origin_of(response: requests.Response, url: str) -> _Origin:

@@ -385,10 +385,11 @@ class _Work(NamedTuple):
 
     def remove(self) -> None:
         """Removes the folder; files of others in it stay."""
-        self.remove_files()
-        os.remove(os.path.join(self.path, "lock"))
-        if not os.listdir(self.path):
-            os.rmdir(self.path)
+        with contextlib.suppress(FileNotFoundError):  # removed by hand
+            self.remove_files()
+            os.remove(os.path.join(self.path, "lock"))
+            if not os.listdir(self.path):
+                os.rmdir(self.path)
 
 
 def _work_path(base: Optional[str], output: str) -> str:
@@ -578,6 +579,8 @@ class _Outputs:
             )
         shares = [(instances - n - 1) // count + 1 for n in range(count)]  # as if dealt in turn
         stale = [bool(reason) for reason in self.why_stale()]
+        if True not in stale:  # another job has made them meanwhile
+            return
         first = stale.index(True)
         records = shuffled(parts, sum(shares[:first]))
         with progress.Progress("Writing", instances, unit="instances") as bar:

@@ -822,6 +822,35 @@ def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verb
         return 1
 
 
+class _HelpFlag(flags.BooleanFlag):
+    """Prints a text and ends the script with 0; absl's own ends with 1, as a mistake would."""
+
+    def __init__(self, name: str, text: Callable[[], str]):
+        short = "?" if name == "help" else None
+        super().__init__(name, False, "Show the flags.", short_name=short, allow_override=True)
+        self._text = text
+
+    def parse(self, argument: Any) -> None:
+        """Called where the flag is given."""
+        if self._parse(argument):
+            print(self._text())
+            sys.exit(0)
+
+
+def _define_help(usage: str, names: List[str]) -> None:
+    """Makes --help show `usage` and the flags of these names, and --helpfull all flags."""
+
+    def own() -> str:
+        return f"{usage}\n{help_text(flags.FLAGS, names)}"
+
+    def full() -> str:
+        return f"{usage}\n{flags.FLAGS.get_help()}"
+
+    app.define_help_flags()
+    for name, text in (("help", own), ("helpshort", own), ("helpfull", full)):
+        flags.DEFINE_flag(_HelpFlag(name, text))
+
+
 def run(
     main: Callable[[Any], Optional[int]],
     define_flags: DefineFlags,
@@ -847,11 +876,7 @@ def run(
     before = set(flags.FLAGS)
     kind = define_flags(flags.FLAGS)
     names = [name for name in flags.FLAGS if name not in before]
-    asked = {argument.lstrip("-") for argument in sys.argv[1:] if argument.startswith("-")}
-    if asked & {"?", "help", "helpshort", "helpfull"}:
-        text = help_text(flags.FLAGS, [*names, "verbosity"])
-        print(usage, flags.FLAGS.get_help() if "helpfull" in asked else text, sep="\n")
-        sys.exit(0)
+    _define_help(usage, [*names, "verbosity"])
     # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
     flags.FLAGS.set_gnu_getopt(positional is not None or others is not None)
 
