@@ -516,12 +516,13 @@ def define_update_flags(flag_values: flags.FlagValues):
 _OWN = "This script"  # what no other group has
 _GROUPS = {
     "What to do": "direction do_train do_eval do_predict list dry_run",
-    "Data": "suite tasks task_name data_dir input_dir input_file input_file_mode text_field columns text "
-    "text_a text_b eval_file train_file dev_file test_file predict_file task_file text_a_column "
-    "text_b_column label_column guid_column header labels max_seq_length max_query_length "
-    "max_qa_length doc_stride max_misaligned_answers high_only middle_only padding cached_dir "
-    "train_feature_file predict_feature_file predict_feature_left_file split_sentences language "
-    "user_dictionary dupe_factor short_seq_prob random_next_sentence random_seed shuffle_window_mb",
+    "Data": "suite tasks task_name data_dir input_dir input_file input_file_mode text_field "
+    "columns text text_a text_b eval_file train_file dev_file test_file predict_file task_file "
+    "text_a_column text_b_column label_column guid_column header labels max_seq_length "
+    "max_query_length max_qa_length doc_stride max_misaligned_answers high_only middle_only "
+    "padding cached_dir train_feature_file predict_feature_file predict_feature_left_file "
+    "split_sentences language user_dictionary dupe_factor short_seq_prob random_next_sentence "
+    "random_seed shuffle_window_mb",
     "Masking": "masked_lm_prob masked_lm_budget max_predictions_per_seq do_whole_word_mask "
     "word_start ngram favor_shorter_ngram do_permutation",
     "Model": "name model_dir albert_directory albert_dir albert_config_file init_checkpoint "
@@ -530,15 +531,16 @@ _GROUPS = {
     _OWN: "",
     "Output": "output_dir output_file output_format pooling layer count json export_dir "
     "threshold_to_export export_path format model_prefix num_shards work_dir overwrite",
-    "Training": "task num_labels batch train_batch_size train_step num_train_steps num_train_epochs warmup_step "
-    "num_warmup_steps start_warmup_step warmup_proportion optimizer learning_rate poly_power "
-    "layerwise_lr_decay dropout_prob seed seeds run_flags",
-    "Evaluation and prediction": "checkpoint eval_batch_size predict_batch_size max_eval_steps eval_untrained "
-    "metric metrics wait_for_checkpoints_minutes max_answer_length n_best_size start_n_top "
-    "end_n_top null_score_diff_threshold",
+    "Training": "task num_labels batch train_batch_size train_step num_train_steps "
+    "num_train_epochs warmup_step num_warmup_steps start_warmup_step warmup_proportion optimizer "
+    "learning_rate poly_power layerwise_lr_decay dropout_prob seed seeds run_flags",
+    "Evaluation and prediction": "checkpoint eval_batch_size predict_batch_size max_eval_steps "
+    "eval_untrained metric metrics wait_for_checkpoints_minutes max_answer_length n_best_size "
+    "start_n_top end_n_top null_score_diff_threshold",
     "Checkpoints": "save_checkpoints_steps save_checkpoints_minutes keep_checkpoint_max "
     "num_keep_checkpoint",
-    "Memory and speed": "memory_gb runtime_gb precision recompute use_xla gradient_accumulation_steps num_processes",
+    "Memory and speed": "memory_gb runtime_gb precision recompute use_xla "
+    "gradient_accumulation_steps num_processes",
     "Distribution": "distribution_strategy num_devices worker_patience_seconds master",
     "TPU": "use_tpu tpu_name tpu_zone gcp_project num_tpu_cores iterations_per_loop",
     "Log": "log_steps verbosity",

@@ -6,8 +6,8 @@ import importlib
 import logging
 import os
 import pathlib
-import re
 import pickle
+import re
 import subprocess
 import sys
 
