@@ -3,6 +3,10 @@
 """ALBERT: A Lite BERT for Self-supervised Learning of Language Representations."""
 
 import os
+from typing import TYPE_CHECKING, Any, Optional
+
+if TYPE_CHECKING:  # it imports TensorFlow
+    from albert.predictor import AnyModel
 
 __version__ = "0.1.0"
 
@@ -11,7 +15,7 @@ __version__ = "0.1.0"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
-def load(place, checkpoint=None, **options):
+def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> "AnyModel":
     """Returns the model in a folder, in memory; see predictor.load.
 
     Args:
@@ -20,6 +24,6 @@ def load(place, checkpoint=None, **options):
       checkpoint: weights to take in place of model.ckpt-best.
       **options: precision_name and batch_size; of an encoder also pooling and layer.
     """
-    from albert import predictor  # which imports TensorFlow
+    from albert import predictor
 
     return predictor.load(place, checkpoint, **options)

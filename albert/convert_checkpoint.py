@@ -60,6 +60,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[folders.ConversionSettin
         None,
         help=f"One of {', '.join(_DIRECTIONS)}; --direction= may be left out.",
     )
+    flags_lib.mark(flag_values, "required", "direction")
     flags_lib.path(flag_values, "input_dir", required=True, help="Folder of the model to convert.")
     flags_lib.path(flag_values, "output_dir", required=True, help="The new folder.")
     for name, text in _PATHS.items():

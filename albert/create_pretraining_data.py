@@ -166,6 +166,7 @@ def define_data_flags(flag_values: flags.FlagValues, *, mode_help: str):
         "hold JSON lines, other files plain text; with .gz at its end a file is compressed.",
     )
     flags_lib.define_tokenizer_flags(flag_values)
+    flags_lib.mark(flag_values, "one of two required", "vocab_file", "spm_model_file")
     flags_lib.choice(
         flag_values,
         "input_file_mode",

@@ -41,6 +41,7 @@ def define_flags(flag_values: flags.FlagValues):
         None,
         help="The model, such as base_v2 or xxlarge_zh; --name= may be left out.",
     )
+    flags_lib.mark(flag_values, "required, except with --list", "name")
     flags_lib.boolean(flag_values, "list", False, help="Show the names there are, and end.")
     flags_lib.path(
         flag_values, "cache_dir", released.CACHE_DIR, help="Folder for downloaded models."

@@ -315,6 +315,8 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
     flags_lib.path(flag_values, "albert_config_file", help=help_text)
     help_text = "Folder of a model, with albert_config.json."
     flags_lib.path(flag_values, "albert_dir", help=help_text)
+    note = "one of three required, except with --list"
+    flags_lib.mark(flag_values, note, "name", "albert_config_file", "albert_dir")
     flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and exit.")
     flags_lib.boolean(flag_values, "json", False, help="Print JSON instead of tables.")
     help_text = "What is trained. An example of race is four sequences."

@@ -43,7 +43,7 @@ def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> AnyMod
 
     Returns:
       What the folder describes: a classifier (`predict`), a reader of SQuAD (`answer`, `predict`),
-      an answerer of RACE (the same), or else an encoder (`embed`).
+      an answerer of RACE (the same), or else an encoder (`embed`, `predict`).
 
     Raises:
       ValueError: no model, or one whose files do not belong together.

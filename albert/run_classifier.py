@@ -48,6 +48,12 @@ def define_flags(flag_values: flags.FlagValues) -> Type[run.ClassifierSettings]:
         help=f"The task: {', '.join(tasks.TASKS)}, or custom.",
     )
     flags_lib.require(flag_values, "task_name")
+    flags_lib.add_help(flag_values, max_seq_length="Longer ones are cut.")
+    flags_lib.mark(
+        flag_values,
+        "required, except to export or with --predict_file alone",
+        "data_dir",
+    )
     flags_lib.path(
         flag_values,
         "predict_file",

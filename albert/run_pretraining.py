@@ -111,6 +111,8 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
         flag_values, "poly_power", 1.0, lower_bound=0.0, help="Power of the learning rate's decay."
     )
     _define_masking_flags(flag_values)
+    text = "Records must have been made with this length."
+    flags_lib.add_help(flag_values, max_seq_length=text)
     flags_lib.boolean(
         flag_values,
         "eval_untrained",

@@ -42,6 +42,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[run.RaceSettings]:
         flag_values, "data_dir", help="Folder with RACE in it, or RACE itself.", required=True
     )
     flags_lib.string(flag_values, "task_name", "race", help="What files and results call the task.")
+    flags_lib.add_help(flag_values, max_seq_length="Longer ones are cut.")
     _define_race_flags(flag_values)
     return run.RaceSettings
 

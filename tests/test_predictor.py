@@ -175,6 +175,7 @@ def test_load_gives_an_encoder_where_the_folder_describes_no_task(tmp_path):
     folder = pretrained_models.write_archive(tmp_path)
     with albert.load(folder, pooling="mean") as model, albert.load(folder) as pooled:
         vectors = [encoder.embed(["a", "the " * 60]) for encoder in (model, pooled)]
+        assert np.array_equal(model.predict(["a", "the " * 60]), vectors[0])
         assert vectors[0].shape == (2, 16) and np.abs(vectors[0] - vectors[1]).max() > 0.1
     with pytest.raises(ValueError, match="/nowhere"):
         albert.load("/nowhere")

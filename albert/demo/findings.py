@@ -4,7 +4,7 @@
 
 import itertools
 import pathlib
-from typing import Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -85,6 +85,51 @@ class Findings(NamedTuple):
         return self.evaluations[-1].metrics
 
 
+class PretrainedModel(inference.MaskFiller):
+    """Both pretraining heads of a checkpoint: missing words, and the order of sentences."""
+
+    def __init__(
+        self,
+        config: modeling.AlbertConfig,
+        checkpoint: str,
+        tokenizer: tokenization.FullTokenizer,
+    ):
+        """Loads the weights of `checkpoint`, a path prefix."""
+        tokenization.check_vocab_size(tokenizer, config.vocab_size)
+        longest = config.max_position_embeddings
+        source = inference.Source(config, checkpoint, None, tokenizer, longest)
+        super().__init__(source, count=config.vocab_size)
+        variables = self.network.graph.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)
+        self.parameters = sum(variable.shape.num_elements() for variable in variables)
+
+    def _build(self, inputs: inference.Tensors) -> inference.Tensors:
+        outputs = inference.pretraining_outputs(self.source.config, inputs, False)
+        order = tf.exp(outputs["sop_log_probs"])  # [B, 2]
+        return dict(self._best(outputs["mlm_logits"], inputs), order=order)
+
+    def fits(self, *segments: str) -> bool:
+        """Returns whether these texts together, with [MASK], are short enough for the model."""
+        # [CLS], two [SEP] and [MASK]
+        return sum(len(self._ids(text)) for text in segments) + 4 <= self.source.max_seq_length
+
+    def piece_of(self, word: str) -> Optional[int]:
+        """Returns the id of the one token that is `word`, or None if it takes several."""
+        ids = self._ids(word)
+        return ids[0] if len(ids) == 1 else None
+
+    def probability(self, before: str, after: str, word: str) -> float:
+        """Returns the probability of `word`, which must be one token, between the two texts."""
+        (found,) = self.network.run([self._masked_row(f"{before}{inference.MASK}{after}")])
+        return float(found["shares"][0][found["ids"][0].tolist().index(self.piece_of(word))])
+
+    def order_probability(self, first: str, second: str) -> float:
+        """Returns how probable it is that `first` comes before `second` in running text."""
+        if not self.fits(first, second):
+            raise ValueError(f"{first[:60]!r} and the text after it are too long for the model.")
+        (found,) = self.network.run([self._row([self._ids(first), self._ids(second)])])
+        return float(found["order"][0])
+
+
 def examine(path: pathlib.Path, corpus: demo_corpus.Corpus, spec: batches.FeatureSpec) -> Findings:
     """Collects a run's evaluations and queries its untrained and trained model.
 
@@ -97,8 +142,8 @@ def examine(path: pathlib.Path, corpus: demo_corpus.Corpus, spec: batches.Featur
     config = modeling.AlbertConfig.from_json_file(str(path / "albert_config.json"))
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(path / "vocabulary.model"))
     checkpoints = evaluation.list_checkpoints(model_dir)
-    untrained = inference.PretrainedModel(config, checkpoints[0].path, tokenizer)
-    trained = inference.PretrainedModel(config, checkpoints[-1].path, tokenizer)
+    untrained = PretrainedModel(config, checkpoints[0].path, tokenizer)
+    trained = PretrainedModel(config, checkpoints[-1].path, tokenizer)
     with untrained, trained:
         masked = [
             _fill(sentence, untrained, trained)
@@ -151,8 +196,8 @@ def baselines(record_file: str, spec: batches.FeatureSpec, mask_id: int) -> Dict
 
 def _fill(
     sentence: Tuple[str, str, str],
-    untrained: inference.PretrainedModel,
-    trained: inference.PretrainedModel,
+    untrained: PretrainedModel,
+    trained: PretrainedModel,
 ) -> Masked:
     before, word, after = sentence
     ((found,),) = trained.fill([f"{before}{inference.MASK}{after}"])

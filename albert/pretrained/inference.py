@@ -455,6 +455,8 @@ class Embedder(_Pretrained):
         vectors = [row["vector"] for row in found]
         return np.array(vectors, np.float32).reshape([len(found), self.width])
 
+    predict = embed  # the name that all models have
+
     @property
     def width(self) -> int:
         """Returns H."""
@@ -608,48 +610,3 @@ def _word_logits(
         positions=positions,
         projection=model.get_embedding_projection(),
     )
-
-
-class PretrainedModel(MaskFiller):
-    """Both pretraining heads of a checkpoint: missing words, and the order of sentences."""
-
-    def __init__(
-        self,
-        config: modeling.AlbertConfig,
-        checkpoint: str,
-        tokenizer: tokenization.FullTokenizer,
-    ):
-        """Loads the weights of `checkpoint`, a path prefix."""
-        tokenization.check_vocab_size(tokenizer, config.vocab_size)
-        longest = config.max_position_embeddings
-        source = Source(config, checkpoint, None, tokenizer, longest)
-        super().__init__(source, count=config.vocab_size)
-        variables = self.network.graph.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)
-        self.parameters = sum(variable.shape.num_elements() for variable in variables)
-
-    def _build(self, inputs: Tensors) -> Tensors:
-        outputs = pretraining_outputs(self.source.config, inputs, False)
-        order = tf.exp(outputs["sop_log_probs"])  # [B, 2]
-        return dict(self._best(outputs["mlm_logits"], inputs), order=order)
-
-    def fits(self, *segments: str) -> bool:
-        """Returns whether these texts together, with [MASK], are short enough for the model."""
-        # [CLS], two [SEP] and [MASK]
-        return sum(len(self._ids(text)) for text in segments) + 4 <= self.source.max_seq_length
-
-    def piece_of(self, word: str) -> Optional[int]:
-        """Returns the id of the one token that is `word`, or None if it takes several."""
-        ids = self._ids(word)
-        return ids[0] if len(ids) == 1 else None
-
-    def probability(self, before: str, after: str, word: str) -> float:
-        """Returns the probability of `word`, which must be one token, between the two texts."""
-        (found,) = self.network.run([self._masked_row(f"{before}{MASK}{after}")])
-        return float(found["shares"][0][found["ids"][0].tolist().index(self.piece_of(word))])
-
-    def order_probability(self, first: str, second: str) -> float:
-        """Returns how probable it is that `first` comes before `second` in running text."""
-        if not self.fits(first, second):
-            raise ValueError(f"{first[:60]!r} and the text after it are too long for the model.")
-        (found,) = self.network.run([self._row([self._ids(first), self._ids(second)])])
-        return float(found["order"][0])

@@ -115,6 +115,13 @@ def define_flags(flag_values: flags.FlagValues) -> None:
         help="Share of the answers to train on that may not be where answer_start says; their "
         "questions are left out.",
     )
+    flags_lib.mark(flag_values, "required with --do_train", "train_file")
+    flags_lib.mark(flag_values, "required with --do_predict", "predict_file")
+    flags_lib.add_help(
+        flag_values,
+        do_predict="Before, evaluate every checkpoint in --output_dir if the answers are known.",
+        max_seq_length="A longer paragraph is read in several windows.",
+    )
 
 
 # ---- the task ----

@@ -180,7 +180,19 @@ def require(flag_values: flags.FlagValues, *names: str):
     """Makes each of the flags `names` one that must be given, and not empty; help says so."""
     for name in names:
         flags.register_validator(name, bool, f"--{name} must be given.", flag_values=flag_values)
-        flag_values[name].help = f"(required) {flag_values[name].help}"
+    mark(flag_values, "required", *names)
+
+
+def mark(flag_values: flags.FlagValues, note: str, *names: str):
+    """Puts a note, such as "required with --do_train", before the help of each of the flags."""
+    for name in names:
+        flag_values[name].help = f"({note}) {flag_values[name].help}"
+
+
+def add_help(flag_values: flags.FlagValues, **texts: str):
+    """Adds to the help of flags, by name, what is true of one script only."""
+    for name, text in texts.items():
+        flag_values[name].help += f" {text}"
 
 
 # ---------------------------------------------------------------------------------------------
@@ -198,8 +210,7 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
     "do_predict": (boolean, "Predict with the best checkpoint.", {}),
     "max_seq_length": (
         integer,
-        "Tokens of an input, special tokens included. Longer input is cut, shorter input is "
-        "padded. Records must have been made with this length.",
+        "Tokens of an input, special tokens included.",
         {"lower_bound": 4},
     ),
     "train_batch_size": (
@@ -219,26 +230,25 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
     ),
     "keep_checkpoint_max": (
         integer,
-        "Newest checkpoints to keep beside the best one; 0 keeps all. Fine-tuning keeps all "
-        "until --do_eval has evaluated them.",
+        "Newest checkpoints to keep beside the best one; 0 keeps all.",
         _NOT_NEGATIVE,
     ),
     "wait_for_checkpoints_minutes": (
         floating,
-        "With --do_eval while another process trains into the same --output_dir: how long to "
-        "wait for each next checkpoint. 0 evaluates those there are, and ends.",
+        "To evaluate while another process trains into the same --output_dir: how long to wait "
+        "for each next checkpoint. 0 evaluates those there are, and ends.",
         _NOT_NEGATIVE,
     ),
     "train_step": (integer, "Updates to make in all.", _POSITIVE),
     "warmup_step": (integer, "Updates of the warm-up.", _NOT_NEGATIVE),
     "num_train_epochs": (
         floating,
-        "Passes over the training data; above 0 it replaces the number of updates.",
+        "Passes over the training data.",
         _NOT_NEGATIVE,
     ),
     "warmup_proportion": (
         floating,
-        "Share of the updates that are warm-up, in place of the number.",
+        "Share of the updates that are warm-up.",
         _SHARE,
     ),
     "layerwise_lr_decay": (
@@ -270,9 +280,7 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
     ),
     "use_xla": (
         boolean,
-        "Compile element-wise parts by XLA. Without effect on a TPU, which compiles all. By "
-        "default fine-tuning on TensorFlow 1.15 does not where compiling takes longer than it "
-        "saves.",
+        "Compile element-wise parts by XLA. Without effect on a TPU, which compiles all.",
         {},
     ),
     "gradient_accumulation_steps": (
@@ -348,11 +356,14 @@ def _define(flag_values: flags.FlagValues, defaults: Dict[str, Any]):
         define(flag_values, name, default, help=text, **options)
 
 
-def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool = True):
+def define_model_flags(
+    flag_values: flags.FlagValues, *, config_required: bool = True, is_trained: bool = True
+):
     """Defines the flags that name a model.
 
     With `config_required` the configuration must be given by one of them; without, there is also
-    albert_hub_module_handle. `pretrained.released.completed` fills in what the named folder has.
+    albert_hub_module_handle. `is_trained`: weights may be random, and are what training starts
+    from. `pretrained.released.completed` fills in what the named folder has.
     """
     path(
         flag_values,
@@ -370,9 +381,12 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
     path(
         flag_values,
         "init_checkpoint",
-        help="Weights to start from: a checkpoint's path prefix, its .index file, or a folder such "
-        "as a released archive's. Without it the first weights are random.",
+        help=f"Weights{' to start from' if is_trained else ''}: a checkpoint's path prefix, its "
+        ".index file, or a folder such as a released archive's.",
     )
+    if is_trained:
+        text = "With --albert_config_file alone the first weights are random."
+        add_help(flag_values, init_checkpoint=text)
     if config_required:
         names = ["albert_config_file", "albert_dir", "init_checkpoint"]
         flags.register_multi_flags_validator(
@@ -382,8 +396,7 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
             "albert_config.json beside it.",
             flag_values=flag_values,
         )
-        for name in names:
-            flag_values[name].help = f"(one of three required) {flag_values[name].help}"
+        mark(flag_values, "one of three required", *names)
     else:
         path(
             flag_values,
@@ -391,6 +404,11 @@ def define_model_flags(flag_values: flags.FlagValues, *, config_required: bool =
             help="TF-Hub module (a folder or an address) in place of --albert_config_file and "
             "--init_checkpoint; unless a vocabulary is named, its own is taken.",
         )
+        names = ["albert_dir", "init_checkpoint", "albert_hub_module_handle"]
+        if is_trained:
+            mark(flag_values, "one of four required", *names, "albert_config_file")
+        else:
+            mark(flag_values, "one of three required", *names)
 
 
 def define_tokenizer_flags(
@@ -439,6 +457,17 @@ def define_task_flags(flag_values: flags.FlagValues, **defaults: Any):
     define_training_flags(flag_values, **{**_TASK_DEFAULTS, **defaults})
     define_tpu_flags(flag_values)
     define_runtime_flags(flag_values)
+    text = "By default not on TensorFlow 1.15 where compiling takes longer than it saves."
+    add_help(flag_values, use_xla=text)
+    if "keep_checkpoint_max" in defaults:
+        text = "All are kept until they have been evaluated."
+        add_help(flag_values, keep_checkpoint_max=text)
+    if "train_step" in defaults:
+        add_help(
+            flag_values,
+            num_train_epochs="Above 0 it takes the place of --train_step.",
+            warmup_proportion="It takes the place of --warmup_step.",
+        )
 
 
 def define_tpu_flags(flag_values: flags.FlagValues):
@@ -482,24 +511,31 @@ def define_update_flags(flag_values: flags.FlagValues):
 _OWN = "This script"  # what no other group has
 _GROUPS = {
     "What to do": "direction do_train do_eval do_predict list dry_run",
-    _OWN: "",
-    "Data": "task_name data_dir input_dir input_file input_file_mode text_field columns text "
-    "text_a text_b eval_file train_file dev_file test_file predict_file task_file text_a_column "
-    "text_b_column label_column guid_column header labels max_seq_length max_query_length "
-    "max_qa_length doc_stride padding cached_dir train_feature_file predict_feature_file "
-    "predict_feature_left_file",
+    "Data": "suite tasks task_name data_dir input_dir input_file input_file_mode text_field "
+    "columns text text_a text_b eval_file train_file dev_file test_file predict_file task_file "
+    "text_a_column text_b_column label_column guid_column header labels max_seq_length "
+    "max_query_length max_qa_length doc_stride max_misaligned_answers high_only middle_only "
+    "padding cached_dir train_feature_file predict_feature_file predict_feature_left_file "
+    "split_sentences language user_dictionary dupe_factor short_seq_prob random_next_sentence "
+    "random_seed shuffle_window_mb",
+    "Masking": "masked_lm_prob masked_lm_budget max_predictions_per_seq do_whole_word_mask "
+    "word_start ngram favor_shorter_ngram do_permutation",
     "Model": "name model_dir albert_directory albert_dir albert_config_file init_checkpoint "
-    "albert_hub_module_handle checkpoint checkpoint_name config_name spm_model_name "
+    "albert_hub_module_handle init_from_group0 checkpoint_name config_name spm_model_name "
     "spm_vocab_name vocab_file spm_model_file do_lower_case",
-    "Output": "output_dir output_file output_format export_dir export_path model_prefix overwrite",
-    "Training": "train_batch_size train_step num_train_steps num_train_epochs warmup_step "
-    "num_warmup_steps start_warmup_step warmup_proportion optimizer learning_rate poly_power "
-    "layerwise_lr_decay dropout_prob seed",
-    "Evaluation and prediction": "eval_batch_size predict_batch_size max_eval_steps eval_untrained "
-    "metric metrics wait_for_checkpoints_minutes",
+    _OWN: "",
+    "Output": "output_dir output_file output_format pooling layer count json export_dir "
+    "threshold_to_export export_path format model_prefix num_shards work_dir overwrite",
+    "Training": "task num_labels batch train_batch_size train_step num_train_steps "
+    "num_train_epochs warmup_step num_warmup_steps start_warmup_step warmup_proportion optimizer "
+    "learning_rate poly_power layerwise_lr_decay dropout_prob seed seeds run_flags",
+    "Evaluation and prediction": "checkpoint eval_batch_size predict_batch_size max_eval_steps "
+    "eval_untrained metric metrics wait_for_checkpoints_minutes max_answer_length n_best_size "
+    "start_n_top end_n_top null_score_diff_threshold",
     "Checkpoints": "save_checkpoints_steps save_checkpoints_minutes keep_checkpoint_max "
     "num_keep_checkpoint",
-    "Memory and speed": "precision recompute use_xla gradient_accumulation_steps num_processes",
+    "Memory and speed": "memory_gb runtime_gb precision recompute use_xla "
+    "gradient_accumulation_steps num_processes",
     "Distribution": "distribution_strategy num_devices worker_patience_seconds master",
     "TPU": "use_tpu tpu_name tpu_zone gcp_project num_tpu_cores iterations_per_loop",
     "Log": "log_steps verbosity",
@@ -529,7 +565,7 @@ def help_text(flag_values: flags.FlagValues, names: Sequence[str]) -> str:
 
 def define_encoder_flags(flag_values: flags.FlagValues):
     """Defines the flags that name a pretrained model to run: embed's and fill_mask's."""
-    define_model_flags(flag_values, config_required=False)
+    define_model_flags(flag_values, config_required=False, is_trained=False)
     define_tokenizer_flags(flag_values)
     integer(
         flag_values,

@@ -22,7 +22,6 @@ from albert.demo import page as demo_page
 from albert.demo import pretraining as demo_pretraining
 from albert.demo import runs as demo_runs
 from albert.demo import tour as demo_tour
-from albert.pretrained import inference
 from albert.pretraining import model as pretraining_utils
 from albert.training import evaluation as checkpoint_evaluator
 from tests.support import classification_data, pretrained_models, squad_data
@@ -314,7 +313,7 @@ def test_masked_words_and_orders_of_a_model_in_memory(tmp_path):
     folder = pretrained_models.write_archive(tmp_path)
     tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(pretrained_models.VOCABULARY))
     checkpoint = f"{folder}/model.ckpt-best"
-    with inference.PretrainedModel(pretrained_models.config(), checkpoint, tokenizer) as model:
+    with demo_findings.PretrainedModel(pretrained_models.config(), checkpoint, tokenizer) as model:
         ((candidates,),) = model.fill(["the [MASK] king"])
         shares = [candidate.probability for candidate in candidates]
         assert sum(shares) == pytest.approx(1, abs=1e-4)

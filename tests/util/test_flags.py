@@ -7,6 +7,7 @@ import logging
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 
@@ -202,6 +203,43 @@ def test_help_marks_what_is_required_and_tells_defaults_and_bounds():
     assert marked == {"output_dir", "spm_model_file"}
     assert "required" in help_of["albert_dir"]
     assert "positive" in help_of["train_batch_size"] and "32" in help_of["train_batch_size"]
+
+
+# Script -> flags of other scripts that its help speaks of.
+OF_OTHERS = {
+    "plan": {"train_batch_size"},
+    "predict": {"output_dir"},
+    "run_pretraining": {"do_permutation"},
+    "sweep": {"recompute", "layerwise_lr_decay"},
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_help_names_only_flags_that_the_script_has(script):
+    values = flags.FlagValues()
+    importlib.import_module(f"albert.{script}").define_flags(values)
+    named = {name for flag in values for name in re.findall(r"--(\w+)", values[flag].help)}
+    assert named - set(values) == OF_OTHERS.get(script, set())
+
+
+@pytest.mark.parametrize(
+    "script, note, expected",
+    [
+        ("embed", "one of three", "albert_dir albert_hub_module_handle init_checkpoint"),
+        ("run_classifier", "required, except", "data_dir"),
+        ("download_model", "required, except", "name"),
+        ("run_squad_v1", "required with --do_train", "train_file"),
+        ("run_squad_v2", "required with --do_predict", "predict_file"),
+        ("create_pretraining_data", "one of two required", "spm_model_file vocab_file"),
+        ("plan", "one of three required", "albert_config_file albert_dir name"),
+        ("convert_checkpoint", "required", "direction input_dir output_dir"),
+    ],
+)
+def test_help_marks_what_is_required_in_some_cases(script, note, expected):
+    values = flags.FlagValues()
+    importlib.import_module(f"albert.{script}").define_flags(values)
+    marked = sorted(name for name in values if values[name].help.startswith(f"({note}"))
+    assert marked == expected.split()
 
 
 # ---------------------------------------------------------------------------------------------
