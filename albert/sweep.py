@@ -147,7 +147,9 @@ def model_flags(settings: SweepSettings) -> Dict[str, Any]:
                 raise ValueError(f"Give either --model_dir or --{other}, not both.")
     values = {name: getattr(settings, name) for name in _MODEL_FLAGS}
     values["albert_dir"] = settings.model_dir or settings.albert_dir
-    if not any(values.values()):
+    if not (
+        values["albert_dir"] or values["albert_hub_module_handle"] or values["albert_config_file"]
+    ):
         raise ValueError(
             "No model is named. Give --model_dir (the folder of a released archive), or "
             "--albert_hub_module_handle, or --albert_config_file with a vocabulary (and "

@@ -91,6 +91,10 @@ def imported_by(node: ast.AST, modules) -> Iterator[str]:
         for alias in node.names:
             if alias.name in modules:
                 yield alias.name
+    elif isinstance(node, ast.Call) and "import_module" in ast.dump(node.func):
+        for argument in node.args:  # a literal name; others are not known before they run
+            if isinstance(argument, (ast.Constant, ast.Str)) and argument.s in modules:
+                yield argument.s
     elif isinstance(node, ast.ImportFrom) and node.level == 0:
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
@@ -120,7 +124,7 @@ def modules_in(folder: pathlib.Path) -> List[str]:
 
 
 def folders_of(folder: pathlib.Path) -> List[pathlib.Path]:
-    return sorted(path.parent for path in folder.glob("*/__init__.py"))
+    return sorted({path.parent for path in folder.rglob("*.py")} - {folder})
 
 
 def test_no_folder_is_crowded():
@@ -132,6 +136,12 @@ def test_no_folder_is_crowded():
         ):
             crowded[folder.name] = count
     assert crowded == {}
+
+
+def test_folders_lie_below_the_top_alone_and_say_what_they_hold():
+    folders = folders_of(ROOT / "albert")
+    assert [name_of(folder) for folder in folders if folder.parent != ROOT / "albert"] == []
+    assert [name_of(folder) for folder in folders if not (folder / "__init__.py").exists()] == []
 
 
 def test_each_folder_has_its_place_and_says_what_it_holds():

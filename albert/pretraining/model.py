@@ -134,9 +134,10 @@ def check_records(
     different = [one for one in told if one.pieces not in (None, config.vocab_size)]
     if different:
         _LOGGER.warning(
-            "vocab_size is %d in the model's configuration; the vocabulary of %s has %d tokens. Is "
-            "this the configuration of another vocabulary?",
-            *(config.vocab_size, different[0].file, different[0].pieces),
+            "vocab_size is %d in the model's configuration; the vocabulary of %s has %d tokens. "
+            "Rows of the embedding table without a token cost time and memory: copy the "
+            "configuration and set vocab_size to %d, unless the model's weights need it so.",
+            *(config.vocab_size, different[0].file, different[0].pieces, different[0].pieces),
         )
     return told
 

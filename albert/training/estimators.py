@@ -310,12 +310,12 @@ def _check_strategy(settings: TrainingSettings) -> None:
         ),
         (
             use_tpu and minutes,
-            f"--save_checkpoints_minutes={minutes} does not work with --use_tpu, where the host "
+            f"--save_checkpoints_minutes={minutes:g} does not work with --use_tpu, where the host "
             "hears of a step each --iterations_per_loop. Give --save_checkpoints_steps alone.",
         ),
         (
             patience is not None and not is_multi_worker,
-            f"--worker_patience_seconds={patience} is for "
+            f"--worker_patience_seconds={patience or 0:g} is for "
             f"--distribution_strategy={distribution.MULTI_WORKER}: there is no other worker.",
         ),
         (
