@@ -232,7 +232,7 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
 
     Raises:
       ValueError: flags, records or checkpoints that do not fit each other.
-      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
+      hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     check_flags(settings)
     settings = released.completed(settings, with_vocabulary=False)

@@ -468,7 +468,7 @@ class _Stream:
         self._lanes = _LANES if self._epoch_size > window and len(runs.paths) >= _LANES else 1
         lanes = np.arange(self._lanes)
         self._sizes = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes  # of the lanes
-        # The runs are dealt like cards.
+        # The runs are assigned to the lanes round-robin.
         turns = np.arange(len(runs.paths))
         self._turns = np.lexsort((turns, turns % self._lanes))
         self._lane_of = self._turns % self._lanes
@@ -540,7 +540,7 @@ class _Stream:
         return tf.gather(shuffled, tf.argsort(times))
 
     def _deal(self, run_order: tf.Tensor) -> _Dealt:
-        """Deals the runs to the lanes, and evens out what some have more than others."""
+        """Assigns the runs to the lanes and balances the number of records per lane."""
         order = tf.gather(run_order, self._turns)
         counts = tf.gather(self._runs.counts, order)
         starts = tf.cumsum(counts, exclusive=True)

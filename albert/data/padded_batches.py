@@ -198,7 +198,7 @@ def evaluation_batches(
       only fill a batch, and `example_index` int32 [B], the number of the record, -1 for those.
 
     Raises:
-      ValueError: an unknown mode, and what input_pipeline.evaluation_batches raises.
+      ValueError: an unknown mode, and what batches.evaluation_batches raises.
     """
     _check_mode(padding.mode)
     pool = 1

@@ -127,13 +127,13 @@ class _Index:
         return blocks
 
     def _is_fine(self, blocks: FileBlocks) -> bool:
-        """Whether a walk would not give more blocks: these may be of a call with more files."""
+        """True if a rescan would not add blocks; a call with more files keeps fewer of each."""
         finest = record_files.BlockOffsets().block_records
         halves = -(-2 * blocks.count // blocks.block_records)
         return blocks.block_records <= finest or halves > self._most_offsets
 
     def _read(self) -> Dict[str, Any]:
-        """What was kept, by path; nothing where another version wrote it."""
+        """The cached entries by path; none if another version wrote the file."""
         if not self._path or not tf.io.gfile.exists(self._path):
             return {}
         try:

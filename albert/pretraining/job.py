@@ -155,7 +155,7 @@ def read_blocks(
     settings: DataSettings,
     on_bad_line: documents.OnBadLine = documents.raise_bad_line,
 ) -> Iterator[documents.TextBlock]:
-    """Yields the blocks of text files; see text_documents.read_blocks."""
+    """Yields the blocks of text files; see documents.read_blocks."""
     return documents.read_blocks(
         paths,
         window_bytes=settings.shuffle_window_mb * _MEGABYTE,

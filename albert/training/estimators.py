@@ -109,8 +109,8 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
         )
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise ValueError(
-            f"--output_dir={output_dir} has no checkpoint of use, and to train from the first step "
-            f"on would overwrite them. {faults[0]}. Put whole ones there, or choose another "
+            f"--output_dir={output_dir} has no readable checkpoint, and training from the first "
+            f"step would overwrite them. {faults[0]}. Put whole ones there, or choose another "
             "--output_dir."
         )
     for fault in faults:
@@ -378,7 +378,7 @@ def train(
       What was done; None if that had been done before.
 
     Raises:
-      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
+      hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
       ValueError: a checkpoint does not fit the model, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
@@ -617,7 +617,7 @@ class OutputCollector:
 # ---------------------------------------------------------------------------------------------
 # What each process of a distributed training does.
 
-# What a worker does not do, or does in its folder, and the value that says so.
+# Settings overridden on workers, which leave this to the first one or do it in their own folder.
 _CHIEFS_OWN = {
     "do_eval": False,
     "do_predict": False,
@@ -653,9 +653,12 @@ def run_own_part(
     cluster = distribution.read_cluster()
     name = f"Worker {cluster.index + 1} of {len(cluster.addresses)}"
     if not settings.do_train:
-        _LOGGER.info("%s has nothing to do: without --do_train the first one does all.", name)
+        _LOGGER.info(
+            "%s has nothing to do: without --do_train only the first worker evaluates and predicts.",
+            name,
+        )
         return
-    _LOGGER.info("%s: the log, checkpoints and results are the first one's.", name)
+    _LOGGER.info("%s: the log, checkpoints and results are written by the first worker.", name)
     own = {name: value for name, value in _CHIEFS_OWN.items() if hasattr(settings, name)}
     level = _LOGGER.level
     folder = tempfile.mkdtemp(prefix=distribution.WORKERS_FOLDER)
