@@ -654,7 +654,8 @@ def run_own_part(
     name = f"Worker {cluster.index + 1} of {len(cluster.addresses)}"
     if not settings.do_train:
         _LOGGER.info(
-            "%s has nothing to do: without --do_train only the first worker evaluates and predicts.",
+            "%s has nothing to do: without --do_train only the first worker evaluates and "
+            "predicts.",
             name,
         )
         return
