@@ -353,7 +353,7 @@ class _Encoder:
                 if seed:
                     again[-1] = tf.where(never, -again[-1], again[-1])
                 below, *others = tf.gradients(run(again), again, grad_ys=upstream)
-                # Or else XLA leaves the weights' gradients to the end, and keeps what they need.
+                # Otherwise XLA computes the weights' gradients last and keeps their inputs.
                 never = _never([item for item in others if item is not None])
                 return [tf.where(never, upstream, below), *others]
 

@@ -169,7 +169,7 @@ def operations(job: Job) -> Dict[str, int]:
 
 
 class Runtime(NamedTuple):
-    """Memory that a process takes besides, measured on a CPU.
+    """Further memory of the process, measured on a CPU.
 
     Attributes:
       standing: bytes before model and data: libraries, graph and compiled clusters.

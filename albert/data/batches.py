@@ -498,7 +498,7 @@ class _Stream:
                 [self._deal(self._run_order(np.int64(number))) for number in (epoch, epoch + 1)]
             )
         passed = in_epoch // (self._lanes * self._window) * self._window
-        # How far the end of each run is behind what its lane has passed.
+        # Distance to the end of each run from the records its lane has passed.
         ahead = now.in_lane + now.own + now.spare - 1 - passed
         names = np.concatenate([now.order[np.lexsort((ahead, ahead < 0))], later.order])
         return [str(name) for name in dict.fromkeys(self._runs.paths[names].tolist())]
@@ -569,7 +569,7 @@ class _Stream:
         shuffled = as_written(
             lambda batch, number: self._shuffle(batch, epoch, lane=lane, number=number)
         )
-        # Each lane reads the window after the one that is served: so they read at the same time.
+        # Each lane prefetches its next window, so that the lanes read in parallel.
         return tf.data.Dataset.zip((texts, numbers)).map(shuffled).prefetch(1).unbatch()
 
     def _part(self, dealt: _Dealt, counts, *, begin, end) -> tf.data.Dataset:

@@ -29,9 +29,9 @@ from albert.util import files, progress
 
 _LOGGER = logging.getLogger("albert")
 
-CHUNK_BYTES = 1 << 16  # what is lost at most when a connection is cut
+CHUNK_BYTES = 1 << 16  # at most this much is lost when a connection breaks
 _TIMEOUTS = (15, 60)  # seconds to connect and between two bytes
-_ATTEMPTS = 5  # without a single new byte
+_ATTEMPTS = 5  # in a row that bring no new byte
 _LONGEST_WAIT = 30.0
 _TRY_AGAIN_LATER = (408, 425, 429, 500, 502, 503, 504)
 

@@ -253,7 +253,7 @@ class InstanceMaker:
         begins = map(self._segmenter.word_starts, lines, encodings)
         starts = np.fromiter(itertools.chain.from_iterable(begins), bool)
         if self._tokenizer.sp_model is None:
-            # A word of letters that the vocabulary cuts is one even where jieba would cut it too.
+            # A word of letters that WordPiece splits stays one word, even where jieba splits it.
             flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
             starts &= self._table.is_word_start[flat]
         return ids, starts

@@ -45,7 +45,7 @@ _LOGGER = logging.getLogger("albert")
 
 Tensors = model_fn.Tensors
 
-# So many records show which token is [MASK].
+# This many records are enough to learn which token is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
 _RECORDS_TO_CHECK = 10  # of each file
 _MASK_KINDS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")

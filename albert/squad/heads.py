@@ -19,7 +19,7 @@ from albert.squad.decoding import Beams
 
 Features = fine_tuning_utils.Features
 
-# Of positions that cannot be part of an answer. float32 holds it.
+# The penalty of positions that cannot be part of an answer; float32 can hold it.
 _IMPOSSIBLE = -1e30
 
 

@@ -294,7 +294,7 @@ def _check_strategy(settings: TrainingSettings) -> None:
     strategy, use_tpu = settings.distribution_strategy, settings.use_tpu
     minutes, patience = settings.save_checkpoints_minutes, settings.worker_patience_seconds
     module = getattr(settings, "albert_hub_module_handle", None)
-    padding = getattr(settings, "padding", "max") or "longest"  # what it then becomes
+    padding = getattr(settings, "padding", "max") or "longest"  # None becomes "longest"
     is_multi_worker = strategy == distribution.MULTI_WORKER
     conflicts = (
         (
@@ -670,7 +670,7 @@ def run_own_part(
     finally:
         _LOGGER.setLevel(level)
         shutil.rmtree(folder, ignore_errors=True)
-    _LOGGER.info("%s has finished the training; the rest is the first one's.", name)
+    _LOGGER.info("%s has finished the training; the first worker does the rest.", name)
 
 
 def copy_resume_point(output_dir: str, folder: str) -> None:

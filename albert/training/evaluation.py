@@ -228,7 +228,7 @@ def evaluate_checkpoints(
         model.ckpt-best, not made here, would be lost.
     """
     output_dir = str(output_dir)
-    # Of two evaluations the second finds what the first has measured.
+    # Of two evaluations at once the second waits, and reuses the results of the first.
     with folder_lock.held(output_dir, folder_lock.EVALUATION, waits=True):
         evaluator = _Evaluator(
             output_dir,
@@ -291,7 +291,7 @@ class _Evaluator:
         ledger = self._ledger
         difference = files.fingerprint_difference(ledger.fingerprint, fingerprint)
         if difference and ledger.metrics:
-            # A copy: results of checkpoints that are gone are only in it.
+            # Copied, because it alone has the results of deleted checkpoints.
             kept = files.unused_name(ledger.path)
             tf.io.gfile.copy(ledger.path, kept)
             _LOGGER.info(
@@ -306,7 +306,7 @@ class _Evaluator:
         identity = _identity(self._best_path)
         if identity is None:
             return
-        # Damage leaves the index or the size of the data as it was.
+        # A damaged copy still has the same index or the same size of the data.
         ours = [copy for copy in self._ledger.copies if identity.items() & copy.items()]
         if ours and self._is_damaged(Checkpoint(ours[-1]["step"], self._best_path)):
             return  # it is copied anew
@@ -428,7 +428,7 @@ class _Evaluator:
     def _evaluate_one(self, checkpoint: Checkpoint) -> bool:
         """False if training deleted the checkpoint meanwhile, or it is damaged."""
         identity = _identity(checkpoint.path)
-        # Before, since TensorFlow would complain at length. It costs little beside an evaluation.
+        # Checked first, because TensorFlow's own error is long; the check is cheap.
         if identity and self._is_damaged(checkpoint):
             return False
         try:

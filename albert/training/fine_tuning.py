@@ -422,7 +422,7 @@ class FineTuning:
         if times.has_news or times.lacks(results):
             times.add_evaluation(**results)
         if settings.do_train:
-            # model.ckpt-0 has served its purpose too.
+            # model.ckpt-0 is not needed any more either.
             steps = [0, *(result.step for result in summary.results)]
             checkpoint_evaluator.prune_checkpoints(
                 settings.output_dir, task.keep_checkpoints, steps
@@ -636,7 +636,7 @@ def _holds_checkpoint(folder: str) -> bool:
 
 
 class RunSummary:
-    """The summary of a run, kept by one start of it. Nothing is written before there is news.
+    """The summary of a run, updated by one start of it. Nothing is written before a result.
 
     Each write adds what has been done since the one before, so that neither a start that is killed
     nor a process that evaluates beside the one that trains is lost.

@@ -30,7 +30,7 @@ CURVE_NAME = "training_curve.csv"
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
-# Rows of the curve are gathered for so long where a file is not on this machine.
+# Rows of the curve are collected this long before a write to a remote file.
 _SECONDS_BETWEEN_FAR_WRITES = 60.0
 _SCALARS = "training_scalars"  # the collection and name scope of the tensors to report
 _RATE = "learning_rate"
@@ -139,7 +139,7 @@ class TrainingCurve:
             return
         kept = [row for row in self._rows() if int(row["step"]) <= first_step]
         if kept:
-            self._write(kept)  # also where none is dropped: the last line may be unfinished
+            self._write(kept)  # always, because the last line may be unfinished
 
     def add(self, row: Mapping[str, Any]):
         """Adds a row to the file, at once or with later ones."""
