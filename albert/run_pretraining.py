@@ -212,7 +212,7 @@ def input_fn_builder(
 
 
 class Outcome(NamedTuple):
-    """What a run did; None for what was not asked for, or was done already."""
+    """The results of a run; None for what was not requested or was done already."""
 
     training: Optional[hooks.TrainingSummary]
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]

@@ -177,7 +177,7 @@ class Task:
 
 
 class Outcome(NamedTuple):
-    """What a run did; None for what was not asked for, or was done already.
+    """The results of a run; None for what was not requested or was done already.
 
     Attributes:
       metrics: of the best checkpoint, or of the one that was named; {} if nothing was measured.
