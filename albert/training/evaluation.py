@@ -302,7 +302,7 @@ class _Evaluator:
         ledger.fingerprint = fingerprint
 
     def check_best_copy(self) -> None:
-        """Refuses to overwrite a model.ckpt-best that was not made here, before any work is done."""
+        """Refuses to overwrite a model.ckpt-best that was not made here, before any work."""
         identity = _identity(self._best_path)
         if identity is None:
             return
