@@ -110,8 +110,8 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise ValueError(
             f"--output_dir={output_dir} has no readable checkpoint, and training from the first "
-            f"step would overwrite them. {faults[0]}. Put whole ones there, or choose another "
-            "--output_dir."
+            f"step would overwrite what is there. {faults[0]}. Put whole ones there, or choose "
+            "another --output_dir."
         )
     for fault in faults:
         goes_on = f"goes on from step {resumed.step}" if resumed else "begins anew"
