@@ -462,7 +462,7 @@ class _Pieces:
 def _instances(
     features: Mapping[str, np.ndarray], names: Callable[[List[int]], List[str]]
 ) -> Iterator[TrainingInstance]:
-    """The rows of ngram_masking.masked_features; `names` gives the tokens of ids."""
+    """The rows of masking.masked_features; `names` gives the tokens of ids."""
     lengths = features["input_mask"].sum(axis=1, dtype=np.int64)
     nothing = np.zeros([len(lengths), 0], np.int32)
     weights = features.get("masked_lm_weights", nothing)

@@ -81,7 +81,7 @@ def main(settings: DownloadSettings):
     """Runs the script.
 
     Raises:
-      ValueError: no such model, or what released_models.obtain raises.
+      ValueError: no such model, or what released.obtain raises.
     """
     if settings.list:
         row = "{:<12}{:<30}{:<16}{}".format

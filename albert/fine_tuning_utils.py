@@ -6,7 +6,7 @@ A head is a function that takes features and an `Encoder`, and returns a `HeadOu
 
     def head(features, encoder):
         encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
-        return HeadOutput(per_example_loss=..., outputs={"probabilities": ...}, watched={})
+        return HeadOutput(per_example_loss=..., outputs={"probabilities": ...}, logged={})
 
 Dimensions: B batch, S sequence, H hidden.
 """
@@ -122,12 +122,12 @@ class HeadOutput(NamedTuple):
     Attributes:
       per_example_loss: float32 [B]; None where there are no labels.
       outputs: predictions by name, with the leading dimension B.
-      watched: float32 [B] by name: numbers whose mean progress shows in training.
+      logged: float32 [B] by name: metrics whose means are logged in training.
     """
 
     per_example_loss: Optional[tf.Tensor]
     outputs: Dict[str, tf.Tensor]
-    watched: Dict[str, tf.Tensor]
+    logged: Dict[str, tf.Tensor]
 
 
 Head = Callable[[Features, Encoder], HeadOutput]

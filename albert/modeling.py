@@ -197,7 +197,7 @@ class _Variables:
         return attention, self._used(self._feed_forward, groups.feed_forward, inner)
 
     def _used(self, make: Callable, group: int, inner: int) -> Any:
-        """What `make` makes at the first use, and what the last use hands on later."""
+        """The weights that `make` created at the first use, reused by later layers."""
         path = f"encoder/transformer/group_{group}/inner_group_{inner}"
         made = self._made.get((make, path))
         if made is None:
@@ -345,7 +345,7 @@ class _Encoder:
             def gradient(upstream):
                 # The control dependencies hold the second forward pass back until its gradient is
                 # due, and keep the graph optimizer from merging it with the first. XLA drops them,
-                # and needs a reason in the numbers: what is chosen here never comes to be.
+                # so the value depends on a condition: its branch is never taken.
                 with tf.control_dependencies([upstream]):
                     again = [tf.identity(tensor) for tensor in tensors]
                 never = _never([upstream])
@@ -353,7 +353,7 @@ class _Encoder:
                 if seed:
                     again[-1] = tf.where(never, -again[-1], again[-1])
                 below, *others = tf.gradients(run(again), again, grad_ys=upstream)
-                # Or else XLA leaves the weights' gradients to the end, and keeps what they need.
+                # Otherwise XLA computes the weights' gradients last and keeps their inputs.
                 never = _never([item for item in others if item is not None])
                 return [tf.where(never, upstream, below), *others]
 

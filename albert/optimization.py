@@ -277,7 +277,7 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
         weight_norm = tf.sqrt(_sum_of_squares(weight))
         direction_norm = tf.sqrt(_sum_of_squares(direction))
         both = tf.logical_and(weight_norm > 0, direction_norm > 0)
-        # Division by a norm of zero would be computed, if not chosen.
+        # where_v2 computes both branches, so the division must not be by zero.
         ratio = weight_norm / tf.where_v2(both, direction_norm, tf.ones_like(direction_norm))
         return tf.where_v2(both, ratio, tf.ones_like(ratio))
 

@@ -169,7 +169,7 @@ def operations(job: Job) -> Dict[str, int]:
 
 
 class Runtime(NamedTuple):
-    """Memory that a process takes besides, measured on a CPU.
+    """Further memory of the process, measured on a CPU.
 
     Attributes:
       standing: bytes before model and data: libraries, graph and compiled clusters.
@@ -219,7 +219,7 @@ def memory(job: Job, runtime: Runtime) -> Dict[str, float]:
 
 
 def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
-    """Bytes kept for the backward pass, and the most that it needs besides at one time.
+    """Bytes kept for the backward pass, and the peak of its temporary bytes.
 
     Compiled clusters keep their inputs only: for gelu its input, for a softmax its result, for a
     LayerNorm the two summands. Recomputation keeps the inputs of the blocks, and the rest of one

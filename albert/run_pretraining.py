@@ -214,7 +214,7 @@ def input_fn_builder(
 
 
 class Outcome(NamedTuple):
-    """What a run did; None for what was not asked for, or was done already."""
+    """The results of a run; None for what was not requested or was done already."""
 
     training: Optional[hooks.TrainingSummary]
     evaluation: Optional[checkpoint_evaluator.EvaluationSummary]
@@ -234,7 +234,7 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
 
     Raises:
       ValueError: flags, records or checkpoints that do not fit each other.
-      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
+      hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     check_flags(settings)
     settings = released.completed(settings, with_vocabulary=False)

@@ -497,7 +497,7 @@ def _run(run: PlannedRun) -> Optional[str]:
                 print(f"[{run.task} {run.seed}] {text}", end="", file=sys.stderr, flush=True)
         code = process.wait()
     finally:
-        # After Ctrl-C the run may have had the signal too; it ends in order.
+        # Ctrl-C may have reached the run too, which then ends by itself.
         process.terminate()
         process.wait()
         stop_signals.resume()

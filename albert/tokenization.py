@@ -40,7 +40,7 @@ _LOGGER = logging.getLogger(__name__)
 _WORD = re.compile(r"\S+")
 _REPLACEMENT = "\ufffd"
 _MAX_REMEMBERED_WORDS = 1 << 16
-_LONGEST_REMEMBERED_WORD = 64  # longer ones are addresses and the like, which do not come back
+_LONGEST_REMEMBERED_WORD = 64  # longer ones are addresses and the like, which rarely repeat
 
 
 class Encoding(NamedTuple):
@@ -340,7 +340,7 @@ class _SentencePieceEncoder:
         raw = self._model.EncodeAsPieces(text)
         pieces, spans = self._place(raw)
         if "".join(raw) == SPIECE_UNDERLINE + text.replace(" ", SPIECE_UNDERLINE):
-            # The model changed nothing, it only put its underline in front.
+            # The model only put its underline in front.
             moved = _Spans([start - 1 for start in spans.starts], [end - 1 for end in spans.ends])
             return pieces, moved
         normalized, offsets = self._model.Normalize(text, with_offsets=True)

@@ -38,8 +38,8 @@ from albert.util import flags as flags_lib
 # Not __name__: that is "__main__" in `python -m albert.train_vocab`.
 _LOGGER = logging.getLogger("albert.train_vocab")
 
-# What the sums of the EM steps round to depends on how many threads share them, so the number is
-# part of the recipe and not of the machine.
+# The number of threads changes how the sums of the EM steps are rounded, so it is part of the
+# recipe and not taken from the machine.
 _THREADS = 16
 _RECIPE = {
     "model_type": "unigram",

@@ -35,7 +35,7 @@ from albert.util import files
 
 Column = Any  # a number, from 0 or from the end, or the name in the header row
 
-# Lines that may be damaged before a file counts as another kind of file.
+# With more damaged lines than this (the larger of both) a file is refused as of another kind.
 _DAMAGED_SHARE = 0.01
 _DAMAGED_AT_LEAST = 10
 

@@ -31,7 +31,7 @@ def from_albert_zh(settings: folders.ConversionSettings) -> Report:
         folders.wanted_parts(names.albert_zh(config, label_count), source),
         source,
         to_ours=True,
-        # The encoder must go over whole.
+        # The whole encoder must be converted.
         reason=lambda name: None if name.startswith("bert/") else "not part of this model",
     )
     ignored, values = (*conversion.report.ignored, *model.weights.ignored), conversion.values

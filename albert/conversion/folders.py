@@ -105,7 +105,7 @@ def write_model(
 
 
 def wanted_parts(parts: checkpoint_names.Parts, values: Values) -> checkpoint_names.Parts:
-    """Returns the parts of a table that a foreign model has, and those that belong to these."""
+    """Returns encoder, pooler and the heads of a foreign model; pretraining heads go together."""
     there = {part for part, names in parts.items() if any(name.theirs in values for name in names)}
     wanted = {ENCODER, POOLER, *there}
     if wanted & set(PRETRAINING):

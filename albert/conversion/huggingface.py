@@ -193,7 +193,7 @@ def from_huggingface(settings: folders.ConversionSettings) -> Report:
 def _reason_to_ignore_theirs(
     values: Values, parts: checkpoint_names.Parts, is_tied: bool
 ) -> Callable[[str], Optional[str]]:
-    """Why a variable of theirs may be left behind when these parts go over."""
+    """The reason why these parts can be converted without a variable of theirs."""
     whole = ("albert.", "predictions.") if MASKED_WORDS in parts else ("albert.",)
     ties = {
         "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
@@ -204,7 +204,7 @@ def _reason_to_ignore_theirs(
         if name.startswith(whole) and name in ties and ties[name] in values:
             if np.array_equal(values[name], values[ties[name]]):
                 return f"the same as {ties[name]}"
-            # transformers, too, takes the other one then.
+            # transformers uses the other one in this case too.
             return f"replaced by {ties[name]}, to which it is tied" if is_tied else None
         if name.endswith(("position_ids", "token_type_ids")):
             return "a constant"

@@ -42,7 +42,7 @@ _SAME_KEYS = (
     *("attention_probs_dropout_prob", "max_position_embeddings", "type_vocab_size"),
     "initializer_range",
 )
-# Of the released files; they name nothing in either code.
+# In the released files, but not used by either library.
 _KEPT_KEYS = ("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks")
 # Theirs -> ours. Their "gelu" is the exact form, ours the tanh form.
 _ACTIVATIONS = {

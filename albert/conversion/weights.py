@@ -17,7 +17,7 @@ Shape = Tuple[int, ...]
 
 
 class Renamed(NamedTuple):
-    """A variable that went over."""
+    """A converted variable."""
 
     source: str
     source_shape: Shape
@@ -26,7 +26,7 @@ class Renamed(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """A variable that did not go over, and why."""
+    """A variable that was not converted, and why."""
 
     name: str
     shape: Shape
@@ -37,7 +37,7 @@ class Report(NamedTuple):
     """Every variable of the source and of the target."""
 
     converted: Tuple[Renamed, ...]
-    ignored: Tuple[Remark, ...]  # variables of the source that the target has no place for
+    ignored: Tuple[Remark, ...]  # variables of the source that the target lacks
     missing: Tuple[Remark, ...]  # variables of the target that the source lacks
     notes: Tuple[str, ...] = ()
 

@@ -468,7 +468,7 @@ class _Stream:
         self._lanes = _LANES if self._epoch_size > window and len(runs.paths) >= _LANES else 1
         lanes = np.arange(self._lanes)
         self._sizes = (self._epoch_size + self._lanes - 1 - lanes) // self._lanes  # of the lanes
-        # The runs are dealt like cards.
+        # The runs are assigned to the lanes round-robin.
         turns = np.arange(len(runs.paths))
         self._turns = np.lexsort((turns, turns % self._lanes))
         self._lane_of = self._turns % self._lanes
@@ -498,7 +498,7 @@ class _Stream:
                 [self._deal(self._run_order(np.int64(number))) for number in (epoch, epoch + 1)]
             )
         passed = in_epoch // (self._lanes * self._window) * self._window
-        # How far the end of each run is behind what its lane has passed.
+        # Distance to the end of each run from the records its lane has passed.
         ahead = now.in_lane + now.own + now.spare - 1 - passed
         names = np.concatenate([now.order[np.lexsort((ahead, ahead < 0))], later.order])
         return [str(name) for name in dict.fromkeys(self._runs.paths[names].tolist())]
@@ -540,7 +540,7 @@ class _Stream:
         return tf.gather(shuffled, tf.argsort(times))
 
     def _deal(self, run_order: tf.Tensor) -> _Dealt:
-        """Deals the runs to the lanes, and evens out what some have more than others."""
+        """Assigns the runs to the lanes and balances the number of records per lane."""
         order = tf.gather(run_order, self._turns)
         counts = tf.gather(self._runs.counts, order)
         starts = tf.cumsum(counts, exclusive=True)
@@ -569,7 +569,7 @@ class _Stream:
         shuffled = as_written(
             lambda batch, number: self._shuffle(batch, epoch, lane=lane, number=number)
         )
-        # Each lane reads the window after the one that is served: so they read at the same time.
+        # Each lane prefetches its next window, so that the lanes read in parallel.
         return tf.data.Dataset.zip((texts, numbers)).map(shuffled).prefetch(1).unbatch()
 
     def _part(self, dealt: _Dealt, counts, *, begin, end) -> tf.data.Dataset:

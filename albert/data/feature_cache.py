@@ -46,11 +46,11 @@ _LOGGER = logging.getLogger(__name__)
 
 _CHUNK_ITEMS = 128  # that a worker takes at a time
 _DIGITS = 8  # of the fingerprint's hash in a file's name
-_WORTH_FORKING = 1000  # fewer items are converted sooner than processes are started
+_WORTH_FORKING = 1000  # for fewer items starting processes takes longer than converting
 
 
 class Conversion(NamedTuple):
-    """What became of some items."""
+    """The result of converting some items."""
 
     records: List[Any]  # feature name -> values, as the spec takes them; then as bytes
     notes: Mapping[str, int] = {}  # what is worth counting -> how often

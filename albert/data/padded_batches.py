@@ -19,9 +19,9 @@ import tensorflow.compat.v1 as tf
 from albert.data import batches as input_pipeline
 
 MODES = ("longest", "bucket", "max")
-# Every other length would be a shape of its own, with memory and compiled code of its own.
+# Each distinct length is a separate shape, with its own memory and compiled code.
 LENGTH_MULTIPLE = 16
-# Sorted by length together. Many make batches of one length; few keep the order random.
+# Batches sorted by length together. More make lengths more equal; fewer keep the order random.
 _BATCHES_OF_A_POOL = 100
 
 Features = Dict[str, tf.Tensor]
@@ -198,7 +198,7 @@ def evaluation_batches(
       only fill a batch, and `example_index` int32 [B], the number of the record, -1 for those.
 
     Raises:
-      ValueError: an unknown mode, and what input_pipeline.evaluation_batches raises.
+      ValueError: an unknown mode, and what batches.evaluation_batches raises.
     """
     _check_mode(padding.mode)
     pool = 1

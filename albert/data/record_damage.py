@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Reads records with their checksums, and finds the one that a training stumbled over.
+"""Reads records with their checksums, and finds the one that stopped a training.
 
     with record_damage.explained(batches_done=lambda: reporter.step):
         estimator.train(...)

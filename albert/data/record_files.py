@@ -44,7 +44,7 @@ class Sidecar(NamedTuple):
 
 
 class BlockOffsets:
-    """Where every so many-th record of a TFRecord file begins: few numbers, however large it is."""
+    """The offset of every n-th record of a TFRecord file; n grows with the file."""
 
     def __init__(self):
         """Begins with an empty file."""
@@ -184,7 +184,7 @@ def fitting_sidecar(path: str) -> Tuple[Optional[Sidecar], int]:
     size = tf.io.gfile.stat(path).length
     sidecar = read_sidecar(path)
     if sidecar is not None and size < sidecar.bytes:
-        # It may end between two records, which a walk would not notice.
+        # It may end between two records, which reading the headers would not detect.
         raise ValueError(
             f"Record file '{path}' holds {size} bytes where {sidecar.bytes} were written: it was "
             f"cut off. Create it again (or, if it was replaced on purpose, remove "
@@ -225,7 +225,7 @@ def walk_records(path: str, size: int) -> BlockOffsets:
 
 
 def _open_records(path: str) -> Any:
-    """Of a local file no more is read than what is asked for."""
+    """Opens a record file; of a local one only the requested bytes are read."""
     if "://" in path:
         return files.open_to_read(path)
     files.check_is_file(path)

@@ -25,7 +25,7 @@ _SECONDS_BETWEEN_SAVES = 60.0
 _FORMAT_VERSION = 1
 # Of all files of a call together: about ten megabytes as JSON, forty as numbers.
 _MOST_OFFSETS = 1 << 20
-# Of a file; where there are many a reader takes each in at most so many runs.
+# Of a file: with many files a reader splits each into at most this many runs.
 _FEWEST_OFFSETS = 16
 
 
@@ -119,7 +119,7 @@ class _Index:
         self._write({**known, **self._walked})
 
     def _thinned(self, blocks: FileBlocks) -> FileBlocks:
-        """As record_files.BlockOffsets does where there are too many."""
+        """Fewer, larger blocks, thinned as record_files.BlockOffsets does."""
         while len(blocks.offsets) > self._most_offsets:
             blocks = blocks._replace(
                 block_records=2 * blocks.block_records, offsets=blocks.offsets[::2]
@@ -127,13 +127,13 @@ class _Index:
         return blocks
 
     def _is_fine(self, blocks: FileBlocks) -> bool:
-        """Whether a walk would not give more blocks: these may be of a call with more files."""
+        """True if a rescan would not add blocks; a call with more files keeps fewer of each."""
         finest = record_files.BlockOffsets().block_records
         halves = -(-2 * blocks.count // blocks.block_records)
         return blocks.block_records <= finest or halves > self._most_offsets
 
     def _read(self) -> Dict[str, Any]:
-        """What was kept, by path; nothing where another version wrote it."""
+        """The cached entries by path; none if another version wrote the file."""
         if not self._path or not tf.io.gfile.exists(self._path):
             return {}
         try:
@@ -164,7 +164,7 @@ def _to_json(blocks: FileBlocks) -> Dict[str, Any]:
 
 
 def _from_json(path: str, size: int, known: Mapping[str, Any]) -> Optional[FileBlocks]:
-    """What was written down, if it can be true of the file."""
+    """The cached entry, or None if it contradicts the file."""
     try:
         count, blocks = known["count"], known["blocks"]
         records, offsets = blocks["records"], [int(text) for text in blocks["offsets"].split()]

@@ -19,9 +19,9 @@ _LOGGER = logging.getLogger("albert")
 
 STATE_NAME = "checkpoint"
 BEST_CHECKPOINT = "model.ckpt-best"
-# What reading a damaged checkpoint raises. TensorFlow 2.15 has IndexError for a file that is cut.
+# Errors of reading a damaged checkpoint; TensorFlow 2.15 raises IndexError for a truncated file.
 _READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
-# Errors after which the files may be whole. TensorFlow 2.15 has only the words for them.
+# Errors that do not prove damage; in TensorFlow 2.15 only the message tells them apart.
 _OTHER_ERRORS = (
     tf.errors.PermissionDeniedError,
     tf.errors.UnauthenticatedError,
@@ -167,7 +167,7 @@ def read_state(folder: str) -> State:
         state = tf.train.get_checkpoint_state(folder)
         if state:
             paths = [state.model_checkpoint_path, *state.all_model_checkpoint_paths]
-            # Of files elsewhere TensorFlow would restore the newest and delete the oldest.
+            # Otherwise TensorFlow would restore from, and delete, files of another folder.
             if all(_real(os.path.dirname(item)) == _real(folder) for item in paths):
                 return State(True, os.path.basename(paths[0]))
             fault = f"names {paths[0]}, in another folder"

@@ -29,9 +29,9 @@ from albert.util import files, progress
 
 _LOGGER = logging.getLogger("albert")
 
-CHUNK_BYTES = 1 << 16  # what is lost at most when a connection is cut
+CHUNK_BYTES = 1 << 16  # at most this much is lost when a connection breaks
 _TIMEOUTS = (15, 60)  # seconds to connect and between two bytes
-_ATTEMPTS = 5  # without a single new byte
+_ATTEMPTS = 5  # in a row that bring no new byte
 _LONGEST_WAIT = 30.0
 _TRY_AGAIN_LATER = (408, 425, 429, 500, 502, 503, 504)
 
@@ -208,7 +208,7 @@ class _Transfer:
         return Fetched(_size(self.path), sha256.hexdigest())
 
     def _origin(self) -> Optional[_Origin]:
-        """What of this address is on its way; None if nothing is, as far as is known."""
+        """The state of a partial download from this address; None if there is none."""
         if not os.path.exists(self.path) or not os.path.exists(f"{self.path}.json"):
             return None
         try:
@@ -229,7 +229,7 @@ class _Transfer:
         status = response.status_code
         if status in (200, 206):
             return
-        if status == 416:  # more is here than the server has: it must be of another file
+        if status == 416:  # more bytes than the server has: they must be of another file
             discard(self.path)
             raise _InterruptedError("the file on the server has changed")
         answer = f"the server answered {status} {response.reason}"
@@ -266,7 +266,7 @@ def _is_part(response: requests.Response, start: int) -> bool:
 def _origin_of(response: requests.Response, url: str) -> _Origin:
     headers = response.headers
     if headers.get("Content-Encoding", "identity") != "identity":
-        return _Origin(url)  # what it says is of the compressed bytes
+        return _Origin(url)  # the length is that of the compressed bytes
     version: Optional[str] = headers.get("ETag", "")
     if not version or version.startswith("W/"):  # a weak one does not promise the same bytes
         version = headers.get("Last-Modified")

@@ -110,7 +110,7 @@ def _write_tf1(
 
     def module_fn(is_training: bool) -> None:
         inputs = _placeholders()
-        # The same kind of variables whatever runtime writes the module.
+        # Both runtimes then write the same kind of variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
             outputs = inference.pretraining_outputs(config, inputs, is_training)
         for name in _INPUTS:

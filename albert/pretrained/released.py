@@ -98,7 +98,7 @@ def local_folder(place: str, flag: str) -> str:
     try:
         release = find_release(place)
     except ValueError:
-        return place  # find_files says that there is no such folder
+        return place  # find_files reports the missing folder
     try:
         return obtain(release)
     except ConnectionError as error:
@@ -254,7 +254,7 @@ def _unpacked(archive: str, folder: str, record: Dict[str, Any]) -> Dict[str, An
         find_files(_model_folder(temporary, names), label="its folder")
         prints = {name: _fingerprint(os.path.join(temporary, name)) for name in names}
         record = {"format_version": _RECORD_VERSION, **record, "files": prints}
-        # The record first: without the folder it does no harm.
+        # The record is written first, because a record without its folder does no harm.
         files.atomic_write_json(f"{folder}.json", record)
         os.rename(temporary, folder)
     except downloads.DamagedArchiveError as error:
@@ -467,7 +467,7 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
         label, vocabulary = f"--albert_dir={folder}", "required"
     elif start and (has_tokenizer or not found.albert_config_file):
         label, vocabulary = f"The folder of --init_checkpoint={start}", "optional"
-        # Then the checkpoint is not read: it may be gone since a training has begun from it.
+        # If complete, the checkpoint is not read: it may have been deleted since training began.
         is_complete = bool(found.albert_config_file and found.vocabulary)
         prefix = start if is_complete else warm_start.resolve_checkpoint(start)
         folder = prefix if tf.io.gfile.isdir(prefix) else os.path.dirname(prefix) or "."

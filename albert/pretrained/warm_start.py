@@ -197,7 +197,7 @@ def warm_start(
             new.append(Entry(name, shape, fault if source in tensors else ""))
     if wrong or not loaded:
         raise ValueError(_refusal(checkpoint, wrong, tensors))
-    # Here, because TensorFlow reads them where its error would name no file.
+    # Checked here, because TensorFlow's own error would not name the file.
     checkpoint_files.check_whole(checkpoint, takers)
     unused = [Entry(name, tensors[name].shape) for name in sorted(set(tensors) - set(takers))]
     state = tuple(entry for entry in unused if is_optimizer_state(entry.name))

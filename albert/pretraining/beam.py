@@ -73,8 +73,8 @@ _SHARD_BYTES = 1 << 27  # of records, where the number of shards is not given
 _LARGEST_RANGE = 1 << 26
 _SMALLEST_RANGE = 1 << 20
 _RANGES_A_FILE = 64
-_BYTES_A_TOKEN = 3.5  # of text: rather few, so that shards are rather small
-_UNPACKED = 4  # times as large is text as its gzip file
+_BYTES_A_TOKEN = 3.5  # of text; a low estimate, so that shards are rather small
+_UNPACKED = 4  # size of text divided by that of its gzip file
 _SHOWN_LINES = 5
 _KEY_BYTES = 8
 _COUNTS = "counts"
@@ -92,7 +92,7 @@ _LOGGER = logging.getLogger("albert")
 
 
 class FileState(NamedTuple):
-    """What tells a file from what it was before, without reading it."""
+    """What shows that a file has changed, without reading it."""
 
     path: str
     size: int
@@ -130,7 +130,7 @@ def make_job(
             "does not read together. Use create_pretraining_data on one machine, or "
             "--norandom_next_sentence."
         )
-    # A single line does not stop a job of hours: it is left out, or its bad bytes are.
+    # One bad line does not stop a job of hours: the line, or its bad bytes, are left out.
     bad_lines = "lines" if settings.input_file_mode == "r" else "rb"
     maker = pretraining_instances.InstanceMaker(tokenizer, settings, bad_lines=bad_lines)
     outputs = Shards(output_file, 1 if num_shards is None else num_shards)
@@ -244,7 +244,7 @@ def _read(one: Tuple[str, int, int], text_field: str) -> Iterator[Any]:
             text_range, stream, text_field=text_field, on_bad_line=bad.append
         )
         keyed = (document._replace(index=document_index(document)) for document in found)
-        # The empty one at the end: Beam 2.48 cannot group nothing in several processes.
+        # An empty group comes last, because Beam 2.48 with several processes fails without any.
         for block in itertools.chain(text_documents.grouped(keyed), [[]]):
             yield [tuple(document) for document in block]
     for line in bad[:_SHOWN_LINES]:

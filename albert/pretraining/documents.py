@@ -497,7 +497,7 @@ def _walk(folder: str, flag_name: str) -> Iterator[Tuple[str, List[str], List[st
             folders[:] = []
             continue
         entered.add(real)
-        folders.sort()  # of two ways to a folder always the same is taken
+        folders.sort()  # so that of two paths to a folder the same one is always taken
         yield parent, folders, names
 
 

@@ -129,7 +129,7 @@ def check_counts(counts: Counts) -> None:
 class Instances(NamedTuple):
     """The instances of a block, in the order of the shuffle."""
 
-    features: Iterator[Dict[str, np.ndarray]]  # in batches, see ngram_masking.masked_features
+    features: Iterator[Dict[str, np.ndarray]]  # in batches, see masking.masked_features
     keys: np.ndarray  # uint64 [instances], ascending: the place of each in the shuffle
     counts: Counts  # without `predictions`, which are known only when the features are made
 
@@ -147,7 +147,7 @@ class InstanceMaker:
         """Loads the segmenter if the language needs it.
 
         Args:
-          bad_lines: the mode of text_documents.decode_lines; by default input_file_mode.
+          bad_lines: the mode of documents.decode_lines; by default input_file_mode.
 
         Raises:
           ValueError: unfit vocabulary (words.piece_table) or segmenter (words.ChineseSegmenter).
@@ -253,7 +253,7 @@ class InstanceMaker:
         begins = map(self._segmenter.word_starts, lines, encodings)
         starts = np.fromiter(itertools.chain.from_iterable(begins), bool)
         if self._tokenizer.sp_model is None:
-            # A word of letters that the vocabulary cuts is one even where jieba would cut it too.
+            # A word of letters that WordPiece splits stays one word, even where jieba splits it.
             flat = np.fromiter(itertools.chain.from_iterable(ids), np.int64)
             starts &= self._table.is_word_start[flat]
         return ids, starts

@@ -155,7 +155,7 @@ def read_blocks(
     settings: DataSettings,
     on_bad_line: documents.OnBadLine = documents.raise_bad_line,
 ) -> Iterator[documents.TextBlock]:
-    """Yields the blocks of text files; see text_documents.read_blocks."""
+    """Yields the blocks of text files; see documents.read_blocks."""
     return documents.read_blocks(
         paths,
         window_bytes=settings.shuffle_window_mb * _MEGABYTE,
@@ -399,7 +399,7 @@ def _work_path(base: Optional[str], output: str) -> str:
         raise ValueError(f"--work_dir is '{base}'; it must be a local folder.")
     if base is None and "://" not in output:
         return os.path.join(os.path.dirname(output), name)
-    # Here the outputs of other jobs may have the same name.
+    # Outputs of other jobs may have the same name, so the full path is part of the name.
     own = hashlib.sha256(os.path.abspath(output).encode()).hexdigest()[:12]
     return os.path.join(base or tempfile.gettempdir(), f"{name}-{own}")
 
@@ -577,7 +577,7 @@ class _Outputs:
             _LOGGER.warning(
                 "There are %d instances for %d output files: some will be empty.", instances, count
             )
-        shares = [(instances - n - 1) // count + 1 for n in range(count)]  # as if dealt in turn
+        shares = [(instances - n - 1) // count + 1 for n in range(count)]  # round-robin
         stale = [bool(reason) for reason in self.why_stale()]
         if True not in stale:  # another job has made them meanwhile
             return

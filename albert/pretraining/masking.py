@@ -40,7 +40,7 @@ MASKED, MASKED_OR_KEPT = 0.8, 0.9
 
 _LAST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
-# What is drawn from the key of a pair; segment_pairs draws the numbers below.
+# What is drawn from the key of a pair; pairs.py draws the numbers below.
 WORDS, ACTIONS, _PERMUTED_WORDS, _PERMUTATION, PAIR_DRAWS = range(
     segment_pairs.PAIR_DRAWS, segment_pairs.PAIR_DRAWS + 5
 )

@@ -45,7 +45,7 @@ _LOGGER = logging.getLogger("albert")
 
 Tensors = model_fn.Tensors
 
-# So many records show which token is [MASK].
+# This many records are enough to learn which token is [MASK].
 _RECORDS_TO_LEARN_FROM = 200
 _RECORDS_TO_CHECK = 10  # of each file
 _MASK_KINDS = ("ngram", "favor_shorter_ngram", "do_whole_word_mask")
@@ -84,7 +84,7 @@ def feature_spec(max_seq_length: int, max_predictions_per_seq: int) -> batches.F
 
 
 class RecordsVocabulary(NamedTuple):
-    """What the metadata of a record file tells of its vocabulary; None where it does not."""
+    """The vocabulary in the metadata of a record file; None: not recorded."""
 
     file: str  # the record file
     pieces: Optional[int]  # their number
@@ -250,9 +250,9 @@ class InputSettings(NamedTuple):
     start_step: int = 0  # training goes on with the batch of this step
     max_batches: Optional[int] = None  # of evaluation
     shuffle_window: int = 10000  # records that are shuffled together
-    index_folder: Optional[str] = None  # where to keep where the records of files are
+    index_folder: Optional[str] = None  # cache folder for the offsets of records
     masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
-    vocab_size: Optional[int] = None  # needed for that, if the records alone tell the vocabulary
+    vocab_size: Optional[int] = None  # needed if the vocabulary is learnt from the records
     vocabulary: Optional[words.Vocabulary] = None  # named by the user
 
 

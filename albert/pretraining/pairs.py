@@ -95,7 +95,7 @@ class Pairs(NamedTuple):
 
 
 class MadePairs(NamedTuple):
-    """The pairs, and how many chunks gave none: single tokens left alone at a document's end."""
+    """The pairs, and the number of chunks without one: single tokens at a document's end."""
 
     pairs: Pairs
     left_out: int

@@ -104,7 +104,7 @@ _TITLES = _set_of(
     "adm capt cmdr col cpl dr drs fr gen gov hon lieut lt maj messrs mlle mme mr mrs ms msgr mt"
     " pres prof rep rev sen sgt st supt vs cf viz e.g i.e"
 )
-# These go on where a number follows.
+# No end of a sentence where a number follows.
 _BEFORE_NUMBERS = _set_of(
     "no nos vol vols p pp fig figs eq eqs sec secs ch chap art arts ex para pt ref refs ver v n"
     " ca approx jan feb mar apr jun jul aug sep sept oct nov dec"
@@ -134,7 +134,7 @@ def split_sentences(text: str) -> List[str]:
 
 
 def _end_of_sentence(text: str, start: int, match: Match) -> int:
-    """Where the sentence from `start` on ends if it does at these marks; 0 if it does not."""
+    """The end of the sentence from `start` on, or 0 if these marks do not end it."""
     end, marks = match.end(), match.group()
     if end == len(text):
         return end

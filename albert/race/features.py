@@ -96,7 +96,7 @@ def convert_single_example(
 
     Args:
       example_index: ignored.
-      example: race_examples.InputExample, or PaddingInputExample.
+      example: examples.InputExample, or PaddingInputExample.
       label_size: C.
       max_seq_length: S.
       tokenizer: its `tokenize` is applied to the texts as they are.

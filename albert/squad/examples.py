@@ -45,7 +45,7 @@ class SquadExample:
     end_position: Optional[int] = None  # its last one; None: the length of the text decides
     is_impossible: bool = False
     answers: Sequence[str] = ()  # all that count as right; none for an impossible question
-    has_gold: bool = True  # False: neither answers are known nor that there is none
+    has_gold: bool = True  # False: no gold label, not even "no answer"
 
 
 class SquadData(NamedTuple):
@@ -154,7 +154,7 @@ def _get(value: Any, key: str, where: str, *, kind: type) -> Any:
 
 
 def _example(value: Any, context: str, where: str) -> Tuple[SquadExample, str]:
-    """A question, all but what only training needs, and its place with its id."""
+    """A question without its training target, and its place with its id."""
     if isinstance(value, dict) and isinstance(value.get("id"), int):
         value = dict(value, id=str(value["id"]))
     name = _get(value, "id", where, kind=str)

@@ -19,7 +19,7 @@ from albert.squad.decoding import Beams
 
 Features = fine_tuning_utils.Features
 
-# Of positions that cannot be part of an answer. float32 holds it.
+# The penalty of positions that cannot be part of an answer; float32 can hold it.
 _IMPOSSIBLE = -1e30
 
 
@@ -89,8 +89,8 @@ def v1_head(max_seq_length: Optional[int]) -> fine_tuning_utils.Head:
             return fine_tuning_utils.HeadOutput(None, dict(outputs, **_unique_ids(features)), {})
         losses = _positions_loss(found.start_logits, features["start_positions"])
         losses += _positions_loss(found.end_logits, features["end_positions"])
-        watched = {"span_accuracy": _are_found(*found, features)}
-        return fine_tuning_utils.HeadOutput(losses / 2, {}, watched)
+        logged = {"span_accuracy": _are_found(*found, features)}
+        return fine_tuning_utils.HeadOutput(losses / 2, {}, logged)
 
     return head
 
@@ -247,10 +247,10 @@ def v2_head(beam: BeamSize, dropout_prob: float) -> fine_tuning_utils.Head:
         losses += tf.nn.sigmoid_cross_entropy_with_logits(
             labels=impossible, logits=found.cls_logits
         )
-        watched = {
+        logged = {
             "span_accuracy": _are_found(found.start_logits, found.end_logits, features),
             "answerable_accuracy": tf.equal(found.cls_logits > 0, impossible > 0.5),
         }
-        return fine_tuning_utils.HeadOutput(losses / 2, {}, watched)
+        return fine_tuning_utils.HeadOutput(losses / 2, {}, logged)
 
     return head

@@ -51,7 +51,7 @@ class Cluster:
 
     @property
     def is_chief(self) -> bool:
-        """Whether this process writes what the run leaves behind."""
+        """Whether this process writes the run's checkpoints and results."""
         return self.index == 0
 
     @property
@@ -182,7 +182,7 @@ def num_replicas(settings: TrainingSettings) -> int:
 
 
 def is_chief(settings: TrainingSettings) -> bool:
-    """Returns whether this process writes what the run leaves behind."""
+    """Returns whether this process writes the run's checkpoints and results."""
     return settings.distribution_strategy != MULTI_WORKER or read_cluster().is_chief
 
 

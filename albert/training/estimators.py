@@ -109,9 +109,9 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
         )
     if not resumed and any(checkpoint.step for checkpoint in present):
         raise ValueError(
-            f"--output_dir={output_dir} has no checkpoint of use, and to train from the first step "
-            f"on would overwrite them. {faults[0]}. Put whole ones there, or choose another "
-            "--output_dir."
+            f"--output_dir={output_dir} has no readable checkpoint, and training from the first "
+            f"step would overwrite what is there. {faults[0]}. Put whole ones there, or choose "
+            "another --output_dir."
         )
     for fault in faults:
         goes_on = f"goes on from step {resumed.step}" if resumed else "begins anew"
@@ -294,7 +294,7 @@ def _check_strategy(settings: TrainingSettings) -> None:
     strategy, use_tpu = settings.distribution_strategy, settings.use_tpu
     minutes, patience = settings.save_checkpoints_minutes, settings.worker_patience_seconds
     module = getattr(settings, "albert_hub_module_handle", None)
-    padding = getattr(settings, "padding", "max") or "longest"  # what it then becomes
+    padding = getattr(settings, "padding", "max") or "longest"  # None becomes "longest"
     is_multi_worker = strategy == distribution.MULTI_WORKER
     conflicts = (
         (
@@ -378,7 +378,7 @@ def train(
       What was done; None if that had been done before.
 
     Raises:
-      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
+      hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
       ValueError: a checkpoint does not fit the model, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
@@ -617,7 +617,7 @@ class OutputCollector:
 # ---------------------------------------------------------------------------------------------
 # What each process of a distributed training does.
 
-# What a worker does not do, or does in its folder, and the value that says so.
+# Settings overridden on workers, which leave this to the first one or do it in their own folder.
 _CHIEFS_OWN = {
     "do_eval": False,
     "do_predict": False,
@@ -653,9 +653,13 @@ def run_own_part(
     cluster = distribution.read_cluster()
     name = f"Worker {cluster.index + 1} of {len(cluster.addresses)}"
     if not settings.do_train:
-        _LOGGER.info("%s has nothing to do: without --do_train the first one does all.", name)
+        _LOGGER.info(
+            "%s has nothing to do: without --do_train only the first worker evaluates and "
+            "predicts.",
+            name,
+        )
         return
-    _LOGGER.info("%s: the log, checkpoints and results are the first one's.", name)
+    _LOGGER.info("%s: the log, checkpoints and results are written by the first worker.", name)
     own = {name: value for name, value in _CHIEFS_OWN.items() if hasattr(settings, name)}
     level = _LOGGER.level
     folder = tempfile.mkdtemp(prefix=distribution.WORKERS_FOLDER)
@@ -666,7 +670,7 @@ def run_own_part(
     finally:
         _LOGGER.setLevel(level)
         shutil.rmtree(folder, ignore_errors=True)
-    _LOGGER.info("%s has finished the training; the rest is the first one's.", name)
+    _LOGGER.info("%s has finished the training; the first worker does the rest.", name)
 
 
 def copy_resume_point(output_dir: str, folder: str) -> None:

@@ -228,7 +228,7 @@ def evaluate_checkpoints(
         model.ckpt-best, not made here, would be lost.
     """
     output_dir = str(output_dir)
-    # Of two evaluations the second finds what the first has measured.
+    # Of two evaluations at once the second waits, and reuses the results of the first.
     with folder_lock.held(output_dir, folder_lock.EVALUATION, waits=True):
         evaluator = _Evaluator(
             output_dir,
@@ -291,7 +291,7 @@ class _Evaluator:
         ledger = self._ledger
         difference = files.fingerprint_difference(ledger.fingerprint, fingerprint)
         if difference and ledger.metrics:
-            # A copy: results of checkpoints that are gone are only in it.
+            # Copied, because it alone has the results of deleted checkpoints.
             kept = files.unused_name(ledger.path)
             tf.io.gfile.copy(ledger.path, kept)
             _LOGGER.info(
@@ -302,11 +302,11 @@ class _Evaluator:
         ledger.fingerprint = fingerprint
 
     def check_best_copy(self) -> None:
-        """Refuses to lose a model.ckpt-best that was not made here, before any work is done."""
+        """Refuses to overwrite a model.ckpt-best that was not made here, before any work."""
         identity = _identity(self._best_path)
         if identity is None:
             return
-        # Damage leaves the index or the size of the data as it was.
+        # A damaged copy still has the same index or the same size of the data.
         ours = [copy for copy in self._ledger.copies if identity.items() & copy.items()]
         if ours and self._is_damaged(Checkpoint(ours[-1]["step"], self._best_path)):
             return  # it is copied anew
@@ -363,13 +363,13 @@ class _Evaluator:
             for step, checkpoint in present.items()
             if step not in self._ledger.metrics and (step or untrained_too)
         ]
-        # The copy comes first: a better one would replace it before its turn.
+        # The copy is evaluated first, because a better checkpoint would overwrite it.
         pending.sort(key=lambda c: (c.path != self._best_path, c.step))
         evaluated = []
         for number, checkpoint in enumerate(pending, start=1):
             _LOGGER.info("Evaluating %s (%d of %d)", checkpoint.path, number, len(pending))
             if list(present) == [0]:
-                _LOGGER.warning("No other is there: the results are of an untrained model.")
+                _LOGGER.warning("No trained checkpoint yet: the results are of an untrained model.")
             if self._evaluate_one(checkpoint):
                 evaluated.append(checkpoint.step)
                 self._keep_best(present)
@@ -428,7 +428,7 @@ class _Evaluator:
     def _evaluate_one(self, checkpoint: Checkpoint) -> bool:
         """False if training deleted the checkpoint meanwhile, or it is damaged."""
         identity = _identity(checkpoint.path)
-        # Before, since TensorFlow would complain at length. It costs little beside an evaluation.
+        # Checked first, because TensorFlow's own error is long; the check is cheap.
         if identity and self._is_damaged(checkpoint):
             return False
         try:
@@ -481,7 +481,7 @@ class _Evaluator:
         if wanted is None or wanted == entry:
             self._save()
             return
-        # Before the copy is begun the ledger knows what lies there and what will.
+        # Both are recorded before copying, so that a crash leaves no unknown copy.
         ledger.copies = [entry, wanted] if entry else [wanted]
         self._save()
         source = present[step].path
@@ -527,7 +527,9 @@ class _Evaluator:
                 "Train first, or name the folder that was trained in."
             )
         if step is None:
-            _LOGGER.warning("No checkpoint has a finite %s: none is best.", self._best_metric)
+            _LOGGER.warning(
+                "No checkpoint has a finite %s, so there is no best checkpoint.", self._best_metric
+            )
             return EvaluationSummary(results, None, None, evaluated_steps)
         best = Evaluation(step, self._ledger.metrics[step])
         _LOGGER.info(
@@ -551,7 +553,7 @@ def _lines(metrics: Mapping[str, Any]) -> List[str]:
 
 
 # ---------------------------------------------------------------------------------------------
-# One checkpoint, and the old ones.
+# Single checkpoints, and pruning.
 
 
 def read_document(path: str) -> Optional[Dict[str, Any]]:
@@ -603,11 +605,11 @@ def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> L
     if not keep:
         return []
     found = list_checkpoints(output_dir)
-    # One that could not be evaluated does not make an older, whole one superfluous.
+    # An intact older checkpoint is kept where a newer one could not be evaluated.
     checkpoints = [item for item in found if item.step in set(evaluated)]
     surplus = checkpoints[:-keep]
     for checkpoint in surplus:
-        # The index first: without it there is no checkpoint, and never half a one.
+        # The index is deleted first, so that no partial checkpoint is left.
         paths = tf.io.gfile.glob(checkpoint.path + ".*")
         for path in sorted(paths, key=lambda path: not path.endswith(".index")):
             tf.io.gfile.remove(path)

@@ -32,9 +32,9 @@ _LOGGER = logging.getLogger("albert")
 CONFIG_NAME = "albert_config.json"
 SUMMARY_NAME = "run_summary.json"
 
-# A mean loss above this share of a constant predictor's is one that has learnt nothing.
+# With a mean loss above this share of a constant predictor's the model has learnt nothing.
 _COLLAPSED_SHARE = 0.97
-_COLLAPSE_STEPS = 100  # the loss of fewer is chance
+_COLLAPSE_STEPS = 100  # the mean loss of fewer steps is too noisy
 _REMEDIES = (
     "Usual remedies: a lower --learning_rate, a longer warm-up, another --seed, more steps; and "
     "check in the log's report on the first weights that --init_checkpoint was loaded."
@@ -114,7 +114,7 @@ class Task:
     # ---- data and model ----
 
     def check_data(self) -> None:
-        """Finds the data of all parts, so that hours of training do not end in vain."""
+        """Fails before training if data of any part is missing."""
 
     def features(self, split: str) -> Any:
         """Returns a split's examples and record file; "train" is what is trained on."""
@@ -177,7 +177,7 @@ class Task:
 
 
 class Outcome(NamedTuple):
-    """What a run did; None for what was not asked for, or was done already.
+    """The results of a run; None for what was not requested or was done already.
 
     Attributes:
       metrics: of the best checkpoint, or of the one that was named; {} if nothing was measured.
@@ -202,7 +202,7 @@ def run(settings: FineTuningSettings, task: Type[Task]) -> Outcome:
 
     Raises:
       ValueError: flags, data or checkpoints that do not fit each other.
-      training_hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
+      hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     return FineTuning(settings, task).run()
 
@@ -422,7 +422,7 @@ class FineTuning:
         if times.has_news or times.lacks(results):
             times.add_evaluation(**results)
         if settings.do_train:
-            # model.ckpt-0 has served its purpose too.
+            # model.ckpt-0 is not needed any more either.
             steps = [0, *(result.step for result in summary.results)]
             checkpoint_evaluator.prune_checkpoints(
                 settings.output_dir, task.keep_checkpoints, steps
@@ -562,7 +562,7 @@ def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
 
 
 # ---------------------------------------------------------------------------------------------
-# Has anything been learnt?
+# Checks that the model has learnt something.
 
 
 def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
@@ -604,7 +604,7 @@ def warn_of_constant_predictions(confusion: np.ndarray, labels: Sequence[str]) -
     if len(predicted) > 1 or np.count_nonzero(confusion.sum(axis=1)) <= 1:
         return False
     _LOGGER.warning(
-        "The best checkpoint predicts %s for every example: it has learnt nothing that counts. %s",
+        "The best checkpoint predicts %s for every example: it has collapsed to one class. %s",
         *(labels[int(predicted[0])], _REMEDIES),
     )
     return True
@@ -632,11 +632,11 @@ def _holds_checkpoint(folder: str) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------
-# run_summary.json: what came of a run, and the time it has taken over all its starts.
+# run_summary.json: the results of a run, and its times over all starts.
 
 
 class RunSummary:
-    """The summary of a run, kept by one start of it. Nothing is written before there is news.
+    """The summary of a run, updated by one start of it. Nothing is written before a result.
 
     Each write adds what has been done since the one before, so that neither a start that is killed
     nor a process that evaluates beside the one that trains is lost.
@@ -703,10 +703,10 @@ class RunSummary:
             self._write(content)
 
     def lacks(self, results: Mapping[str, Any]) -> bool:
-        """Returns whether the summary does not say what `results` do."""
+        """Returns whether any of `results` is missing from the summary or different there."""
         content = self._content()
         recorded = {name: content.get(name) for name in results}
-        # As text, for not-a-number is not equal to itself.
+        # Compared as text, because NaN != NaN.
         return files.json_text(recorded) != files.json_text(dict(results))
 
     def _content(self) -> Dict[str, Any]:

@@ -30,7 +30,7 @@ CURVE_NAME = "training_curve.csv"
 
 # The log is never silent for longer than this, however long a step takes.
 _LONGEST_SILENCE_SECONDS = 60.0
-# Rows of the curve are gathered for so long where a file is not on this machine.
+# Rows of the curve are collected this long before a write to a remote file.
 _SECONDS_BETWEEN_FAR_WRITES = 60.0
 _SCALARS = "training_scalars"  # the collection and name scope of the tensors to report
 _RATE = "learning_rate"
@@ -139,7 +139,7 @@ class TrainingCurve:
             return
         kept = [row for row in self._rows() if int(row["step"]) <= first_step]
         if kept:
-            self._write(kept)  # also where none is dropped: the last line may be unfinished
+            self._write(kept)  # always, because the last line may be unfinished
 
     def add(self, row: Mapping[str, Any]):
         """Adds a row to the file, at once or with later ones."""
@@ -316,7 +316,7 @@ class ProgressHook(tf.train.SessionRunHook):
         seconds: Optional[float] = now - self._run_began
         is_first = self._after_first_step is None
         if is_first:
-            # Graph optimisation and compilation are in it.
+            # It includes graph optimisation and compilation.
             self._after_first_step, seconds = now, None
         else:
             self._timed_steps += steps
@@ -324,7 +324,7 @@ class ProgressHook(tf.train.SessionRunHook):
         self._check_updates(previous, step)
         loss = float(run_values.results["loss"])
         if not math.isfinite(loss):
-            # Before the hook that saves checkpoints sees the step.
+            # This runs before the hook that saves checkpoints sees the step.
             raise diverged(f"in step {step}", f"the loss is {loss}")
         self.loss = loss
         self._interval.add(run_values.results, steps, seconds)
@@ -471,16 +471,16 @@ class _StartHook(tf.train.SessionRunHook):
 
     def begin(self):
         if self._resumed:
-            # TensorFlow would find out too, but its words are hard to read.
+            # TensorFlow would find out too, but its message is hard to read.
             check_restorable(self._resumed.path, tf.global_variables())
-        # Not earlier: a start that fails must not claim the folder.
+        # Written only now, so that a failed start does not claim the folder.
         for name, content in self._documents.items():
             files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
 
     def after_create_session(self, session, coord):
         del session, coord
         if self._resumed and self._is_copy:
-            # It would stay behind if this process were killed.
+            # Removed now, because it would be left behind if this process were killed.
             state = os.path.join(self._output_dir, checkpoint_files.STATE_NAME)
             for path in [state, *tf.io.gfile.glob(self._resumed.path + ".*")]:
                 if tf.io.gfile.exists(path):

@@ -307,11 +307,11 @@ def _training_spec(
         encoder = _encoder(settings, is_training=True, dropout_seed=dropout_seed)
         output = head(micro_batch, encoder)
         part = micro_batch[_SHARES]
-        watched = {
+        logged = {
             name: tf.reduce_sum(part * tf.cast(value, tf.float32))
-            for name, value in output.watched.items()
+            for name, value in output.logged.items()
         }
-        return tf.reduce_sum(part * output.per_example_loss), watched
+        return tf.reduce_sum(part * output.per_example_loss), logged
 
     rate_factor = None
     if settings.layerwise_lr_decay != 1.0:
@@ -355,15 +355,15 @@ def _mean_loss(
 
 
 # ---------------------------------------------------------------------------------------------
-# The model of a fine-tuning, as its flags want it.
+# The model of a fine-tuning, built from its flags.
 
-# Compiled clusters pay on TensorFlow 1.15 from so many examples times width on for each length that
-# there may be (one in 16 tokens), but the first few, whose time the larger graph without clusters
-# takes too. Fitted to processor seconds of whole runs: docs/results.md.
+# On TensorFlow 1.15 compiling is faster above this many examples times width for each possible
+# length (one in 16 tokens). The first few lengths are not counted: the larger graph without
+# clusters costs their time too. Fitted to processor seconds of whole runs: docs/results.md.
 _WORTH_COMPILING = 8.5e3
 _LENGTHS_FOR_NOTHING = 5
-# Tokens of an update times layers times width for which TensorFlow's own gradients, which keep more
-# than those of the clusters, fit into about a gigabyte.
+# Up to this product of an update's tokens, layers and width TensorFlow's own gradients, which keep
+# more in memory than the clusters' do, fit into about a gigabyte.
 _SMALL_UPDATE = 1e7
 
 
@@ -436,8 +436,8 @@ def announce_compilation(
         )
     else:
         _LOGGER.info(
-            "Element-wise parts are not compiled: so short a training gains less than that takes. "
-            "--use_xla compiles them all the same."
+            "Element-wise parts are not compiled: in so short a training compiling would "
+            "cost more than it saves. --use_xla compiles them all the same."
         )
 
 

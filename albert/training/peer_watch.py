@@ -84,7 +84,7 @@ class PeerWatch:
     def _run(self) -> None:
         while not self._stopped.wait(_SECONDS_BETWEEN_LOOKS) and not self._is_over():
             lost = self.look()
-            # They may have left since, because it is over.
+            # They may have left because the training is over.
             if lost and not self._is_over() and not self._stopped.is_set():
                 self._end(lost)
 
@@ -98,7 +98,7 @@ class PeerWatch:
                 self._misses[address] = 0
                 continue
             self._misses[address] = self._misses.get(address, 0) + 1
-            # A look may have been late because of the others: one miss proves nothing.
+            # Waiting for other peers may have delayed a poll: one late poll is not a failure.
             if self._misses[address] < _FEWEST_MISSES:
                 continue
             patience = 0.0 if self._is_stopping() else self._patience_seconds
@@ -137,7 +137,7 @@ def _host_and_port(address: str) -> Tuple[str, int]:
 
 
 # ---------------------------------------------------------------------------------------------
-# The roll-call: does each process begin at the same step?
+# Checks that all workers start at the same step.
 
 
 def roll_call(addresses: Sequence[str], index: int, number: int) -> List[int]:

@@ -49,7 +49,7 @@ from tqdm import tqdm
 
 from albert.util import stop_signals
 
-# What a user's mistake looks like by the time it reaches a script.
+# Exceptions that a script shows as one-line errors: a user's mistakes.
 USER_ERRORS = (ValueError, OSError, ArithmeticError, tf.errors.OpError)
 
 OPTIMIZERS = ("lamb", "adamw")

@@ -154,7 +154,7 @@ class _Lock:
                 self._outlast(owner)
             self._write()
             if self._file is None:
-                # Two processes may have written at the same time: the later one has it.
+                # Two processes may have written at the same time: the later one holds the lock.
                 time.sleep(min(_SETTLING_SECONDS, self._beat_seconds))
                 if not self._is_ours():
                     raise _TakenError
@@ -212,7 +212,7 @@ class _Lock:
 
     def _outlast(self, owner: Dict[str, Any]) -> None:
         """Waits until the owner must count as dead; raises _TakenError if it lives."""
-        # Clocks of hosts differ: only a great age tells by itself that the owner is gone.
+        # Clocks of hosts differ, so only a very old lock counts as stale without waiting.
         if time.time() - owner["time"] > 10 * self._patience_seconds:
             return
         who = "process {process} on {host}".format(**owner)

@@ -27,9 +27,9 @@ _LOGGER = logging.getLogger("albert")
 
 _THREADS = 32
 _FORMAT_VERSION = 1
-_WORTH_KEEPING_BYTES = 1 << 24  # fewer are read again as soon as their hashes are found
+_WORTH_KEEPING_BYTES = 1 << 24  # hashing fewer again is as fast as looking up their hashes
 _SECONDS_BETWEEN_WRITES = 10.0
-# A file that was changed just now may be changed once more without another time.
+# A file changed just now may change again within the resolution of its modification time.
 _SETTLED_SECONDS = 2.0
 
 

@@ -12,8 +12,12 @@ are tidied up, and the process ends with 143. A training postpones that to the e
     ...  # after each step: save and end if stop_signals.is_requested()
     stop_signals.resume("Saved after step 7.")  # raises Stopped if there was a signal
 
-A second signal ends the process at once, and so does a first one that is not answered within 15
-seconds, unless a checkpoint is to come. Outside of `handled` nothing of this has an effect.
+training/hooks.py does this and saves the checkpoint. A second signal ends the process at once, and
+so does a first one that is not answered within 15 seconds, unless a checkpoint is to come. Outside
+of `handled` nothing of this has an effect.
+
+Ctrl-C (SIGINT) is not handled here and saves no checkpoint: util/flags.py prints "Interrupted." and
+exits with 130.
 """
 
 import contextlib
@@ -135,7 +139,7 @@ def handled(patience_seconds: float = 15.0) -> Iterator[None]:
     finally:
         signal.set_wakeup_fd(descriptor)
         for number, handler in before.items():
-            # None: it was set by something that is not Python.
+            # None: the handler was set by C code.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         os.write(writing, b"\0")
         watcher.join()
