@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import zipfile
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
+from typing import Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -236,8 +236,8 @@ def _find_reading(task: Task, table: Table) -> Reading:
         if is_plain and not (task.is_pair and _is_label(last, 1, labels)):
             return Columns(*range(width))
         for reading in own:  # the task's own numbered columns, where the label is in its place
-            if isinstance(reading, Columns) and _is_label(last, reading.label, labels):
-                return Columns(reading.text_a, reading.text_b)
+            if isinstance(reading, Columns) and _fits(reading, last, labels):
+                return reading._replace(label=None, guid=None, header=None)
     names = "text_a, text_b or sentence1, sentence2" if task.is_pair else "text_a or sentence"
     raise ValueError(
         f"'{table.path}': {'a pair of texts' if task.is_pair else 'a text'} was not found in "
@@ -246,11 +246,18 @@ def _find_reading(task: Task, table: Table) -> Reading:
     )
 
 
-def _is_label(cells: List[str], place: Any, labels: Labels) -> bool:
+def _is_label(cells: List[str], place: int, labels: Labels) -> bool:
     """Whether the cell at a place is one of the labels."""
-    if not isinstance(place, int) or place >= len(cells):
-        return False
     return labelled_examples.parse_label(cells[place].strip(), labels) is not None
+
+
+def _fits(reading: Columns, cells: List[str], labels: Labels) -> bool:
+    """Whether a row has texts, and a label beside them, where a layout by numbers says."""
+    label, texts = reading.label, {reading.text_a, reading.text_b} - {None}
+    if not isinstance(label, int) or not all(isinstance(place, int) for place in texts):
+        return False
+    places = {place % len(cells) for place in (label, *texts) if -1 <= place < len(cells)}
+    return len(places) == 1 + len(texts) and _is_label(cells, label, labels)
 
 
 def _without_label(render: Callable) -> Callable:

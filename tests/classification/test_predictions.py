@@ -150,6 +150,8 @@ def _predicted(folder, task, text):
         ("xnli", '{"premise": "A", "hypo": "B"}\n'),
         ("csl", '{"keyword": ["A"], "abst": "B", "label": "x"}\n'),
         ("copa", '{"text_a": "A", "text_b": "B"}\n' * 2),
+        ("mrpc", "1\t11\t12\tA\tB\n"),
+        ("cola", "gj04\t1\t*\tA\n"),
         ("sst-2", "A\n"),
         ("sst-2", "sentence\tlabel\nA\t1\n"),
         ("tnews", '{"sentence": "A", "label": 999}\n'),
@@ -183,7 +185,6 @@ def test_the_answers_in_a_file_of_choices_are_not_looked_at(answer, tmp_path):
         ("sst-2", '{"body": "A"}\n', ".*text_a or sentence"),
         # Labels are not taken for texts.
         ("rte", "A\tB\tentailment\nC\tD\tnot_entailment\n", ""),
-        ("cola", "gj04\t1\t*\tA\n", ""),
         ("lcqmc", "A\t1\nC\t0\n", ""),
         ("sts-b", "A\t2.5\nB\t4\n", ""),
         ("sst-2", "\n", ".*empty"),

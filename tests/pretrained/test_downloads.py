@@ -122,6 +122,13 @@ def test_another_version_of_the_file_is_fetched_from_its_beginning(fetch, server
     assert fetch.path.read_bytes() == CONTENT[::-1]
 
 
+def test_another_part_than_asked_for_is_not_taken(fetch, server):
+    server.answers = [Answer(cut_after=4 * CHUNK), Answer(range_shift=CHUNK)]
+    fetch()
+    assert fetch.path.read_bytes() == CONTENT
+    assert server.ranges == [None, f"bytes={4 * CHUNK}-", None]
+
+
 def test_a_missing_file_is_not_asked_for_again_and_an_unreachable_server_is(fetch, server):
     with pytest.raises(ValueError, match="404"):
         fetch(f"{server.url}/nothing")

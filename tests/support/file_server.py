@@ -18,6 +18,7 @@ class Answer(NamedTuple):
     cut_after: Optional[int] = None  # bytes of the body after which the connection is closed
     headers: Optional[Dict[str, str]] = None  # in place of the usual ones; "" leaves one out
     location: Optional[str] = None  # where the request is sent instead
+    range_shift: int = 0  # bytes by which a part begins later than asked for
     drips: bool = False  # after the file, a zero every few milliseconds until the server ends
 
 
@@ -57,6 +58,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(416)
             return
         headers = {"Content-Length": str(len(content) - start), "ETag": state.etag}
+        if start:
+            first = start + answer.range_shift
+            headers["Content-Range"] = f"bytes {first}-{len(content) - 1}/{len(content)}"
         self._start(206 if start else 200, {**headers, **(answer.headers or {})})
         self.wfile.write(content[start:][: answer.cut_after])
         with contextlib.suppress(OSError):  # the client has gone
