@@ -18,7 +18,8 @@ number of processes.
 Masking has the distribution of the published script. What is different: a chunk of one sentence is
 split inside the sentence, where it was paired with another document's text before; labels are
 balanced on average; the border between the segments ends a word; random replacements are ordinary
-tokens; the end of a file ends a document. `pairs` and `masking` say more.
+tokens; the end of a file ends a document. See pretraining/pairs.py and
+masking.py.
 """
 
 import contextlib

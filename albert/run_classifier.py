@@ -64,7 +64,8 @@ def define_flags(flag_values: flags.FlagValues) -> Type[run.ClassifierSettings]:
         flag_values,
         "threshold_to_export",
         float("nan"),
-        help="Value of a further output of the exported model; nan: no such output.",
+        help="With --export_dir: a constant that the exported model gives as its output "
+        "`threshold`, for those who serve it; nan: none.",
     )
     _define_custom_task_flags(flag_values)
     return run.ClassifierSettings

@@ -29,5 +29,8 @@ def preset_path(name: str) -> str:
     names = preset_names()
     if name not in names:
         suggestion = wording.did_you_mean(name, names)
-        raise ValueError(f"Unknown preset {name!r}.{suggestion} Presets: {', '.join(names)}.")
+        raise ValueError(
+            f"There is no published size {name!r}.{suggestion} Sizes: {', '.join(names)}. "
+            "A configuration of one's own is given by --albert_config_file."
+        )
     return str(_FOLDER / f"{name}.json")

@@ -61,6 +61,12 @@ class DamagedArchiveError(ValueError):
     """The file is no archive, is cut off, or fails its checksum: another copy may be whole."""
 
 
+def _reason(error: Exception) -> str:
+    """The innermost of the messages that requests puts into one another."""
+    text = str(error).rstrip("')\"").rpartition(": ")[2] or type(error).__name__
+    return text + ")" * (text.count("(") - text.count(")"))
+
+
 class _InterruptedError(Exception):
     """The transfer stopped for a reason that may pass."""
 
@@ -129,13 +135,13 @@ def fetch(
             transfer.receive()
             continue
         except _INTERRUPTIONS as error:
-            reason = str(error).rstrip("')\"").rpartition(": ")[2] or type(error).__name__
+            reason = _reason(error)
             failures = failures + 1 if _size(path) <= most else 1
             most = max(most, _size(path))
             if time.monotonic() >= transfer.deadline or failures >= _ATTEMPTS:
                 raise ConnectionError(
-                    f"{url} could not be fetched: {reason}, after {failures} attempts without "
-                    f"progress or at the limit of {limits.seconds / 60:g} minutes. "
+                    f"{url} could not be fetched: {reason} ({failures} attempts without progress, "
+                    f"at most {limits.seconds / 60:g} minutes in all). "
                     f"{_size(path) / 1e6:.1f} MB have arrived and are kept. Check the network "
                     "(proxies are taken from $HTTPS_PROXY) and run the same command again to go on."
                 ) from error

@@ -79,6 +79,8 @@ class _Requests:
             is_asked = any(number in numbers for number in _SIGNALS)
             if first is None:
                 first, deadline = (now, now + self._patience_seconds) if is_asked else (None, None)
+                if is_asked and self.is_postponed:
+                    print("A signal: this step is finished first.", file=sys.stderr, flush=True)
             elif is_asked and now - first > _ONE_SIGNAL_SECONDS:
                 self._end("a second signal")
             elif self.has_news:

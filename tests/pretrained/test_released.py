@@ -21,7 +21,6 @@ from albert import (
     modeling,
     plan,
     run_classifier,
-    sweep,
 )
 from albert.pretrained import downloads, inference, released, warm_start
 from albert.util import flags as flags_lib
@@ -393,8 +392,6 @@ def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
     def parsed(script, *arguments):
         return flags_lib.parse(script.define_flags, arguments)
 
-    place = ("--data_dir=d", "--output_dir=o")
-    sweep.find_model(parsed(sweep, "--model_dir=base_v2", *place))
     plan.main(parsed(plan, "--albert_dir=base_v2", "--max_seq_length=32"))
     inference.find_source(parsed(fill_mask, "--albert_dir=base_v2", "--max_seq_length=32"))
     export_checkpoints.export(
