@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but a Python; see tools/environments.sh.
 #
-#   PYTHON=/path/to/python   use this interpreter (3.7, or 3.9 to 3.11)
+#   PYTHON=/path/to/python   use this interpreter (3.7, or 3.9 to 3.13)
 #   ARGS="..."               further arguments of the demo or of pytest (--slow: the slow tests too)
 #                            or words that choose faults
 #   JOBS=2                   test processes
@@ -13,8 +13,8 @@ LINTED = albert benchmarks tests setup.py
 
 help:
 	@echo "make demo    train a small ALBERT on English text that ships with Python, and show what it learnt"
-	@echo "make test    run the tests on every supported runtime found (TensorFlow 1.15 and 2.15);"
-	@echo "             ARGS=--slow: the slow ones too (whole trainings, kills, both runtimes together)"
+	@echo "make test    run the tests on every supported runtime found (TensorFlow 1.15, 2.15 and later);"
+	@echo "             ARGS=--slow: the slow ones too, of whole trainings, kills and both runtimes together"
 	@echo "make mutations  plant faults in copies of the code, and count those that the quick tests catch;"
 	@echo "             ARGS='mask dropout': those whose name has one of these words"
 	@echo "make lint    check format, style and types"
@@ -28,24 +28,24 @@ demo:
 test:
 	@environments=$$(sh tools/environments.sh all) && sh tools/run_tests.sh $(JOBS) "$(ARGS)" $$environments
 
-# On the last runtime found, which is the faster one.
+# On the first runtime found, which is the fastest.
 mutations:
-	@environments=$$(sh tools/environments.sh all) && for python in $$environments; do :; done && \
-	  exec $$python -m tests.support.mutations --jobs $(JOBS) $(ARGS)
+	@environments=$$(sh tools/environments.sh all) && set -- $$environments && \
+	  exec $$1 -m tests.support.mutations --jobs $(JOBS) $(ARGS)
 
-# On the last runtime found: the type checker does not run on Python 3.7.
+# On the first runtime found: the type checker does not run on Python 3.7.
 lint:
-	@environments=$$(sh tools/environments.sh all) && for python in $$environments; do :; done && \
+	@environments=$$(sh tools/environments.sh all) && set -- $$environments && python=$$1 && \
 	  $$python -m ruff format --check $(wildcard $(LINTED)) && $$python -m ruff check $(wildcard $(LINTED)) && \
 	  if [ "$$($$python -c 'import sys; print(sys.version_info >= (3, 9))')" = True ]; then \
 	    $$python -m mypy; \
 	  else echo "Types are checked on Python 3.9 and newer only."; fi
 
 format:
-	@python=$$(sh tools/environments.sh first) && \
+	@environments=$$(sh tools/environments.sh all) && set -- $$environments && python=$$1 && \
 	  $$python -m ruff format $(wildcard $(LINTED)) && $$python -m ruff check --fix $(wildcard $(LINTED))
 
 clean:
-	rm -rf .venv/tf1 .venv/tf2 .venv/huggingface .pytest_cache .ruff_cache
+	rm -rf .venv/latest .venv/tf2 .venv/tf1 .venv/huggingface .pytest_cache .ruff_cache
 	find albert benchmarks tests -name __pycache__ -type d -prune -exec rm -rf {} +
 	-rmdir .venv 2>/dev/null

@@ -40,9 +40,9 @@ def main() -> None:
     always = extras.pop("")
     extras["dev"] = read_requirements("requirements-dev.txt")[""]
     setuptools.setup(
-        name="albert",
+        name="albert-tf",
         version=read_version(),
-        description="ALBERT for TensorFlow 1.15 and 2.15: pretraining and fine-tuning",
+        description="ALBERT for TensorFlow 1.15, 2.15 and later: pretraining and fine-tuning",
         long_description=(HERE / "README.md").read_text(encoding="utf-8"),
         long_description_content_type="text/markdown",
         license="Apache-2.0",
@@ -50,7 +50,7 @@ def main() -> None:
         author="The albert Authors",
         packages=setuptools.find_packages(include=["albert", "albert.*"]),
         package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html"]},
-        python_requires=">=3.7,<3.12,!=3.8.*",
+        python_requires=">=3.7,<3.14,!=3.8.*",
         install_requires=always,
         extras_require=extras,
         zip_safe=False,
@@ -60,6 +60,8 @@ def main() -> None:
             "Programming Language :: Python :: 3.9",
             "Programming Language :: Python :: 3.10",
             "Programming Language :: Python :: 3.11",
+            "Programming Language :: Python :: 3.12",
+            "Programming Language :: Python :: 3.13",
             "Topic :: Scientific/Engineering :: Artificial Intelligence",
         ],
     )

@@ -102,7 +102,7 @@ _MODULES = "fine_tuning_hub_modules"
 
 def _module_in_graph(handle: str, is_training: bool) -> Any:
     """The module of this graph; its variables are made once, outside any loop."""
-    import tensorflow_hub as hub  # takes long to import, and most runs need none
+    from albert.runtimes import hub_module as hub
 
     present = dict(tf.get_collection(_MODULES))
     if handle not in present:

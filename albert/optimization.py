@@ -18,6 +18,9 @@ from albert.util import runtime, wording
 # are in use were trained with this rule.
 NEVER_DECAYED = ("LayerNorm", "layer_norm", "bias")
 CLIP_NORM = 1.0
+# Of float16's loss: where it begins, and after how many good updates it doubles.
+_FIRST_LOSS_SCALE = 2.0**15
+_GROWTH_STEPS = 2000
 
 Gradient = Union[tf.Tensor, tf.IndexedSlices]
 
@@ -133,6 +136,8 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.use_xla = use_xla
         self.rate_factor: Optional[Callable[[str], float]] = None  # of a variable's name
         self.condition: Optional[tf.Tensor] = None  # bool []; where it is false nothing changes
+        self.max_grad_norm = CLIP_NORM
+        self.loss_scale: Optional[LossScale] = None
         self._learning_rate_tensor = None
 
     def _create_slots(self, var_list):
@@ -328,12 +333,17 @@ def build_train_step(
     excluded_tvars: Optional[Sequence[str]] = None,
     gradients: Union[AccumulatedGradients, Sequence[Optional[Gradient]], None] = None,
     weight_decay_rate: float = 0.01,
+    beta_1: float = 0.9,
+    beta_2: float = 0.999,
+    epsilon: float = 1e-6,
+    max_grad_norm: float = CLIP_NORM,
+    loss_scale: Optional["LossScale"] = None,
     use_xla: bool = False,
     rate_factor: Optional[Callable[[str], float]] = None,
 ) -> TrainStep:
     """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
 
-    Gradients are clipped to a global norm of 1, which counts the rows of a looked-up table as they
+    Gradients are clipped to a global norm of max_grad_norm, which counts the rows of a looked-up table as they
     are, repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every mode.
 
     With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
@@ -349,6 +359,8 @@ def build_train_step(
       optimizer: "adamw" or "lamb"; LayerNorm and bias are never decayed.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
       gradients: what `accumulate_gradients` returned, or one (or None) for each trainable variable.
+      loss_scale: of float16; the gradients are those of the loss times its value. An update whose
+        gradient norm is not finite then changes nothing but the scale, and counts as a step.
       rate_factor: variable name -> factor of its learning rate; None: 1 for all.
 
     Raises:
@@ -363,12 +375,25 @@ def build_train_step(
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
     )
-    rule = _rule(optimizer, learning_rate, weight_decay_rate=weight_decay_rate, use_xla=use_xla)
-    rule.rate_factor = rate_factor
+    if use_tpu and loss_scale:
+        raise ValueError("A TPU computes in bfloat16, which needs no loss scale.")
+    _refuse_negative(max_grad_norm=max_grad_norm)
+    rule = _rule(
+        optimizer,
+        learning_rate,
+        weight_decay_rate=weight_decay_rate,
+        beta_1=beta_1,
+        beta_2=beta_2,
+        epsilon=epsilon,
+        use_xla=use_xla,
+    )
+    rule.rate_factor, rule.max_grad_norm, rule.loss_scale = rate_factor, max_grad_norm, loss_scale
 
     def differentiate(variables):
         return tf.gradients(
-            loss, variables, colocate_gradients_with_ops=colocate_gradients_with_ops
+            scaled(loss, loss_scale),
+            variables,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
         )
 
     pairs = _pairs(gradients, excluded_tvars, differentiate)
@@ -376,9 +401,9 @@ def build_train_step(
 
 
 def _rule(
-    name: str, learning_rate: tf.Tensor, *, weight_decay_rate: float, use_xla: bool
+    name: str, learning_rate: tf.Tensor, *, use_xla: bool, **numbers: float
 ) -> AdamWeightDecayOptimizer:
-    _refuse_negative(weight_decay_rate=weight_decay_rate)
+    _refuse_negative(**numbers)
     if name not in OPTIMIZERS:
         raise ValueError(
             f"Unknown optimizer {name!r}.{wording.did_you_mean(name, OPTIMIZERS)} "
@@ -386,7 +411,7 @@ def _rule(
         )
     return OPTIMIZERS[name](
         learning_rate,
-        weight_decay_rate=weight_decay_rate,
+        **numbers,
         exclude_from_weight_decay=NEVER_DECAYED,
         use_xla=use_xla,
     )
@@ -491,8 +516,10 @@ def _root_of_sum(squares: Sequence[tf.Tensor]) -> tf.Tensor:
     return tf.sqrt(tf.add_n(squares), name="gradient_norm")
 
 
-def _clip_scale(norm: tf.Tensor) -> tf.Tensor:
-    return CLIP_NORM / tf.maximum(norm, CLIP_NORM)
+def _clip_scale(rule: AdamWeightDecayOptimizer, norm: tf.Tensor) -> tf.Tensor:
+    """The factor of the gradients, whose norm it is, 0 where it is not finite and may be."""
+    scale = rule.max_grad_norm / tf.maximum(norm, rule.max_grad_norm)
+    return scale if rule.condition is None else tf.where_v2(rule.condition, scale, 0.0)
 
 
 def _finite_norm(norm: tf.Tensor, global_step: tf.Tensor) -> tf.Tensor:
@@ -506,11 +533,19 @@ def _finite_norm(norm: tf.Tensor, global_step: tf.Tensor) -> tf.Tensor:
 def _update_on_one_device(
     rule: AdamWeightDecayOptimizer, pairs: Sequence[_Pair], global_step: tf.Variable
 ) -> TrainStep:
-    norm = _finite_norm(_global_norm(pairs), tf.identity(global_step))
-    scale = _clip_scale(norm)
+    norm, share = _global_norm(pairs), 1.0
+    if rule.loss_scale:
+        share = 1.0 / rule.loss_scale.read()
+        norm *= share
+        rule.condition = tf.math.is_finite(norm)
+    else:
+        norm = _finite_norm(norm, tf.identity(global_step))
+    scale = _clip_scale(rule, norm) * share
     clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in pairs]
-    train_op = _counted(rule.apply_gradients(clipped), global_step)
-    return TrainStep(train_op, rule.learning_rate, norm)
+    updates = [rule.apply_gradients(clipped)]
+    if rule.loss_scale:
+        updates.append(rule.loss_scale.update(rule.condition))
+    return TrainStep(_counted(tf.group(*updates), global_step), rule.learning_rate, norm)
 
 
 def _counted(update: tf.Operation, global_step: tf.Variable, count: Any = 1) -> tf.Operation:
@@ -540,7 +575,7 @@ def _update_on_shards(
         for pair in pairs
     ]
     norm = _global_norm(summed) * share
-    scale = _clip_scale(norm) * share * share
+    scale = _clip_scale(rule, norm) * share * share
     clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in summed]
     rule.condition = tf.math.is_finite(norm)
     update = tf.tpu.CrossShardOptimizer(rule).apply_gradients(clipped)
@@ -576,7 +611,7 @@ def _update_on_replicas(
         train_op = rule.apply_aggregated(
             strategy,
             list(zip(summed, variables)),
-            scale=_clip_scale(norm) * share,
+            scale=_clip_scale(rule, norm) * share,
             global_step=global_step,
         )
         return train_op, norm
@@ -604,10 +639,55 @@ def _local_copies(strategy: tf.distribute.Strategy, value: Any) -> List[Any]:
     return list(strategy.experimental_local_results(value))
 
 
+class LossScale:
+    """The factor of a float16 loss that keeps small gradients from vanishing (arXiv:1710.03740).
+
+    It is halved by an update whose gradients are not finite, which is left out, and doubled after
+    2,000 good ones. Both numbers are variables, so that checkpoints hold them.
+    """
+
+    def __init__(self) -> None:
+        with tf.variable_scope("loss_scale", reuse=tf.AUTO_REUSE):
+            self._value = tf.get_variable(
+                "value", [], initializer=tf.constant_initializer(_FIRST_LOSS_SCALE), trainable=False
+            )
+            self._good_steps = tf.get_variable(
+                "good_steps", [], tf.int32, tf.zeros_initializer(), trainable=False
+            )
+
+    def read(self) -> tf.Tensor:
+        """Returns the factor, float32 []."""
+        return tf.convert_to_tensor(self._value)
+
+    def update(self, is_finite: tf.Tensor) -> tf.Operation:
+        """Returns the operation that adapts the factor to what became of an update (bool [])."""
+        old, good = self.read(), tf.convert_to_tensor(self._good_steps) + 1
+        # A loss that overflows without any scale has other reasons.
+        possible = tf.debugging.Assert(
+            tf.logical_or(is_finite, old > 1.0),
+            ["gradient norm is not finite; global step, norm:", 0, old],
+        )
+        grows = tf.equal(good, _GROWTH_STEPS)
+        grown = tf.where_v2(grows, old * 2.0, old)
+        with tf.control_dependencies([possible]):
+            new = tf.where_v2(is_finite, grown, old * 0.5)
+            count = tf.where_v2(tf.logical_and(is_finite, tf.logical_not(grows)), good, 0)
+        return tf.group(
+            self._value.assign(new, read_value=False),
+            self._good_steps.assign(count, read_value=False),
+        )
+
+
+def scaled(loss: tf.Tensor, scale: Optional[LossScale]) -> tf.Tensor:
+    """Returns the loss of which gradients are taken."""
+    return loss if scale is None else loss * scale.read()
+
+
 def accumulate_gradients(
     loss_fn: Callable[[Dict[str, tf.Tensor], tf.Tensor], Any],
     batch: Mapping[str, tf.Tensor],
     steps: int,
+    loss_scale: Optional[LossScale] = None,
 ) -> AccumulatedGradients:
     """Sums losses and gradients over micro-batches that run one after another in one step.
 
@@ -636,9 +716,9 @@ def accumulate_gradients(
         loss, metrics = loss_fn(micro_batch(tf.constant(0)), tf.constant(0))
     variables = list(tf.trainable_variables())
     if steps == 1:
-        gradients = tf.gradients(loss, variables)
+        gradients = tf.gradients(scaled(loss, loss_scale), variables)
         return AccumulatedGradients(loss, gradients, variables, metrics, [None] * len(variables))
-    loop = _MicroBatchLoop(loss_fn, micro_batch, variables)
+    loop = _MicroBatchLoop(loss_fn, micro_batch, variables, loss_scale)
 
     def body(index, sums):
         with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
@@ -659,7 +739,14 @@ def accumulate_gradients(
 class _MicroBatchLoop:
     """The loop over micro-batches, and what building it shows about the gradients."""
 
-    def __init__(self, loss_fn: Callable, micro_batch: Callable, variables: List[tf.Variable]):
+    def __init__(
+        self,
+        loss_fn: Callable,
+        micro_batch: Callable,
+        variables: List[tf.Variable],
+        loss_scale: Optional[LossScale],
+    ):
+        self._loss_scale = loss_scale
         self._loss_fn = loss_fn
         self._micro_batch = micro_batch
         self._variables = variables
@@ -693,7 +780,9 @@ class _MicroBatchLoop:
                 "uses the same."
             )
         gradients, squared_norms = list(sums.gradients), list(sums.squared_norms)
-        for place, gradient in enumerate(tf.gradients(loss, self._variables)):
+        for place, gradient in enumerate(
+            tf.gradients(scaled(loss, self._loss_scale), self._variables)
+        ):
             if gradient is None:
                 continue
             self._is_sparse[place] = isinstance(gradient, tf.IndexedSlices)

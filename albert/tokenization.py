@@ -809,7 +809,8 @@ class HubVocabulary(NamedTuple):
 def hub_vocabulary(hub_module: str) -> HubVocabulary:
     """Returns the vocabulary of a TF1 hub module, by its signature `tokenization_info`."""
     import tensorflow.compat.v1 as tf
-    import tensorflow_hub as hub
+
+    from albert.runtimes import hub_module as hub
 
     with tf.Graph().as_default():
         info = hub.Module(hub_module)(signature="tokenization_info", as_dict=True)

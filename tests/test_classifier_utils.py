@@ -11,6 +11,7 @@ from albert.classification import features as classifier_features
 from albert.classification import tasks
 from albert.data import batches as input_pipeline
 from albert.data import padded_batches
+from albert.runtimes import estimator as tf_estimator
 from tests.support import classification_data as data
 from tests.support import golden_heads
 from tests.support.shared import needs_shared
@@ -146,7 +147,7 @@ def losses_of(file, padding):
         tf.set_random_seed(5)
         features = tf.data.make_one_shot_iterator(input_fn({})).get_next()
         length = tf.shape(features["input_ids"])[1]
-        spec = model_fn(features, None, tf.estimator.ModeKeys.TRAIN, {})
+        spec = model_fn(features, None, tf_estimator.ModeKeys.TRAIN, {})
         session.run(tf.global_variables_initializer())
         fetched = [session.run([spec.loss, length, spec.train_op])[:2] for _ in range(5)]
     return [loss for loss, _ in fetched], [length for _, length in fetched]

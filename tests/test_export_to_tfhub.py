@@ -12,6 +12,11 @@ import pytest
 import tensorflow.compat.v1 as tf
 import tensorflow_hub as hub
 
+if not hasattr(hub, "Module"):
+    from albert.runtimes import hub_module
+
+    hub.Module = hub_module.Module
+
 from albert import export_to_tfhub, fine_tuning_utils, tokenization
 from albert.util import flags as flags_lib
 from albert.util import runtime

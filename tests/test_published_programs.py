@@ -14,11 +14,12 @@ from albert import (
     race_utils,
     squad_utils,
 )
+from albert.runtimes import estimator as tf_estimator
 from tests.support import classification_data as data
 from tests.support import race_data
 
 LENGTH, BATCH, STEPS = 32, 8, 12
-MODES = tf.estimator.ModeKeys
+MODES = tf_estimator.ModeKeys
 
 pytestmark = pytest.mark.slow
 
@@ -45,30 +46,30 @@ def own_model_fn(config, num_labels, use_einsum):
         logits = tf.matmul(hidden, weights, transpose_b=True)
         if mode == MODES.PREDICT:
             outputs = {"probabilities": tf.nn.softmax(logits)}
-            return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=outputs)
+            return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=outputs)
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
             labels=features["label_ids"], logits=logits
         )
         loss = tf.reduce_mean(losses)
         if mode == MODES.TRAIN:
             train_op = optimization.create_optimizer(loss, 1e-2, STEPS, 2, False, "lamb")
-            return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, train_op=train_op)
+            return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, train_op=train_op)
 
         def metric_fn(label_ids, logits):
             predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
             return {"eval_accuracy": tf.metrics.accuracy(label_ids, predictions)}
 
         metrics = (metric_fn, [features["label_ids"], logits])
-        return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=metrics)
+        return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=metrics)
 
     return model_fn
 
 
 def estimator_of(model_fn, folder):
-    return tf.estimator.tpu.TPUEstimator(
+    return tf_estimator.tpu.TPUEstimator(
         use_tpu=False,
         model_fn=model_fn,
-        config=tf.estimator.tpu.RunConfig(model_dir=str(folder), tf_random_seed=1),
+        config=tf_estimator.tpu.RunConfig(model_dir=str(folder), tf_random_seed=1),
         train_batch_size=BATCH,
         eval_batch_size=BATCH,
         predict_batch_size=BATCH,

@@ -10,6 +10,7 @@ from albert import modeling, race_utils, tokenization
 from albert.data import padded_batches
 from albert.race import examples, model
 from albert.race import features as race_features
+from albert.runtimes import estimator as tf_estimator
 from tests.support import classification_data, golden_heads, race_data
 from tests.support.shared import needs_shared
 
@@ -116,7 +117,7 @@ def losses_of(file, padding="max", **settings):
         tf.set_random_seed(5)
         features = tf.data.make_one_shot_iterator(input_fn({})).get_next()
         length = tf.shape(features["input_ids"])[2]
-        spec = model_fn(features, None, tf.estimator.ModeKeys.TRAIN, {})
+        spec = model_fn(features, None, tf_estimator.ModeKeys.TRAIN, {})
         session.run(tf.global_variables_initializer())
         fetched = [session.run([spec.loss, length, spec.train_op])[:2] for _ in range(4)]
     return [loss for loss, _ in fetched], [length for _, length in fetched]

@@ -9,6 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import squad_utils, tokenization
+from albert.runtimes import estimator as tf_estimator
 from tests.support import pretrained_models
 from tests.support.shared import needs_shared, shared_path
 
@@ -275,7 +276,7 @@ def test_predictions_have_the_names_and_width_that_programs_look_for(version):
         names = ("input_ids", "input_mask", "segment_ids", "p_mask")
         features = {name: tf.ones([2, 12], tf.int32) for name in names}
         features["unique_ids"] = tf.constant([7, 8])
-        spec = model_fn(features, None, tf.estimator.ModeKeys.PREDICT, {})
+        spec = model_fn(features, None, tf_estimator.ModeKeys.PREDICT, {})
         session.run(tf.global_variables_initializer())
         found = session.run(spec.predictions)
         assert version == 2 or graph.get_tensor_by_name("start_logits:0") is not None

@@ -1,28 +1,33 @@
 #!/bin/sh
 # Makes the virtual environments that `make demo` and `make test` run in.
 #
-#   sh tools/environments.sh first    the first supported Python found, 3.7 before the others
-#   sh tools/environments.sh all      one environment for each runtime that a Python is found for
-#   sh tools/environments.sh ready    the one of the complete environments with the faster runtime, if
-#                                     there is one; makes and installs nothing
+#   sh tools/environments.sh first    one environment to run in: the fastest runtime that a Python is found
+#                                     for, with what the scripts and the demo need and no more
+#   sh tools/environments.sh all      one environment for each runtime that a Python is found for, with
+#                                     Apache Beam and the tools of the tests
+#   sh tools/environments.sh ready    the fastest of the environments that are complete, if there is one;
+#                                     makes and installs nothing
 #   sh tools/environments.sh huggingface   the one with PyTorch and transformers, which compares
 #                                          converted models with theirs
 #
 # prints the environments' interpreters, one a line, relative to the repository; what it does goes to
-# stderr. There is one environment for each runtime:
+# stderr. There is one environment for each runtime, the fastest first:
 #
-#   .venv/tf1   Python 3.7                TensorFlow 1.15.5
-#   .venv/tf2   Python 3.11, 3.10 or 3.9  TensorFlow 2.15.1
+#   .venv/latest   Python 3.13, 3.12, 3.11 or 3.10   the newest TensorFlow (2.16 or later)
+#   .venv/tf2      Python 3.11, 3.10 or 3.9          TensorFlow 2.15.1
+#   .venv/tf1      Python 3.7                        TensorFlow 1.15.5
 #
-# and .venv/huggingface (Python 3.10 to 3.13) without any.
+# and .venv/huggingface (Python 3.10 to 3.13) without any. Where no such Python is found and uv is
+# installed, uv gets one.
 #
-# PYTHON=/path/to/python chooses the interpreter and with it the runtime. An environment is complete
-# when its stamp names the checksum of the requirements; one without is completed by pip, and one whose
-# interpreter does not run any more is made anew.
+# PYTHON=/path/to/python chooses the interpreter; RUNTIME=latest, tf2 or tf1 the runtime. An environment
+# is complete when its stamp names the checksum of the requirements; one without is completed by pip, and
+# one whose interpreter does not run any more is made anew.
 set -eu
 cd "$(dirname "$0")/.."
 
-SUPPORTED="Python 3.7 (runs TensorFlow 1.15.5) or Python 3.9, 3.10, 3.11 (run TensorFlow 2.15.1)"
+SUPPORTED="Python 3.10 to 3.13 (run TensorFlow 2.16 and later), 3.9 to 3.11 (TensorFlow 2.15.1) or 3.7 (TensorFlow 1.15.5)"
+RUNTIMES="latest tf2 tf1"
 
 say() { echo "$*" >&2; }
 
@@ -37,32 +42,40 @@ version_of() {
     "$1" -c 'import ensurepip, sys, venv; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || true
 }
 
-# TensorFlow 1.15.5 was built for 64-bit Intel processors only.
-runtime_of() {
-    case "$(version_of "$1")" in
-        3.7) "$1" -c 'import platform, sys; sys.exit(platform.machine().lower() not in ("x86_64", "amd64"))' && echo tf1 ;;
-        3.9 | 3.10 | 3.11) echo tf2 ;;
-    esac
-}
-
 versions_of_runtime() {
     case "$1" in
-        tf1) echo 3.7 ;;
+        latest) echo 3.13 3.12 3.11 3.10 ;;
         tf2) echo 3.11 3.10 3.9 ;;
+        tf1) echo 3.7 ;;
         huggingface) echo 3.11 3.12 3.10 3.13 ;;
     esac
 }
 
-requirements_of() {
-    case "$1" in
-        huggingface) echo requirements-huggingface.txt ;;
-        *) echo requirements.txt requirements-dev.txt ;;
-    esac
+# Whether the interpreter $2 can run the runtime $1. TensorFlow 1.15.5 was built for 64-bit Intel
+# processors only.
+fits() {
+    version=$(version_of "$2")
+    for supported in $(versions_of_runtime "$1"); do
+        [ "$version" = "$supported" ] || continue
+        [ "$1" != tf1 ] ||
+            "$2" -c 'import platform, sys; sys.exit(platform.machine().lower() not in ("x86_64", "amd64"))'
+        return
+    done
+    return 1
 }
 
-# Whether the interpreter $2 can run the runtime $1; PyTorch runs on any.
-fits() {
-    [ "$1" = huggingface ] || [ "$(runtime_of "$2")" = "$1" ]
+# The requirements of a runtime ($1) for a purpose ($2: run or test), as one file's lines.
+requirements_of() {
+    case "$1 $2" in
+        huggingface*) cat requirements-huggingface.txt ;;
+        *run) sed '/^# extra: beam/,$d' requirements.txt ;;
+        *test) cat requirements.txt requirements-dev.txt ;;
+    esac
+    case "$1" in
+        # The newest TensorFlow with tf.estimator, and so with TPUs; hub.Module is what the tests compare with.
+        tf2) echo "tensorflow==2.15.1" && echo "tensorflow-hub<0.16" ;;
+        latest) echo "tensorflow>=2.16" ;;
+    esac
 }
 
 # Prints the best interpreter for a runtime: on PATH by its version's name, under ~/.pyenv, then
@@ -78,14 +91,18 @@ find_python() {
     done
 }
 
-checksum() { cat $(requirements_of "$1") | cksum; }
+checksum() { requirements_of "$1" "$2" | cksum; }
 
-is_complete() { [ "$(cat ".venv/$1/complete" 2>/dev/null)" = "$(checksum "$1")" ]; }
+# Whether .venv/$1 has what the purpose $2 needs; what the tests need is enough for all.
+is_complete() {
+    stamp=$(cat ".venv/$1/complete" 2>/dev/null) || return 1
+    [ "$stamp" = "$(checksum "$1" "$2")" ] || [ "$stamp" = "$(checksum "$1" test)" ]
+}
 
-# Makes or completes .venv/$1 with the interpreter $2 (empty: the one found, or the one it has) and
-# prints its interpreter; prints nothing when there is none for it.
+# Makes or completes .venv/$1 for the purpose $2 with the interpreter $3 (empty: the one found, or the
+# one it has) and prints its interpreter; prints nothing when there is none for it.
 prepare() {
-    runtime=$1 python=$2
+    runtime=$1 purpose=$2 python=$3
     environment=.venv/$runtime
     installed=$(version_of "$environment/bin/python")
     "$environment/bin/python" -c 'import pip' 2>/dev/null || installed=
@@ -98,10 +115,11 @@ prepare() {
         say "Making $environment with $python (Python $(version_of "$python"))"
         "$python" -m venv --clear "$environment" >&2 || fail "$python could not make $environment."
     fi
-    if ! is_complete "$runtime"; then
-        say "Installing $(requirements_of "$runtime") into $environment (a minute or two the first time)"
-        install_requirements "$environment" "$(requirements_of "$runtime")"
-        checksum "$runtime" >"$environment/complete"
+    if ! is_complete "$runtime" "$purpose"; then
+        say "Installing into $environment what the $purpose needs (a minute or two the first time)"
+        requirements_of "$runtime" "$purpose" >"$environment/requirements.txt"
+        install_requirements "$environment"
+        checksum "$runtime" "$purpose" >"$environment/complete"
     fi
     say "$runtime: $environment, Python $(version_of "$environment/bin/python")"
     echo "$environment/bin/python"
@@ -111,12 +129,12 @@ prepare() {
 # imported: most never are. Of what pip reports, the packages' names are shown, as progress; all of
 # it is in pip.log, whose end is shown when pip fails.
 install_requirements() {
-    python=$1/bin/python requirements=$2 log=$1/pip.log
+    python=$1/bin/python log=$1/pip.log
     "$python" -m pip install --quiet --disable-pip-version-check --no-compile "pip>=20.3" >&2 ||
         fail "pip could not be upgraded in $1. The next run continues from here."
     {
         "$python" -m pip install --disable-pip-version-check --progress-bar off --no-compile \
-            $(printf -- '-r %s ' $requirements) 2>&1 && echo "pip: done" || echo "pip: failed"
+            -r "$1/requirements.txt" 2>&1 && echo "pip: done" || echo "pip: failed"
     } | tee "$log" | awk -v place="${1#.venv/}" '
         /^Collecting / {
             sub(/[<>=!~;[].*/, "", $2)
@@ -126,16 +144,24 @@ install_requirements() {
         END { print "  " place ":" line; exit $0 != "pip: done" }
     ' >&2 || {
         tail -n 20 "$log" >&2
-        fail "pip could not install $requirements (its output is in $log). The next run continues from here."
+        fail "pip could not install what $1/requirements.txt lists (its output is in $log)." \
+            "The next run continues from here."
     }
+}
+
+# The Pythons that uv installs are its own; no other program's are changed.
+python_of_uv() {
+    command -v uv >/dev/null || return 0
+    say "No supported Python found; uv gets Python 3.12."
+    uv python install 3.12 >&2 && uv python find 3.12
 }
 
 wanted=${1:-}
 case "$wanted" in
     first | all) ;;
     ready)
-        for runtime in tf2 tf1; do
-            if is_complete "$runtime" && [ -n "$(version_of ".venv/$runtime/bin/python")" ]; then
+        for runtime in $RUNTIMES; do
+            if is_complete "$runtime" run && [ -n "$(version_of ".venv/$runtime/bin/python")" ]; then
                 echo ".venv/$runtime/bin/python"
                 exit
             fi
@@ -143,43 +169,54 @@ case "$wanted" in
         exit
         ;;
     huggingface)
-        interpreter=$(prepare huggingface "${PYTHON:-}")
+        interpreter=$(prepare huggingface run "${PYTHON:-}")
         [ -n "$interpreter" ] || fail "No Python from 3.10 to 3.13 found, which transformers needs."
         echo "$interpreter"
         exit
         ;;
     *) fail "Unknown choice '$wanted'. Use: sh tools/environments.sh first|all|ready|huggingface" ;;
 esac
+purpose=run
+[ "$wanted" = first ] || purpose=test
 
+RUNTIMES=${RUNTIME:-$RUNTIMES}
 if [ -n "${PYTHON:-}" ]; then
-    runtime=$(runtime_of "$PYTHON")
-    [ -n "$runtime" ] || fail "PYTHON=$PYTHON cannot be used ($("$PYTHON" --version 2>&1 || true))." \
+    fitting=
+    for runtime in $RUNTIMES; do
+        [ -z "$(versions_of_runtime "$runtime")" ] || ! fits "$runtime" "$PYTHON" || fitting="$fitting $runtime"
+    done
+    [ -n "$fitting" ] || fail "PYTHON=$PYTHON cannot be used ($("$PYTHON" --version 2>&1 || true))." \
         "Needed: $SUPPORTED, with the modules venv and ensurepip."
-    prepare "$runtime" "$PYTHON"
-    exit
+    RUNTIMES=$fitting
+elif [ -z "$(for runtime in $RUNTIMES; do find_python "$runtime"; done)" ]; then
+    PYTHON=$(python_of_uv)
+    [ -n "$PYTHON" ] || fail "No supported Python found on PATH or under ~/.pyenv/versions." \
+        "Install $SUPPORTED, with the modules venv and ensurepip" \
+        "(Debian: apt-get install python3-venv; any system: pyenv install 3.12, or uv, which gets one by itself)," \
+        "or name one: make ... PYTHON=/path/to/python"
+    RUNTIMES=latest
 fi
 
-found=
 if [ "$wanted" = first ]; then
-    for runtime in tf1 tf2; do
-        found=$(prepare "$runtime" "")
+    for runtime in $RUNTIMES; do
+        found=$(prepare "$runtime" "$purpose" "${PYTHON:-}")
         [ -z "$found" ] || break
     done
-else
-    # Both at the same time: each is minutes of unpacking by one processor.
-    answer=$(mktemp)
-    prepare tf1 "" >"$answer" &
-    first=$!
-    # What runs in the background does not hear the keyboard, and pip is a child of it.
-    trap 'rm -f "$answer"; pkill -TERM -P "$first" 2>/dev/null || :; kill "$first" 2>/dev/null || :' EXIT
-    trap 'exit 130' INT TERM
-    second=$(prepare tf2 "") || fail "The environment for TensorFlow 2.15 could not be made."
-    wait "$first" || fail "The environment for TensorFlow 1.15 could not be made."
-    trap 'rm -f "$answer"' EXIT
-    found=$(cat "$answer" && echo "$second")
+    echo "$found"
+    exit
 fi
-[ -n "$found" ] || fail "No supported Python found on PATH or under ~/.pyenv/versions." \
-    "Install $SUPPORTED, with the modules venv and ensurepip" \
-    "(Debian: apt-get install python3-venv; any system: pyenv install 3.11)," \
-    "or name one: make ... PYTHON=/path/to/python"
-echo "$found"
+# All at the same time: each is minutes of unpacking by one processor.
+answers=$(mktemp -d)
+# What runs in the background does not hear the keyboard, and pip is a child of it.
+trap 'rm -rf "$answers"; for one in ${running:-}; do pkill -TERM -P "$one" 2>/dev/null || :; kill "$one" 2>/dev/null || :; done' EXIT
+trap 'exit 130' INT TERM
+running=
+for runtime in $RUNTIMES; do
+    prepare "$runtime" "$purpose" "${PYTHON:-}" >"$answers/$runtime" &
+    running="$running $!"
+done
+for one in $running; do
+    wait "$one" || fail "An environment could not be made."
+done
+running=
+for runtime in $RUNTIMES; do cat "$answers/$runtime"; done

@@ -23,6 +23,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.pretrained import checkpoint_files, inference, saved_model, warm_start
+from albert.runtimes import hub_module
 from albert.util import files, runtime
 
 _LOGGER = logging.getLogger("albert")
@@ -106,29 +107,29 @@ def _check_checkpoint(config: modeling.AlbertConfig, checkpoint: str) -> None:
 def _write_tf1(
     path: str, config: modeling.AlbertConfig, checkpoint: str, *, assets: Assets
 ) -> None:
-    import tensorflow_hub as hub  # takes long to import
 
-    def module_fn(is_training: bool) -> None:
+    def build(is_training: bool):
         inputs = _placeholders()
         # Both runtimes then write the same kind of variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
             outputs = inference.pretraining_outputs(config, inputs, is_training)
-        for name in _INPUTS:
-            hub.add_signature(
-                name, _chosen(inputs, _INPUTS[name]), _chosen(outputs, _OUTPUTS[name])
-            )
         vocab_file = _asset(assets.vocab_file, "vocab_file")
         for number, file in enumerate([assets.config_file, *assets.others]):
             _asset(file, f"asset_{number}")
         do_lower_case = tf.constant(assets.do_lower_case, tf.bool, name="do_lower_case")
         information = {"vocab_file": vocab_file, "do_lower_case": do_lower_case}
-        hub.add_signature("tokenization_info", {}, information)
+        return {
+            "tokenization_info": ({}, information),
+            **{
+                name: (_chosen(inputs, _INPUTS[name]), _chosen(outputs, _OUTPUTS[name]))
+                for name in _INPUTS
+            },
+        }
 
-    spec = hub.create_module_spec(
-        module_fn,
-        tags_and_args=[(set(), {"is_training": False}), ({"train"}, {"is_training": True})],
-    )
-    spec.export(path, checkpoint_path=checkpoint)
+    def load(session):
+        warm_start.restore_weights(session, checkpoint)
+
+    hub_module.write(path, build, load)
     saved_model.make_portable(os.path.join(path, "saved_model.pb"))
 
 

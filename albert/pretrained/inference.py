@@ -388,7 +388,7 @@ class _Pretrained(Model):
             warm_start.restore_weights(session, self.source.checkpoint)
 
     def _module_outputs(self, inputs: Tensors, signature: str) -> Tensors:
-        import tensorflow_hub as hub  # takes long to import
+        from albert.runtimes import hub_module as hub
 
         names = SEQUENCES + ((POSITIONS,) if signature == "mlm" else ())
         module = hub.Module(self.source.hub_module, name="module")

@@ -3,7 +3,7 @@
 """Runs estimators: where training goes on, TPU or not, training, outputs, and several processes.
 
 Nothing here knows what is trained. Beside model_fn.py this is the only module that uses
-tf.estimator.
+tf_estimator.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.data import record_damage
 from albert.pretrained import checkpoint_files, warm_start
+from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
@@ -179,7 +180,7 @@ def first_weights(
 
 def run_config(
     settings: TrainingSettings, *, keep_checkpoint_max: int = 0
-) -> "tf.estimator.tpu.RunConfig":
+) -> "tf_estimator.tpu.RunConfig":
     """Returns the estimator's configuration for the training, TPU and runtime flags.
 
     With use_tpu, each host reads its own input (PER_HOST_V2), and the TPU is found by tpu_name,
@@ -195,15 +196,15 @@ def run_config(
             tpu=settings.tpu_name, zone=settings.tpu_zone, project=settings.gcp_project
         )
     with distribution.alone():
-        return tf.estimator.tpu.RunConfig(
+        return tf_estimator.tpu.RunConfig(
             cluster=resolver,
             master=None if resolver else settings.master,
             save_checkpoints_steps=settings.save_checkpoints_steps,
             session_config=runtime.session_config(),
-            tpu_config=tf.estimator.tpu.TPUConfig(
+            tpu_config=tf_estimator.tpu.TPUConfig(
                 iterations_per_loop=_steps_per_loop(settings),
                 num_shards=settings.num_tpu_cores,
-                per_host_input_for_training=tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2,
+                per_host_input_for_training=tf_estimator.tpu.InputPipelineConfig.PER_HOST_V2,
             ),
             **_common_config(settings, keep_checkpoint_max),
         )
@@ -226,9 +227,9 @@ def _steps_per_loop(settings: TrainingSettings) -> int:
 
 def _single_estimator(
     settings: TrainingSettings, model_fn: ModelFn, *, keep_checkpoint_max: int = 0, **sizes: int
-) -> "tf.estimator.tpu.TPUEstimator":
+) -> "tf_estimator.tpu.TPUEstimator":
     """An estimator for a TPU, a CPU or one GPU; `sizes` are of batches, over all cores."""
-    return tf.estimator.tpu.TPUEstimator(
+    return tf_estimator.tpu.TPUEstimator(
         model_fn=model_fn,
         config=run_config(settings, keep_checkpoint_max=keep_checkpoint_max),
         use_tpu=settings.use_tpu,
@@ -240,7 +241,7 @@ def _single_estimator(
 
 def _training_estimator(
     settings: TrainingSettings, model_fn: ModelFn, *, keep_checkpoint_max: int
-) -> "tf.estimator.Estimator":
+) -> "tf_estimator.Estimator":
     """An estimator that trains on the devices the flags name."""
     strategy = distribution.build_strategy(settings)
     if strategy is None:
@@ -251,7 +252,7 @@ def _training_estimator(
 
     is_alone = settings.distribution_strategy != distribution.MULTI_WORKER
     with distribution.alone() if is_alone else contextlib.ExitStack():
-        config = tf.estimator.RunConfig(
+        config = tf_estimator.RunConfig(
             save_checkpoints_steps=None,  # a hook of the chief saves
             session_config=distribution.session_config(settings),
             train_distribute=strategy,
@@ -259,7 +260,7 @@ def _training_estimator(
         )
     size = settings.train_batch_size // distribution.num_replicas(settings)
     params = {"model_dir": settings.output_dir, "batch_size": size}
-    return tf.estimator.Estimator(replica_model_fn, config=config, params=params)
+    return tf_estimator.Estimator(replica_model_fn, config=config, params=params)
 
 
 def check_batch_sizes(settings: TrainingSettings) -> None:
@@ -297,6 +298,11 @@ def _check_strategy(settings: TrainingSettings) -> None:
     padding = getattr(settings, "padding", "max") or "longest"  # None becomes "longest"
     is_multi_worker = strategy == distribution.MULTI_WORKER
     conflicts = (
+        (use_tpu and not tf_estimator.HAS_TPUS, f"--use_tpu: {tf_estimator.NO_TPU}"),
+        (
+            is_multi_worker and not tf_estimator.HAS_TPUS,
+            f"--distribution_strategy={strategy}: {tf_estimator.NO_WORKERS}",
+        ),
         (
             use_tpu and strategy != distribution.NONE,
             f"--use_tpu and --distribution_strategy={strategy} exclude each other: the cores of a "
@@ -412,7 +418,7 @@ def train(
 
 
 def _train(
-    estimator: "tf.estimator.Estimator",
+    estimator: "tf_estimator.Estimator",
     input_fn: InputFn,
     settings: TrainingSettings,
     *,
@@ -445,7 +451,7 @@ def _train(
 
 
 def _run_estimator(
-    estimator: "tf.estimator.Estimator",
+    estimator: "tf_estimator.Estimator",
     input_fn: InputFn,
     settings: TrainingSettings,
     *,
@@ -465,8 +471,6 @@ def _run_estimator(
         if settings.distribution_strategy == distribution.MIRRORED:
             estimator.train(replicated_input_fn, **options)
             return
-        # The one call that starts this worker's server. There is no task that would evaluate.
-        training = tf.estimator.TrainSpec(replicated_input_fn, **options)
         cluster = distribution.read_cluster()
         watch = peer_watch.PeerWatch(
             cluster.peers,
@@ -476,9 +480,7 @@ def _run_estimator(
             leftovers=[] if cluster.is_chief else [estimator.model_dir],
         )
         with watch, tf.Graph().as_default(), distribution.server_of_this_process():
-            tf.estimator.train_and_evaluate(
-                estimator, training, tf.estimator.EvalSpec(replicated_input_fn)
-            )
+            tf_estimator.train_on_workers(estimator, replicated_input_fn, **options)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -579,7 +581,7 @@ class OutputCollector:
             dataset = self._input_fn({"batch_size": self._batch_size})
             self._iterator = tf.data.make_initializable_iterator(dataset)
             features = self._iterator.get_next()
-            spec = self._model_fn(features, None, tf.estimator.ModeKeys.PREDICT, {})
+            spec = self._model_fn(features, None, tf_estimator.ModeKeys.PREDICT, {})
             self._predictions = spec.predictions
             self._variables = tf.global_variables()
             self._saver = tf.train.Saver(self._variables)

@@ -19,6 +19,7 @@ from albert import modeling, optimization
 from albert.data import padded_batches
 from albert.fine_tuning_utils import Encoder, Features, Head, check_module
 from albert.pretrained import warm_start as checkpoint_init
+from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, hooks
 from albert.training.settings import FineTuningSettings, TrainingSettings
 from albert.util import runtime
@@ -47,6 +48,11 @@ class ModelSettings:
     poly_power: float = 1.0
     start_warmup_step: int = 0
     compute_dtype: tf.DType = tf.float32
+    weight_decay_rate: float = 0.01
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-6
+    max_grad_norm: float = 1.0
     recompute: bool = False
     use_xla: bool = False
     gradient_accumulation_steps: int = 1
@@ -62,6 +68,11 @@ def of_flags(settings: TrainingSettings) -> Dict[str, Any]:
         # On a TPU looking up rows is slower than a product.
         "use_one_hot_embeddings": settings.use_tpu,
         "optimizer": settings.optimizer,
+        "weight_decay_rate": settings.weight_decay_rate,
+        "beta_1": settings.adam_beta_1,
+        "beta_2": settings.adam_beta_2,
+        "epsilon": settings.adam_epsilon,
+        "max_grad_norm": settings.max_grad_norm,
         "compute_dtype": runtime.compute_dtype(settings.precision),
         "recompute": settings.recompute,
         "use_xla": settings.use_xla and not settings.use_tpu,
@@ -110,7 +121,7 @@ def warm_start(settings: ModelSettings) -> Optional[Callable]:
 def by_mode(
     settings: ModelSettings,
     *,
-    train: Callable[[Tensors, Optional[str]], "tf.estimator.tpu.TPUEstimatorSpec"],
+    train: Callable[[Tensors, Optional[str]], "tf_estimator.tpu.TPUEstimatorSpec"],
     evaluate: Callable[[Tensors], Tuple[tf.Tensor, Callable, Tensors]],
     predict: Optional[Callable[[Tensors], Tensors]] = None,
 ) -> Callable:
@@ -124,18 +135,18 @@ def by_mode(
 
     def model_fn(
         features: Tensors, labels: Any, mode: str, params: Mapping[str, Any]
-    ) -> "tf.estimator.tpu.TPUEstimatorSpec":
+    ) -> "tf_estimator.tpu.TPUEstimatorSpec":
         del labels
-        if mode == tf.estimator.ModeKeys.TRAIN:
+        if mode == tf_estimator.ModeKeys.TRAIN:
             return train(features, params.get("model_dir"))
-        if mode == tf.estimator.ModeKeys.EVAL:
+        if mode == tf_estimator.ModeKeys.EVAL:
             loss, metric_fn, tensors = evaluate(features)
             made = {"loss": loss, "eval_metrics": (metric_fn, tensors)}
         elif predict:
             made = {"predictions": predict(features)}
         else:
             raise ValueError(f"This model has the modes train and eval, not {mode!r}.")
-        return tf.estimator.tpu.TPUEstimatorSpec(
+        return tf_estimator.tpu.TPUEstimatorSpec(
             mode=mode, scaffold_fn=warm_start(settings), **made
         )
 
@@ -149,7 +160,7 @@ def training_spec(
     *,
     model_dir: Optional[str],
     rate_factor: Optional[Callable[[str], float]] = None,
-) -> "tf.estimator.tpu.TPUEstimatorSpec":
+) -> "tf_estimator.tpu.TPUEstimatorSpec":
     """Builds one update: loss, warm start, gradients, optimiser, and the numbers to report.
 
     Args:
@@ -164,11 +175,12 @@ def training_spec(
             return loss_function(micro_batch, seed)
 
     gradients = None
+    loss_scale = optimization.LossScale() if settings.compute_dtype == tf.float16 else None
     if settings.gradient_accumulation_steps == 1:
         loss, metrics = loss_of(batch, 0)
     else:
         gradients = optimization.accumulate_gradients(
-            loss_of, batch, settings.gradient_accumulation_steps
+            loss_of, batch, settings.gradient_accumulation_steps, loss_scale
         )
         loss, metrics = gradients.loss, gradients.metrics
     scaffold_fn = warm_start(settings)
@@ -182,6 +194,12 @@ def training_spec(
         poly_power=settings.poly_power,
         start_warmup_step=settings.start_warmup_step,
         gradients=gradients,
+        weight_decay_rate=settings.weight_decay_rate,
+        beta_1=settings.beta_1,
+        beta_2=settings.beta_2,
+        epsilon=settings.epsilon,
+        max_grad_norm=settings.max_grad_norm,
+        loss_scale=loss_scale,
         use_xla=settings.use_xla,
         rate_factor=rate_factor,
     )
@@ -190,13 +208,15 @@ def training_spec(
     # The means synchronise replicas even where they are not logged.
     train_op = tf.group(step.train_op, *scalars.values())
     scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
+    if loss_scale:
+        scalars["loss_scale"] = loss_scale.read()
     host_call = None
     if settings.use_tpu:
         host_call = hooks.tpu_host_call(scalars, model_dir)
     else:
         hooks.report_scalars(scalars)
-    return tf.estimator.tpu.TPUEstimatorSpec(
-        mode=tf.estimator.ModeKeys.TRAIN,
+    return tf_estimator.tpu.TPUEstimatorSpec(
+        mode=tf_estimator.ModeKeys.TRAIN,
         loss=loss,
         train_op=train_op,
         scaffold_fn=scaffold_fn,
@@ -298,7 +318,7 @@ def _encoder(
 
 def _training_spec(
     settings: FineTuningModel, head: Head, features: Features, *, model_dir: Optional[str]
-) -> "tf.estimator.tpu.TPUEstimatorSpec":
+) -> "tf_estimator.tpu.TPUEstimatorSpec":
     first = next(iter(features.values()))
     batch_size = tf.shape(first)[:1]
     shares = tf.ones(batch_size) / tf.cast(batch_size, tf.float32)  # [B]

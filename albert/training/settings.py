@@ -27,6 +27,11 @@ class TrainingSettings(flags_lib.Settings):
     train_batch_size: int
     optimizer: str
     learning_rate: float
+    weight_decay_rate: float
+    adam_beta_1: float
+    adam_beta_2: float
+    adam_epsilon: float
+    max_grad_norm: float
     save_checkpoints_steps: int
     save_checkpoints_minutes: float
     wait_for_checkpoints_minutes: float

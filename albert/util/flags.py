@@ -53,7 +53,7 @@ from albert.util import stop_signals
 USER_ERRORS = (ValueError, OSError, ArithmeticError, tf.errors.OpError)
 
 OPTIMIZERS = ("lamb", "adamw")
-PRECISIONS = ("float32", "bfloat16")
+PRECISIONS = ("float32", "bfloat16", "float16")
 PADDINGS = ("longest", "bucket", "max")
 DISTRIBUTION_STRATEGIES = ("none", "mirrored", "multi_worker")
 
@@ -222,6 +222,19 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
     "predict_batch_size": (integer, "Examples in a batch of prediction.", _POSITIVE),
     "optimizer": (choice, "The optimiser.", {"choices": OPTIMIZERS}),
     "learning_rate": (floating, "The learning rate at the end of warm-up.", _NOT_NEGATIVE),
+    "weight_decay_rate": (
+        floating,
+        "Weight decay, of all weights but LayerNorm's and biases.",
+        _NOT_NEGATIVE,
+    ),
+    "adam_beta_1": (floating, "Decay of the mean of the gradients, of AdamW and LAMB.", _SHARE),
+    "adam_beta_2": (floating, "Decay of the mean of their squares.", _SHARE),
+    "adam_epsilon": (floating, "What is added to the root of that mean.", _NOT_NEGATIVE),
+    "max_grad_norm": (
+        floating,
+        "The gradients of an update are scaled down to this norm, over all weights.",
+        _NOT_NEGATIVE,
+    ),
     "save_checkpoints_steps": (integer, "Steps between checkpoints.", _POSITIVE),
     "save_checkpoints_minutes": (
         floating,
@@ -318,6 +331,11 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
 
 _UPDATE_DEFAULTS = {"precision": "float32", "recompute": False, "gradient_accumulation_steps": 1}
 _RUNTIME_DEFAULTS = {
+    "weight_decay_rate": 0.01,
+    "adam_beta_1": 0.9,
+    "adam_beta_2": 0.999,
+    "adam_epsilon": 1e-6,
+    "max_grad_norm": 1.0,
     **_UPDATE_DEFAULTS,
     "use_xla": True,
     "distribution_strategy": "none",
@@ -528,7 +546,7 @@ _GROUPS = {
     "threshold_to_export export_path format model_prefix num_shards work_dir overwrite",
     "Training": "task num_labels batch train_batch_size train_step num_train_steps "
     "num_train_epochs warmup_step num_warmup_steps start_warmup_step warmup_proportion optimizer "
-    "learning_rate poly_power layerwise_lr_decay dropout_prob seed seeds run_flags",
+    "learning_rate weight_decay_rate adam_beta_1 adam_beta_2 adam_epsilon max_grad_norm poly_power layerwise_lr_decay dropout_prob seed seeds run_flags",
     "Evaluation and prediction": "checkpoint eval_batch_size predict_batch_size max_eval_steps "
     "eval_untrained metric metrics wait_for_checkpoints_minutes max_answer_length n_best_size "
     "start_n_top end_n_top null_score_diff_threshold",

@@ -13,7 +13,11 @@ import tensorflow.compat.v1 as tf
 
 # The formats matrix products can run in. Weights, optimizer state, LayerNorm statistics, softmax,
 # losses and gradient norms stay float32 in each.
-COMPUTE_DTYPES = {"float32": tf.float32, "bfloat16": tf.bfloat16}
+COMPUTE_DTYPES = {
+    "float32": tf.float32,
+    "bfloat16": tf.bfloat16,
+    "float16": tf.float16,
+}
 
 
 def is_tf2() -> bool:

@@ -8,6 +8,7 @@ import tensorflow.compat.v1 as tf
 from albert import run_pretraining
 from albert.data import batches as input_pipeline
 from albert.data import feature_cache, record_damage
+from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, evaluation
 from albert.util import flags as flags_lib
 from tests.support import pretraining_records
@@ -135,7 +136,7 @@ def test_prediction_names_file_and_record_also_for_a_second_checkpoint(tmp_path)
         del labels, params
         predictions = dict(features, example_index=features["number"])
         predictions["v"] = tf.fill(tf.shape(features["number"]), tf.get_variable("v", []))
-        return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+        return tf_estimator.EstimatorSpec(mode, predictions=predictions)
 
     settings = flags_lib.Settings(use_tpu=False, seed=1)
     with estimators.OutputCollector(

@@ -14,13 +14,14 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, run_pretraining
 from albert.data import batches as input_pipeline
 from albert.pretraining import model, words
+from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
 from albert.util import runtime
 from tests.support import pretraining_records as records
 from tests.support.shared import needs_shared, shared_path
 
-TRAIN, EVAL = tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.EVAL
+TRAIN, EVAL = tf_estimator.ModeKeys.TRAIN, tf_estimator.ModeKeys.EVAL
 
 
 def tiny_config(**changes):
@@ -392,7 +393,7 @@ def test_recomputation_changes_no_number_and_bfloat16_follows_float32():
 def test_prediction_is_refused():
     model_fn = model.build_model_fn(settings_for(tiny_config()))
     with pytest.raises(ValueError, match="train and eval"):
-        model_fn({}, None, tf.estimator.ModeKeys.PREDICT, {})
+        model_fn({}, None, tf_estimator.ModeKeys.PREDICT, {})
 
 
 # ---------------------------------------------------------------------------------------------

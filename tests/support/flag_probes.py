@@ -21,6 +21,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.data import text_lines
+from albert.runtimes import estimator as tf_estimator
 from albert.util import flags as flags_lib
 
 # What a clock says, names drawn by lot, and names that TensorFlow numbers through the process.
@@ -128,7 +129,7 @@ def _no_tpu(found: List[Any]):
     def resolver(**place):
         raise ValueError(f"No TPU: {place}")
 
-    make = tf.estimator.tpu.TPUConfig
+    make = tf_estimator.tpu.TPUConfig
 
     def config(*arguments, **options):
         found.append(options)
@@ -136,7 +137,7 @@ def _no_tpu(found: List[Any]):
 
     resolvers = tf.distribute.cluster_resolver
     with mock.patch.object(resolvers, "TPUClusterResolver", resolver), mock.patch.object(
-        tf.estimator.tpu, "TPUConfig", config
+        tf_estimator.tpu, "TPUConfig", config
     ):
         yield
 
@@ -144,13 +145,13 @@ def _no_tpu(found: List[Any]):
 @contextlib.contextmanager
 def _hooks(found: List[Any]):
     """Notes what the hooks of a training were told."""
-    train = tf.estimator.Estimator.train
+    train = tf_estimator.Estimator.train
 
     def training(self, input_fn, hooks=None, **options):
         found.append((options, [told for hook in hooks or () for told in _told(hook, 2)]))
         return train(self, input_fn, hooks=hooks, **options)
 
-    with mock.patch.object(tf.estimator.Estimator, "train", training):
+    with mock.patch.object(tf_estimator.Estimator, "train", training):
         yield
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from albert.runtimes import estimator as tf_estimator
 from tests.support.shared import shared_path
 
 INPUTS = ("input_ids", "input_mask", "segment_ids", "label_ids")
@@ -51,7 +52,7 @@ def measured(model_fn: Callable, batches: Sequence[Dict[str, np.ndarray]]) -> Di
     """Returns the metrics inside the graph, over batches of one shape."""
     with tf.Graph().as_default(), tf.Session() as session:
         feeds = {key: tf.placeholder(array.dtype, array.shape) for key, array in batches[0].items()}
-        metric_fn, tensors = model_fn(feeds, None, tf.estimator.ModeKeys.EVAL, {}).eval_metrics
+        metric_fn, tensors = model_fn(feeds, None, tf_estimator.ModeKeys.EVAL, {}).eval_metrics
         pairs = metric_fn(**tensors)
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         for batch in batches:

@@ -10,6 +10,7 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import modeling
+from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.training.evaluation import list_checkpoints
 from albert.util import flags as flags_lib
@@ -43,7 +44,7 @@ def model_fn(features, labels, mode, params):
         train_op = step.assign_add(1).op
     scalars = {"word_accuracy": value, "learning_rate": value / 8, "gradient_norm": norm}
     hooks.report_scalars({"loss": 10.0 - value, **scalars})
-    return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, loss=10.0 - value, train_op=train_op)
+    return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=10.0 - value, train_op=train_op)
 
 
 def train(output_dir, *arguments, max_steps, values=(0.5,), function=model_fn, **more):

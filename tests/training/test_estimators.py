@@ -17,6 +17,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches
 from albert.pretrained.checkpoint_files import Checkpoint
+from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.util import stop_signals
 from tests.support import damaged_files
@@ -306,7 +307,7 @@ def test_the_flags_become_the_configuration(tmp_path):
     )
     assert config.master == "grpc://10.0.0.2:8470"
     assert (config.tpu_config.iterations_per_loop, config.tpu_config.num_shards) == (50, 16)
-    per_host = tf.estimator.tpu.InputPipelineConfig.PER_HOST_V2
+    per_host = tf_estimator.tpu.InputPipelineConfig.PER_HOST_V2
     assert config.tpu_config.per_host_input_for_training == per_host
     pod += ["--save_checkpoints_steps=20", "--master=grpc://10.0.0.3:8470"]
     config = estimators.run_config(settings_for(tmp_path, *pod))

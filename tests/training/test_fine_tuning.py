@@ -11,6 +11,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, evaluation, fine_tuning
 from albert.training import model_fn as training_graph
 from albert.util import runtime
@@ -220,7 +221,7 @@ def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
         return tf.data.Dataset.from_tensor_slices(tensors)
 
     def model_fn(features, labels, mode, params):
-        assert (labels, mode, params) == (None, tf.estimator.ModeKeys.PREDICT, {})
+        assert (labels, mode, params) == (None, tf_estimator.ModeKeys.PREDICT, {})
         tf.get_variable("weight", [3])
         step = tf.cast(tf.train.get_or_create_global_step(), tf.int32)
         predictions = {
@@ -229,7 +230,7 @@ def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
             "example_index": features["example_index"],
             "is_real_example": features["is_real_example"],
         }
-        return tf.estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=predictions)
+        return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=predictions)
 
     with estimators.OutputCollector(
         settings(), model_fn, input_fn, batch_size=3, examples=5, name="dev"

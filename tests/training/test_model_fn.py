@@ -7,12 +7,13 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
+from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
 from tests.support import classification_data as data
 from tests.support.shared import needs_shared, shared_path
 
-TRAIN, PREDICT = tf.estimator.ModeKeys.TRAIN, tf.estimator.ModeKeys.PREDICT
+TRAIN, PREDICT = tf_estimator.ModeKeys.TRAIN, tf_estimator.ModeKeys.PREDICT
 MODULE = str(shared_path("golden/hub/module"))
 
 
@@ -131,7 +132,7 @@ def test_evaluation_inside_the_graph_counts_real_examples_only():
         features = {name: tf.constant(value) for name, value in batch.items()}
         settings = training_graph.FineTuningModel(config())
         spec = training_graph.build_model_fn(settings, head)(
-            features, None, tf.estimator.ModeKeys.EVAL, {}
+            features, None, tf_estimator.ModeKeys.EVAL, {}
         )
         metric_fn, tensors = spec.eval_metrics
         (name, (value, update)), *_ = metric_fn(**tensors).items()
