@@ -24,9 +24,8 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import modeling, optimization, tokenization
-from albert.runtimes import devices
+from albert.runtimes import compat, devices
 from albert.util import flags as flags_lib
-from albert.util import runtime
 
 OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
 
@@ -98,7 +97,7 @@ def check_devices(settings: DoctorSettings) -> Iterator[Finding]:
 def check_precision(settings: DoctorSettings) -> Iterator[Finding]:
     """Rates of matrix products in each number format."""
     del settings
-    rates = {name: _product_rate(dtype) for name, dtype in runtime.COMPUTE_DTYPES.items()}
+    rates = {name: _product_rate(dtype) for name, dtype in compat.COMPUTE_DTYPES.items()}
     listed = ", ".join(f"{name} {rate / 1e9:,.0f} GFLOP/s" for name, rate in rates.items())
     best = max(rates, key=lambda name: rates[name])
     faster = rates[best] / rates["float32"]
@@ -177,7 +176,7 @@ def check_training_step(settings: DoctorSettings) -> Iterator[Finding]:
         model = modeling.AlbertModel(config, True, ids, scope="bert")
         loss = tf.reduce_mean(tf.square(model.get_sequence_output()))
         update = optimization.create_optimizer(loss, 1e-3, 10, 0, False, optimizer="lamb")
-        with tf.Session(config=runtime.session_config()) as session:
+        with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             session.run([update, loss])  # compilation is in it
             began = time.perf_counter()
@@ -202,7 +201,7 @@ CHECKS = (
 
 def _product_rate(dtype: tf.DType) -> float:
     """Floating-point operations a second of a square product."""
-    with tf.Graph().as_default(), tf.Session(config=runtime.session_config()) as session:
+    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
         factor = tf.Variable(tf.ones([_PRODUCT, _PRODUCT], dtype))
         product = tf.reduce_sum(tf.cast(tf.matmul(factor, factor), tf.float32))
         session.run(tf.global_variables_initializer())

@@ -25,7 +25,8 @@ from absl import flags
 
 from albert import modeling, tokenization
 from albert.pretrained import checkpoint_files, inference, model_vocabulary, released, warm_start
-from albert.util import files, runtime
+from albert.runtimes import compat
+from albert.util import files
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
@@ -197,7 +198,7 @@ def _write_weights(
         report = warm_start.warm_start(
             checkpoint, variables, required_scopes=("bert", "cls")
         ).report
-        with tf.Session(config=runtime.session_config()) as session:
+        with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             saver = tf.train.Saver(variables)
             saver.save(session, prefix, write_meta_graph=False, write_state=False)

@@ -19,7 +19,8 @@ from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.util import files, runtime
+from albert.runtimes import compat
+from albert.util import files
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
@@ -226,7 +227,7 @@ def load_config(settings: EncoderSettings) -> Optional[modeling.AlbertConfig]:
         )
     path = settings.albert_config_file or ""
     if handle:
-        dtype = runtime.compute_dtype(getattr(settings, "precision", "float32"))
+        dtype = compat.compute_dtype(getattr(settings, "precision", "float32"))
         check_module(handle, dtype, recompute=getattr(settings, "recompute", False))
         if "use_xla" in getattr(settings, "given", ()) and getattr(settings, "use_xla", False):
             _LOGGER.warning(

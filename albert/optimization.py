@@ -12,7 +12,8 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 import tensorflow.compat.v1 as tf
 
-from albert.util import runtime, wording
+from albert.runtimes import compat
+from albert.util import wording
 
 # Searched for anywhere in a variable's name, so "debiased_weights" counts as a bias. Models that
 # are in use were trained with this rule.
@@ -214,7 +215,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         m, v = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
         rule = self._decayed_adam if self._is_decayed(name) else self._adam
         if self.use_xla:
-            rule = runtime.xla_cluster(rule)
+            rule = compat.xla_cluster(rule)
         old_m, old_v = tf.convert_to_tensor(m), tf.convert_to_tensor(v)
         new_m, new_v, direction = rule(gradient, old_m, old_v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)
@@ -343,8 +344,9 @@ def build_train_step(
 ) -> TrainStep:
     """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
 
-    Gradients are clipped to a global norm of max_grad_norm, which counts the rows of a looked-up table as they
-    are, repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every mode.
+    Gradients are clipped to a global norm of max_grad_norm, which counts the rows of a looked-up
+    table as they are, repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every
+    mode.
 
     With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
     gradients are averaged over the replicas and then clipped, so N replicas of batch b train as one

@@ -24,8 +24,8 @@ from absl import flags
 
 from albert import configs, modeling
 from albert.pretrained import released
+from albert.runtimes import compat
 from albert.util import flags as flags_lib
-from albert.util import runtime as tensorflow_runtime
 
 GIGA = 1e9
 # Task -> sequences of one example.
@@ -357,7 +357,7 @@ def main(settings: PlanSettings) -> None:
         predictions=settings.max_predictions_per_seq,
         num_labels=settings.num_labels,
     )
-    runtime = TF2 if tensorflow_runtime.is_tf2() else TF1
+    runtime = TF2 if compat.is_tf2() else TF1
     if settings.runtime_gb is not None:
         runtime = runtime._replace(standing=settings.runtime_gb * GIGA, each_block=0.0)
     found = plan(job, runtime, memory_bytes=settings.memory_gb * GIGA)

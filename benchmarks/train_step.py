@@ -61,10 +61,10 @@ def random_inputs(tf, config, arguments):
 
 def model_options(arguments):
     """How ours computes."""
-    from albert.util import runtime as precision
+    from albert.runtimes import compat
 
     return {
-        "compute_dtype": precision.compute_dtype(arguments.precision),
+        "compute_dtype": compat.compute_dtype(arguments.precision),
         "use_xla": True,
         "recompute": arguments.program == "recompute",
     }
@@ -115,8 +115,8 @@ def work(arguments):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow.compat.v1 as tf
 
+    from albert.runtimes import compat
     from albert.util import progress
-    from albert.util import runtime as precision
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -125,7 +125,7 @@ def work(arguments):
         for _ in range(2):
             session.run(operation)
         memory = progress.peak_memory()
-        rate = matrix_rate(tf, session, precision.compute_dtype(arguments.precision))
+        rate = matrix_rate(tf, session, compat.compute_dtype(arguments.precision))
         about = {"tensorflow": tf.__version__, "peak_memory": memory, "matrix_rate": rate}
         print(json.dumps(about), flush=True)
         for _ in sys.stdin:

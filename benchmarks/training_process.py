@@ -77,9 +77,9 @@ def model_fn_of(run, config):
     """The model function that the task's script trains with."""
     from albert import classifier_utils, race_utils
     from albert.pretraining import model
+    from albert.runtimes import compat
     from albert.squad import heads
     from albert.training import model_fn
-    from albert.util import runtime
 
     settings = {
         "config": config,
@@ -87,7 +87,7 @@ def model_fn_of(run, config):
         "learning_rate": 1e-5,
         "num_train_steps": 1000,
         "num_warmup_steps": 10,
-        "compute_dtype": runtime.compute_dtype(run["precision"]),
+        "compute_dtype": compat.compute_dtype(run["precision"]),
         "recompute": run["recompute"],
         "use_xla": True,
         "gradient_accumulation_steps": run["accumulation"],
@@ -116,7 +116,8 @@ def make_updates(run):
     """Builds the graph and makes the updates."""
     import tensorflow.compat.v1 as tf
 
-    from albert.util import progress, runtime
+    from albert.runtimes import compat
+    from albert.util import progress
 
     tf.logging.set_verbosity(tf.logging.ERROR)
     config = config_of(run["config"])
@@ -126,7 +127,7 @@ def make_updates(run):
         features = {name: tf.placeholder(value.dtype, value.shape) for name, value in batch.items()}
         feed = {features[name]: value for name, value in batch.items()}
         spec = model_fn_of(run, config)(features, None, "train", {})
-        with tf.Session(config=runtime.session_config()) as session:
+        with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             seconds, processor_seconds = [], []
             for _ in range(run["updates"]):

@@ -18,13 +18,13 @@ if not hasattr(hub, "Module"):
     hub.Module = hub_module.Module
 
 from albert import export_to_tfhub, fine_tuning_utils, tokenization
+from albert.runtimes import compat
 from albert.util import flags as flags_lib
-from albert.util import runtime
 from tests.support import other_runtime, pretrained_models
 from tests.support.shared import needs_shared, shared_path
 
 needs_tf2 = pytest.mark.skipif(
-    not runtime.is_tf2(), reason="modules of TensorFlow 2 need TensorFlow 2"
+    not compat.is_tf2(), reason="modules of TensorFlow 2 need TensorFlow 2"
 )
 SIGNATURES = {
     "tokens": {"pooled_output", "sequence_output"},
@@ -212,7 +212,7 @@ def test_a_keras_layer_is_trained(module_tf2):
         pytest.param(
             ["--format=tf2"],
             "--format=tf2",
-            marks=pytest.mark.skipif(runtime.is_tf2(), reason="TensorFlow 2 can write them"),
+            marks=pytest.mark.skipif(compat.is_tf2(), reason="TensorFlow 2 can write them"),
         ),
     ],
 )

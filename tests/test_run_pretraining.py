@@ -13,10 +13,10 @@ import tensorflow.compat.v1 as tf
 
 from albert import run_pretraining
 from albert.data import batches
+from albert.runtimes import compat
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training import hooks
 from albert.util import flags as flags_lib
-from albert.util import runtime
 from tests.support import damaged_files, other_runtime
 from tests.support import pretraining_records as records
 
@@ -433,4 +433,4 @@ def test_flags_that_are_allowed_but_no_use_are_warned_of(data, tmp_path, caplog)
     run_pretraining.check_flags(settings_for(data, tmp_path, "--num_warmup_steps=6"))
     assert "--num_warmup_steps=6 is not below --num_train_steps=6" in caplog.text
     run_pretraining.check_flags(settings_for(data, tmp_path, "--precision=bfloat16"))
-    assert ("--precision=bfloat16" in caplog.text) == (not runtime.is_tf2())
+    assert ("--precision=bfloat16" in caplog.text) == (not compat.is_tf2())

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from albert import run_squad_v1
+from albert.runtimes import compat
 from albert.squad import export as squad_export
 from albert.util import flags as flags_lib
-from albert.util import runtime
 from tests.support import (
     classification_data,
     other_runtime,
@@ -74,7 +74,7 @@ def test_what_was_trained_here_answers_the_same_there(tmp_path):
     asked = [squad_data.answered(f"q{n}", context, word) for n, word in enumerate(["king", "bird"])]
     squad_data.write_squad(tmp_path, [squad_data.paragraph(context, *asked)], "v1.json")
     outcome = answer(tmp_path, tmp_path / "out", "--do_train", f"--export_dir={tmp_path / 'ex'}")
-    is_lite_read = not runtime.is_tf2()  # an older interpreter may not know a newer converter
+    is_lite_read = not compat.is_tf2()  # an older interpreter may not know a newer converter
     scores, answers, saved, lite = other_runtime.evaluate(
         f"test.found_elsewhere(sys.argv[2], {outcome.export!r}, {is_lite_read})",
         "test_runtime_matrix",

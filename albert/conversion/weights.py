@@ -10,7 +10,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.conversion import names as checkpoint_names
 from albert.pretrained import checkpoint_files, warm_start
-from albert.util import runtime
+from albert.runtimes import compat
 
 Values = Dict[str, np.ndarray]
 Shape = Tuple[int, ...]
@@ -97,7 +97,7 @@ def write_checkpoint(prefix: str, values: Values) -> None:
             shape_and_slices=[""] * len(names),
             tensors=tensors,
         )
-        with tf.Session(config=runtime.session_config()) as session:
+        with tf.Session(config=compat.session_config()) as session:
             session.run(saved, {x: values[name] for x, name in zip(tensors, names)})
 
 

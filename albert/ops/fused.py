@@ -15,7 +15,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.ops import plain
 from albert.ops.plain import LAYER_NORM_EPSILON, Dense, Norm
-from albert.util import runtime
+from albert.runtimes import compat
 
 _GELU_SCALE = np.float32(np.sqrt(2.0 / np.pi))
 _GELU_CUBIC = np.float32(0.044715)
@@ -55,13 +55,13 @@ def _gelu_tanh(x):
     return tf.tanh(_GELU_SCALE * (x + _GELU_CUBIC * x * x * x))
 
 
-@runtime.xla_cluster
+@compat.xla_cluster
 def _gelu_forward(hidden):
     x = _float32(hidden)
     return tf.cast(0.5 * x * (1.0 + _gelu_tanh(x)), hidden.dtype)
 
 
-@runtime.xla_cluster
+@compat.xla_cluster
 def _gelu_backward(hidden, upstream):
     """Gives gelu(hidden) again and the gradient of hidden; both need the same tanh."""
     x = _float32(hidden)
@@ -116,13 +116,13 @@ def _standardise(total):
     return centred * inverse_deviation, inverse_deviation
 
 
-@runtime.xla_cluster
+@compat.xla_cluster
 def _layer_norm_forward(total, beta, gamma):
     standard, _ = _standardise(_float32(total))
     return tf.cast(standard * gamma + beta, total.dtype)
 
 
-@runtime.xla_cluster
+@compat.xla_cluster
 def _residual_norm_forward(x, update, *norm):
     beta, gamma = norm
     standard, _ = _standardise(_float32(x) + _float32(update))
@@ -140,13 +140,13 @@ def _norm_gradient(total, gamma, upstream):
     return d_total, tf.reduce_sum(upstream, axis=0), tf.reduce_sum(upstream * standard, axis=0)
 
 
-@runtime.xla_cluster
+@compat.xla_cluster
 def _layer_norm_backward(total, gamma, upstream):
     d_total, d_beta, d_gamma = _norm_gradient(_float32(total), gamma, upstream)
     return tf.cast(d_total, total.dtype), d_beta, d_gamma
 
 
-@runtime.xla_cluster
+@compat.xla_cluster
 def _residual_norm_backward(x, update, *rest):
     gamma, upstream = rest
     total = _float32(x) + _float32(update)
@@ -186,7 +186,7 @@ def residual_layer_norm(inputs: tf.Tensor, update: tf.Tensor, norm: Norm) -> tf.
 # ---- attention probabilities ---------------------------------------------------------------------
 
 
-@runtime.xla_cluster
+@compat.xla_cluster
 def _softmax_forward(scores, adder):
     logits = _float32(scores) + adder
     exponentials = tf.exp(logits - tf.reduce_max(logits, axis=-1, keepdims=True))
@@ -194,7 +194,7 @@ def _softmax_forward(scores, adder):
     return tf.cast(exponentials / total, scores.dtype)
 
 
-@runtime.xla_cluster
+@compat.xla_cluster
 def _softmax_backward(probabilities, upstream):
     weighted = _float32(probabilities) * _float32(upstream)
     total = tf.reduce_sum(weighted, axis=-1, keepdims=True)
@@ -226,7 +226,7 @@ def _dropout_cluster(rate: float):
     def drop(tensor, keep):
         return plain.dropout(tensor, keep, rate)
 
-    return runtime.xla_cluster(drop)
+    return compat.xla_cluster(drop)
 
 
 def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:

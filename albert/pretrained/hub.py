@@ -23,8 +23,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.pretrained import checkpoint_files, inference, saved_model, warm_start
-from albert.runtimes import hub_module
-from albert.util import files, runtime
+from albert.runtimes import compat, hub_module
+from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
@@ -69,7 +69,7 @@ def export(
     """
     if tf.io.gfile.exists(path):
         raise ValueError(f"--export_path={path} exists already. Choose a new folder.")
-    if format_name == "tf2" and not runtime.is_tf2():
+    if format_name == "tf2" and not compat.is_tf2():
         raise ValueError(
             "--format=tf2 needs TensorFlow 2.15 to write it. Use --format=tf1 here, or the other "
             "runtime."
@@ -96,7 +96,7 @@ def _check_checkpoint(config: modeling.AlbertConfig, checkpoint: str) -> None:
     with graph.as_default():
         inference.pretraining_outputs(config, _placeholders(), False)
         saved_model.check_portable(graph)
-        with tf.Session(graph=graph, config=runtime.session_config()) as session:
+        with tf.Session(graph=graph, config=compat.session_config()) as session:
             warm_start.restore_weights(session, checkpoint)
 
 

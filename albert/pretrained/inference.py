@@ -39,7 +39,8 @@ from albert import fine_tuning_utils, modeling, tokenization
 from albert.data import text_lines
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.pretrained.settings import PretrainedSettings, TextSettings
-from albert.util import files, progress, runtime
+from albert.runtimes import compat
+from albert.util import files, progress
 
 _LOGGER = logging.getLogger("albert")
 
@@ -93,7 +94,7 @@ class Network:
             names = (*SEQUENCES, POSITIONS)
             self._inputs = {name: tf.placeholder(tf.int32, [None, None], name) for name in names}
             self.outputs = dict(build(self._inputs))
-            self._session = tf.Session(graph=self.graph, config=runtime.session_config())
+            self._session = tf.Session(graph=self.graph, config=compat.session_config())
             load(self._session)
 
     def close(self) -> None:
@@ -251,7 +252,7 @@ class Trained(NamedTuple):
         batch_size: int,
     ) -> Network:
         """Loads the model; `build` makes outputs of the inputs, with products of a type."""
-        dtype = runtime.compute_dtype(precision_name)
+        dtype = compat.compute_dtype(precision_name)
         fine_tuning_utils.check_module(self.description.get("hub_module"), dtype)
         return Network(
             lambda inputs: build(inputs, dtype),
@@ -369,7 +370,7 @@ class _Pretrained(Model):
 
     def __init__(self, source: Source, *, precision_name: str, batch_size: int):
         self.source = source
-        self._dtype = runtime.compute_dtype(precision_name)
+        self._dtype = compat.compute_dtype(precision_name)
         fine_tuning_utils.check_module(source.hub_module, self._dtype)
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]

@@ -22,7 +22,8 @@ from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import meta_graph as meta_graph_lib
 
 from albert.pretrained import warm_start
-from albert.util import files, runtime
+from albert.runtimes import compat
+from albert.util import files
 
 SERIALIZED_SIGNATURE = "serving_default"
 IDS_SIGNATURE = "ids"
@@ -81,7 +82,7 @@ def export_saved_model(
             SERIALIZED_SIGNATURE: describe({EXAMPLES_KEY: serialized}, outputs),
             IDS_SIGNATURE: describe(inputs._asdict(), outputs),
         }
-        with tf.Session(graph=graph, config=runtime.session_config()) as session:
+        with tf.Session(graph=graph, config=compat.session_config()) as session:
             warm_start.restore_weights(session, checkpoint)
             folder = _new_folder(export_dir)
             with files.atomic_folder(folder) as temporary:

@@ -20,7 +20,8 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling
 from albert.pretrained import warm_start
 from albert.pretrained.saved_model import Inputs
-from albert.util import files, runtime
+from albert.runtimes import compat
+from albert.util import files
 
 TFLITE_NAME = "albert_model.tflite"
 
@@ -80,7 +81,7 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
         shape = [1, model.max_seq_length]
         inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
         outputs = outputs_of(model, head, inputs)
-        with tf.Session(graph=graph, config=runtime.session_config()) as session:
+        with tf.Session(graph=graph, config=compat.session_config()) as session:
             warm_start.restore_weights(session, model.checkpoint)
             converter = tf.lite.TFLiteConverter.from_session(
                 session, list(inputs), list(outputs.values())

@@ -20,8 +20,8 @@ from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
+from albert.runtimes import compat
 from albert.training.settings import TrainingSettings
-from albert.util import runtime
 
 _LOGGER = logging.getLogger("albert")
 
@@ -145,7 +145,7 @@ def server_of_this_process() -> Iterator[None]:
     try:
         yield
     finally:
-        if not runtime.is_tf2():
+        if not compat.is_tf2():
             from tensorflow.python.distribute import distribute_coordinator
 
             distribute_coordinator._thread_local.server = None
@@ -212,7 +212,7 @@ def build_strategy(settings: TrainingSettings) -> Optional[tf.distribute.Strateg
 
 def session_config(settings: TrainingSettings) -> tf.ConfigProto:
     """Returns the session settings, with as many parts of the CPU as stand for devices."""
-    config = runtime.session_config()
+    config = compat.session_config()
     devices = local_devices(settings)
     if len(devices) > 1 and devices[0].startswith("/cpu"):
         config.device_count["CPU"] = len(devices)

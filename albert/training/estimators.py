@@ -22,11 +22,12 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.data import record_damage
 from albert.pretrained import checkpoint_files, warm_start
+from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
-from albert.util import files, folder_lock, progress, runtime, stop_signals
+from albert.util import files, folder_lock, progress, stop_signals
 
 _LOGGER = logging.getLogger("albert")
 
@@ -200,7 +201,7 @@ def run_config(
             cluster=resolver,
             master=None if resolver else settings.master,
             save_checkpoints_steps=settings.save_checkpoints_steps,
-            session_config=runtime.session_config(),
+            session_config=compat.session_config(),
             tpu_config=tf_estimator.tpu.TPUConfig(
                 iterations_per_loop=_steps_per_loop(settings),
                 num_shards=settings.num_tpu_cores,
@@ -282,7 +283,7 @@ def check_batch_sizes(settings: TrainingSettings) -> None:
         size = getattr(settings, name, cores)
         if size % cores:
             raise ValueError(f"--{name}={size} must be a multiple of the {cores} cores.")
-    if settings.precision != "float32" and not settings.use_tpu and not runtime.is_tf2():
+    if settings.precision != "float32" and not settings.use_tpu and not compat.is_tf2():
         _LOGGER.warning(
             "--precision=%s is right but not faster on a CPU with TensorFlow 1.15; with "
             "TensorFlow 2.15 it is.",
@@ -309,7 +310,7 @@ def _check_strategy(settings: TrainingSettings) -> None:
             "TPU, of all its hosts, are found by --tpu_name.",
         ),
         (
-            is_multi_worker and padding != "max" and not runtime.is_tf2(),
+            is_multi_worker and padding != "max" and not compat.is_tf2(),
             f"--padding={padding} does not work with --distribution_strategy={strategy} on "
             "TensorFlow 1.15, whose collectives abort where workers' batches differ in length. "
             "Give --padding=max, or use TensorFlow 2.15.",
@@ -587,7 +588,7 @@ class OutputCollector:
             self._saver = tf.train.Saver(self._variables)
             self._tables = tf.tables_initializer()
             graph.finalize()
-        self._session = tf.Session(graph=graph, config=runtime.session_config())
+        self._session = tf.Session(graph=graph, config=compat.session_config())
 
     def _batches(self, checkpoint: str) -> Iterator[Dict[str, np.ndarray]]:
         """The predictions of each batch."""

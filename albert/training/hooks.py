@@ -20,9 +20,10 @@ import tensorflow.compat.v2 as tf2
 from tqdm import tqdm
 
 from albert.pretrained import checkpoint_files
+from albert.runtimes import compat
 from albert.training import distribution
 from albert.training.settings import TrainingSettings
-from albert.util import files, progress, runtime, stop_signals
+from albert.util import files, progress, stop_signals
 
 _LOGGER = logging.getLogger("albert")
 
@@ -452,7 +453,7 @@ def _make_meta_graph_plain(path: str) -> None:
     meta_graph = tf.MetaGraphDef()
     with tf.io.gfile.GFile(path, "rb") as stream:
         meta_graph.ParseFromString(stream.read())
-    runtime.make_plain(meta_graph.graph_def)
+    compat.make_plain(meta_graph.graph_def)
     with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
         stream.write(meta_graph.SerializeToString(deterministic=True))
 

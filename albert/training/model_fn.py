@@ -19,10 +19,10 @@ from albert import modeling, optimization
 from albert.data import padded_batches
 from albert.fine_tuning_utils import Encoder, Features, Head, check_module
 from albert.pretrained import warm_start as checkpoint_init
+from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, hooks
 from albert.training.settings import FineTuningSettings, TrainingSettings
-from albert.util import runtime
 
 _LOGGER = logging.getLogger("albert")
 
@@ -73,7 +73,7 @@ def of_flags(settings: TrainingSettings) -> Dict[str, Any]:
         "beta_2": settings.adam_beta_2,
         "epsilon": settings.adam_epsilon,
         "max_grad_norm": settings.max_grad_norm,
-        "compute_dtype": runtime.compute_dtype(settings.precision),
+        "compute_dtype": compat.compute_dtype(settings.precision),
         "recompute": settings.recompute,
         "use_xla": settings.use_xla and not settings.use_tpu,
         "gradient_accumulation_steps": settings.gradient_accumulation_steps,
@@ -432,7 +432,7 @@ def compiles(
     """
     if settings.use_tpu or not settings.use_xla:
         return False
-    if runtime.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
+    if compat.is_tf2() or config is None or "use_xla" in getattr(settings, "given", ()):
         return True
     size = config.num_hidden_layers * config.hidden_size
     batch, longest = settings.train_batch_size, settings.max_seq_length

@@ -546,7 +546,8 @@ _GROUPS = {
     "threshold_to_export export_path format model_prefix num_shards work_dir overwrite",
     "Training": "task num_labels batch train_batch_size train_step num_train_steps "
     "num_train_epochs warmup_step num_warmup_steps start_warmup_step warmup_proportion optimizer "
-    "learning_rate weight_decay_rate adam_beta_1 adam_beta_2 adam_epsilon max_grad_norm poly_power layerwise_lr_decay dropout_prob seed seeds run_flags",
+    "learning_rate weight_decay_rate adam_beta_1 adam_beta_2 adam_epsilon max_grad_norm poly_power "
+    "layerwise_lr_decay dropout_prob seed seeds run_flags",
     "Evaluation and prediction": "checkpoint eval_batch_size predict_batch_size max_eval_steps "
     "eval_untrained metric metrics wait_for_checkpoints_minutes max_answer_length n_best_size "
     "start_n_top end_n_top null_score_diff_threshold",

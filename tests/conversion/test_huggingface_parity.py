@@ -16,7 +16,7 @@ import pytest
 from albert import configs, modeling, tokenization
 from albert.conversion import huggingface_files, names, weights
 from albert.pretrained import model_vocabulary
-from albert.util import runtime
+from albert.runtimes import compat
 from tests.support import (
     albert_zh_models,
     conversion_check,
@@ -52,7 +52,7 @@ HEADS = {
 
 
 # They take long, and what differs between the runtimes is tested without transformers.
-once = pytest.mark.skipif(not runtime.is_tf2(), reason="run on TensorFlow 2 only, to save time")
+once = pytest.mark.skipif(not compat.is_tf2(), reason="run on TensorFlow 2 only, to save time")
 
 
 def to_theirs(source, target, outputs, *flags):

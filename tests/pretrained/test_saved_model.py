@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.classification import model_folder
 from albert.pretrained import saved_model
-from albert.util import runtime
+from albert.runtimes import compat
 from tests.support import fine_tuned_models as models
 from tests.support import other_runtime
 
@@ -97,7 +97,7 @@ def test_the_other_runtime_gives_the_same(classifier, exported):
     np.testing.assert_allclose(found, [expected_logits(classifier)] * 2, atol=1e-5)
 
 
-@pytest.mark.skipif(not runtime.is_tf2(), reason="the call is one of TensorFlow 2")
+@pytest.mark.skipif(not compat.is_tf2(), reason="the call is one of TensorFlow 2")
 def test_tensorflow_2_calls_the_signatures_directly(classifier, exported):
     import tensorflow
 

@@ -14,10 +14,10 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, run_pretraining
 from albert.data import batches as input_pipeline
 from albert.pretraining import model, words
+from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import hooks
 from albert.training import model_fn as training_graph
-from albert.util import runtime
 from tests.support import pretraining_records as records
 from tests.support.shared import needs_shared, shared_path
 
@@ -526,4 +526,4 @@ def test_the_published_input_function_serves_the_features(record_file):
         names = set(tf.data.get_output_types(dataset))
     assert names == set(model.feature_spec(16, 3).names)
     assert isinstance(model.feature_spec(16, 3), input_pipeline.FeatureSpec)
-    assert runtime.compute_dtype("float32") == tf.float32
+    assert compat.compute_dtype("float32") == tf.float32

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from albert.util import runtime
+from albert.runtimes import compat
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PYTHON = ROOT / ".venv" / ("tf1" if runtime.is_tf2() else "tf2") / "bin" / "python"
+PYTHON = ROOT / ".venv" / ("tf1" if compat.is_tf2() else "tf2") / "bin" / "python"
 
 needs_other_runtime = pytest.mark.skipif(
     not PYTHON.exists(), reason=f"the other runtime is not at {PYTHON}"

@@ -15,9 +15,9 @@ import tensorflow.compat.v1 as tf
 from albert import run_classifier, run_pretraining, run_race
 from albert.data import batches
 from albert.pretraining import model
+from albert.runtimes import compat
 from albert.training import distribution, estimators, model_fn
 from albert.util import flags as flags_lib
-from albert.util import runtime
 from tests.support import classification_data, damaged_files, one_weight, race_data
 
 HOSTS = ["host1:2222", "host2:2222", "host3:2222"]
@@ -139,7 +139,7 @@ def test_flags_of_fine_tuning_that_do_not_fit_are_refused(monkeypatch):
     settings = settings.replace(albert_hub_module_handle=None)
     estimators.check_batch_sizes(settings)
     with contextlib.ExitStack() as stack:
-        if not runtime.is_tf2():  # TensorFlow 2.15 takes every padding
+        if not compat.is_tf2():  # TensorFlow 2.15 takes every padding
             stack.enter_context(pytest.raises(ValueError, match="--padding=longest"))
         estimators.check_batch_sizes(settings.replace(padding=None))
 

@@ -11,10 +11,10 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, evaluation, fine_tuning
 from albert.training import model_fn as training_graph
-from albert.util import runtime
 from tests.support import damaged_files, one_weight
 
 
@@ -74,7 +74,7 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
 
 @pytest.mark.parametrize("is_tf2", [False, True])
 def test_a_short_training_compiles_nothing_on_tensorflow_1_unless_told_to(monkeypatch, is_tf2):
-    monkeypatch.setattr(runtime, "is_tf2", lambda: is_tf2)
+    monkeypatch.setattr(compat, "is_tf2", lambda: is_tf2)
     config = modeling.AlbertConfig(
         30000, hidden_size=256, num_hidden_layers=4, num_attention_heads=4
     )

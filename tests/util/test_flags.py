@@ -16,8 +16,8 @@ import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import optimization
+from albert.runtimes import compat
 from albert.util import flags as flags_lib
-from albert.util import runtime
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = [
@@ -149,7 +149,7 @@ def test_settings_travel_between_processes():
 
 def test_choices_are_those_the_library_has():
     assert set(flags_lib.OPTIMIZERS) == set(optimization.OPTIMIZERS)
-    assert set(flags_lib.PRECISIONS) == set(runtime.COMPUTE_DTYPES)
+    assert set(flags_lib.PRECISIONS) == set(compat.COMPUTE_DTYPES)
 
 
 def test_an_error_of_tensorflow_loses_its_graph_and_stack():

@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the two runtimes do differently: number formats, compiled clusters, sessions.
+"""What TensorFlow's versions do differently: number formats, compiled clusters, sessions.
 
-TensorFlow 1.15.5 (Python 3.7) and TensorFlow 2.15.1 (Python 3.9-3.11) run the same code through
-`tensorflow.compat.v1`. The few places where they need different calls are here.
+All run the same code through `tensorflow.compat.v1`. The few places where they need different calls
+are here; estimators and hub modules have modules of their own beside this one.
 """
 
 import itertools
@@ -13,11 +13,7 @@ import tensorflow.compat.v1 as tf
 
 # The formats matrix products can run in. Weights, optimizer state, LayerNorm statistics, softmax,
 # losses and gradient norms stay float32 in each.
-COMPUTE_DTYPES = {
-    "float32": tf.float32,
-    "bfloat16": tf.bfloat16,
-    "float16": tf.float16,
-}
+COMPUTE_DTYPES = {"float32": tf.float32, "bfloat16": tf.bfloat16, "float16": tf.float16}
 
 
 def is_tf2() -> bool:

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.util import runtime
+from albert.runtimes import compat
 
 
 def test_an_unknown_precision_is_named():
     with pytest.raises(ValueError, match="--precision='fp8'"):
-        runtime.compute_dtype("fp8")
+        compat.compute_dtype("fp8")
 
 
-@runtime.xla_cluster
+@compat.xla_cluster
 def _sum_and_product(a, b):
     return a + b, tf.reduce_sum(a * b, axis=-1)
 
@@ -43,7 +43,7 @@ def test_clusters_that_differ_in_a_constant_alone_go_into_one_graph():
         def scaled(x):
             return x * factor
 
-        return runtime.xla_cluster(scaled)
+        return compat.xla_cluster(scaled)
 
     with tf.Graph().as_default(), tf.Session() as session:
         ones = tf.ones([2])
