@@ -22,7 +22,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.data import record_damage
 from albert.pretrained import checkpoint_files, warm_start
-from albert.runtimes import compat
+from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
@@ -63,16 +63,33 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
 
 
 def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates a script's main part, which takes settings: training locks --output_dir."""
+    """Decorates a script's main part, which takes settings: training locks --output_dir.
+
+    The first line of the log says what is trained on.
+    """
 
     @functools.wraps(script)
     def run(settings: TrainingSettings, *arguments: Any) -> Any:
+        if settings.do_train:
+            announce_device(settings)
         if not settings.do_train or not distribution.is_chief(settings):
             return script(settings, *arguments)
         with folder_lock.held(settings.output_dir):
             return script(settings, *arguments)
 
     return run
+
+
+def announce_device(settings: TrainingSettings) -> None:
+    """Logs what this process trains on; with --use_tpu no GPU is touched, not even to count it."""
+    if not _LOGGER.isEnabledFor(logging.INFO):
+        return
+    if settings.use_tpu:
+        tpu = settings.tpu_name or settings.master or "of this host"
+        _LOGGER.info("Training on TPU %s (%d cores).", tpu, settings.num_tpu_cores)
+        return
+    at_most = 1 if settings.distribution_strategy == distribution.NONE else settings.num_devices
+    _LOGGER.info("%s", devices.training_line(at_most))
 
 
 def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_files.Checkpoint]:
@@ -662,6 +679,7 @@ def run_own_part(
             name,
         )
         return
+    announce_device(settings)  # what follows logs warnings only
     _LOGGER.info("%s: the log, checkpoints and results are written by the first worker.", name)
     own = {name: value for name, value in _CHIEFS_OWN.items() if hasattr(settings, name)}
     level = _LOGGER.level

@@ -310,7 +310,7 @@ def test_a_worker_without_training_has_nothing_to_do_and_the_chief_everything(mo
     assert seen == [settings]
 
 
-def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path):
+def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path, caplog):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
     one_weight.save(tmp_path, 0)
     (tmp_path / "model.ckpt-7_temp").mkdir()
@@ -328,7 +328,9 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
         assert tf.io.gfile.exists(f"{settings.output_dir}/albert_config.json")
 
     settings = settings_for(MULTI_WORKER, "--do_eval", f"--output_dir={tmp_path}")
-    estimators.run_own_part(script, settings)
+    with caplog.at_level("INFO", logger="albert"):
+        estimators.run_own_part(script, settings)
+    assert caplog.messages[0].startswith("Training on ")  # its own devices, not the chief's
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
 
