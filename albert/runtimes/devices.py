@@ -72,8 +72,10 @@ def _ask(command: Sequence[str], seconds: float, environment: Optional[Mapping] 
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
+    except FileNotFoundError:
+        return _Answer(None, f"there is no {command[0]}")
     except OSError as error:
-        return _Answer(None, f"there is no {command[0]} to ask: {error.strerror}")
+        return _Answer(None, f"{command[0]} cannot be run: {error.strerror}")
     try:
         output, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

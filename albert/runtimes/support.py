@@ -105,6 +105,21 @@ def _remedy(python, another):
     return "run {} -m pip install {}".format(sys.executable, what)
 
 
+def cannot_load(error):
+    """Returns a sentence on an installed TensorFlow that fails where it is imported.
+
+    Args:
+      error: what it raised, such as for a NumPy or protobuf that it does not fit.
+    """
+    while error.__cause__ or error.__context__:
+        error = error.__cause__ or error.__context__
+    python = sys.version_info[:2]
+    lines = str(error).strip().splitlines() or [""]
+    return "{} cannot load its TensorFlow ({}: {}): {}".format(
+        sys.executable, type(error).__name__, lines[0], _remedy(python, "install " + _PYTHONS)
+    )
+
+
 def is_started_as_script():
     """Returns whether `python -m albert...` is what imports the package."""
     arguments = getattr(sys, "orig_argv", ["-m", "albert"])  # Python 3.10
