@@ -16,6 +16,8 @@ from typing import List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
+from albert.runtimes import compat
+
 _HIDES = "CUDA_VISIBLE_DEVICES"
 DRIVER_SECONDS = 5.0  # a broken driver never answers
 _TENSORFLOW_SECONDS = 60.0
@@ -110,7 +112,7 @@ def usable_gpus(driver: Driver) -> List[Gpu]:
     devices = tf.config.experimental.list_physical_devices("GPU")
     known = {gpu.name: gpu for gpu in driver.gpus}
     only = driver.gpus[0] if len(known) == 1 else Gpu("GPU", None)
-    if not hasattr(tf.config.experimental, "get_device_details"):  # TensorFlow 1.15
+    if not compat.is_tf2():  # it does not tell names
         return [only] * len(devices)
     gpus = []
     for device in devices:

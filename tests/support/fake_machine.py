@@ -40,8 +40,6 @@ class Machine:
         config = tf.config.experimental
         self._patch.setattr(config, "list_physical_devices", lambda kind: list(details))
         self._patch.setattr(config, "get_device_details", details.get, raising=False)
-        if version.startswith("1."):
-            self._patch.delattr(config, "get_device_details")
         self._patch.setattr(tf, "__version__", version)
         self._patch.setattr(tf.test, "is_built_with_cuda", lambda: has_cuda)
         program = self._program("python", [f'echo "I0 gpu.cc:1] {line}" >&2' for line in log])
