@@ -122,7 +122,8 @@ prepare() {
         make_environment "$environment" "$python"
     fi
     if ! is_complete "$runtime" "$purpose"; then
-        say "Installing into $environment what the $purpose needs (a minute or two the first time)"
+        case "$purpose" in test) users=tests ;; *) users=scripts ;; esac
+        say "Installing into $environment what the $users need (a minute or two the first time)"
         requirements_of "$runtime" "$purpose" >"$environment/requirements.txt"
         install_requirements "$environment"
         checksum "$runtime" "$purpose" >"$environment/complete"
