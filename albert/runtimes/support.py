@@ -97,10 +97,8 @@ def _remedy(python, another):
     """What to install for a Python that is supported."""
     if python > (3, 13):
         return another
-    what = os.path.join(os.path.dirname(PACKAGE), "requirements.txt")
-    if os.path.isfile(what):  # a checkout: the other packages will be missing, too
-        what = "-r " + what
-    else:
+    what = os.path.dirname(PACKAGE)
+    if not os.path.isfile(os.path.join(what, "setup.py")):  # no checkout, with all that it needs
         what = "'{}'".format(next(line for oldest, line in REQUIRED if python >= oldest))
     return "run {} -m pip install {}".format(sys.executable, what)
 
