@@ -150,8 +150,11 @@ def _why_no_gpu(driver: Driver) -> Absence:
     install = f"Remedy: pip install 'tensorflow[and-cuda]=={version}'"
     if tf.test.is_built_with_rocm():
         return Absence("this build is for AMD's", "Does rocminfo list one?")
-    if not driver.gpus:  # without nvidia-smi there hardly is one, so that nothing is amiss
-        return Absence(driver.error, "" if driver.error.startswith("there is no") else page)
+    if not driver.gpus:
+        # Without nvidia-smi there hardly is a GPU, so that nothing is amiss.
+        if driver.error.startswith("there is no"):
+            return Absence(f"{driver.error}, which NVIDIA's driver brings", "")
+        return Absence(driver.error, page)
     if visible is not None and not _shows(visible, len(driver.gpus)):
         return Absence(f"{_HIDES}={visible} hides {_names(driver)}", f"Remedy: unset {_HIDES}")
     if not tf.test.is_built_with_cuda():
