@@ -5,10 +5,10 @@
   python -m albert.doctor
   python -m albert.doctor --output_dir=/data/run1 --spm_model_file=30k-clean.model
 
-It takes a quarter of a minute. There is a line for each of: the versions of Python and TensorFlow;
+It takes less than a minute. There is a line for each of: the versions of Python and TensorFlow;
 GPUs, or why none is used; the speed of each number format, and which --precision pays; memory; room
-for checkpoints; the vocabulary; and training steps of a small model. Lines that begin with "note"
-could be better, those with "PROBLEM" have to be mended: the exit status is 1 if there is one.
+for checkpoints; the vocabulary; and training steps of two layers. A line with "note" says what could
+be better, one with "PROBLEM" what has to be mended: the exit status is 1 if there is one.
 """
 
 import contextlib
@@ -25,21 +25,20 @@ import tempfile
 import time
 from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from absl import flags
-
 from albert.runtimes import support
 
 try:
     import numpy as np
     import tensorflow.compat.v1 as tf
+    from absl import flags
+
+    from albert import modeling, optimization, tokenization
+    from albert.runtimes import compat, devices
+    from albert.util import flags as flags_lib
 except Exception as error:
-    if __name__ == "__main__":
+    if __name__ == "__main__":  # what is missing or broken is a finding
         sys.exit(f"PROBLEM {support.cannot_load(error)}")
     raise
-
-from albert import modeling, optimization, tokenization
-from albert.runtimes import compat, devices
-from albert.util import flags as flags_lib
 
 OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
 

@@ -54,7 +54,8 @@ def installed_tensorflow():
     It is "" if there is none, None if it does not say, as one that was not installed by pip.
     """
     if "tensorflow" in sys.modules:
-        return getattr(sys.modules["tensorflow"], "__version__", None)
+        version = getattr(sys.modules["tensorflow"], "__version__", None)
+        return version if isinstance(version, str) else None  # or a stand-in for documentation
     versions = [found[1] for found in distributions() if "albert" not in found[0]]
     if versions:
         return versions[0]
@@ -99,30 +100,29 @@ def _remedy(python, another):
         return another
     what = os.path.dirname(PACKAGE)
     if not os.path.isfile(os.path.join(what, "setup.py")):  # no checkout, with all that it needs
-        what = "'{}'".format(next(line for oldest, line in REQUIRED if python >= oldest))
-    return "run {} -m pip install {}".format(sys.executable, what)
+        what = next(line for oldest, line in REQUIRED if python >= oldest)
+    return "run {} -m pip install '{}'".format(sys.executable, what)
 
 
 def cannot_load(error):
-    """Returns a sentence on an installed TensorFlow that fails where it is imported.
+    """Returns a sentence on an installed package that is not there or fails where it is imported.
 
     Args:
-      error: what it raised, such as for a NumPy or protobuf that it does not fit.
+      error: what was raised, such as for a NumPy or protobuf that TensorFlow does not fit.
     """
     while error.__cause__ or error.__context__:
         error = error.__cause__ or error.__context__
     python = sys.version_info[:2]
     lines = str(error).strip().splitlines() or [""]
-    return "{} cannot load its TensorFlow ({}: {}): {}".format(
+    return "{} cannot load what albert needs ({}: {}): {}".format(
         sys.executable, type(error).__name__, lines[0], _remedy(python, "install " + _PYTHONS)
     )
 
 
 def is_started_as_script():
     """Returns whether `python -m albert...` is what imports the package."""
-    arguments = getattr(sys, "orig_argv", ["-m", "albert"])  # Python 3.10
-    modules = [after for option, after in zip(arguments, arguments[1:]) if option == "-m"]
-    return sys.argv[:1] == ["-m"] and modules[:1] != [] and modules[0].split(".")[0] == "albert"
+    line = " ".join(getattr(sys, "orig_argv", ["-m albert"]))  # Python 3.10
+    return sys.argv[:1] == ["-m"] and re.search(r"(^| )-m ?albert\b", line) is not None
 
 
 def other_package():
