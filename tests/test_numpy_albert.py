@@ -228,10 +228,15 @@ def assert_near(actual, expected, tolerance):
         ({"training": True}, (1e-4, 1e-4)),
         ({"training": True, "use_xla": True}, (1e-4, 1e-4)),
         ({"training": False, "config": DROPOUT}, (1e-4, 1e-4)),
+        ({"training": True, "compute_dtype": tf.float16}, (5e-3, 0.05)),
+        ({"training": True, "compute_dtype": tf.float16, "use_xla": True}, (5e-3, 0.05)),
         ({"training": True, "compute_dtype": tf.bfloat16}, (5e-2, 0.3)),
         ({"training": True, "compute_dtype": tf.bfloat16, "use_xla": True}, (5e-2, 0.3)),
     ],
-    ids=["plain", "fused", "no training", "bfloat16", "bfloat16 fused"],
+    ids=[
+        *["plain", "fused", "no training"],
+        *["float16", "float16 fused", "bfloat16", "bfloat16 fused"],
+    ],
 )
 def test_outputs_and_gradients_are_those_of_numpy(options, tolerances):
     expected = numpy_albert.run(CONFIG, weights(), batch())
