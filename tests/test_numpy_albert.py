@@ -246,6 +246,14 @@ def test_outputs_and_gradients_are_those_of_numpy(options, tolerances):
     assert_near(gradients, expected.gradients, tolerances[1])
 
 
+def test_gelu_of_a_large_number_in_float16_has_its_slope():
+    with tf.Graph().as_default(), new_session() as session:
+        x = tf.constant([300.0, -300.0, 50.0], tf.float16)
+        activated = plain.gelu(x)
+        found = session.run([activated, tf.gradients(activated, x)[0]])
+    np.testing.assert_array_equal(found, np.array([[300, 0, 50], [1, 0, 1]], np.float16))
+
+
 def recorded_masks(monkeypatch, ops):
     """The list to which the masks of the dropouts are added, in the order of the graph."""
     kept, drop = [], ops.dropout

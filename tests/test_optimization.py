@@ -499,9 +499,9 @@ class TestLossScale:
         # What the update was made with, not what comes after it.
         assert [state["used"] for state in states[1:]] == [*[self.FIRST] * 2, self.FIRST / 2]
 
-    @pytest.mark.parametrize("use_xla", [False, True])
-    def test_the_scale_does_not_show_in_the_update(self, use_xla):
-        *_, found = self.states([1.0] * 3, use_xla=use_xla)
+    @pytest.mark.parametrize("use_xla, micro_batches", [(False, 2), (True, 1)])
+    def test_the_scale_does_not_show_in_the_update(self, use_xla, micro_batches):
+        *_, found = self.states([1.0] * 3, use_xla=use_xla, micro_batches=micro_batches)
         with tf.Graph().as_default():
             expected = train_on_one_device([examples(8)] * 3, use_xla=use_xla)
         assert found["norm"] > 1  # so that clipping counts
