@@ -228,8 +228,8 @@ def assert_near(actual, expected, tolerance):
         ({"training": True}, (1e-4, 1e-4)),
         ({"training": True, "use_xla": True}, (1e-4, 1e-4)),
         ({"training": False, "config": DROPOUT}, (1e-4, 1e-4)),
-        ({"training": True, "compute_dtype": tf.float16}, (5e-3, 0.05)),
-        ({"training": True, "compute_dtype": tf.float16, "use_xla": True}, (5e-3, 0.05)),
+        ({"training": True, "compute_dtype": tf.float16}, (1e-2, 0.05)),
+        ({"training": True, "compute_dtype": tf.float16, "use_xla": True}, (1e-2, 0.05)),
         ({"training": True, "compute_dtype": tf.bfloat16}, (5e-2, 0.3)),
         ({"training": True, "compute_dtype": tf.bfloat16, "use_xla": True}, (5e-2, 0.3)),
     ],
@@ -247,7 +247,7 @@ def test_outputs_and_gradients_are_those_of_numpy(options, tolerances):
 
 
 def test_gelu_of_a_large_number_in_float16_has_its_slope():
-    with tf.Graph().as_default(), new_session() as session:
+    with tf.Graph().as_default(), tf.Session() as session:
         x = tf.constant([300.0, -300.0, 50.0], tf.float16)
         activated = plain.gelu(x)
         found = session.run([activated, tf.gradients(activated, x)[0]])
