@@ -673,7 +673,7 @@ class LossScale:
         options = {"trainable": False, "use_resource": True}
         first, none = tf.constant_initializer(self.FIRST), tf.zeros_initializer()
         self._scale = tf.get_variable(self.NAME, [], tf.float32, first, **options)
-        self._good = tf.get_variable(f"{self.NAME}_good_steps", [], tf.int32, none, **options)
+        self._good = tf.get_variable(f"{self.NAME}_good_steps", [], tf.int64, none, **options)
         # Read once: the same for all of an update, whenever the variable changes.
         self.value = self._scale.read_value()
 
@@ -684,6 +684,7 @@ class LossScale:
         # A loss of next to nothing would let it grow to infinity.
         grown = tf.where_v2(grows, tf.minimum(2.0 * self.value, self.LARGEST), self.value)
         new = tf.where_v2(is_finite, grown, 0.5 * self.value)
+        counted = tf.where_v2(grows, tf.zeros_like(good), good)
         updates = [
             tf.distribute.get_strategy().extended.update(
                 variable,
@@ -691,7 +692,7 @@ class LossScale:
                 args=(value,),
                 group=False,
             )
-            for variable, value in ((self._scale, new), (self._good, tf.where_v2(grows, 0, good)))
+            for variable, value in ((self._scale, new), (self._good, counted))
         ]
         return tf.nest.flatten(updates)
 
