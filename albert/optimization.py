@@ -7,6 +7,7 @@ AdamW (arXiv:1711.05101) has no bias correction, as BERT and ALBERT are trained.
 batch of one update, b micro-batch, n micro-batches (B = n * b).
 """
 
+import math
 import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -18,12 +19,31 @@ from albert.util import wording
 # Searched for anywhere in a variable's name, so "debiased_weights" counts as a bias. Models that
 # are in use were trained with this rule.
 NEVER_DECAYED = ("LayerNorm", "layer_norm", "bias")
-CLIP_NORM = 1.0
-# Of float16's loss: where it begins, and after how many good updates it doubles.
-_FIRST_LOSS_SCALE = 2.0**15
-_GROWTH_STEPS = 2000
 
 Gradient = Union[tf.Tensor, tf.IndexedSlices]
+
+
+class UpdateNumbers(NamedTuple):
+    """The numbers of AdamW, LAMB and clipping; by default the published ones."""
+
+    weight_decay_rate: float = 0.01
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-6
+    max_grad_norm: float = 1.0
+
+    def check(self) -> None:
+        """Raises ValueError for a number out of range."""
+        _refuse_negative(weight_decay_rate=self.weight_decay_rate)
+        for name in ("beta_1", "beta_2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be from 0 to below 1.")
+        for name in ("epsilon", "max_grad_norm"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name}={getattr(self, name)} must be above 0.")
+
+
+PUBLISHED_NUMBERS = UpdateNumbers()
 
 
 class TrainStep(NamedTuple):
@@ -137,8 +157,6 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.use_xla = use_xla
         self.rate_factor: Optional[Callable[[str], float]] = None  # of a variable's name
         self.condition: Optional[tf.Tensor] = None  # bool []; where it is false nothing changes
-        self.max_grad_norm = CLIP_NORM
-        self.loss_scale: Optional[LossScale] = None
         self._learning_rate_tensor = None
 
     def _create_slots(self, var_list):
@@ -182,18 +200,19 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         *,
         scale: tf.Tensor,
         global_step: tf.Variable,
+        others: Sequence[tf.Operation] = (),
     ) -> tf.Operation:
         """Updates each replica's copy of the variables by gradients that are aggregated already.
 
         `apply_gradients` would sum them over the replicas once more. Called in cross-replica
         context. Gradients are multiplied by `scale`; the global step grows by one after all
-        updates.
+        updates and the `others`.
         """
         pairs = list(gradients_and_variables)
         with tf.init_scope():
             self._create_slots([variable for _, variable in pairs])
         self._prepare()
-        updates = []
+        updates = list(others)
         for gradient, variable in pairs:
             updates += strategy.extended.update(
                 variable,
@@ -333,20 +352,15 @@ def build_train_step(
     colocate_gradients_with_ops: bool = False,
     excluded_tvars: Optional[Sequence[str]] = None,
     gradients: Union[AccumulatedGradients, Sequence[Optional[Gradient]], None] = None,
-    weight_decay_rate: float = 0.01,
-    beta_1: float = 0.9,
-    beta_2: float = 0.999,
-    epsilon: float = 1e-6,
-    max_grad_norm: float = CLIP_NORM,
+    numbers: UpdateNumbers = PUBLISHED_NUMBERS,
     loss_scale: Optional["LossScale"] = None,
     use_xla: bool = False,
     rate_factor: Optional[Callable[[str], float]] = None,
 ) -> TrainStep:
     """Builds one update of the trainable variables: gradients, clipping, AdamW or LAMB.
 
-    Gradients are clipped to a global norm of max_grad_norm, which counts the rows of a looked-up
-    table as they are, repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every
-    mode.
+    Gradients are clipped to a global norm, which counts the rows of a looked-up table as they are,
+    repeated ids separately (tf.clip_by_global_norm on IndexedSlices), in every mode.
 
     With replicas (tf.distribute) or shards (TPU) `loss` is the mean over the replica's own batch;
     gradients are averaged over the replicas and then clipped, so N replicas of batch b train as one
@@ -361,8 +375,7 @@ def build_train_step(
       optimizer: "adamw" or "lamb"; LayerNorm and bias are never decayed.
       excluded_tvars: names of variables that stay as they are, with or without ":0".
       gradients: what `accumulate_gradients` returned, or one (or None) for each trainable variable.
-      loss_scale: of float16; the gradients are those of the loss times its value. An update whose
-        gradient norm is not finite then changes nothing but the scale, and counts as a step.
+      loss_scale: of float16; `gradients` are those of the loss times its value.
       rate_factor: variable name -> factor of its learning rate; None: 1 for all.
 
     Raises:
@@ -377,35 +390,21 @@ def build_train_step(
         poly_power=poly_power,
         start_warmup_step=start_warmup_step,
     )
-    if use_tpu and loss_scale:
-        raise ValueError("A TPU computes in bfloat16, which needs no loss scale.")
-    _refuse_negative(max_grad_norm=max_grad_norm)
-    rule = _rule(
-        optimizer,
-        learning_rate,
-        weight_decay_rate=weight_decay_rate,
-        beta_1=beta_1,
-        beta_2=beta_2,
-        epsilon=epsilon,
-        use_xla=use_xla,
+    rule = _rule(optimizer, learning_rate, numbers, use_xla=use_xla)
+    rule.rate_factor = rate_factor
+    options = {"colocate_gradients_with_ops": colocate_gradients_with_ops}
+    pairs = _pairs(
+        gradients,
+        excluded_tvars,
+        lambda variables: tf.gradients(_scaled_up(loss, loss_scale), variables, **options),
     )
-    rule.rate_factor, rule.max_grad_norm, rule.loss_scale = rate_factor, max_grad_norm, loss_scale
-
-    def differentiate(variables):
-        return tf.gradients(
-            scaled(loss, loss_scale),
-            variables,
-            colocate_gradients_with_ops=colocate_gradients_with_ops,
-        )
-
-    pairs = _pairs(gradients, excluded_tvars, differentiate)
-    return _update_function(use_tpu)(rule, pairs, step)
+    return _update_function(use_tpu)(_Update(rule, pairs, step, numbers.max_grad_norm, loss_scale))
 
 
 def _rule(
-    name: str, learning_rate: tf.Tensor, *, use_xla: bool, **numbers: float
+    name: str, learning_rate: tf.Tensor, numbers: UpdateNumbers, *, use_xla: bool
 ) -> AdamWeightDecayOptimizer:
-    _refuse_negative(**numbers)
+    numbers.check()
     if name not in OPTIMIZERS:
         raise ValueError(
             f"Unknown optimizer {name!r}.{wording.did_you_mean(name, OPTIMIZERS)} "
@@ -413,13 +412,16 @@ def _rule(
         )
     return OPTIMIZERS[name](
         learning_rate,
-        **numbers,
+        weight_decay_rate=numbers.weight_decay_rate,
+        beta_1=numbers.beta_1,
+        beta_2=numbers.beta_2,
+        epsilon=numbers.epsilon,
         exclude_from_weight_decay=NEVER_DECAYED,
         use_xla=use_xla,
     )
 
 
-def _update_function(use_tpu: bool) -> Callable:
+def _update_function(use_tpu: bool) -> Callable[["_Update"], TrainStep]:
     if use_tpu:
         return _update_on_shards
     replicas = tf.distribute.get_replica_context()
@@ -518,47 +520,55 @@ def _root_of_sum(squares: Sequence[tf.Tensor]) -> tf.Tensor:
     return tf.sqrt(tf.add_n(squares), name="gradient_norm")
 
 
-def _clip_scale(rule: AdamWeightDecayOptimizer, norm: tf.Tensor) -> tf.Tensor:
-    """The factor of the gradients, whose norm it is, 0 where it is not finite and may be."""
-    scale = rule.max_grad_norm / tf.maximum(norm, rule.max_grad_norm)
-    return scale if rule.condition is None else tf.where_v2(rule.condition, scale, 0.0)
+class _Update(NamedTuple):
+    """What an update is made of."""
+
+    rule: AdamWeightDecayOptimizer
+    pairs: List[_Pair]
+    global_step: tf.Variable
+    max_grad_norm: float
+    loss_scale: Optional["LossScale"]
+
+    def clip_scale(self, norm: tf.Tensor) -> tf.Tensor:
+        """The factor of gradients of this norm."""
+        return self.max_grad_norm / tf.maximum(norm, self.max_grad_norm)
+
+    def checked_norm(self, norm: tf.Tensor, step_before: tf.Tensor) -> tf.Tensor:
+        """Gives the norm; every update depends on it, and it fails where it is not finite.
+
+        With a loss scale that can be lowered the update is left out instead.
+        """
+        is_right = tf.math.is_finite(norm)
+        if self.loss_scale:
+            is_right = tf.logical_or(is_right, self.loss_scale.value > 1.0)
+        message = ["gradient norm is not finite; global step, norm:", step_before, norm]
+        with tf.control_dependencies([tf.debugging.Assert(is_right, message)]):
+            norm = tf.identity(norm)
+        if self.loss_scale:
+            self.rule.condition = tf.math.is_finite(norm)
+        return norm
+
+    def loss_scale_updates(self) -> List[tf.Operation]:
+        """What adapts the loss scale, if there is one, to the norm that was checked."""
+        return self.loss_scale.updates(self.rule.condition) if self.loss_scale else []
 
 
-def _finite_norm(norm: tf.Tensor, global_step: tf.Tensor) -> tf.Tensor:
-    """Gives the norm; every update depends on it, and it fails where it is not finite."""
-    message = ["gradient norm is not finite; global step, norm:", global_step, norm]
-    check = tf.debugging.Assert(tf.math.is_finite(norm), message)
-    with tf.control_dependencies([check]):
-        return tf.identity(norm)
+def _update_on_one_device(update: _Update) -> TrainStep:
+    norm = _scaled_down(_global_norm(update.pairs), update.loss_scale)
+    norm = update.checked_norm(norm, tf.identity(update.global_step))
+    scale = _scaled_down(update.clip_scale(norm), update.loss_scale)
+    clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in update.pairs]
+    updates = [update.rule.apply_gradients(clipped), *update.loss_scale_updates()]
+    return TrainStep(_counted(updates, update.global_step), update.rule.learning_rate, norm)
 
 
-def _update_on_one_device(
-    rule: AdamWeightDecayOptimizer, pairs: Sequence[_Pair], global_step: tf.Variable
-) -> TrainStep:
-    norm, share = _global_norm(pairs), 1.0
-    if rule.loss_scale:
-        share = 1.0 / rule.loss_scale.read()
-        norm *= share
-        rule.condition = tf.math.is_finite(norm)
-    else:
-        norm = _finite_norm(norm, tf.identity(global_step))
-    scale = _clip_scale(rule, norm) * share
-    clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in pairs]
-    updates = [rule.apply_gradients(clipped)]
-    if rule.loss_scale:
-        updates.append(rule.loss_scale.update(rule.condition))
-    return TrainStep(_counted(tf.group(*updates), global_step), rule.learning_rate, norm)
-
-
-def _counted(update: tf.Operation, global_step: tf.Variable, count: Any = 1) -> tf.Operation:
-    """The update, after which the global step grows by `count`."""
-    with tf.control_dependencies([update]):
+def _counted(updates: List[tf.Operation], global_step: tf.Variable, count: Any = 1) -> tf.Operation:
+    """The updates, after which the global step grows by `count`."""
+    with tf.control_dependencies(updates):
         return tf.group(global_step.assign_add(count, read_value=False))
 
 
-def _update_on_shards(
-    rule: AdamWeightDecayOptimizer, pairs: Sequence[_Pair], global_step: tf.Variable
-) -> TrainStep:
+def _update_on_shards(update: _Update) -> TrainStep:
     """Averages over the shards of a TPU, clips, and updates.
 
     CrossShardOptimizer sums what it is given over the shards, so each gives its share of the
@@ -566,6 +576,8 @@ def _update_on_shards(
     layers keep it small. Compiled code cannot fail: an update whose norm is not finite changes and
     counts nothing.
     """
+    if update.loss_scale:
+        raise ValueError("A TPU computes in bfloat16, which needs no loss scale.")
     total = tf.tpu.cross_replica_sum
     share = 1.0 / total(tf.ones([]))
     summed = [
@@ -574,26 +586,26 @@ def _update_on_shards(
             pair.variable,
             None if pair.squared_norm is None else total(pair.squared_norm),
         )
-        for pair in pairs
+        for pair in update.pairs
     ]
     norm = _global_norm(summed) * share
-    scale = _clip_scale(rule, norm) * share * share
+    scale = update.clip_scale(norm) * share * share
     clipped = [(_scaled(pair.gradient, scale), pair.variable) for pair in summed]
+    rule, global_step = update.rule, update.global_step
     rule.condition = tf.math.is_finite(norm)
-    update = tf.tpu.CrossShardOptimizer(rule).apply_gradients(clipped)
+    updates = [tf.tpu.CrossShardOptimizer(rule).apply_gradients(clipped)]
     count = tf.cast(rule.condition, global_step.dtype.base_dtype)
-    return TrainStep(_counted(update, global_step, count), rule.learning_rate, norm)
+    return TrainStep(_counted(updates, global_step, count), rule.learning_rate, norm)
 
 
-def _update_on_replicas(
-    rule: AdamWeightDecayOptimizer, pairs: Sequence[_Pair], global_step: tf.Variable
-) -> TrainStep:
+def _update_on_replicas(update: _Update) -> TrainStep:
     """Averages over the replicas of a distribution strategy, clips, and updates every copy."""
     # Estimator reports the sum of the replicas' losses, unless the graph says that the optimizer
     # has made means of them.
     tf.get_default_graph()._is_loss_scaled_by_optimizer = True
+    rule, pairs = update.rule, update.pairs
     variables = [pair.variable for pair in pairs]
-    step_before = tf.identity(global_step)
+    step_before = tf.identity(update.global_step)
 
     def average_and_update(strategy, gradients, others):
         squared_norm_of_rows, learning_rate = others
@@ -609,12 +621,14 @@ def _update_on_replicas(
         # Every copy of a reduction has to run, since the devices wait for each other, and every
         # replica's learning rate has to be read before the global step grows.
         with tf.control_dependencies(rows + _local_copies(strategy, learning_rate)):
-            norm = _finite_norm(_root_of_sum(squares + rows[:1]) * share, step_before)
+            norm = _scaled_down(_root_of_sum(squares + rows[:1]) * share, update.loss_scale)
+            norm = update.checked_norm(norm, step_before)
         train_op = rule.apply_aggregated(
             strategy,
             list(zip(summed, variables)),
-            scale=_clip_scale(rule, norm) * share,
-            global_step=global_step,
+            scale=_scaled_down(update.clip_scale(norm) * share, update.loss_scale),
+            global_step=update.global_step,
+            others=update.loss_scale_updates(),
         )
         return train_op, norm
 
@@ -644,51 +658,58 @@ def _local_copies(strategy: tf.distribute.Strategy, value: Any) -> List[Any]:
 class LossScale:
     """The factor of a float16 loss that keeps small gradients from vanishing (arXiv:1710.03740).
 
-    It is halved by an update whose gradients are not finite, which is left out, and doubled after
-    2,000 good ones. Both numbers are variables, so that checkpoints hold them.
+    An update whose gradients are not finite is left out, but counts as a step, and halves the
+    factor; at a factor of 1 the step fails. 2,000 good updates in a row double it.
+
+    Attributes:
+      value: the factor in this update, float32 [].
     """
 
+    NAME = "loss_scale"
+    FIRST, LARGEST, GROWTH_STEPS = 2.0**15, 2.0**24, 2000
+
     def __init__(self) -> None:
-        with tf.variable_scope("loss_scale", reuse=tf.AUTO_REUSE):
-            self._value = tf.get_variable(
-                "value", [], initializer=tf.constant_initializer(_FIRST_LOSS_SCALE), trainable=False
+        """Makes the variables loss_scale and loss_scale_good_steps, which checkpoints hold."""
+        options = {"trainable": False, "use_resource": True}
+        first, none = tf.constant_initializer(self.FIRST), tf.zeros_initializer()
+        self._scale = tf.get_variable(self.NAME, [], tf.float32, first, **options)
+        self._good = tf.get_variable(f"{self.NAME}_good_steps", [], tf.int64, none, **options)
+        # Read once: the same for all of an update, whenever the variable changes.
+        self.value = self._scale.read_value()
+
+    def updates(self, is_finite: tf.Tensor) -> List[tf.Operation]:
+        """Returns what adapts the factor to an update's gradients (bool []), on each replica."""
+        good = tf.where_v2(is_finite, self._good.read_value() + 1, 0)
+        grows = tf.equal(good, self.GROWTH_STEPS)
+        # A loss of next to nothing would let it grow to infinity.
+        grown = tf.where_v2(grows, tf.minimum(2.0 * self.value, self.LARGEST), self.value)
+        new = tf.where_v2(is_finite, grown, 0.5 * self.value)
+        counted = tf.where_v2(grows, tf.zeros_like(good), good)
+        updates = [
+            tf.distribute.get_strategy().extended.update(
+                variable,
+                lambda copy, value: copy.assign(value, read_value=False),
+                args=(value,),
+                group=False,
             )
-            self._good_steps = tf.get_variable(
-                "good_steps", [], tf.int32, tf.zeros_initializer(), trainable=False
-            )
-
-    def read(self) -> tf.Tensor:
-        """Returns the factor, float32 []."""
-        return tf.convert_to_tensor(self._value)
-
-    def update(self, is_finite: tf.Tensor) -> tf.Operation:
-        """Returns the operation that adapts the factor to what became of an update (bool [])."""
-        old, good = self.read(), tf.convert_to_tensor(self._good_steps) + 1
-        # A loss that overflows without any scale has other reasons.
-        possible = tf.debugging.Assert(
-            tf.logical_or(is_finite, old > 1.0),
-            ["gradient norm is not finite; global step, norm:", 0, old],
-        )
-        grows = tf.equal(good, _GROWTH_STEPS)
-        grown = tf.where_v2(grows, old * 2.0, old)
-        with tf.control_dependencies([possible]):
-            new = tf.where_v2(is_finite, grown, old * 0.5)
-            count = tf.where_v2(tf.logical_and(is_finite, tf.logical_not(grows)), good, 0)
-        return tf.group(
-            self._value.assign(new, read_value=False),
-            self._good_steps.assign(count, read_value=False),
-        )
+            for variable, value in ((self._scale, new), (self._good, counted))
+        ]
+        return tf.nest.flatten(updates)
 
 
-def scaled(loss: tf.Tensor, scale: Optional[LossScale]) -> tf.Tensor:
-    """Returns the loss of which gradients are taken."""
-    return loss if scale is None else loss * scale.read()
+def _scaled_up(loss: tf.Tensor, loss_scale: Optional[LossScale]) -> tf.Tensor:
+    return loss * loss_scale.value if loss_scale else loss
+
+
+def _scaled_down(tensor: tf.Tensor, loss_scale: Optional[LossScale]) -> tf.Tensor:
+    return tensor / loss_scale.value if loss_scale else tensor
 
 
 def accumulate_gradients(
     loss_fn: Callable[[Dict[str, tf.Tensor], tf.Tensor], Any],
     batch: Mapping[str, tf.Tensor],
     steps: int,
+    *,
     loss_scale: Optional[LossScale] = None,
 ) -> AccumulatedGradients:
     """Sums losses and gradients over micro-batches that run one after another in one step.
@@ -704,6 +725,7 @@ def accumulate_gradients(
         static shapes.
       batch: tensors with leading dimension B = n * b.
       steps: n, the number of micro-batches.
+      loss_scale: of float16; the gradients are those of the loss times its value.
 
     Returns:
       The sums; gradients of looked-up tables are dense, unless steps is 1.
@@ -718,9 +740,9 @@ def accumulate_gradients(
         loss, metrics = loss_fn(micro_batch(tf.constant(0)), tf.constant(0))
     variables = list(tf.trainable_variables())
     if steps == 1:
-        gradients = tf.gradients(scaled(loss, loss_scale), variables)
+        gradients = tf.gradients(_scaled_up(loss, loss_scale), variables)
         return AccumulatedGradients(loss, gradients, variables, metrics, [None] * len(variables))
-    loop = _MicroBatchLoop(loss_fn, micro_batch, variables, loss_scale)
+    loop = _MicroBatchLoop(loss_fn, micro_batch, variables, loss_scale=loss_scale)
 
     def body(index, sums):
         with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
@@ -746,6 +768,7 @@ class _MicroBatchLoop:
         loss_fn: Callable,
         micro_batch: Callable,
         variables: List[tf.Variable],
+        *,
         loss_scale: Optional[LossScale],
     ):
         self._loss_scale = loss_scale
@@ -782,9 +805,8 @@ class _MicroBatchLoop:
                 "uses the same."
             )
         gradients, squared_norms = list(sums.gradients), list(sums.squared_norms)
-        for place, gradient in enumerate(
-            tf.gradients(scaled(loss, self._loss_scale), self._variables)
-        ):
+        scaled = _scaled_up(loss, self._loss_scale)
+        for place, gradient in enumerate(tf.gradients(scaled, self._variables)):
             if gradient is None:
                 continue
             self._is_sparse[place] = isinstance(gradient, tf.IndexedSlices)

@@ -31,7 +31,7 @@ GIGA = 1e9
 # Task -> sequences of one example.
 TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
 # Bytes of an activation in each --precision.
-ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2}
+ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 FLOAT32 = 4
 SLOTS = 2  # AdamW and LAMB keep two numbers for each parameter
 
@@ -240,7 +240,7 @@ def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
 
     # Query, key, value, weighted sum, the results of both sub-layers and the LayerNorm between.
     block = (7 * hidden + inner + scores) * width
-    # The inputs of blocks; with bfloat16 also the last output in float32 for the heads.
+    # The inputs of blocks; with 2 bytes also the last output in float32 for the heads.
     kept = (blocks + 1) * hidden * width + (hidden * FLOAT32 if width != FLOAT32 else 0)
     # The input and output of the embeddings' LayerNorm, in float32.
     embedded = tokens * config.embedding_size
@@ -383,11 +383,14 @@ def _config_path(settings: PlanSettings) -> str:
 
 
 def plan(job: Job, runtime: Runtime, *, memory_bytes: float) -> Dict[str, Any]:
-    """Returns what --json prints: the run's needs in each precision, with and without recompute."""
+    """Returns what --json prints: the run's needs with 4 and 2 bytes, with and without recompute.
+
+    Both formats of 2 bytes have the same; bfloat16 stands for them unless the other is chosen.
+    """
     job.check()
     counts = job.parameters
     ways = []
-    for precision in ACTIVATION_BYTES:
+    for precision in ("float32", "float16" if job.precision == "float16" else "bfloat16"):
         for recompute in (False, True):
             tried = job._replace(precision=precision, recompute=recompute)
             needed = memory(tried, runtime)

@@ -64,6 +64,8 @@ TRAINING = {
     **MODEL,
     **probes("""
         do_train=false max_seq_length=31 train_batch_size=4 optimizer=lamb learning_rate~0.0123
+        weight_decay_rate~0.0231 adam_beta_1~0.813 adam_beta_2~0.917 adam_epsilon~1.7e-5
+        max_grad_norm~0.71
         precision=bfloat16 recompute=true use_xla=true gradient_accumulation_steps=2 seed~4711
         log_steps~73 save_checkpoints_steps~59 save_checkpoints_minutes=7
         waiting:wait_for_checkpoints_minutes=1e-9 distribution_strategy=multi_worker

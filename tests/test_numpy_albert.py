@@ -228,10 +228,15 @@ def assert_near(actual, expected, tolerance):
         ({"training": True}, (1e-4, 1e-4)),
         ({"training": True, "use_xla": True}, (1e-4, 1e-4)),
         ({"training": False, "config": DROPOUT}, (1e-4, 1e-4)),
+        ({"training": True, "compute_dtype": tf.float16}, (1e-2, 0.05)),
+        ({"training": True, "compute_dtype": tf.float16, "use_xla": True}, (1e-2, 0.05)),
         ({"training": True, "compute_dtype": tf.bfloat16}, (5e-2, 0.3)),
         ({"training": True, "compute_dtype": tf.bfloat16, "use_xla": True}, (5e-2, 0.3)),
     ],
-    ids=["plain", "fused", "no training", "bfloat16", "bfloat16 fused"],
+    ids=[
+        *["plain", "fused", "no training"],
+        *["float16", "float16 fused", "bfloat16", "bfloat16 fused"],
+    ],
 )
 def test_outputs_and_gradients_are_those_of_numpy(options, tolerances):
     expected = numpy_albert.run(CONFIG, weights(), batch())
@@ -239,6 +244,14 @@ def test_outputs_and_gradients_are_those_of_numpy(options, tolerances):
     assert {value.dtype for value in outputs.values()} == {np.dtype("float32")}
     assert_near(outputs, expected.outputs, tolerances[0])
     assert_near(gradients, expected.gradients, tolerances[1])
+
+
+def test_gelu_of_a_large_number_in_float16_has_its_slope():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([300.0, -300.0, 50.0], tf.float16)
+        activated = plain.gelu(x)
+        found = session.run([activated, tf.gradients(activated, x)[0]])
+    np.testing.assert_array_equal(found, np.array([[300, 0, 50], [1, 0, 1]], np.float16))
 
 
 def recorded_masks(monkeypatch, ops):

@@ -151,15 +151,21 @@ class TestLearningRateSchedule:
             self.rates([0], **{name: value})
 
 
-def updated(state, gradients, *, lamb, rate=0.1):
+PUBLISHED = optimization.UpdateNumbers()
+OTHERS = optimization.UpdateNumbers(0.3, 0.7, 0.95, 1e-2, max_grad_norm=0.25)
+
+
+def updated(state, gradients, *, lamb, rate=0.1, numbers=PUBLISHED):
     """The states by variable after an update; KERNEL and TABLE decay and are adapted."""
     return {
         name: numpy_albert.updated(
             part,
             gradients[name],
             rate=rate,
-            decay=0.01 if name in (KERNEL, TABLE) else 0.0,
+            decay=numbers.weight_decay_rate if name in (KERNEL, TABLE) else 0.0,
             use_ratio=lamb and name in (KERNEL, TABLE),
+            betas=(numbers.beta_1, numbers.beta_2),
+            epsilon=numbers.epsilon,
         )
         for name, part in state.items()
     }
@@ -174,8 +180,14 @@ def assert_state(found, state):
 class TestUpdateRule:
     @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
     @pytest.mark.parametrize("use_xla", [False, True], ids=["plain", "xla"])
-    @either_kind_of_variable
-    def test_five_updates_follow_the_published_formulas(self, optimizer, use_xla, use_resource):
+    @pytest.mark.parametrize(
+        "use_resource, numbers",
+        [(False, PUBLISHED), (True, OTHERS)],
+        ids=["reference-published", "resource-other_numbers"],
+    )
+    def test_five_updates_follow_the_published_formulas(
+        self, optimizer, use_xla, use_resource, numbers
+    ):
         random = np.random.RandomState(3)
         shapes = {KERNEL: (4, 3), BIAS: (3,), GAMMA: (3,), TABLE: (5, 2)}
         values = {name: random.randn(*shape) for name, shape in shapes.items()}
@@ -184,9 +196,10 @@ class TestUpdateRule:
         ids = tf.placeholder(tf.int32, [4])
         rows = tf.placeholder(tf.float32, [4, 2])
         loss = tf.reduce_sum(tf.nn.embedding_lookup(variables[TABLE], ids) * rows)
-        for name in (KERNEL, BIAS, GAMMA):
+        feed_names = (KERNEL, BIAS, GAMMA)
+        for name in feed_names:
             loss += tf.reduce_sum(variables[name] * inputs[name])
-        step = train_step(loss, optimizer=optimizer, use_xla=use_xla)
+        step = train_step(loss, optimizer=optimizer, use_xla=use_xla, numbers=numbers)
         state = {name: {"w": values[name], "m": 0.0, "v": 0.0} for name in shapes}
         with new_session() as session:
             for update in range(5):
@@ -194,10 +207,14 @@ class TestUpdateRule:
                 looked_up, row_gradients = random.randint(0, 3, [4]), 0.1 * random.randn(4, 2)
                 gradients[TABLE] = np.zeros(shapes[TABLE])
                 np.add.at(gradients[TABLE], looked_up, row_gradients)
-                feed = {inputs[name]: gradients[name] for name in (KERNEL, BIAS, GAMMA)}
+                feed = {inputs[name]: gradients[name] for name in feed_names}
                 session.run(step.train_op, {ids: looked_up, rows: row_gradients, **feed})
-                rate = 0.1 * (1 - update / 10)
-                state = updated(state, gradients, lamb=optimizer == "lamb", rate=rate)
+                squares = [(gradients[name] ** 2).sum() for name in feed_names]
+                norm = np.sqrt(sum(squares) + (row_gradients**2).sum())
+                clip = numbers.max_grad_norm / max(norm, numbers.max_grad_norm)
+                gradients = {name: clip * value for name, value in gradients.items()}
+                rate, lamb = 0.1 * (1 - update / 10), optimizer == "lamb"
+                state = updated(state, gradients, lamb=lamb, rate=rate, numbers=numbers)
             assert_state(values_of_variables(session), state)
 
     @pytest.mark.parametrize(
@@ -233,7 +250,8 @@ class TestUpdateRule:
     def test_trust_ratio_is_one_for_a_zero_weight_or_direction(self, decay):
         kernel, still = variable(KERNEL, np.zeros([2, 2])), variable("other/kernel", np.ones([2]))
         loss = tf.reduce_sum(kernel) * 0.25 + tf.reduce_sum(0.0 * still)
-        step = train_step(loss, optimizer="lamb", weight_decay_rate=decay)
+        numbers = optimization.UpdateNumbers(weight_decay_rate=decay)
+        step = train_step(loss, optimizer="lamb", numbers=numbers)
         with new_session() as session:
             session.run(step.train_op)
             # m = 0.1 g, v = 0.001 g^2: the direction is 0.1 / sqrt(0.001).
@@ -396,7 +414,6 @@ class TestTrainStep:
         [
             ({"gradients": [None, None]}, "2 gradients .* 4 "),
             ({"optimizer": "adam"}, "'adam'.*'adamw'"),
-            ({"weight_decay_rate": -0.01}, "weight_decay_rate=-0.01"),
             (
                 {"excluded_tvars": ["dense/kernal"]},
                 "excluded_tvars.*'dense/kernal'.*'dense/kernel'",
@@ -407,6 +424,110 @@ class TestTrainStep:
     def test_wrong_arguments_are_named(self, changes, named):
         with pytest.raises(ValueError, match=named):
             train_step(model_loss(examples(4), 4.0), **changes)
+
+    @pytest.mark.parametrize(
+        "name, value",
+        [
+            ("weight_decay_rate", -0.01),
+            ("beta_1", 1.0),
+            ("beta_1", float("nan")),
+            ("beta_2", -0.5),
+            ("epsilon", 0.0),
+            ("max_grad_norm", 0.0),
+            ("max_grad_norm", float("inf")),
+        ],
+    )
+    def test_numbers_of_the_rule_out_of_range_are_named(self, name, value):
+        numbers = optimization.UpdateNumbers(**{name: value})
+        with pytest.raises(ValueError, match=f"{name}={value}"):
+            train_step(model_loss(examples(4), 4.0), numbers=numbers)
+
+
+class TestLossScale:
+    """Of float16; here the gradients are float32, and a factor makes them overflow."""
+
+    FIRST = optimization.LossScale.FIRST
+
+    @staticmethod
+    def states(factors, *, micro_batches=1, scale=None, **settings):
+        """The variables after each update of a loss times such a factor, first those before."""
+        batch = examples(8)
+        factor = tf.placeholder(tf.float32, [8])
+        loss_scale = optimization.LossScale()
+        accumulated = optimization.accumulate_gradients(
+            lambda part, _: (model_loss(part, 8.0) * tf.reduce_mean(part["factor"]), {}),
+            dict(batch, factor=factor),
+            micro_batches,
+            loss_scale=loss_scale,
+        )
+        given = accumulated if micro_batches > 1 else None
+        step = train_step(accumulated.loss, gradients=given, loss_scale=loss_scale, **settings)
+        with new_session() as session:
+            if scale is not None:
+                (variable,) = [v for v in tf.global_variables() if v.op.name == "loss_scale"]
+                variable.load(scale, session)
+            yield values_of_variables(session)
+            for number in factors:
+                feed = {factor: [1.0] * 7 + [number]}
+                norm, value, _ = session.run(
+                    [step.gradient_norm, loss_scale.value, step.train_op], feed
+                )
+                assert np.isfinite(norm) == np.isfinite(number)
+                yield dict(values_of_variables(session), used=value, norm=norm)
+
+    @pytest.mark.parametrize(
+        "optimizer, micro_batches, bad", [("adamw", 1, np.inf), ("lamb", 2, np.nan)]
+    )
+    def test_an_overflow_leaves_the_update_out_and_halves_the_scale(
+        self, optimizer, micro_batches, bad
+    ):
+        states = list(
+            self.states([1.0, bad, 1.0], optimizer=optimizer, micro_batches=micro_batches)
+        )
+        _, good, skipped, last = states
+        trained = [name for name in good if "/" in name]
+        assert f"{KERNEL}/adam_v" in trained
+        for name in trained:
+            np.testing.assert_array_equal(skipped[name], good[name])
+        assert not np.array_equal(last[KERNEL], good[KERNEL])
+        assert [state["global_step"] for state in states] == [0, 1, 2, 3]
+        assert [state["loss_scale"] for state in states] == [
+            *[self.FIRST] * 2,
+            *[self.FIRST / 2] * 2,
+        ]
+        assert [state["loss_scale_good_steps"] for state in states] == [0, 1, 0, 1]
+        # What the update was made with, not what comes after it.
+        assert [state["used"] for state in states[1:]] == [*[self.FIRST] * 2, self.FIRST / 2]
+
+    @pytest.mark.parametrize("use_xla, micro_batches", [(False, 2), (True, 1)])
+    def test_the_scale_does_not_show_in_the_update(self, use_xla, micro_batches):
+        *_, found = self.states([1.0] * 3, use_xla=use_xla, micro_batches=micro_batches)
+        with tf.Graph().as_default():
+            expected = train_on_one_device([examples(8)] * 3, use_xla=use_xla)
+        assert found["norm"] > 1  # so that clipping counts
+        assert_same_values({name: found[name] for name in expected}, expected, tolerance=1e-5)
+
+    def test_two_thousand_good_updates_in_a_row_double_the_scale_up_to_a_limit(self, monkeypatch):
+        assert optimization.LossScale.GROWTH_STEPS == 2000
+        monkeypatch.setattr(optimization.LossScale, "GROWTH_STEPS", 3)
+        limit = optimization.LossScale.LARGEST
+        states = list(self.states([1.0] * 2 + [np.inf] + [1.0] * 7, scale=limit))
+        in_halves = [state["loss_scale"] / limit for state in states]
+        assert in_halves == [1, 1, 1, 0.5, 0.5, 0.5, 1, 1, 1, 1, 1]
+        counts = [state["loss_scale_good_steps"] for state in states]
+        assert counts == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1]
+
+    def test_an_overflow_without_any_scale_left_fails_with_its_step(self):
+        states = self.states([1.0, np.inf, np.inf], scale=2.0)
+        assert [next(states)["loss_scale"] for _ in range(3)] == [2, 2, 1]
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            next(states)
+        assert re.search(r"gradient norm is not finite.*\[2\] \[-?(nan|inf)\]", str(caught.value))
+
+    def test_a_tpu_has_none(self):
+        with pytest.raises(ValueError, match="TPU"):
+            loss_scale = optimization.LossScale()
+            train_step(model_loss(examples(4), 4.0), use_tpu=True, loss_scale=loss_scale)
 
 
 class TestExcludedVariables:
@@ -505,6 +626,38 @@ class TestReplicas:
                 np.testing.assert_allclose(rates, [0.1 * (1 - update / 10)] * 2, rtol=1e-6)
             expected = train_on_one_device(batches, optimizer=optimizer)
             replicas.assert_both_copies_equal(session, expected)
+
+    @pytest.mark.parametrize("optimizer", ["adamw", pytest.param("lamb", marks=pytest.mark.slow)])
+    def test_replicas_leave_out_the_same_update_where_one_of_them_overflows(self, optimizer):
+        batch = dict(examples(8), factor=np.ones([8], np.float32))
+        fed = placeholders(batch)
+        replicas = TwoReplicas()
+
+        def replica():
+            loss_scale = optimization.LossScale()
+            half = replicas.half_of(fed)
+            loss = model_loss(half, 4.0) * tf.reduce_mean(half["factor"])
+            return train_step(loss, optimizer=optimizer, loss_scale=loss_scale).train_op
+
+        train_op = tf.group(*replicas.copies(replicas.run(replica)))
+        # Only the second replica sees the last example.
+        overflow = dict(batch, factor=np.array([1.0] * 7 + [np.inf], np.float32))
+        with new_session(devices=2) as session:
+
+            def update(values):
+                session.run(train_op, {fed[name]: values[name] for name in fed})
+                variables = {item.name.split(":")[0]: item for item in tf.global_variables()}
+                return session.run({name: replicas.copies(v) for name, v in variables.items()})
+
+            good, skipped, last = [update(values) for values in (batch, overflow, batch)]
+        for name, copies in last.items():
+            np.testing.assert_array_equal(copies[0], copies[1], err_msg=name)
+        for name in [name for name in good if "/" in name]:
+            np.testing.assert_array_equal(skipped[name], good[name], err_msg=name)
+        assert not np.array_equal(last[KERNEL], good[KERNEL])
+        scales = [state["loss_scale"][1] for state in (good, skipped, last)]
+        assert scales == [2.0**15, 2.0**14, 2.0**14]
+        assert last["global_step"] == [3, 3] and last["loss_scale_good_steps"] == [1, 1]
 
     @pytest.mark.parametrize("optimizer", ["adamw", "lamb"])
     def test_minimize_sums_the_replicas_gradients_as_every_optimizer_does(self, optimizer):

@@ -196,6 +196,10 @@ def test_larger_runs_take_more_memory_and_savings_less(changes, lowest, highest)
     assert lowest < peak(base_job(**changes)) / peak(base_job()) < highest
 
 
+def test_both_formats_of_two_bytes_take_the_same():
+    assert peak(base_job(precision="float16")) == peak(base_job(precision="bfloat16"))
+
+
 def test_checkpoints_have_two_slots_for_each_trained_parameter():
     sizes = plan.checkpoint_bytes(base_job(task="squad_v1"))
     assert sizes["weights"] == 4 * (11683584 + 2 * 768 + 2)
@@ -266,11 +270,11 @@ def test_tables_tell_parameters_operations_memory_and_batches(capsys):
 
 def test_json_holds_the_same_numbers(capsys):
     sizes = ["--batch=64", "--max_seq_length=128", "--gradient_accumulation_steps=2"]
-    ways = ["--recompute", "--precision=bfloat16", "--memory_gb=2", "--runtime_gb=0.5"]
+    ways = ["--recompute", "--precision=float16", "--memory_gb=2", "--runtime_gb=0.5"]
     found = as_json(capsys, "--name=albert_zh_tiny", *sizes, *ways)
     assert found["parameters"]["total"] == 4295186
     (way,) = [way for way in found["ways"] if way["is_chosen"]]
-    assert (way["precision"], way["recompute"]) == ("bfloat16", True)
+    assert (way["precision"], way["recompute"]) == ("float16", True)
     assert way["largest_batch"] == 2 * way["largest_micro_batch"] > 0
     assert way["fits"] == (way["memory_bytes"]["peak"] <= 2e9)
     assert [way["memory_bytes"]["runtime"] for way in found["ways"]] == [5e8] * 4

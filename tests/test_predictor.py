@@ -70,8 +70,9 @@ def test_answers_are_those_of_the_padded_graph_in_the_order_of_the_texts(model_d
         np.testing.assert_allclose(list(prediction.probabilities.values()), row, atol=1e-5)
         assert prediction.label == LABELS[int(np.argmax(row))]
         assert prediction.score is None
-    with predictor.Predictor(model_dir, precision_name="bfloat16") as half:
-        np.testing.assert_allclose(half.predict_array(TEXTS), probabilities, atol=0.1)
+    for name, tolerance in (("bfloat16", 0.1), ("float16", 0.01)):
+        with predictor.Predictor(model_dir, precision_name=name) as half:
+            np.testing.assert_allclose(half.predict_array(TEXTS), probabilities, atol=tolerance)
     with albert.load(model_dir) as model:
         np.testing.assert_allclose(model.predict_array(TEXTS), probabilities, atol=1e-5)
 

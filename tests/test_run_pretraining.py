@@ -188,15 +188,18 @@ def test_precision_recomputation_accumulation_and_masking_on_the_fly_work_togeth
     outcome = run(
         data,
         tmp_path,
-        "--precision=bfloat16",
+        "--precision=float16",
         "--recompute",
         "--use_xla",
         "--gradient_accumulation_steps=2",
         "--masked_lm_budget=0.2",
         "--optimizer=adamw",
         "--num_train_steps=2",
+        "--do_eval",
     )
-    assert np.isfinite(outcome.training.scalars["loss"])
+    assert np.isfinite(outcome.training.scalars["gradient_norm"])
+    assert outcome.training.scalars["loss_scale"] == 2.0**15
+    assert np.isfinite(outcome.evaluation.best.metrics["loss"])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -407,6 +410,8 @@ def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data,
         (["--nodo_train"], "--do_train, --do_eval"),
         (["--gradient_accumulation_steps=3"], "--train_batch_size=8 .* 3"),
         (["--use_tpu", "--num_tpu_cores=16"], "--train_batch_size=8 .* 16"),
+        (["--use_tpu", "--precision=float16"], "--precision=bfloat16|tf.estimator"),
+        (["--use_tpu", "--precision=float16"], "--precision=bfloat16|tf.estimator"),
         (["--use_tpu", "--num_tpu_cores=8", "--eval_batch_size=4"], "--eval_batch_size=4 .* 8"),
         (["--max_seq_length=64"], "--max_seq_length=64 .* 32"),
         (["--max_seq_length=24"], "16, but --max_seq_length=24"),
@@ -434,3 +439,6 @@ def test_flags_that_are_allowed_but_no_use_are_warned_of(data, tmp_path, caplog)
     assert "--num_warmup_steps=6 is not below --num_train_steps=6" in caplog.text
     run_pretraining.check_flags(settings_for(data, tmp_path, "--precision=bfloat16"))
     assert ("--precision=bfloat16" in caplog.text) == (not compat.is_tf2())
+    run_pretraining.check_flags(settings_for(data, tmp_path, "--precision=float16"))
+    has_gpu = bool(tf.config.experimental.list_physical_devices("GPU"))
+    assert ("--precision=float16" in caplog.text) != has_gpu

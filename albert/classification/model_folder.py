@@ -180,7 +180,7 @@ class Classifier(inference.Model):
         Args:
           model_dir: output_dir of run_classifier.
           checkpoint: weights to take in place of model.ckpt-best.
-          precision_name: "float32", or "bfloat16" where the processor is faster with it.
+          precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
           batch_size: most sequences to run together.
 
         Raises:

@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
     folder = runs.input_folder(options)
     data = task.find_data(folder)
     model = _model_flags(options, folder)
-    batch_size = options.b or runs.BATCH_SIZES[options.m][options.d]
+    batch_size = runs.batch_size(options)
     epochs = options.e or _DEFAULT_EPOCHS
     warmup = _WARMUP_SHARE
     if options.w is not None:

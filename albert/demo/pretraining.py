@@ -170,7 +170,7 @@ class _Phase:
     def train(self, data: Data) -> None:
         """Trains on the records, evaluates on the same ones, and reports."""
         options = self._options
-        batch_size = options.b or runs.BATCH_SIZES[options.m][options.d]
+        batch_size = runs.batch_size(options)
         paths = files.expand_patterns(data.pattern, "-i")
         records = sum(record_files.count_records(item) for item in paths)
         steps, warmup_steps = steps_of(options, records, batch_size)

@@ -16,8 +16,8 @@ from albert.util import files, folder_lock
 from albert.util import flags as flags_lib
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
-PRECISIONS = {"fp32": "float32", "bf16": "bfloat16"}
-# Default batch of each size by the option -d.
+PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+# Default batch of each size by the option -d; fp16 has that of bf16.
 BATCH_SIZES = {
     "base": {"fp32": 32, "bf16": 64},
     "large": {"fp32": 16, "bf16": 32},
@@ -67,7 +67,7 @@ def add_options(
 ) -> None:
     """Defines the options of a phase with a published size; the last three describe defaults."""
     batches = "; ".join(
-        f"{size} {batch['fp32']} (fp32), {batch['bf16']} (bf16)"
+        f"{size} {batch['fp32']} (fp32), {batch['bf16']} (bf16, fp16)"
         for size, batch in BATCH_SIZES.items()
     )
     choices = {
@@ -89,6 +89,11 @@ def add_options(
     text = "steps between checkpoints (default: 5000)"
     parser.add_argument("-c", type=int, default=5000, metavar="N", help=text)
     add_folder_option(parser)
+
+
+def batch_size(options: argparse.Namespace) -> int:
+    """Returns what -b says, or the default of the size and precision."""
+    return options.b or BATCH_SIZES[options.m]["fp32" if options.d == "fp32" else "bf16"]
 
 
 def check_options(options: argparse.Namespace) -> None:

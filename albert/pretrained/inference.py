@@ -105,6 +105,7 @@ class Network:
         """Returns the outputs for each row, by name and in the order of the rows.
 
         A row has input_ids and segment_ids of one length without padding, and perhaps POSITIONS.
+        Raises ValueError where an output is not finite.
         """
         results: List[Any] = [None] * len(rows)
         order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
@@ -113,6 +114,7 @@ class Network:
                 places = order[start : start + self._batch_size]
                 feed = self._feed([rows[place] for place in places])
                 outputs = self._session.run(self.outputs, feed)
+                _check_finite(outputs)
                 for number, place in enumerate(places):
                     results[place] = {name: value[number] for name, value in outputs.items()}
         return results
@@ -126,6 +128,16 @@ class Network:
         values["input_mask"] = [_padded([1] * len(row["input_ids"]), length) for row in rows]
         values[POSITIONS] = [_padded(places, count) for places in positions]
         return {self._inputs[name]: value for name, value in values.items()}
+
+
+def _check_finite(outputs: Mapping[str, np.ndarray]) -> None:
+    for name, value in outputs.items():
+        if not np.isfinite(value).all():
+            raise ValueError(
+                f"The model gives NaN or infinity ({name}). In float16 (--precision) activations "
+                "above 65,504 are infinite: choose float32 or bfloat16. In these, look at the "
+                "checkpoint."
+            )
 
 
 def _padded(values: Sequence[int], length: int) -> List[int]:
@@ -426,7 +438,7 @@ class Embedder(_Pretrained):
           pooling: "pooled", what classifiers build on (of the last layer); "mean", over the tokens
             of the text without [CLS] and [SEP]; "first", the vector of [CLS].
           layer: 1 is the first layer and -1 the last.
-          precision_name: "float32", or "bfloat16" where the processor is faster with it.
+          precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
           batch_size: most texts to run together.
 
         Raises:

@@ -43,7 +43,7 @@ class Answerer(inference.Model):
         Args:
           model_dir: output_dir of run_race.
           checkpoint: weights to take in place of model.ckpt-best.
-          precision_name: "float32", or "bfloat16" where the processor is faster with it.
+          precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
           batch_size: most options to run together.
 
         Raises:

@@ -44,7 +44,7 @@ class Reader(inference.Model):
         Args:
           model_dir: output_dir of run_squad_v1 or run_squad_v2.
           checkpoint: weights to take in place of model.ckpt-best.
-          precision_name: "float32", or "bfloat16" where the processor is faster with it.
+          precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
           batch_size: most windows of a context to run together.
 
         Raises:

@@ -300,11 +300,17 @@ def check_batch_sizes(settings: TrainingSettings) -> None:
         size = getattr(settings, name, cores)
         if size % cores:
             raise ValueError(f"--{name}={size} must be a multiple of the {cores} cores.")
-    if settings.precision != "float32" and not settings.use_tpu and not compat.is_tf2():
+    if settings.use_tpu:
+        return
+    if settings.precision == "float16" and not tf.config.experimental.list_physical_devices("GPU"):
         _LOGGER.warning(
-            "--precision=%s is right but not faster on a CPU with TensorFlow 1.15; with "
-            "TensorFlow 2.15 it is.",
-            settings.precision,
+            "--precision=float16 is for GPUs: on a CPU it is right, but with TensorFlow 1.15 and "
+            "2.15 hundreds of times slower than float32."
+        )
+    elif settings.precision == "bfloat16" and not compat.is_tf2():
+        _LOGGER.warning(
+            "--precision=bfloat16 is right but not faster on a CPU with TensorFlow 1.15; with "
+            "TensorFlow 2.15 it is."
         )
 
 
@@ -320,6 +326,11 @@ def _check_strategy(settings: TrainingSettings) -> None:
         (
             is_multi_worker and not tf_estimator.HAS_TPUS,
             f"--distribution_strategy={strategy}: {tf_estimator.NO_WORKERS}",
+        ),
+        (
+            use_tpu and settings.precision == "float16",
+            "--precision=float16 does not work with --use_tpu: TPUs multiply in bfloat16. Give "
+            "--precision=bfloat16.",
         ),
         (
             use_tpu and strategy != distribution.NONE,

@@ -19,6 +19,7 @@ import tensorflow.compat.v1 as tf
 import tensorflow.compat.v2 as tf2
 from tqdm import tqdm
 
+from albert import optimization
 from albert.pretrained import checkpoint_files
 from albert.runtimes import compat
 from albert.training import distribution
@@ -35,11 +36,13 @@ _LONGEST_SILENCE_SECONDS = 60.0
 _SECONDS_BETWEEN_FAR_WRITES = 60.0
 _SCALARS = "training_scalars"  # the collection and name scope of the tensors to report
 _RATE = "learning_rate"
+_NORM = "gradient_norm"
 _SPEED = "examples_per_second"
 _FORMATS = {
     "loss": "loss {:.4f}",
     _RATE: "learning_rate {:.3g}",
-    "gradient_norm": "gradient_norm {:.3g}",
+    _NORM: "gradient_norm {:.3g}",
+    "loss_scale": "loss_scale {:.0f}",
     _SPEED: "{:.1f} examples/s",
 }
 
@@ -213,15 +216,17 @@ class _Interval:
 
     def __init__(self, batch_size: int):
         self._batch_size = batch_size
-        self._runs, self._steps, self._seconds = 0, 0, 0.0
-        self._totals: Dict[str, float] = {}
+        self._steps, self._seconds = 0, 0.0
+        self._sums: Dict[str, Tuple[float, int]] = {}
         self._last_rate = 0.0
 
     def add(self, values: Mapping[str, float], steps: int, seconds: Optional[float]):
         """Adds one call of the session; `seconds` is None where the time should not count."""
-        self._runs += 1
         for name, value in values.items():
-            self._totals[name] = self._totals.get(name, 0.0) + float(value)
+            # An update that float16's loss scale leaves out has no norm.
+            if name != _NORM or math.isfinite(value):
+                total, count = self._sums.get(name, (0.0, 0))
+                self._sums[name] = (total + float(value), count + 1)
         self._last_rate = float(values.get(_RATE, 0.0))
         if seconds is not None:
             self._steps += steps
@@ -229,7 +234,7 @@ class _Interval:
 
     def means(self) -> Dict[str, float]:
         """Returns the mean of each number, the last learning rate, and the throughput if known."""
-        means = {name: total / self._runs for name, total in self._totals.items()}
+        means = {name: total / count for name, (total, count) in self._sums.items()}
         if _RATE in means:
             means[_RATE] = self._last_rate
         if self._steps:
@@ -546,6 +551,12 @@ def check_restorable(
     problems = []
     for variable in variables:
         name, shape = variable.op.name, variable.shape.as_list()
+        if name == optimization.LossScale.NAME and name not in stored:
+            raise ValueError(
+                f"{purpose} {checkpoint_path} by --precision=float16: it has no loss scale, since "
+                "it comes from another precision. Keep to that one, or choose another --output_dir "
+                f"and start by --init_checkpoint={checkpoint_path}."
+            )
         if name not in stored:
             problems.append(f"{name} {shape} is not in it")
         elif stored[name] != shape:

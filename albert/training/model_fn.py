@@ -45,14 +45,10 @@ class ModelSettings:
     use_tpu: bool = False
     use_one_hot_embeddings: bool = False
     optimizer: str = "adamw"
+    numbers: optimization.UpdateNumbers = optimization.PUBLISHED_NUMBERS
     poly_power: float = 1.0
     start_warmup_step: int = 0
     compute_dtype: tf.DType = tf.float32
-    weight_decay_rate: float = 0.01
-    beta_1: float = 0.9
-    beta_2: float = 0.999
-    epsilon: float = 1e-6
-    max_grad_norm: float = 1.0
     recompute: bool = False
     use_xla: bool = False
     gradient_accumulation_steps: int = 1
@@ -68,11 +64,13 @@ def of_flags(settings: TrainingSettings) -> Dict[str, Any]:
         # On a TPU looking up rows is slower than a product.
         "use_one_hot_embeddings": settings.use_tpu,
         "optimizer": settings.optimizer,
-        "weight_decay_rate": settings.weight_decay_rate,
-        "beta_1": settings.adam_beta_1,
-        "beta_2": settings.adam_beta_2,
-        "epsilon": settings.adam_epsilon,
-        "max_grad_norm": settings.max_grad_norm,
+        "numbers": optimization.UpdateNumbers(
+            weight_decay_rate=settings.weight_decay_rate,
+            beta_1=settings.adam_beta_1,
+            beta_2=settings.adam_beta_2,
+            epsilon=settings.adam_epsilon,
+            max_grad_norm=settings.max_grad_norm,
+        ),
         "compute_dtype": compat.compute_dtype(settings.precision),
         "recompute": settings.recompute,
         "use_xla": settings.use_xla and not settings.use_tpu,
@@ -180,7 +178,7 @@ def training_spec(
         loss, metrics = loss_of(batch, 0)
     else:
         gradients = optimization.accumulate_gradients(
-            loss_of, batch, settings.gradient_accumulation_steps, loss_scale
+            loss_of, batch, settings.gradient_accumulation_steps, loss_scale=loss_scale
         )
         loss, metrics = gradients.loss, gradients.metrics
     scaffold_fn = warm_start(settings)
@@ -194,11 +192,7 @@ def training_spec(
         poly_power=settings.poly_power,
         start_warmup_step=settings.start_warmup_step,
         gradients=gradients,
-        weight_decay_rate=settings.weight_decay_rate,
-        beta_1=settings.beta_1,
-        beta_2=settings.beta_2,
-        epsilon=settings.epsilon,
-        max_grad_norm=settings.max_grad_norm,
+        numbers=settings.numbers,
         loss_scale=loss_scale,
         use_xla=settings.use_xla,
         rate_factor=rate_factor,
@@ -209,19 +203,21 @@ def training_spec(
     train_op = tf.group(step.train_op, *scalars.values())
     scalars.update(learning_rate=step.learning_rate, gradient_norm=step.gradient_norm)
     if loss_scale:
-        scalars["loss_scale"] = loss_scale.read()
-    host_call = None
-    if settings.use_tpu:
-        host_call = hooks.tpu_host_call(scalars, model_dir)
-    else:
-        hooks.report_scalars(scalars)
+        scalars["loss_scale"] = loss_scale.value
     return tf_estimator.tpu.TPUEstimatorSpec(
         mode=tf_estimator.ModeKeys.TRAIN,
         loss=loss,
         train_op=train_op,
         scaffold_fn=scaffold_fn,
-        host_call=host_call,
+        host_call=_reported(scalars, model_dir, settings.use_tpu),
     )
+
+
+def _reported(scalars: Tensors, model_dir: Optional[str], use_tpu: bool) -> Any:
+    """Reports the numbers of a step; on a TPU by the host_call that this gives."""
+    if use_tpu:
+        return hooks.tpu_host_call(scalars, model_dir)
+    return hooks.report_scalars(scalars)
 
 
 def _means_over_replicas(scalars: Tensors, use_tpu: bool) -> Dict[str, tf.Tensor]:

@@ -134,13 +134,21 @@ def floating(
     help: str,
     **bounds: Any,
 ):
-    """Defines a flag for a number from `lower_bound` to `upper_bound`, where given."""
+    """Defines a flag for a number from `lower_bound` to `upper_bound`, where given.
+
+    With `below` or `above` among the bounds, these two are no values themselves.
+    """
+    above, below = bounds.pop("above", -math.inf), bounds.pop("below", math.inf)
+    is_bounded = bounds or (above, below) != (-math.inf, math.inf)
     flags.DEFINE_float(name, default, help, flag_values=flag_values, **bounds)
-    if bounds:  # NaN lies between any bounds
+    if is_bounded:  # NaN lies between any bounds
+        limits = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (
+            below < math.inf
+        )
         flags.register_validator(
             name,
-            lambda value: value is None or math.isfinite(value),
-            message=f"--{name} must be a finite number",
+            lambda value: value is None or above < value < below,
+            message=" ".join([f"--{name} must be a finite number", *limits]),
             flag_values=flag_values,
         )
 
@@ -203,6 +211,8 @@ _POSITIVE, _NOT_NEGATIVE, _SHARE = (
     {"lower_bound": 0},
     {"lower_bound": 0.0, "upper_bound": 1.0},
 )
+_BELOW_ONE = {"lower_bound": 0.0, "below": 1.0}
+_TINY = 1e-30  # less is 0 in float32, and 0 / 0 where a gradient has always been 0
 # Name -> kind, help, and what else defines it.
 _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
     "do_train": (boolean, "Train.", {}),
@@ -227,13 +237,18 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
         "Weight decay, of all weights but LayerNorm's and biases.",
         _NOT_NEGATIVE,
     ),
-    "adam_beta_1": (floating, "Decay of the mean of the gradients, of AdamW and LAMB.", _SHARE),
-    "adam_beta_2": (floating, "Decay of the mean of their squares.", _SHARE),
-    "adam_epsilon": (floating, "What is added to the root of that mean.", _NOT_NEGATIVE),
+    "adam_beta_1": (
+        floating,
+        "Decay of the moving average of the gradients, of AdamW and LAMB.",
+        _BELOW_ONE,
+    ),
+    "adam_beta_2": (floating, "Decay of the moving average of their squares.", _BELOW_ONE),
+    "adam_epsilon": (floating, "What is added to the root of the latter.", {"above": _TINY}),
     "max_grad_norm": (
         floating,
-        "The gradients of an update are scaled down to this norm, over all weights.",
-        _NOT_NEGATIVE,
+        "The gradients of an update, all together, are scaled down to this norm where theirs is "
+        "larger.",
+        {"above": 0.0},
     ),
     "save_checkpoints_steps": (integer, "Steps between checkpoints.", _POSITIVE),
     "save_checkpoints_minutes": (
@@ -282,8 +297,10 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
     "checkpoint": (path, "Checkpoint to evaluate or predict with: a path prefix or a folder.", {}),
     "precision": (
         choice,
-        "Type of the products and activations. Weights, optimiser state, statistics of "
-        "LayerNorm and losses are float32 in any case.",
+        "Type of the products and activations: bfloat16 on TPUs, on GPUs from Ampere (A100, RTX "
+        "30) on, and on processors that have it; float16 on older GPUs (V100, T4), where training "
+        "has a loss scale that adapts itself; float32 elsewhere. Weights, optimiser state, "
+        "statistics of LayerNorm and losses are float32 in any case.",
         {"choices": PRECISIONS},
     ),
     "recompute": (
@@ -331,12 +348,12 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
 
 _UPDATE_DEFAULTS = {"precision": "float32", "recompute": False, "gradient_accumulation_steps": 1}
 _RUNTIME_DEFAULTS = {
+    **_UPDATE_DEFAULTS,
     "weight_decay_rate": 0.01,
     "adam_beta_1": 0.9,
     "adam_beta_2": 0.999,
     "adam_epsilon": 1e-6,
     "max_grad_norm": 1.0,
-    **_UPDATE_DEFAULTS,
     "use_xla": True,
     "distribution_strategy": "none",
     "num_devices": None,
@@ -510,7 +527,7 @@ def define_tpu_flags(flag_values: flags.FlagValues):
 
 
 def define_runtime_flags(flag_values: flags.FlagValues, **defaults: Any):
-    """Defines precision, recompute, use_xla, how batches are split, seed and log_steps.
+    """Defines the numbers of an update, precision, how batches are split, seed and the like.
 
     Raises:
       ValueError: a name that is no shared flag.
@@ -620,7 +637,8 @@ def define_text_flags(flag_values: flags.FlagValues, *, output: str):
         "precision",
         "float32",
         choices=PRECISIONS,
-        help="Type of the products and activations; a hub module has float32 alone.",
+        help="Type of the products and activations: bfloat16 or float16 where the device is faster "
+        "with it; a hub module has float32 alone.",
     )
 
 

@@ -392,6 +392,8 @@ def test_every_size_has_its_preset_and_batch_sizes():
     assert {f"albert_{size}_v2" for size in demo_runs.BATCH_SIZES} <= set(configs.preset_names())
     assert demo_runs.BATCH_SIZES["base"] == {"fp32": 32, "bf16": 64}
     assert demo_runs.BATCH_SIZES["xxlarge"] == {"fp32": 4, "bf16": 8}
+    chosen = [pretraining_options("-m", "large", "-d", name) for name in demo_runs.PRECISIONS]
+    assert [demo_runs.batch_size(options) for options in chosen] == [16, 32, 32]
 
 
 @pytest.fixture

@@ -111,6 +111,18 @@ def test_options_that_the_model_does_not_have_are_refused(source, options, words
         inference.Embedder(from_module, precision_name="bfloat16")
 
 
+def test_outputs_that_are_not_finite_are_refused():
+    def overflowing(inputs):
+        return {"vector": tf.cast(inputs["input_ids"], tf.float16) * 1000.0}
+
+    network = inference.Network(overflowing, lambda session: None, max_length=8, batch_size=1)
+    few, many = [{"input_ids": [number], "segment_ids": [0]} for number in (64, 66)]
+    assert network.run([few])[0]["vector"][0] == 64000
+    with pytest.raises(ValueError, match="float16"):
+        network.run([few, many])
+    network.close()
+
+
 # ---------------------------------------------------------------------------------------------
 # Words for [MASK].
 

@@ -10,7 +10,7 @@ Encoder and pretraining heads of arXiv:1909.11942 on the encoder of arXiv:1706.0
 variable names of the released checkpoints. Dimensions are those of albert/modeling.py.
 """
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -310,11 +310,20 @@ def clipped(result: Result) -> Dict[str, np.ndarray]:
     return {name: value * scale for name, value in result.gradients.items()}
 
 
-def updated(state: Dict, gradient: np.ndarray, *, rate, decay, use_ratio) -> Dict:
+def updated(
+    state: Dict,
+    gradient: np.ndarray,
+    *,
+    rate: float,
+    decay: float,
+    use_ratio: bool,
+    betas: Tuple[float, float] = (0.9, 0.999),
+    epsilon: float = 1e-6,
+) -> Dict:
     """Returns {w, m, v} after an update by AdamW (arXiv:1711.05101) or LAMB (arXiv:1904.00962)."""
-    m = 0.9 * state["m"] + 0.1 * gradient
-    v = 0.999 * state["v"] + 0.001 * gradient**2
-    direction = m / (np.sqrt(v) + 1e-6) + decay * state["w"]
+    m = betas[0] * state["m"] + (1 - betas[0]) * gradient
+    v = betas[1] * state["v"] + (1 - betas[1]) * gradient**2
+    direction = m / (np.sqrt(v) + epsilon) + decay * state["w"]
     ratio = 1.0
     if use_ratio and np.any(state["w"]) and np.any(direction):
         ratio = np.linalg.norm(state["w"]) / np.linalg.norm(direction)

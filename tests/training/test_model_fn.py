@@ -95,6 +95,24 @@ def test_micro_batches_make_the_update_of_the_whole_batch():
 
 
 @pytest.mark.slow
+def test_three_hundred_updates_in_float16_end_at_the_loss_of_float32():
+    # A quarter of the labels is wrong, so that a perfect model has a loss of 3/16, and the best
+    # constant score (which is where training begins) one of 1/4.
+    batch = {name: np.repeat(value, 4, axis=0) for name, value in batch_of(4, length=8).items()}
+    batch["label_ids"] = np.array([1, 1, 1, 0, 0, 0, 0, 1] * 2, np.int32)
+    settings = {"learning_rate": 3e-3, "num_train_steps": 300, "num_warmup_steps": 30, "seed": 1}
+    single, half = (
+        train(batch, 300, compute_dtype=dtype, **settings) for dtype in (tf.float32, tf.float16)
+    )
+    losses = [np.mean(run[0][-20:]) for run in (single, half)]
+    assert losses[0] < 0.22
+    assert losses[1] == pytest.approx(losses[0], rel=0.01)
+    assert half[0] != single[0]
+    assert set(half[1][0]) == {*single[1][0], "loss_scale"}
+    assert {value.dtype for value in half[2].values()} == {np.dtype("float32")}
+
+
+@pytest.mark.slow
 def test_the_model_starts_from_a_checkpoint_and_says_so(tmp_path, caplog):
     with tf.Graph().as_default(), tf.Session() as session:
         modeling.AlbertModel(config(), False, tf.zeros([1, 4], tf.int32), scope="bert")

@@ -1,0 +1,111 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Trainings in float16: overflows, and what of the loss scale is in checkpoints and the curve."""
+
+import csv
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.pretrained import warm_start
+from albert.training import estimators
+from albert.training import model_fn as training_graph
+from tests.support import one_weight
+
+STEPS, OVERFLOW = 8, 3
+# The first gradient of this input, times the first scale, is more than float16 can hold.
+TOO_LARGE = 1000.0
+
+
+def model_fn_of(dtype):
+    def loss_of(batch, seed):
+        del seed
+        weight = tf.get_variable("bert/weight", initializer=np.array([0.5, 0.25], np.float32))
+        product = tf.cast(weight, dtype) * tf.cast(batch["x"], dtype)  # [b, 2]
+        return tf.reduce_mean(tf.square(tf.cast(product, tf.float32) - 1.0)), {}
+
+    def model_fn(features, labels, mode, params):
+        del labels, mode
+        settings = training_graph.ModelSettings(None, None, 0.1, 20, 0, compute_dtype=dtype)
+        batch = {"x": features["x"], "input_ids": tf.zeros([1, 1], tf.int32)}
+        return training_graph.training_spec(
+            settings, loss_of, batch, model_dir=params.get("model_dir")
+        )
+
+    return model_fn
+
+
+def train(folder, *arguments, max_steps=STEPS, dtype=tf.float16):
+    """Trains on inputs of which that of one step overflows (on the second replica, if any)."""
+    x = np.linspace(0.1, 0.8, 2 * STEPS).astype(np.float32).reshape([STEPS, 2, 1])
+    x[OVERFLOW - 1, 1] = TOO_LARGE
+
+    def input_fn(start):
+        def read(params):
+            # A pair is an update, on one device or two.
+            rows = tf.data.Dataset.from_tensor_slices({"x": x[start:].reshape([-1, 1])})
+            context = params.get("input_context")
+            if context and context.num_input_pipelines > 1:
+                rows = rows.shard(context.num_input_pipelines, context.input_pipeline_id)
+            return rows.batch(params["batch_size"], drop_remainder=True)
+
+        return read
+
+    flags = ["--log_steps=1", "--save_checkpoints_steps=1", "--train_batch_size=2", *arguments]
+    return estimators.train(
+        one_weight.settings_for(folder, *flags),
+        lambda first_weights: model_fn_of(dtype),
+        input_fn,
+        max_steps=max_steps,
+        model_config=one_weight.CONFIG,
+    )
+
+
+def checkpoint_of(folder, step):
+    reader = tf.train.load_checkpoint(str(folder / f"model.ckpt-{step}"))
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments, stops",
+    [
+        ([], (OVERFLOW - 1, OVERFLOW)),
+        (["--distribution_strategy=mirrored", "--num_devices=2"], (OVERFLOW,)),
+    ],
+    ids=["one", "two"],
+)
+def test_a_run_resumed_around_an_overflow_equals_an_uninterrupted_one(tmp_path, arguments, stops):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    train(whole, *arguments)
+    for steps in (*stops, STEPS):
+        train(parts, *arguments, max_steps=steps)
+    for step in (OVERFLOW - 1, OVERFLOW, OVERFLOW + 1, STEPS):
+        expected, found = checkpoint_of(whole, step), checkpoint_of(parts, step)
+        assert sorted(found) == sorted(expected)
+        assert [name for name in found if found[name].tobytes() != expected[name].tobytes()] == []
+    before, after, last = [checkpoint_of(whole, step) for step in (OVERFLOW - 1, OVERFLOW, STEPS)]
+    changed = {name for name in before if not np.array_equal(before[name], after[name])}
+    assert changed == {"global_step", "loss_scale", "loss_scale_good_steps"}
+    assert [one["loss_scale"] for one in (before, after, last)] == [2.0**15, 2.0**14, 2.0**14]
+    assert last["loss_scale_good_steps"] == STEPS - OVERFLOW
+    assert not np.array_equal(after["bert/weight"], last["bert/weight"])
+    with open(str(parts / "training_curve.csv"), encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["loss_scale"]) for row in rows] == [2.0**15] * 3 + [2.0**14] * 5
+    assert [bool(row["gradient_norm"]) for row in rows] == [step != 3 for step in range(1, 9)]
+
+
+@pytest.mark.slow
+def test_checkpoints_pass_between_precisions_where_they_can(tmp_path):
+    train(tmp_path, max_steps=1)
+    train(tmp_path, max_steps=2, dtype=tf.float32)
+    assert "loss_scale" not in checkpoint_of(tmp_path, 2)
+    with pytest.raises(ValueError, match="--precision=float16.*--init_checkpoint"):
+        train(tmp_path, max_steps=3)
+    with tf.Graph().as_default():
+        weight = tf.get_variable("bert/weight", [2])
+        report = warm_start.warm_start(str(tmp_path / "model.ckpt-1"), [weight]).report
+    state = {entry.name for entry in report.optimizer_state}
+    assert report.left_over == () and {"loss_scale", "loss_scale_good_steps"} <= state
