@@ -164,9 +164,9 @@ def _write_tf2(
         variable for variable in weights.variables if variable.name.startswith("bert/")
     ]
     root.regularization_losses = []
-    root.vocab_file = tf.saved_model.Asset(assets.vocab_file)
-    root.config_file = tf.saved_model.Asset(assets.config_file)
-    root.other_files = [tf.saved_model.Asset(file) for file in assets.others]
+    root.vocab_file = compat.asset(assets.vocab_file)
+    root.config_file = compat.asset(assets.config_file)
+    root.other_files = [compat.asset(file) for file in assets.others]
     root.do_lower_case = tf.Variable(assets.do_lower_case, trainable=False)
     tf.saved_model.save(root, path, signatures=signatures)
 
