@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Exported classifiers: signatures, portability, transactions, and the other runtime."""
+"""Exported classifiers: signatures, portability and transactions."""
 
 import json
 import os
@@ -15,7 +15,6 @@ from albert.classification import model_folder
 from albert.pretrained import saved_model
 from albert.runtimes import compat
 from tests.support import fine_tuned_models as models
-from tests.support import other_runtime
 
 INPUTS = {
     "input_ids": np.array([[2, 17, 40, 3, 99, 3], [2, 17, 3, 0, 0, 0]], np.int32),
@@ -45,6 +44,12 @@ def run(folder, signature, inputs):
         return session.run(
             {name: info.name for name, info in declared.outputs.items()}, feed_dict=feed
         )
+
+
+def logits_of(folder):
+    """What both signatures make of INPUTS."""
+    served = [("serving_default", {"examples": serialized()}), ("ids", INPUTS)]
+    return [run(folder, signature, inputs)["logits"] for signature, inputs in served]
 
 
 @pytest.fixture(scope="module")
@@ -83,18 +88,6 @@ def test_both_signatures_give_what_the_trained_model_gives(classifier, exported)
     np.testing.assert_allclose(short["logits"][0], logits[1], atol=1e-5)
     with pytest.raises(tf.errors.InvalidArgumentError, match="int64 values"):
         run(exported, "serving_default", {"examples": serialized(length=16)})
-
-
-@pytest.mark.slow
-@other_runtime.needs_other_runtime
-def test_the_other_runtime_gives_the_same(classifier, exported):
-    found = other_runtime.evaluate(
-        "[test.run(sys.argv[2], 'serving_default', {'examples': test.serialized()})['logits']"
-        ".tolist(), test.run(sys.argv[2], 'ids', test.INPUTS)['logits'].tolist()]",
-        "pretrained.test_saved_model",
-        exported,
-    )
-    np.testing.assert_allclose(found, [expected_logits(classifier)] * 2, atol=1e-5)
 
 
 @pytest.mark.skipif(not compat.is_tf2(), reason="the call is one of TensorFlow 2")
