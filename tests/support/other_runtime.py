@@ -57,11 +57,7 @@ def _evaluate(python: str, expression: str, *arguments: str) -> Any:
     )
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
     environment.pop("TF2_BEHAVIOR", None)  # TensorFlow 2 sets it, and 1.15 heeds it
-    done = subprocess.run(
-        [python, "-c", script, *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    command = [python, "-c", script, *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr.decode().split("Traceback")[-1][:3000]
     return json.loads(done.stdout.decode().splitlines()[-1])
