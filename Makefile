@@ -1,26 +1,28 @@
 # `make demo` and `make test` need nothing but a Python; see tools/environments.sh.
 #
 #   PYTHON=/path/to/python   use this interpreter (3.7, or 3.9 to 3.13)
+#   RUNTIME=tf1              use this runtime: latest (the newest TensorFlow), tf2 (2.15) or tf1 (1.15)
 #   ARGS="..."               further arguments of the demo or of pytest (--slow: the slow tests too)
 #                            or words that choose faults
 #   JOBS=2                   test processes
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test mutations lint format clean
-export PYTHON
+export PYTHON RUNTIME
 JOBS ?= 2
 LINTED = albert benchmarks tests setup.py
 
 help:
 	@echo "make demo    train a small ALBERT on English text that ships with Python, and show what it learnt"
 	@echo "make test    run the tests on every supported runtime found (TensorFlow 1.15, 2.15 and later);"
-	@echo "             ARGS=--slow: the slow ones too, of whole trainings, kills and both runtimes together"
+	@echo "             ARGS=--slow: the slow ones too (whole trainings, kills, runtimes together)"
 	@echo "make mutations  plant faults in copies of the code, and count those that the quick tests catch;"
 	@echo "             ARGS='mask dropout': those whose name has one of these words"
 	@echo "make lint    check format, style and types"
 	@echo "make format  rewrite the code in the project's format"
 	@echo "make clean   remove the virtual environments and caches that these commands made"
-	@echo "Variables: PYTHON=/path/to/python, ARGS='arguments of the demo or of pytest', JOBS=test processes"
+	@echo "Variables: PYTHON=/path/to/python, RUNTIME=latest, tf2 or tf1, JOBS=test processes,"
+	@echo "             ARGS='arguments of the demo or of pytest'"
 
 demo:
 	@python=$$(sh tools/environments.sh first) && exec $$python -m albert.demo $(ARGS)

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What an installation gets: requirements of both runtimes, the version, package data."""
+"""What an installation gets: requirements of each runtime, the version, package data."""
 
 import ast
 import os
@@ -11,12 +11,21 @@ import sys
 
 import pytest
 from packaging import requirements as packaging_requirements
+from packaging import specifiers
 
 import albert
 from albert import configs
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-RUNTIMES = {"3.7": "1.15.5", "3.9": "2.15.1", "3.10": "2.15.1", "3.11": "2.15.1"}
+# TensorFlow's versions that an installation takes, and does not.
+RUNTIMES = {
+    "3.7": (["1.15.5"], ["2.11.0"]),
+    "3.9": (["2.15.1"], ["1.15.5", "2.16.1"]),
+    "3.10": (["2.15.1", "2.16.1", "2.21.0"], ["1.15.5", "2.14.0"]),
+    "3.11": (["2.15.1", "2.16.1", "2.21.0"], ["1.15.5", "2.14.0"]),
+    "3.12": (["2.16.1", "2.21.0"], ["2.14.0"]),
+    "3.13": (["2.20.0", "2.21.0"], ["2.14.0"]),
+}
 MODULES = {"absl": "absl-py", "google": "protobuf", "sklearn": "scikit-learn"}
 
 
@@ -39,12 +48,25 @@ def required_on(version):
 
 
 @pytest.mark.parametrize("version", sorted(RUNTIMES))
-def test_each_python_gets_one_tensorflow(version):
-    assert required_on(version)["tensorflow"] == f"=={RUNTIMES[version]}"
+def test_each_python_gets_a_tensorflow_that_runs_there(version):
+    taken, refused = RUNTIMES[version]
+    bounds = specifiers.SpecifierSet(required_on(version)["tensorflow"])
+    assert all(one in bounds for one in taken)
+    assert not any(one in bounds for one in refused)
 
 
-def test_both_runtimes_need_the_same_packages():
-    assert set(required_on("3.7")) == set(required_on("3.11")) - {"setuptools"}
+@pytest.mark.parametrize("version", sorted(RUNTIMES))
+def test_runtimes_need_the_same_packages(version):
+    assert set(required_on("3.7")) == set(required_on(version)) - {"setuptools"}
+
+
+def test_setup_takes_the_pythons_that_have_a_runtime():
+    text = (ROOT / "setup.py").read_text(encoding="utf-8")
+    bounds = specifiers.SpecifierSet(re.search(r'python_requires="([^"]+)"', text).group(1))
+    classified = set(re.findall(r"Python :: (3\.\d+)\"", text))
+    for minor in range(5, 16):
+        version = f"3.{minor}"
+        assert (version in bounds) == (version in RUNTIMES) == (version in classified), version
 
 
 def test_running_environment_meets_the_requirements():

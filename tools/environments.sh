@@ -39,7 +39,7 @@ fail() {
 # The version (3.7) of a Python that runs and can make virtual environments; nothing for others, such
 # as pyenv's shims of versions that are not selected.
 version_of() {
-    "$1" -c 'import ensurepip, sys, venv; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || true
+    "$1" -c 'import sys, venv; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || true
 }
 
 versions_of_runtime() {
@@ -64,15 +64,21 @@ fits() {
     return 1
 }
 
+# Prints requirements.txt with the extras that are named.
+with_extras() {
+    awk -v wanted=" $* " '/^# extra: / { left_out = !index(wanted, " " $3 " ") } !left_out' requirements.txt
+}
+
 # The requirements of a runtime ($1) for a purpose ($2: run or test), as one file's lines.
 requirements_of() {
     case "$1 $2" in
         huggingface*) cat requirements-huggingface.txt ;;
-        *run) sed '/^# extra: beam/,$d' requirements.txt ;;
-        *test) cat requirements.txt requirements-dev.txt ;;
+        *run) with_extras plots ;;
+        *test) with_extras plots beam && cat requirements-dev.txt ;;
     esac
     case "$1" in
-        # The newest TensorFlow with tf.estimator, and so with TPUs; hub.Module is what the tests compare with.
+        # The last TensorFlow with tf.estimator, and the last tensorflow-hub with hub.Module: the tests
+        # compare with it.
         tf2) echo "tensorflow==2.15.1" && echo "tensorflow-hub<0.16" ;;
         latest) echo "tensorflow>=2.16" ;;
     esac
@@ -113,16 +119,28 @@ prepare() {
         [ -n "$python" ] || python=$(find_python "$runtime")
         [ -n "$python" ] || return 0
         say "Making $environment with $python (Python $(version_of "$python"))"
-        "$python" -m venv --clear "$environment" >&2 || fail "$python could not make $environment."
+        make_environment "$environment" "$python"
     fi
     if ! is_complete "$runtime" "$purpose"; then
-        say "Installing into $environment what the $purpose needs (a minute or two the first time)"
+        case "$purpose" in test) users=tests ;; *) users=scripts ;; esac
+        say "Installing into $environment what the $users need (a minute or two the first time)"
         requirements_of "$runtime" "$purpose" >"$environment/requirements.txt"
         install_requirements "$environment"
         checksum "$runtime" "$purpose" >"$environment/complete"
     fi
     say "$runtime: $environment, Python $(version_of "$environment/bin/python")"
     echo "$environment/bin/python"
+}
+
+# Debian's Python has no ensurepip, from which others install pip.
+make_environment() {
+    if "$2" -c "import ensurepip" 2>/dev/null; then
+        "$2" -m venv --clear "$1" >&2 || fail "$2 could not make $1."
+        return
+    fi
+    "$2" -m venv --clear --without-pip "$1" >&2 && "$1/bin/python" tools/install_pip.py >&2 ||
+        fail "$2 could not make $1 with pip in it. Install what makes virtual environments" \
+            "(Debian, Ubuntu: apt-get install python3-venv) and run the same command again."
 }
 
 # Older pips do not know the wheels' platform names. Modules are compiled when they are first
@@ -149,11 +167,14 @@ install_requirements() {
     }
 }
 
-# The Pythons that uv installs are its own; no other program's are changed.
+# Prints the Python for a runtime that uv gets, if uv is there. It keeps those in a place of its own; no
+# other program's change.
 python_of_uv() {
     command -v uv >/dev/null || return 0
-    say "No supported Python found; uv gets Python 3.12."
-    uv python install 3.12 >&2 && uv python find 3.12
+    version=$(versions_of_runtime "$1")
+    version=${version%% *}
+    say "No supported Python found; uv gets Python $version."
+    uv python install "$version" >&2 && uv python find --managed-python "$version"
 }
 
 wanted=${1:-}
@@ -180,21 +201,24 @@ purpose=run
 [ "$wanted" = first ] || purpose=test
 
 RUNTIMES=${RUNTIME:-$RUNTIMES}
+for runtime in $RUNTIMES; do
+    [ -n "$(versions_of_runtime "$runtime")" ] || fail "RUNTIME=$runtime is unknown. Use latest, tf2 or tf1."
+done
 if [ -n "${PYTHON:-}" ]; then
     fitting=
     for runtime in $RUNTIMES; do
-        [ -z "$(versions_of_runtime "$runtime")" ] || ! fits "$runtime" "$PYTHON" || fitting="$fitting $runtime"
+        ! fits "$runtime" "$PYTHON" || fitting="$fitting $runtime"
     done
     [ -n "$fitting" ] || fail "PYTHON=$PYTHON cannot be used ($("$PYTHON" --version 2>&1 || true))." \
-        "Needed: $SUPPORTED, with the modules venv and ensurepip."
+        "Needed: $SUPPORTED, with the module venv."
     RUNTIMES=$fitting
-elif [ -z "$(for runtime in $RUNTIMES; do find_python "$runtime"; done)" ]; then
-    PYTHON=$(python_of_uv)
-    [ -n "$PYTHON" ] || fail "No supported Python found on PATH or under ~/.pyenv/versions." \
-        "Install $SUPPORTED, with the modules venv and ensurepip" \
-        "(Debian: apt-get install python3-venv; any system: pyenv install 3.12, or uv, which gets one by itself)," \
-        "or name one: make ... PYTHON=/path/to/python"
-    RUNTIMES=latest
+elif [ -z "$(for runtime in $RUNTIMES; do version_of ".venv/$runtime/bin/python"; find_python "$runtime"; done)" ]; then
+    RUNTIMES=${RUNTIMES%% *}
+    PYTHON=$(python_of_uv "$RUNTIMES")
+    [ -n "$PYTHON" ] || fail "No supported Python found on PATH or under ~/.pyenv/versions" \
+        "($(python3 --version 2>&1 || echo "python3 is not there"))." \
+        "Install $SUPPORTED, with the module venv (Debian, Ubuntu: apt-get install python3-venv; any system:" \
+        "pyenv install 3.12, or uv, which then gets a Python by itself), or name one: make ... PYTHON=/path/to/python"
 fi
 
 if [ "$wanted" = first ]; then
@@ -208,9 +232,16 @@ fi
 # All at the same time: each is minutes of unpacking by one processor.
 answers=$(mktemp -d)
 # What runs in the background does not hear the keyboard, and pip is a child of it.
-trap 'rm -rf "$answers"; for one in ${running:-}; do pkill -TERM -P "$one" 2>/dev/null || :; kill "$one" 2>/dev/null || :; done' EXIT
-trap 'exit 130' INT TERM
+stop() {
+    for one in $running; do
+        pkill -TERM -P "$one" 2>/dev/null || :
+        kill "$one" 2>/dev/null || :
+    done
+    rm -rf "$answers"
+}
 running=
+trap stop EXIT
+trap 'exit 130' INT TERM
 for runtime in $RUNTIMES; do
     prepare "$runtime" "$purpose" "${PYTHON:-}" >"$answers/$runtime" &
     running="$running $!"
