@@ -15,7 +15,6 @@ from albert.classification import model_folder
 from albert.pretrained import inference
 from albert.squad import export as squad_export
 from albert.util import flags as flags_lib
-from tests.pretrained import test_saved_model
 from tests.support import (
     albert_zh_models,
     classification_data,
@@ -122,7 +121,13 @@ def read_tuned(folder, name, is_lite_read):
         "answers": answer_again(folder, name),
         "squad": squad_runs.load_export(str(exported / "squad"))("ids", batch)["start_logits"],
         "lite": lite,
-        "classifier": test_saved_model.logits_of(str(exported / "classifier")),
+        "classifier": [
+            fine_tuned_models.serve(str(exported / "classifier"), signature, inputs)["logits"]
+            for signature, inputs in (
+                ("serving_default", {"examples": fine_tuned_models.serialized()}),
+                ("ids", fine_tuned_models.INPUTS),
+            )
+        ],
     }
 
 
@@ -227,5 +232,5 @@ def test_what_was_trained_here_answers_the_same_there(folder, found):
 
 def test_an_exported_classifier_gives_the_same_there(folder, found):
     classifier = model_folder.read_classifier(str(folder / "classifier"))
-    expected = test_saved_model.expected_logits(classifier)
+    expected = fine_tuned_models.expected_logits(classifier)
     np.testing.assert_allclose(found["classifier"], [expected] * 2, atol=1e-5)

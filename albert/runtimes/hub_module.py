@@ -158,29 +158,18 @@ class Module:
                 raise ValueError(
                     f"The hub module {self._handle} has no readable {weights}.index: {error}"
                 ) from error
-        return {
-            key: self._initializer(weights, key, definition, stored)
-            for key, definition in definitions.items()
-        }
-
-    def _initializer(self, weights, key, definition, stored) -> Callable:
-        name, part = key, ""
-        if definition.save_slice_info_def.full_name:  # the file has the parts as one
-            name = key.rpartition("/")[0]
-            piece = tf.Variable.SaveSliceInfo(save_slice_info_def=definition.save_slice_info_def)
-            part = piece.spec
-        if name not in stored:
-            raise ValueError(f"The hub module {self._handle} has no values of {name} in {weights}.")
-
-        def restore(shape, dtype=None, partition_info=None):
-            del partition_info
-            with tf.device("/cpu:0"):
-                read = tf.raw_ops.RestoreV2(
-                    prefix=weights, tensor_names=[name], shape_and_slices=[part], dtypes=[dtype]
+        initializers = {}
+        for key, definition in definitions.items():
+            name, part = key, ""
+            if definition.save_slice_info_def.full_name:  # the file has the parts as one
+                name, described = key.rpartition("/")[0], definition.save_slice_info_def
+                part = tf.Variable.SaveSliceInfo(save_slice_info_def=described).spec
+            if name not in stored:
+                raise ValueError(
+                    f"The hub module {self._handle} has no values of {name} in {weights}."
                 )
-            return tf.reshape(read[0], shape)
-
-        return restore
+            initializers[key] = _restore(weights, name, part)
+        return initializers
 
     def _import(self, names: Sequence[str], fed: Tensors, scope: str) -> List[Any]:
         """Adds to the graph what computes these tensors or operations, and returns them."""
@@ -230,6 +219,20 @@ class Module:
                 f"The hub module {self._handle} cannot be used with TensorFlow {tf.__version__}: "
                 f"{error}"
             ) from error
+
+
+def _restore(weights: str, name: str, part: str) -> Callable:
+    """An initializer that reads a part of a stored tensor, or with "" all of it."""
+
+    def restore(shape, dtype=None, partition_info=None):
+        del partition_info
+        with tf.device("/cpu:0"):
+            read = tf.raw_ops.RestoreV2(
+                prefix=weights, tensor_names=[name], shape_and_slices=[part], dtypes=[dtype]
+            )
+        return tf.reshape(read[0], shape)
+
+    return restore
 
 
 def _resolve(handle: str) -> str:
