@@ -19,6 +19,7 @@ from albert.training import hooks
 from albert.util import flags as flags_lib
 from tests.support import damaged_files, other_runtime
 from tests.support import pretraining_records as records
+from tests.support.runtimes import needs_tf_estimator
 
 
 @pytest.fixture(scope="module")
@@ -406,8 +407,16 @@ def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data,
     [
         (["--nodo_train"], "--do_train, --do_eval"),
         (["--gradient_accumulation_steps=3"], "--train_batch_size=8 .* 3"),
-        (["--use_tpu", "--num_tpu_cores=16"], "--train_batch_size=8 .* 16"),
-        (["--use_tpu", "--num_tpu_cores=8", "--eval_batch_size=4"], "--eval_batch_size=4 .* 8"),
+        pytest.param(
+            ["--use_tpu", "--num_tpu_cores=16"],
+            "--train_batch_size=8 .* 16",
+            marks=needs_tf_estimator,
+        ),
+        pytest.param(
+            ["--use_tpu", "--num_tpu_cores=8", "--eval_batch_size=4"],
+            "--eval_batch_size=4 .* 8",
+            marks=needs_tf_estimator,
+        ),
         (["--max_seq_length=64"], "--max_seq_length=64 .* 32"),
         (["--max_seq_length=24"], "16, but --max_seq_length=24"),
         (["--max_predictions_per_seq=5"], "3, but --max_predictions_per_seq=5"),

@@ -248,8 +248,8 @@ def _training_estimator(
     if strategy is None:
         return _single_estimator(settings, model_fn, keep_checkpoint_max=keep_checkpoint_max)
 
-    def replica_model_fn(features, mode, params):
-        return model_fn(features, None, mode, params).as_estimator_spec()
+    def replica_model_fn(features, labels, mode, params):
+        return model_fn(features, labels, mode, params).as_estimator_spec()
 
     is_alone = settings.distribution_strategy != distribution.MULTI_WORKER
     with distribution.alone() if is_alone else contextlib.ExitStack():
@@ -300,10 +300,6 @@ def _check_strategy(settings: TrainingSettings) -> None:
     is_multi_worker = strategy == distribution.MULTI_WORKER
     conflicts = (
         (use_tpu and not tf_estimator.HAS_TPUS, f"--use_tpu: {tf_estimator.NO_TPU}"),
-        (
-            is_multi_worker and not tf_estimator.HAS_TPUS,
-            f"--distribution_strategy={strategy}: {tf_estimator.NO_WORKERS}",
-        ),
         (
             use_tpu and strategy != distribution.NONE,
             f"--use_tpu and --distribution_strategy={strategy} exclude each other: the cores of a "
