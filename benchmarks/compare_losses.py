@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the losses of trainings, each with the first one's: the largest relative difference.
 
-    python -m albert.run_pretraining --log_steps=1 --output_dir=a ...     # and on another runtime: b
+    python -m albert.run_pretraining --log_steps=1 --output_dir=a ...     # on another runtime: b
     python benchmarks/compare_losses.py a b
 
 --log_steps=1 writes the loss of every update, in full, for TensorBoard.
@@ -18,13 +18,13 @@ import tensorflow.compat.v1 as tf
 
 def losses_in(folder: str) -> Dict[int, float]:
     """Returns the loss of each update that the events in a training's folder have."""
-    losses = {}
-    for path in sorted(glob.glob(os.path.join(folder, "events.*"))):
-        for event in tf.train.summary_iterator(path):
-            for value in event.summary.value:
-                if value.tag == "loss":
-                    losses[event.step] = value.simple_value
-    return losses
+    return {
+        event.step: value.simple_value
+        for path in sorted(glob.glob(os.path.join(folder, "events.*")))
+        for event in tf.train.summary_iterator(path)
+        for value in event.summary.value
+        if value.tag == "loss"
+    }
 
 
 def main(first: str, *others: str) -> None:

@@ -143,6 +143,15 @@ def test_one_command_trains_and_evaluates(data, trained):
     assert accuracy * 10 == pytest.approx(round(accuracy * 10), abs=1e-4)
 
 
+def test_every_runtime_takes_the_same_six_updates(trained):
+    """LAMB with dropout: the mean of the losses, and what evaluation found after three and six."""
+    outcome = trained[1]
+    assert outcome.training.scalars["loss"] == pytest.approx(4.4225033, rel=1e-6)
+    assert outcome.training.scalars["gradient_norm"] == pytest.approx(1.7897836, rel=1e-6)
+    losses = [result.metrics["loss"] for result in outcome.evaluation.results]
+    assert losses == pytest.approx([4.4127893, 4.3931317], rel=1e-6)
+
+
 @pytest.mark.slow
 def test_without_an_evaluation_file_the_input_is_evaluated(data, tmp_path):
     outcome = run(data, tmp_path, "--do_eval", "--num_train_steps=1", "--max_eval_steps=2")
