@@ -265,8 +265,8 @@ def _training_estimator(
     if strategy is None:
         return _single_estimator(settings, model_fn, keep_checkpoint_max=keep_checkpoint_max)
 
-    def replica_model_fn(features, mode, params):
-        return model_fn(features, None, mode, params).as_estimator_spec()
+    def replica_model_fn(features, labels, mode, params):
+        return model_fn(features, labels, mode, params).as_estimator_spec()
 
     is_alone = settings.distribution_strategy != distribution.MULTI_WORKER
     with distribution.alone() if is_alone else contextlib.ExitStack():
@@ -323,10 +323,6 @@ def _check_strategy(settings: TrainingSettings) -> None:
     is_multi_worker = strategy == distribution.MULTI_WORKER
     conflicts = (
         (use_tpu and not tf_estimator.HAS_TPUS, f"--use_tpu: {tf_estimator.NO_TPU}"),
-        (
-            is_multi_worker and not tf_estimator.HAS_TPUS,
-            f"--distribution_strategy={strategy}: {tf_estimator.NO_WORKERS}",
-        ),
         (
             use_tpu and settings.precision == "float16",
             "--precision=float16 does not work with --use_tpu: TPUs multiply in bfloat16. Give "

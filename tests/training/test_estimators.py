@@ -34,6 +34,7 @@ from tests.support.one_weight import (
     train,
     weight_in,
 )
+from tests.support.runtimes import needs_tf_estimator
 
 
 def rows_of(folder):
@@ -338,6 +339,7 @@ def test_other_errors_are_passed_on(tmp_path):
 # Configuration.
 
 
+@needs_tf_estimator
 def test_the_flags_become_the_configuration(tmp_path):
     settings = settings_for(tmp_path, "--seed=7", "--save_checkpoints_steps=11")
     config = estimators.run_config(settings, keep_checkpoint_max=2)
