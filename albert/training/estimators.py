@@ -310,7 +310,7 @@ def check_batch_sizes(settings: TrainingSettings) -> None:
     elif settings.precision == "bfloat16" and not compat.is_tf2():
         _LOGGER.warning(
             "--precision=bfloat16 is right but not faster on a CPU with TensorFlow 1.15; with "
-            "TensorFlow 2.15 it is."
+            "TensorFlow 2 it is."
         )
 
 
@@ -337,7 +337,7 @@ def _check_strategy(settings: TrainingSettings) -> None:
             is_multi_worker and padding != "max" and not compat.is_tf2(),
             f"--padding={padding} does not work with --distribution_strategy={strategy} on "
             "TensorFlow 1.15, whose collectives abort where workers' batches differ in length. "
-            "Give --padding=max, or use TensorFlow 2.15.",
+            "Give --padding=max, or use TensorFlow 2.",
         ),
         (
             use_tpu and minutes,
