@@ -28,6 +28,19 @@ def read_requirements(name: str) -> Dict[str, List[str]]:
     return requirements
 
 
+def with_cuda(requirements: List[str]) -> List[str]:
+    """Returns TensorFlow's requirements with NVIDIA's CUDA and cuDNN; 1.15 has no such extra.
+
+    They are not in requirements.txt, because `pip install -r` takes all that stands there.
+    """
+    tensorflow = [line for line in requirements if re.match(r"tensorflow[=>]", line)]
+    return [
+        re.sub("^tensorflow", "tensorflow[and-cuda]", line)
+        for line in tensorflow
+        if "==1." not in line
+    ]
+
+
 def read_version() -> str:
     """Returns the version that albert/__init__.py states, without importing the package."""
     text = (HERE / "albert" / "__init__.py").read_text(encoding="utf-8")
@@ -39,6 +52,7 @@ def main() -> None:
     extras = read_requirements("requirements.txt")
     always = extras.pop("")
     extras["dev"] = read_requirements("requirements-dev.txt")[""]
+    extras["gpu"] = with_cuda(always)
     setuptools.setup(
         name="albert-tf",
         version=read_version(),

@@ -6,9 +6,9 @@
   python -m albert.doctor --output_dir=/data/run1 --spm_model_file=30k-clean.model
 
 It takes less than a minute. There is a line for each of: the versions of Python and TensorFlow;
-GPUs, or why none is used; the speed of each number format, and which --precision pays; memory;
-room for checkpoints; the vocabulary; and training steps of two layers. A line with "note" says what
-could be better, one with "PROBLEM" what has to be mended: the exit status is 1 if there is one.
+GPUs, or why none is used; the speed of each number format, and which --precision pays; memory; room
+for checkpoints; the vocabulary; and training steps of two layers. A line with "note" says what
+could be better, one with "PROBLEM" what has to be mended; the exit status is 1 if there is one.
 """
 
 import contextlib

@@ -6,6 +6,7 @@ import ast
 import os
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
 
@@ -62,11 +63,15 @@ def test_runtimes_need_the_same_packages(version):
 
 @pytest.mark.parametrize("version", sorted(RUNTIMES))
 def test_gpus_need_the_same_tensorflow_with_cudas_libraries(version):
-    found = {True: [], False: []}
-    for item in parsed("requirements.txt"):
-        if item.name == "tensorflow" and item.marker.evaluate({"python_version": version}):
-            found[item.extras == {"and-cuda"}].append(item.specifier)
-    assert found[True] == ([] if version == "3.7" else found[False])  # 1.15 has no such extra
+    module = runpy.run_path(str(ROOT / "setup.py"))
+    found = [
+        packaging_requirements.Requirement(line)
+        for line in module["with_cuda"](lines_of("requirements.txt"))
+    ]
+    assert all(item.extras == {"and-cuda"} for item in found)
+    bounds = [item.specifier for item in found if item.marker.evaluate({"python_version": version})]
+    expected = [] if version == "3.7" else [required_on(version)["tensorflow"]]
+    assert list(map(str, bounds)) == expected
 
 
 def test_setup_takes_the_pythons_that_have_a_runtime():
