@@ -5,34 +5,53 @@
   python -m albert.doctor
   python -m albert.doctor --output_dir=/data/run1 --spm_model_file=30k-clean.model
 
-One line for each check: Python and TensorFlow, devices, number formats, memory, disk, vocabulary,
-and a step of training with a small model. The exit status is 1 if something does not work.
+It takes less than a minute. There is a line for each of: the versions of Python and TensorFlow;
+GPUs, or why none is used; the speed of each number format, and which --precision pays; memory;
+room for checkpoints; the vocabulary; and training steps of two layers. A line with "note" says what
+could be better, one with "PROBLEM" what has to be mended: the exit status is 1 if there is one.
 """
 
+import contextlib
 import dataclasses
+import functools
 import math
 import os
+import pathlib
 import platform
+import re
 import shutil
 import sys
 import tempfile
 import time
-from typing import Callable, Iterator, NamedTuple, Optional
+from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-import numpy as np
-import tensorflow.compat.v1 as tf
-from absl import flags
+from albert.runtimes import support
 
-from albert import modeling, optimization, tokenization
-from albert.runtimes import compat, devices
-from albert.util import flags as flags_lib
+try:
+    import numpy as np
+    import tensorflow.compat.v1 as tf
+    from absl import flags
+
+    from albert import modeling, optimization, tokenization
+    from albert.runtimes import compat, devices
+    from albert.util import flags as flags_lib
+except Exception as error:
+    if __name__ == "__main__":  # what is missing or broken is a finding
+        sys.exit(f"PROBLEM {support.cannot_load(error)}")
+    raise
 
 OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
 
 # A checkpoint of xxlarge with LAMB's slots is 2.7 GB, and a new one is written before an old one
 # goes.
 _ENOUGH_DISK_BYTES = 6e9
-_PRODUCT = 2048  # rows and columns of the products that are timed
+# Products are timed of this many rows and columns, until one takes long enough to be timed well.
+SIZES = (256, 512, 1024, 2048, 4096, 8192)
+_LONG_ENOUGH_SECONDS = 0.02
+_PRODUCTS = 4  # one after another
+_UPDATES = 3
+# Formats that are hardly faster are not worth their lower precision.
+_WORTH_IT = 1.2
 _SENTENCE = "The quick brown fox jumps over the lazy dog."
 
 
@@ -70,7 +89,7 @@ class Finding(NamedTuple):
 
 
 def check_versions(settings: DoctorSettings) -> Iterator[Finding]:
-    """Python, TensorFlow and how they fit."""
+    """Python, TensorFlow and what its computations come through."""
     del settings
     kind = "tf.estimator" if hasattr(tf, "estimator") else "this package's estimators"
     yield Finding(
@@ -85,35 +104,95 @@ def check_devices(settings: DoctorSettings) -> Iterator[Finding]:
     del settings
     driver = devices.read_driver()
     gpus = devices.usable_gpus(driver)
-    if gpus:
-        yield Finding(OK, f"TensorFlow uses {devices.describe(gpus)}.")
-    elif driver.gpus:
-        text, _, remedy = devices.why_no_gpu(driver).partition(". ")
-        yield Finding(PROBLEM, f"{text}.", remedy)
-    else:
-        yield Finding(OK, f"Training is on {devices.describe(gpus)}: {devices.why_no_gpu(driver)}")
+    if not gpus:
+        absence = devices.why_no_gpu(driver)
+        # A machine that has none is not in need of anything.
+        state = PROBLEM if absence.remedy else OK
+        yield Finding(
+            state, f"Training is on {devices.describe([])}: {absence.reason}", absence.remedy
+        )
+        return
+    yield Finding(OK, f"TensorFlow uses {devices.describe(gpus)}.")
+    yield from kernels_for(gpus)
+
+
+def kernels_for(gpus: Sequence[devices.Gpu]) -> Iterator[Finding]:
+    """Whether this TensorFlow was built for GPUs of these compute capabilities."""
+    build = tf.sysconfig.get_build_info() if compat.is_tf2() else {}
+    built = [
+        (int(major), int(minor))
+        for name in build.get("cuda_compute_capabilities", [])
+        for major, minor in re.findall(r"_(\d+)(\d)$", name)
+    ]
+    for capability in sorted({gpu.capability for gpu in gpus if gpu.capability}):
+        number = ".".join(map(str, capability))
+        if not compat.is_tf2() and capability >= (8, 0) and not _is_nvidias_build():
+            yield Finding(
+                PROBLEM,
+                f"TensorFlow {tf.__version__} for CUDA 10.0 does not know GPUs of compute "
+                f"capability {number}.",
+                "Only NVIDIA's build of it does: see docs/gpu.md.",
+            )
+        elif built and not any(
+            major == capability[0] and minor <= capability[1] for major, minor in built
+        ):
+            yield Finding(
+                NOTE,
+                f"TensorFlow {tf.__version__} has no programs for compute capability {number}: "
+                "they are compiled when they are first used, which can take half an hour.",
+                "A newer TensorFlow may have them; compiled ones are kept in ~/.nv.",
+            )
+
+
+def _is_nvidias_build() -> bool:
+    """NVIDIA's builds of TensorFlow 1.15 have a version such as 1.15.5+nv23.03."""
+    return any("+nv" in version for _, version, _ in support.distributions())
 
 
 def check_precision(settings: DoctorSettings) -> Iterator[Finding]:
     """Rates of matrix products in each number format."""
     del settings
-    rates = {name: _product_rate(dtype) for name, dtype in compat.COMPUTE_DTYPES.items()}
-    listed = ", ".join(f"{name} {rate / 1e9:,.0f} GFLOP/s" for name, rate in rates.items())
-    best = max(rates, key=lambda name: rates[name])
-    faster = rates[best] / rates["float32"]
-    advice = f" --precision={best} pays here." if best != "float32" and faster > 1.2 else ""
+    rates = product_rates()
+    listed = ", ".join(f"{name} {rate / 1e12:.2g} TFLOP/s" for name, rate in rates.items())
+    advised = advised_precision(rates)
+    advice = f" --precision={advised} pays here." if advised != "float32" else ""
     yield Finding(OK, f"Matrix products: {listed}.{advice}")
+
+
+def advised_precision(rates: Mapping[str, float]) -> str:
+    """Returns the format to train in, given the rate of matrix products in each.
+
+    bfloat16 goes before float16, which needs a loss scale: it has to be about as fast.
+    """
+    pays = [name for name in rates if rates[name] > _WORTH_IT * rates["float32"]]
+    if not pays:
+        return "float32"
+    fastest = max(pays, key=lambda name: rates[name])
+    if "bfloat16" in pays and rates["bfloat16"] * _WORTH_IT > rates[fastest]:
+        return "bfloat16"
+    return fastest
 
 
 def check_memory(settings: DoctorSettings) -> Iterator[Finding]:
     """What is there; `python -m albert.plan` says what a training needs."""
     del settings
-    try:
-        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        yield Finding(NOTE, "How much memory there is could not be found out.")
-        return
-    yield Finding(OK, f"Memory: {size / 1e9:.0f} GB. `python -m albert.plan` says what is needed.")
+    plan = "`python -m albert.plan` says what a training needs."
+    limits = _memory_limits()
+    if limits:
+        yield Finding(OK, f"Memory: {min(limits) / 1e9:.0f} GB. {plan}")
+    else:
+        yield Finding(NOTE, f"How much memory there is could not be found out. {plan}")
+
+
+def _memory_limits() -> List[int]:
+    """What the machine has, and what a container's limit is."""
+    limits = []
+    with contextlib.suppress(ValueError, OSError, AttributeError):
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for path in ("memory.max", "memory/memory.limit_in_bytes"):
+        with contextlib.suppress(OSError, ValueError):  # no container, or "max"
+            limits.append(int(pathlib.Path("/sys/fs/cgroup", path).read_text(encoding="ascii")))
+    return limits
 
 
 def check_disk(settings: DoctorSettings) -> Iterator[Finding]:
@@ -125,8 +204,9 @@ def check_disk(settings: DoctorSettings) -> Iterator[Finding]:
             OK if exists else NOTE, f"--output_dir={folder} is {'' if exists else 'not '}there."
         )
         return
-    while not os.path.isdir(folder):
-        folder = os.path.dirname(folder) or "."
+    folder = os.path.abspath(folder)
+    while not os.path.exists(folder):
+        folder = os.path.dirname(folder)
     try:
         with tempfile.TemporaryFile(dir=folder) as stream:
             stream.write(b"0" * 4096)
@@ -164,28 +244,36 @@ def check_vocabulary(settings: DoctorSettings) -> Iterator[Finding]:
 
 
 def check_training_step(settings: DoctorSettings) -> Iterator[Finding]:
-    """Two updates of a small model by LAMB."""
+    """Updates of a model with base's width by LAMB, in float32 and in the format that pays."""
     del settings
+    for name in dict.fromkeys(["float32", advised_precision(product_rates())]):
+        milliseconds, loss = _train_two_layers(compat.COMPUTE_DTYPES[name])
+        if math.isfinite(loss):
+            yield Finding(OK, f"Two layers train in {name}: {milliseconds:.0f} ms an update.")
+        else:
+            yield Finding(PROBLEM, f"In {name} the loss of two layers becomes {loss}.")
+
+
+def _train_two_layers(dtype: tf.DType) -> Tuple[float, float]:
+    """Milliseconds of an update, and the loss after it."""
     config = modeling.AlbertConfig(
-        1000, hidden_size=128, num_hidden_layers=4, num_attention_heads=4, intermediate_size=512
+        1000, hidden_size=768, num_hidden_layers=2, num_attention_heads=12, intermediate_size=3072
     )
     with tf.Graph().as_default():
         tf.set_random_seed(1)
         tf.train.create_global_step()
-        ids = tf.constant(np.random.RandomState(1).randint(1, 1000, [8, 128]), tf.int32)
-        model = modeling.AlbertModel(config, True, ids, scope="bert")
-        loss = tf.reduce_mean(tf.square(model.get_sequence_output()))
+        ids = tf.constant(np.random.RandomState(1).randint(1, 1000, [4, 128]), tf.int32)
+        model = modeling.AlbertModel(config, True, ids, scope="bert", compute_dtype=dtype)
+        loss = tf.reduce_mean(tf.square(tf.cast(model.get_sequence_output(), tf.float32)))
         update = optimization.create_optimizer(loss, 1e-3, 10, 0, False, optimizer="lamb")
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             session.run([update, loss])  # compilation is in it
             began = time.perf_counter()
-            _, after = session.run([update, loss])
-            seconds = time.perf_counter() - began
-    if not math.isfinite(after):
-        yield Finding(PROBLEM, f"The loss of a small model is {after} after two updates.")
-    else:
-        yield Finding(OK, f"A small model was trained: {1000 * seconds:.0f} ms an update.")
+            for _ in range(_UPDATES):
+                session.run(update)
+            seconds = (time.perf_counter() - began) / _UPDATES
+            return 1000 * seconds, float(session.run(loss))
 
 
 CHECKS = (
@@ -199,18 +287,31 @@ CHECKS = (
 )
 
 
+@functools.lru_cache(maxsize=None)
+def product_rates() -> Dict[str, float]:
+    """Returns the floating-point operations a second of matrix products in each number format."""
+    return {name: _product_rate(dtype) for name, dtype in compat.COMPUTE_DTYPES.items()}
+
+
 def _product_rate(dtype: tf.DType) -> float:
-    """Floating-point operations a second of a square product."""
-    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
-        factor = tf.Variable(tf.ones([_PRODUCT, _PRODUCT], dtype))
-        product = tf.reduce_sum(tf.cast(tf.matmul(factor, factor), tf.float32))
-        session.run(tf.global_variables_initializer())
-        times = []
-        for _ in range(4):
+    """The rate of square products, of a size that keeps the device busy for a moment."""
+    rate = 0.0
+    for size in SIZES:
+        with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
+            factor = tf.Variable(tf.ones([size, size], dtype) / size)  # a product is the same
+            product = tf.identity(factor)
+            for _ in range(_PRODUCTS):
+                product = tf.matmul(product, factor)
+            last = product[0, 0]
+            session.run(tf.global_variables_initializer())
+            session.run(last)
             began = time.perf_counter()
-            session.run(product)
-            times.append(time.perf_counter() - began)
-    return 2.0 * _PRODUCT**3 / min(times[1:])
+            session.run(last)
+            seconds = time.perf_counter() - began
+        rate = max(rate, 2.0 * size**3 * _PRODUCTS / seconds)
+        if seconds > _LONG_ENOUGH_SECONDS:
+            break
+    return rate
 
 
 def _findings(check: Callable, settings: DoctorSettings) -> Iterator[Finding]:

@@ -108,8 +108,7 @@ def _module_in_graph(handle: str, is_training: bool) -> Any:
     present = dict(tf.get_collection(_MODULES))
     if handle not in present:
         tags = {"train"} if is_training else set()
-        with tf.variable_scope("", reuse=False, auxiliary_name_scope=False):
-            present[handle] = hub.Module(handle, tags=tags, trainable=True, name="module")
+        present[handle] = hub.Module(handle, trainable=True, tags=tags)
         tf.add_to_collection(_MODULES, (handle, present[handle]))
     return present[handle]
 

@@ -20,11 +20,11 @@ import json
 import os
 from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple, Type
 
+import tensorflow.compat.v1 as tf
 from absl import flags
 
 from albert import configs, modeling
 from albert.pretrained import released
-from albert.runtimes import compat
 from albert.util import flags as flags_lib
 
 GIGA = 1e9
@@ -183,8 +183,16 @@ class Runtime(NamedTuple):
     temporaries_factor: float
 
 
-TF2 = Runtime(800e6, 0.0, activations_factor=1.08, temporaries_factor=1.08)
 TF1 = Runtime(250e6, 35e6, activations_factor=1.42, temporaries_factor=0.81)
+TF2 = Runtime(800e6, 0.0, activations_factor=1.08, temporaries_factor=1.08)
+LATEST = TF2._replace(standing=960e6)
+
+
+def runtime_of(version: str) -> Runtime:
+    """Returns the further memory with a version of TensorFlow, such as "2.15.1"."""
+    if version.startswith("1."):
+        return TF1
+    return TF2 if version.startswith("2.15.") else LATEST
 
 
 def memory(job: Job, runtime: Runtime) -> Dict[str, float]:
@@ -357,7 +365,7 @@ def main(settings: PlanSettings) -> None:
         predictions=settings.max_predictions_per_seq,
         num_labels=settings.num_labels,
     )
-    runtime = TF2 if compat.is_tf2() else TF1
+    runtime = runtime_of(tf.__version__)
     if settings.runtime_gb is not None:
         runtime = runtime._replace(standing=settings.runtime_gb * GIGA, each_block=0.0)
     found = plan(job, runtime, memory_bytes=settings.memory_gb * GIGA)

@@ -65,7 +65,7 @@ def planned_batch(cell, arguments):
         precision=precision,
         recompute=recompute,
     )
-    runtime = plan.TF2 if arguments.tensorflow >= 2 else plan.TF1
+    runtime = plan.runtime_of(arguments.tensorflow + ".")
     largest = plan.largest_batch(job, runtime, memory_bytes=arguments.memory_gb * 1e9)
     found = plan.memory(job, runtime)
     return largest, found["peak"] - found["activations"] - found["temporaries"]
@@ -151,7 +151,7 @@ def parse_arguments():
     parser.add_argument("--granularity", type=float, default=0.06)
     parser.add_argument("--updates", type=int, default=2)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--tensorflow", type=int, default=2, help="1 or 2: what --python runs")
+    parser.add_argument("--tensorflow", default="2.15", help="what --python runs: 1.15, 2.15, 2.21")
     parser.add_argument("--nice", type=int, default=0)
     parser.add_argument("--output", default="largest_batch.jsonl")
     parser.add_argument("--table", action="store_true", help="print what is known, and end")

@@ -76,7 +76,7 @@ def planned(run, found):
         accumulation=run["accumulation"],
         predictions=run["predictions"],
     )
-    runtime = plan.TF2 if found["tensorflow"].startswith("2.") else plan.TF1
+    runtime = plan.runtime_of(found["tensorflow"])
     return plan.memory(job, runtime)["peak"]
 
 

@@ -17,7 +17,6 @@ from tests.support import (
     albert_zh_models,
     conversion_check,
     huggingface_models,
-    other_runtime,
     pretrained_models,
     released_archives,
     script_process,
@@ -114,21 +113,6 @@ class TestFromAlbertZh:
         with pytest.raises(ValueError, match="bert/encoder/layer_0/kernel"):
             convert("from_albert_zh", source, target)
         assert not target.exists()
-
-    @pytest.mark.slow
-    @other_runtime.needs_other_runtime
-    def test_the_other_runtime_computes_the_same(self, tmp_path):
-        source = albert_zh_models.write(tmp_path / "zh")
-        convert("from_albert_zh", source, tmp_path / "ours")
-        here = pretrained_models.outputs(str(tmp_path / "ours"), pretrained_models.inputs())
-        there = other_runtime.evaluate(
-            "{name: value.tolist() for name, value in"
-            " test.outputs(sys.argv[2], test.inputs()).items()}",
-            "support.pretrained_models",
-            str(tmp_path / "ours"),
-        )
-        for name, value in here.items():
-            np.testing.assert_allclose(value, there[name], atol=1e-4)
 
 
 class TestToGoogleLayout:

@@ -239,7 +239,7 @@ def test_the_sum_is_near_what_a_process_takes(tmp_path):
     environment["MALLOC_MMAP_THRESHOLD_"] = "131072"
     printed = subprocess.check_output(command, env=environment, universal_newlines=True)
     found = json.loads(printed.splitlines()[-1])
-    runtime = plan.TF2 if found["tensorflow"].startswith("2.") else plan.TF1
+    runtime = plan.runtime_of(found["tensorflow"])
     planned = plan.memory(base_job(settings, batch=48), runtime)
     assert planned["peak"] == pytest.approx(found["peak_memory"], rel=0.2)
 

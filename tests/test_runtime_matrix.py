@@ -1,8 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What one runtime writes, the other reads: checkpoints, records, SavedModels, modules.
+"""What this runtime writes, each other reads: checkpoints, records, SavedModels, modules.
 
-Hub modules and exported classifiers have such tests beside their others.
+A process takes seconds to start, so that one of each other runtime reads everything.
 """
 
 import pathlib
@@ -10,33 +10,58 @@ import pathlib
 import numpy as np
 import pytest
 
-from albert import run_squad_v1
-from albert.runtimes import compat
+from albert import run_squad_v1, tokenization
+from albert.classification import model_folder
+from albert.pretrained import inference
 from albert.squad import export as squad_export
 from albert.util import flags as flags_lib
 from tests.support import (
+    albert_zh_models,
     classification_data,
+    conversions,
+    fine_tuned_models,
+    hub_modules,
     other_runtime,
     pretrained_models,
     squad_data,
     squad_runs,
 )
 
-pytestmark = [other_runtime.needs_other_runtime, pytest.mark.slow]
+pytestmark = pytest.mark.slow
+
+TEXTS = ["the old man went home .", ("a bird", "and a dog")]
 
 
-def test_a_checkpoint_means_the_same_to_the_other_runtime(tmp_path):
-    archive = pretrained_models.write_archive(tmp_path)
-    found = other_runtime.evaluate(
-        "{name: value.tolist() for name, value in"
-        " test.outputs(sys.argv[2], test.inputs()).items()}",
-        "support.pretrained_models",
-        archive,
+# ---- written here --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """What this runtime writes."""
+    folder = tmp_path_factory.mktemp("written")
+    # A rate at which the graph has its dropout and no number is dropped.
+    archive = pretrained_models.write_archive(folder / "archive", hidden_dropout_prob=1e-6)
+    for name in ("tf1", "tf2"):
+        hub_modules.export(archive, folder / f"module_{name}", f"--format={name}")
+    conversions.convert("to_huggingface", archive, folder / "huggingface")
+    zh = albert_zh_models.write(folder / "zh")
+    conversions.convert("from_albert_zh", zh, folder / "albert_zh")
+    classifier = model_folder.read_classifier(
+        fine_tuned_models.write_classifier(folder / "classifier")
     )
-    expected = pretrained_models.outputs(archive, pretrained_models.inputs())
-    assert set(found) == set(expected)
-    for name, value in expected.items():
-        np.testing.assert_allclose(found[name], value, atol=1e-5, err_msg=name)
+    exported = model_folder.export_classifier(str(folder / "exported"), classifier)
+    pathlib.Path(exported).rename(folder / "exported" / "classifier")
+    train_squad(folder)
+    return folder
+
+
+def train_squad(folder):
+    classification_data.write_config(folder, hidden_dropout_prob=0, attention_probs_dropout_prob=0)
+    context = squad_runs.CONTEXT
+    asked = [squad_data.answered(f"q{n}", context, word) for n, word in enumerate(["king", "bird"])]
+    squad_data.write_squad(folder, [squad_data.paragraph(context, *asked)], "v1.json")
+    outcome = answer(folder, folder / "squad", "--do_train", f"--export_dir={folder / 'exported'}")
+    pathlib.Path(outcome.export).rename(folder / "exported" / "squad")
 
 
 def answer(folder, output, *arguments):
@@ -47,48 +72,165 @@ def answer(folder, output, *arguments):
     return run_squad_v1.answer(settings)
 
 
-def answers_elsewhere(folder):
-    """Evaluates again in the folder; gives metrics and answers."""
+# ---- read anywhere -------------------------------------------------------------------------------
+
+
+def lists(value):
+    """The same with lists for arrays, for JSON."""
+    if isinstance(value, dict):
+        return {key: lists(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [lists(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def read_pretrained(folder):
+    """What the checkpoints and modules give."""
+    batch, module = hub_modules.BATCH, f"{folder}/module_tf1"
+    return {
+        "checkpoint": pretrained_models.outputs(f"{folder}/archive", batch),
+        "albert_zh": pretrained_models.outputs(f"{folder}/albert_zh", batch),
+        "modules": {
+            name: hub_modules.call_all(module, reader)
+            for name, reader in hub_modules.readers().items()
+        },
+        "losses": [hub_modules.train(module, one) for one in hub_modules.readers().values()],
+        "encoder": hub_modules.encode(module),
+        "vectors": embed(folder, hub_module=module),
+        "loaded": hub_modules.call_loaded(f"{folder}/module_tf2"),
+    }
+
+
+def embed(folder, **encoder):
+    """Vectors of the model in the archive, by its checkpoint or by a module."""
+    tokenizer = tokenization.FullTokenizer(None, True, f"{folder}/archive/30k-clean.model")
+    source = inference.Source(None, None, None, tokenizer, 24)._replace(**encoder)
+    with inference.Embedder(source, pooling="mean") as model:
+        return model.embed(TEXTS)
+
+
+def read_tuned(folder, name, is_lite_read):
+    """What trained models and their exports give; features and answers are written by `name`."""
+    exported = pathlib.Path(folder, "exported")
+    batch = squad_runs.model_inputs(32)
+    lite = None
+    if is_lite_read:
+        content = (exported / squad_export.TFLITE_NAME).read_bytes()
+        lite = squad_export.run_tflite(content, batch)["start_logits"]
+    return {
+        "answers": answer_again(folder, name),
+        "squad": squad_runs.load_export(str(exported / "squad"))("ids", batch)["start_logits"],
+        "lite": lite,
+        "classifier": [
+            fine_tuned_models.serve(str(exported / "classifier"), signature, inputs)["logits"]
+            for signature, inputs in (
+                ("serving_default", {"examples": fine_tuned_models.serialized()}),
+                ("ids", fine_tuned_models.INPUTS),
+            )
+        ],
+    }
+
+
+def answer_again(folder, name):
+    """Evaluates again, with features in a file of this name; gives metrics and answers."""
     folder = pathlib.Path(folder)
-    features = f"--predict_feature_file={folder}/predict.tf_record"
-    outcome = answer(folder, folder / "elsewhere", f"--checkpoint={folder}/out", features)
+    features = f"--predict_feature_file={folder}/{name}.tf_record"
+    outcome = answer(folder, folder / name, f"--checkpoint={folder}/squad", features)
     return [outcome.metrics, squad_runs.read_json(outcome.predictions[0])]
 
 
-def found_elsewhere(folder, export, is_lite_read):
-    """What the other runtime makes of a training and its exports; runs there."""
-    batch = squad_runs.model_inputs(32)
-    saved = squad_runs.load_export(export)("ids", batch)["start_logits"].tolist()
-    lite = None
-    if is_lite_read:
-        content = (pathlib.Path(folder) / "ex" / squad_export.TFLITE_NAME).read_bytes()
-        lite = squad_export.run_tflite(content, batch)["start_logits"].tolist()
-    return [*answers_elsewhere(folder), saved, lite]
-
-
-def test_what_was_trained_here_answers_the_same_there(tmp_path):
-    classification_data.write_config(
-        tmp_path, hidden_dropout_prob=0, attention_probs_dropout_prob=0
+def read(folder, name, is_lite_read):
+    """Everything, as JSON; runs in the other runtime."""
+    back = conversions.convert("from_huggingface", f"{folder}/huggingface", f"{folder}/back_{name}")
+    return lists(
+        dict(
+            read_pretrained(folder),
+            converted=len(back.report.converted),
+            **read_tuned(folder, name, is_lite_read),
+        )
     )
-    context = squad_runs.CONTEXT
-    asked = [squad_data.answered(f"q{n}", context, word) for n, word in enumerate(["king", "bird"])]
-    squad_data.write_squad(tmp_path, [squad_data.paragraph(context, *asked)], "v1.json")
-    outcome = answer(tmp_path, tmp_path / "out", "--do_train", f"--export_dir={tmp_path / 'ex'}")
-    is_lite_read = not compat.is_tf2()  # an older interpreter may not know a newer converter
-    scores, answers, saved, lite = other_runtime.evaluate(
-        f"test.found_elsewhere(sys.argv[2], {outcome.export!r}, {is_lite_read})",
+
+
+@pytest.fixture(scope="module", params=other_runtime.OTHERS)
+def found(request, folder):
+    """What another runtime reads, and its name."""
+    # An older interpreter may not know a newer converter.
+    is_lite_read = other_runtime.HERE == "tf1" or request.param == other_runtime.NEWEST
+    values = other_runtime.evaluate(
+        request.param,
+        f"test.read(sys.argv[2], {request.param!r}, {is_lite_read})",
         "test_runtime_matrix",
-        str(tmp_path),
+        str(folder),
     )
-    assert scores == pytest.approx(outcome.metrics)
-    assert answers == squad_runs.read_json(tmp_path / "out" / "predictions.json")
+    return dict(values, name=request.param)
+
+
+# ---- compared ------------------------------------------------------------------------------------
+
+
+def assert_close(found, expected):
+    for name, value in found.items():
+        np.testing.assert_allclose(value, expected[name], atol=1e-5, err_msg=name)
+
+
+def test_a_checkpoint_means_the_same_to_another_runtime(folder, found):
+    for name, source in (("checkpoint", "archive"), ("albert_zh", "albert_zh")):
+        expected = pretrained_models.outputs(str(folder / source), hub_modules.BATCH)
+        assert set(found[name]) == set(expected)
+        assert_close(found[name], expected)
+
+
+def test_a_module_of_either_format_is_read_and_trained_by_another_runtime(folder, found):
+    expected = pretrained_models.outputs(str(folder / "archive"), hub_modules.BATCH)
+    assert set(found["modules"]) == {"ours"} | (
+        {"hub.Module"} if found["name"] != other_runtime.NEWEST else set()
+    )
+    for outputs in found["modules"].values():
+        assert set(outputs) == set(hub_modules.SIGNATURES)
+        for values in outputs.values():
+            assert_close(values, expected)
+    for outputs in found["loaded"]:
+        assert_close(outputs, expected)
+    for before, after in found["losses"]:
+        assert after < before
+    pooled, gradients = found["encoder"]
+    assert_close({"pooled_output": pooled}, expected)
+    assert gradients == 25
+    checkpoint = f"{folder}/archive/model.ckpt-best"
+    vectors = embed(folder, config=pretrained_models.config(), checkpoint=checkpoint)
+    np.testing.assert_allclose(found["vectors"], vectors, atol=1e-5)
+
+
+def test_a_conversion_comes_back_from_another_runtime(folder, found):
+    before = conversions.values_in(folder / "archive")
+    after = conversions.values_in(folder / f"back_{found['name']}")
+    assert set(before) == set(after) and found["converted"] == len(after)
+    for name in before:
+        np.testing.assert_array_equal(before[name], after[name])
+
+
+def test_what_was_trained_here_answers_the_same_there(folder, found):
+    here = answer_again(folder, "here")
+    assert found["answers"][0] == pytest.approx(here[0])
+    assert (
+        found["answers"][1]
+        == here[1]
+        == squad_runs.read_json(folder / "squad" / "predictions.json")
+    )
+    exported = str(folder / "exported" / "squad")
     batch = squad_runs.model_inputs(32)
-    expected = squad_runs.load_export(outcome.export)("ids", batch)["start_logits"]
-    np.testing.assert_allclose(saved, expected, atol=1e-5)
-    if is_lite_read:
-        np.testing.assert_allclose(lite, expected, atol=1e-4)
+    expected = squad_runs.load_export(exported)("ids", batch)["start_logits"]
+    np.testing.assert_allclose(found["squad"], expected, atol=1e-5)
+    if found["lite"]:
+        np.testing.assert_allclose(found["lite"], expected, atol=1e-4)
     # The records written there are current here.
-    written = tmp_path / "predict.tf_record"
+    written = folder / f"{found['name']}.tf_record"
     before = written.stat().st_mtime_ns
-    answers_elsewhere(str(tmp_path))
+    answer_again(folder, found["name"])
     assert written.stat().st_mtime_ns == before
+
+
+def test_an_exported_classifier_gives_the_same_there(folder, found):
+    classifier = model_folder.read_classifier(str(folder / "classifier"))
+    expected = fine_tuned_models.expected_logits(classifier)
+    np.testing.assert_allclose(found["classifier"], [expected] * 2, atol=1e-5)

@@ -60,6 +60,15 @@ def test_runtimes_need_the_same_packages(version):
     assert set(required_on("3.7")) == set(required_on(version)) - {"setuptools"}
 
 
+@pytest.mark.parametrize("version", sorted(RUNTIMES))
+def test_gpus_need_the_same_tensorflow_with_cudas_libraries(version):
+    found = {True: [], False: []}
+    for item in parsed("requirements.txt"):
+        if item.name == "tensorflow" and item.marker.evaluate({"python_version": version}):
+            found[item.extras == {"and-cuda"}].append(item.specifier)
+    assert found[True] == ([] if version == "3.7" else found[False])  # 1.15 has no such extra
+
+
 def test_setup_takes_the_pythons_that_have_a_runtime():
     text = (ROOT / "setup.py").read_text(encoding="utf-8")
     bounds = specifiers.SpecifierSet(re.search(r'python_requires="([^"]+)"', text).group(1))

@@ -30,6 +30,7 @@ from albert.training import estimators, fine_tuning, model_fn
 from albert.util import flags as flags_lib
 from tests.support import classification_data, race_data, squad_data
 from tests.support import pretraining_records as records
+from tests.support.runtimes import needs_tf_estimator
 
 TRAIN, EVAL, PREDICT = "train", "eval", "infer"
 BATCH = 2
@@ -62,6 +63,7 @@ class FakeResolver(tf.distribute.cluster_resolver.ClusterResolver):
         return {"TPU": 8}
 
 
+@needs_tf_estimator
 @pytest.mark.parametrize(
     "script, required",
     [

@@ -187,10 +187,10 @@ def baselines(record_file: str, spec: batches.FeatureSpec, mask_id: int) -> Dict
             shown = np.take_along_axis(values["input_ids"], values["masked_lm_positions"], axis=1)
             inputs.append(shown[counts])
             orders.append(values["next_sentence_labels"][values["is_real_example"] > 0])
-    words, inputs, orders = (np.concatenate(parts).reshape(-1) for parts in (words, inputs, orders))
-    hidden = words[inputs == mask_id]
-    right = np.sum(words == inputs) + (np.bincount(hidden).max() if len(hidden) else 0)
-    accuracies = (right / len(words), np.bincount(orders).max() / len(orders))
+    word, seen, order = (np.concatenate(parts).reshape(-1) for parts in (words, inputs, orders))
+    hidden = word[seen == mask_id]
+    right = np.sum(word == seen) + (np.bincount(hidden).max() if len(hidden) else 0)
+    accuracies = (right / len(word), np.bincount(order).max() / len(order))
     return dict(zip(METRICS, map(float, accuracies)))
 
 

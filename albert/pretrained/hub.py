@@ -1,6 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a pretrained model as a TF-Hub module, for TensorFlow 1's hub.Module or 2's hub.load.
+"""Writes a pretrained model as a TF-Hub module, for hub.Module or for hub.load and KerasLayer.
+
+Every TensorFlow from 1.15 writes both formats, and reads what every other wrote.
 
 Both have four signatures, of plain operations on float32:
 
@@ -9,8 +11,8 @@ Both have four signatures, of plain operations on float32:
   mlm                also mlm_positions -> also mlm_logits: which words stand there
   tokenization_info  -> vocab_file, do_lower_case
 
-Training (dropout) is the tag set {"train"} of a hub.Module, and the argument `training` of a
-TensorFlow 2 module.
+Training (dropout) is the tag set {"train"} of a hub.Module, and the argument `training` of what
+hub.load gives.
 
 Dimensions: B batch, S sequence, P positions.
 """
@@ -65,19 +67,15 @@ def export(
       format_name: one of FORMATS.
 
     Raises:
-      ValueError: the folder exists, the checkpoint does not fit, or the format needs TensorFlow 2.
+      ValueError: the folder exists, or the checkpoint does not fit.
     """
     if tf.io.gfile.exists(path):
         raise ValueError(f"--export_path={path} exists already. Choose a new folder.")
-    if format_name == "tf2" and not compat.is_tf2():
-        raise ValueError(
-            "--format=tf2 needs TensorFlow 2.15 to write it. Use --format=tf1 here, or the other "
-            "runtime."
-        )
     _check_checkpoint(config, checkpoint)
     write = {"tf1": _write_tf1, "tf2": _write_tf2}[format_name]
     with files.atomic_folder(path) as temporary:
         write(temporary, config, checkpoint, assets=assets)
+        saved_model.make_portable(os.path.join(temporary, "saved_model.pb"))
     _LOGGER.info("Exported %s to %s (%s).", checkpoint, path, format_name)
     return path
 
@@ -101,7 +99,7 @@ def _check_checkpoint(config: modeling.AlbertConfig, checkpoint: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------
-# TensorFlow 1.
+# The format of TensorFlow 1.
 
 
 def _write_tf1(
@@ -130,7 +128,6 @@ def _write_tf1(
         warm_start.restore_weights(session, checkpoint)
 
     hub_module.write(path, build, load)
-    saved_model.make_portable(os.path.join(path, "saved_model.pb"))
 
 
 def _asset(file: str, name: str) -> tf.Tensor:
@@ -141,34 +138,33 @@ def _asset(file: str, name: str) -> tf.Tensor:
 
 
 # ---------------------------------------------------------------------------------------------
-# TensorFlow 2: the reusable SavedModel interface of TensorFlow Hub, which is a call with
-# `training`, `variables`, `trainable_variables` and `regularization_losses`.
+# The format of TensorFlow 2: the reusable SavedModel interface of TensorFlow Hub, which is a call
+# with `training`, `variables`, `trainable_variables` and `regularization_losses`.
 
 
 def _write_tf2(
     path: str, config: modeling.AlbertConfig, checkpoint: str, *, assets: Assets
 ) -> None:
     """Writes a root that is callable on a dict of the three inputs, with `sop` and `mlm` beside."""
-    if not tf.executing_eagerly():
-        raise RuntimeError("A TensorFlow 2 module is written in a process that runs eagerly.")
-    weights = _Weights(config, checkpoint)
-    root, signatures = tf.train.Checkpoint(), {}
-    for name in _INPUTS:
-        function = _function(weights, name)
-        setattr(root, "__call__" if name == "tokens" else name, function)
-        signatures[name] = _signature(function, name)
-    signatures["serving_default"] = signatures["tokens"]
-    root.variables = weights.variables
-    # Of __call__; the heads are not trained with it.
-    root.trainable_variables = [
-        variable for variable in weights.variables if variable.name.startswith("bert/")
-    ]
-    root.regularization_losses = []
-    root.vocab_file = tf.saved_model.Asset(assets.vocab_file)
-    root.config_file = tf.saved_model.Asset(assets.config_file)
-    root.other_files = [tf.saved_model.Asset(file) for file in assets.others]
-    root.do_lower_case = tf.Variable(assets.do_lower_case, trainable=False)
-    tf.saved_model.save(root, path, signatures=signatures)
+    with compat.eager_mode():
+        weights = _Weights(config, checkpoint)
+        root, signatures = tf.train.Checkpoint(), {}
+        for name in _INPUTS:
+            function = _function(weights, name)
+            setattr(root, "__call__" if name == "tokens" else name, function)
+            signatures[name] = _signature(function, name)
+        signatures["serving_default"] = signatures["tokens"]
+        root.variables = weights.variables
+        # Of __call__; the heads are not trained with it.
+        root.trainable_variables = [
+            variable for variable in weights.variables if variable.name.startswith("bert/")
+        ]
+        root.regularization_losses = []
+        root.vocab_file = compat.asset(assets.vocab_file)
+        root.config_file = compat.asset(assets.config_file)
+        root.other_files = [compat.asset(file) for file in assets.others]
+        root.do_lower_case = tf.Variable(assets.do_lower_case, trainable=False)
+        tf.saved_model.save(root, path, signatures=signatures)
 
 
 class _Weights:

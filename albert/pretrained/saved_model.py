@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a fine-tuned model as a SavedModel that any TensorFlow serves, of either runtime.
+"""Writes a fine-tuned model as a SavedModel that any TensorFlow from 1.15 serves.
 
 The graph holds plain operations on float32 and no compiled clusters. It has two signatures:
 
@@ -12,6 +12,7 @@ Beside it, in assets.extra, lie the vocabulary and the description of the model.
 Dimensions: B batch, S sequence.
 """
 
+import itertools
 import logging
 import os
 import time
@@ -156,19 +157,25 @@ def _save(session: tf.Session, folder: str, signatures: Mapping[str, object]) ->
 
 
 def make_portable(path: str) -> None:
-    """Rewrites a saved_model.pb so that TensorFlow 1.15 can load what 2.15 wrote.
+    """Rewrites a saved_model.pb so that TensorFlow 1.15 can load what a later version wrote.
 
     Attributes at their default go, because an older TensorFlow may not know them; so does one of
-    variables, used in messages only, that 1.15 refuses.
+    variables, used in messages only, that 1.15 refuses, and a hint to those who save the model on.
     """
     saved_model = saved_model_pb2.SavedModel()
     with files.open_to_read(path) as stream:
         saved_model.ParseFromString(stream.read())
     for meta_graph in saved_model.meta_graphs:
         meta_graph_lib.strip_graph_default_valued_attrs(meta_graph)
-        for node in meta_graph.graph_def.node:
+        graph_def = meta_graph.graph_def
+        functions = (function.node_def for function in graph_def.library.function)
+        for node in itertools.chain(graph_def.node, *functions):
             if node.op == "VarHandleOp" and "debug_name" in node.attr:
                 del node.attr["debug_name"]
+            elif node.op == "DisableCopyOnRead":
+                node.op = "NoOp"
+                del node.input[:]
+                node.attr.clear()
     with tf.io.gfile.GFile(path, "wb") as stream:
         stream.write(saved_model.SerializeToString(deterministic=True))
 

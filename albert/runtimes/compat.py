@@ -7,7 +7,7 @@ are here; estimators and hub modules have modules of their own beside this one.
 """
 
 import itertools
-from typing import Any, Callable, Dict
+from typing import Any, Callable, ContextManager, Dict
 
 import tensorflow.compat.v1 as tf
 
@@ -129,6 +129,22 @@ def _call_plainly(launch) -> None:
         del launch.attr[old]
     for name in ("Tconstants", "Nresources"):
         del launch.attr[name]
+
+
+def eager_mode() -> ContextManager:
+    """Returns a context in which operations run at once, where they do not do so anyway."""
+    from tensorflow.python.eager import context
+
+    return context.eager_mode()
+
+
+def asset(path: str) -> Any:
+    """Returns a file that lies in a SavedModel of TensorFlow 2."""
+    if is_tf2():
+        return tf.saved_model.Asset(path)
+    from tensorflow.python.training.tracking import tracking
+
+    return tracking.TrackableAsset(path)
 
 
 def session_config() -> tf.ConfigProto:

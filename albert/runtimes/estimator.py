@@ -3,103 +3,129 @@
 """Estimators: TensorFlow's own where it has them, and the same small surface where it has none.
 
 TensorFlow 2.16 removed tf.estimator. This is the only module that knows: model functions, input
-functions and hooks are the same on every runtime. Without tf.estimator they run on
-tf.train.MonitoredTrainingSession and tf.distribute, on one device or on several of this host.
+functions and hooks are the same on every runtime. Without tf.estimator they run in a
+tf.train.MonitoredTrainingSession: on one device, or by tf.distribute on several of one host or of
+several. TPUs need tf.estimator.
 """
 
 import contextlib
 import dataclasses
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+import os
+import types
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+HAS_TPUS = hasattr(tf, "estimator")
+NO_TPU = (
+    f"TPUs need tf.estimator, which TensorFlow {tf.__version__} does not have. Use TensorFlow "
+    "2.15.1 (Python 3.9 to 3.11) or 1.15.5 (Python 3.7)."
+)
+
+_STEP_READER = "global_step_read_op_cache"  # the collection where TensorFlow's hooks look for it
+_Hooks = Optional[Sequence[tf.train.SessionRunHook]]
+
 
 class _ModeKeys:
+    """The modes of a model function."""
+
     TRAIN = "train"
     EVAL = "eval"
     PREDICT = "infer"
 
 
-@dataclasses.dataclass
-class _Spec:
-    """What a model function returns: the fields of TPUEstimatorSpec that mean something here.
+class _EstimatorSpec(NamedTuple):
+    """What a model function returns: those fields of TPUEstimatorSpec that a mode needs.
 
-    eval_metrics is (function, tensors): the function takes the tensors, by name or position, and
-    returns (value, update) of each metric by name.
+    Attributes:
+      predictions: tensors [B, ...] by name.
+      loss, train_op: a scalar, and the operation of one update.
+      eval_metrics: a function of tensors, and those by name or position; it returns the value and
+        the update of each metric by name, as tf.metrics has them.
+      scaffold_fn: makes the tf.train.Scaffold that gives variables their first values.
+      host_call: unused off TPUs.
     """
 
     mode: str
-    predictions: Any = None
+    predictions: Optional[Mapping[str, tf.Tensor]] = None
     loss: Optional[tf.Tensor] = None
-    train_op: Any = None
+    train_op: Optional[tf.Operation] = None
     eval_metrics: Optional[Tuple[Callable, Any]] = None
-    export_outputs: Any = None
     scaffold_fn: Optional[Callable[[], tf.train.Scaffold]] = None
     host_call: Any = None
     training_hooks: Sequence[tf.train.SessionRunHook] = ()
     evaluation_hooks: Sequence[tf.train.SessionRunHook] = ()
     prediction_hooks: Sequence[tf.train.SessionRunHook] = ()
 
-    def as_estimator_spec(self) -> "_Spec":
+    def as_estimator_spec(self) -> "_EstimatorSpec":
         """Returns itself: TPUs and other devices share one class."""
         return self
 
-    def metrics(self) -> Dict[str, Tuple[tf.Tensor, Any]]:
-        """Returns value and update of each metric of evaluation, the loss among them."""
-        metrics = {"loss": tf.metrics.mean(self.loss)}
-        if self.eval_metrics:
-            metric_fn, tensors = self.eval_metrics
-            by_name = isinstance(tensors, Mapping)
-            metrics.update(metric_fn(**tensors) if by_name else metric_fn(*tensors))
-        return metrics
 
-    def scaffold(self, max_to_keep: Optional[int] = None) -> tf.train.Scaffold:
-        """Returns what creates and restores the session's variables."""
-        scaffold = self.scaffold_fn() if self.scaffold_fn else tf.train.Scaffold()
-        if not scaffold.saver and not tf.get_collection(tf.GraphKeys.SAVERS):
-            # One file a device, and names relative to the folder, as tf.estimator has them.
-            saver = tf.train.Saver(
-                sharded=True, max_to_keep=max_to_keep, defer_build=True, save_relative_paths=True
-            )
-            tf.add_to_collection(tf.GraphKeys.SAVERS, saver)
-        return scaffold
-
-
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class _RunConfig:
-    """How an estimator runs; what TensorFlow's has for TPUs and clusters is not used."""
+    """How an estimator runs.
 
-    model_dir: Optional[str] = None
-    save_checkpoints_steps: Optional[int] = None
+    Attributes:
+      model_dir: the folder of checkpoints and TensorBoard's events.
+      save_checkpoints_steps: between checkpoints, unless a hook of `train` saves; None: no others.
+      keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
+      tf_random_seed: of the graph.
+      train_distribute: the strategy, a tf.distribute.Strategy, of training on several devices.
+      save_summary_steps, log_step_count_steps: between summaries of the graph, and counts of steps.
+      master: the address of TensorFlow's server; "" is this process.
+      cluster, tpu_config: unused off TPUs.
+    """
+
+    model_dir: str
+    save_checkpoints_steps: Optional[int] = 1000
     keep_checkpoint_max: int = 5
-    tf_random_seed: Optional[int] = None
+    tf_random_seed: Optional[int] = 1
     session_config: Optional[tf.ConfigProto] = None
-    train_distribute: Any = None
-    save_summary_steps: int = 0
-    log_step_count_steps: Optional[int] = None
+    train_distribute: Optional[tf.distribute.Strategy] = None
+    save_summary_steps: int = 100
+    log_step_count_steps: Optional[int] = 100
+    master: Optional[str] = ""
     cluster: Any = None
-    master: Optional[str] = None
     tpu_config: Any = None
 
 
 class _Estimator:
-    """Trains, evaluates and predicts with a model function.
-
-    Args:
-      model_fn: (features, labels, mode, params) -> _Spec.
-      config: the folder, the seed and the devices.
-      params: given to the model function, and with batch_size to the input function.
-      train_batch_size, eval_batch_size, predict_batch_size: params["batch_size"] of each mode.
-    """
+    """Trains, evaluates and predicts with a model function, in the folder of a configuration."""
 
     def __init__(
         self,
-        model_fn: Callable,
+        model_fn: Callable[..., _EstimatorSpec],
         config: _RunConfig,
         params: Optional[Mapping[str, Any]] = None,
+        *,
+        use_tpu: bool = False,
         **batch_sizes: int,
     ):
+        """Takes what to run.
+
+        Args:
+          model_fn: features, labels, mode, params, by these names -> specification.
+          params: given to the model function, and with batch_size to the input function.
+          batch_sizes: train_batch_size, eval_batch_size, predict_batch_size.
+
+        Raises:
+          ValueError: use_tpu.
+        """
+        if use_tpu:
+            raise ValueError(NO_TPU)
         self._model_fn = model_fn
         self._params = dict(params or {})
         self._batch_sizes = batch_sizes
@@ -108,191 +134,203 @@ class _Estimator:
 
     def train(
         self,
-        input_fn: Callable,
-        hooks: Sequence[tf.train.SessionRunHook] = (),
+        input_fn: Callable[..., tf.data.Dataset],
+        hooks: _Hooks = None,
         max_steps: Optional[int] = None,
     ) -> "_Estimator":
-        """Trains from the newest checkpoint, or from the first step, until step `max_steps`."""
+        """Trains from the newest checkpoint, or from the first weights, and returns itself.
+
+        Args:
+          input_fn: params -> batches: features, or features and labels. With a strategy it gets
+            input_context too.
+          hooks: called in this order; one that is a CheckpointSaverHook saves in place of ours.
+          max_steps: the global step to train to; None: to the end of the input.
+        """
         newest = tf.train.latest_checkpoint(self.model_dir)
-        if newest and max_steps is not None and _stored_step(newest) >= max_steps:
+        done = tf.train.load_variable(newest, tf.GraphKeys.GLOBAL_STEP) if newest else -1
+        if max_steps is not None and done >= max_steps:
             return self
         strategy = self.config.train_distribute
-        params = self._params_of("train")
         if strategy:
             strategy.configure(self.config.session_config)
         with tf.Graph().as_default(), strategy.scope() if strategy else contextlib.ExitStack():
-            self._seed_graph()
             if strategy:
-                spec, input_hook = self._replicas(strategy, input_fn, params)
+                spec, input_hook = self._replicated_spec(input_fn, strategy)
             else:
-                features, labels, input_hook = _read(input_fn(params))
-                spec = self._model_fn(features, labels, _ModeKeys.TRAIN, params)
+                spec, input_hook = self._spec(input_fn, _ModeKeys.TRAIN)
             tf.add_to_collection(tf.GraphKeys.LOSSES, spec.loss)
+            scaffold = self._training_scaffold(spec)
+            hooks = [input_hook, *(hooks or ())]
             if max_steps is not None:
-                hooks = [*hooks, tf.train.StopAtStepHook(last_step=max_steps)]
+                hooks.append(tf.train.StopAtStepHook(last_step=max_steps))
+            hooks += [tf.train.NanTensorHook(spec.loss), *spec.training_hooks]
+            has_saver = any(isinstance(hook, tf.train.CheckpointSaverHook) for hook in hooks)
             with tf.train.MonitoredTrainingSession(
+                master=self.config.master or "",
                 checkpoint_dir=self.model_dir,
-                scaffold=spec.scaffold(self.config.keep_checkpoint_max),
-                hooks=[input_hook, *hooks, *spec.training_hooks],
+                scaffold=scaffold,
+                hooks=hooks,
                 save_checkpoint_secs=None,
-                save_checkpoint_steps=None,
-                save_summaries_steps=None,
+                save_checkpoint_steps=None if has_saver else self.config.save_checkpoints_steps,
                 save_summaries_secs=None,
-                log_step_count_steps=None,
+                save_summaries_steps=self.config.save_summary_steps,
+                log_step_count_steps=self.config.log_step_count_steps,
                 config=self.config.session_config,
             ) as session:
                 while not session.should_stop():
-                    session.run(spec.train_op)
+                    session.run([spec.train_op, spec.loss])
         return self
 
     def evaluate(
         self,
-        input_fn: Callable,
+        input_fn: Callable[..., tf.data.Dataset],
         steps: Optional[int] = None,
-        hooks: Sequence[tf.train.SessionRunHook] = (),
+        hooks: _Hooks = None,
+        *,
         checkpoint_path: Optional[str] = None,
     ) -> Dict[str, Any]:
-        """Returns the metrics over `steps` batches (None: all), and global_step."""
-        params = self._params_of("eval")
+        """Returns metrics by name, the mean loss of a batch, and global_step.
+
+        They are written for TensorBoard too, into the folder eval.
+
+        Args:
+          steps: batches to take; None takes all.
+          checkpoint_path: None is the newest.
+        """
         with tf.Graph().as_default():
-            self._seed_graph()
-            features, labels, input_hook = _read(input_fn(params))
-            spec = self._model_fn(features, labels, _ModeKeys.EVAL, params)
-            metrics = spec.metrics()
+            spec, input_hook = self._spec(input_fn, _ModeKeys.EVAL)
+            metrics = {"loss": tf.metrics.mean(spec.loss)}
+            if spec.eval_metrics:
+                function, tensors = spec.eval_metrics
+                is_named = isinstance(tensors, Mapping)
+                metrics.update(function(**tensors) if is_named else function(*tensors))
             values = {name: value for name, (value, _) in metrics.items()}
-            result = tf.train.FinalOpsHook(dict(values, global_step=tf.train.get_global_step()))
-            every = [input_hook, *hooks, *spec.evaluation_hooks, result]
-            with self._restored(spec, checkpoint_path, every) as session:
+            last = tf.train.FinalOpsHook(dict(values, global_step=tf.train.get_global_step()))
+            hooks = [input_hook, *(hooks or ()), *spec.evaluation_hooks, last]
+            with self._session(spec, hooks, checkpoint_path) as session:
                 done = 0
-                while not session.should_stop() and (steps is None or done < steps):
+                while not session.should_stop() and done != steps:
                     session.run([update for _, update in metrics.values()])
                     done += 1
-        return dict(result.final_ops_values)
+            results = dict(last.final_ops_values)
+            self._write_events(results)
+        return results
 
     def predict(
         self,
-        input_fn: Callable,
-        hooks: Sequence[tf.train.SessionRunHook] = (),
+        input_fn: Callable[..., tf.data.Dataset],
+        hooks: _Hooks = None,
         checkpoint_path: Optional[str] = None,
+        *,
         yield_single_examples: bool = True,
     ) -> Iterator[Dict[str, np.ndarray]]:
-        """Yields the predictions of each example, or of each batch."""
-        params = self._params_of("predict")
+        """Yields the predictions of each example, or of each batch, by name."""
         with tf.Graph().as_default():
-            self._seed_graph()
-            features, _, input_hook = _read(input_fn(params))
-            spec = self._model_fn(features, None, _ModeKeys.PREDICT, params)
-            every = [input_hook, *hooks, *spec.prediction_hooks]
-            with self._restored(spec, checkpoint_path, every) as session:
+            spec, input_hook = self._spec(input_fn, _ModeKeys.PREDICT)
+            hooks = [input_hook, *(hooks or ()), *spec.prediction_hooks]
+            with self._session(spec, hooks, checkpoint_path) as session:
                 while not session.should_stop():
                     batch = session.run(spec.predictions)
-                    yield from _rows(batch) if yield_single_examples else [batch]
+                    rows = (dict(zip(batch, row)) for row in zip(*batch.values()))
+                    yield from rows if yield_single_examples else [batch]
 
-    def _params_of(self, kind: str) -> Dict[str, Any]:
-        """What the input and model functions of a mode are given."""
-        size = self._batch_sizes.get(f"{kind}_batch_size")
-        return dict(self._params, **({"batch_size": size} if size else {}))
+    # ---- what the modes share ----
 
-    def _seed_graph(self) -> None:
+    def _spec(
+        self, input_fn: Callable, mode: str
+    ) -> Tuple[_EstimatorSpec, tf.train.SessionRunHook]:
+        """The graph of a mode on one device, and the hook that begins to read."""
         tf.set_random_seed(self.config.tf_random_seed)
         tf.train.create_global_step()
+        params = self._params_of(mode)
+        with tf.device("/cpu:0"):
+            iterator = tf.data.make_initializable_iterator(input_fn(params))
+            batch = iterator.get_next()
+        features, labels = batch if isinstance(batch, tuple) else (batch, None)
+        spec = self._model_fn(features=features, labels=labels, mode=mode, params=params)
+        return spec, _ReadingHook(iterator.initializer)
 
-    def _restored(
-        self, spec: _Spec, checkpoint: Optional[str], hooks: Sequence[tf.train.SessionRunHook]
-    ) -> tf.train.MonitoredSession:
-        """A session with the values of a checkpoint, or of the newest."""
-        creator = tf.train.ChiefSessionCreator(
-            scaffold=spec.scaffold(),
-            checkpoint_filename_with_path=checkpoint or tf.train.latest_checkpoint(self.model_dir),
-            config=self.config.session_config,
-        )
-        return tf.train.MonitoredSession(creator, hooks=hooks)
-
-    def _replicas(
-        self, strategy: Any, input_fn: Callable, params: Mapping[str, Any]
-    ) -> Tuple[_Spec, tf.train.SessionRunHook]:
-        """One update on all devices of a strategy; the loss is the mean of theirs."""
+    def _replicated_spec(
+        self, input_fn: Callable, strategy: tf.distribute.Strategy
+    ) -> Tuple[_EstimatorSpec, tf.train.SessionRunHook]:
+        """The graph of training on all devices; the loss is the mean of theirs."""
+        tf.set_random_seed(self.config.tf_random_seed)
+        params = self._params_of(_ModeKeys.TRAIN)
         iterator = strategy.make_input_fn_iterator(
             lambda context: input_fn(params, input_context=context)
         )
-        kept: List[_Spec] = []
+        step = tf.train.create_global_step()
+        # Or hooks would make a reader that runs the initialiser, and with it the other workers'.
+        tf.add_to_collection(_STEP_READER, strategy.extended.read_var(step))
+        specs: List[_EstimatorSpec] = []
 
-        def one_replica(features: Any) -> Tuple[tf.Tensor, Any]:
-            spec = self._model_fn(features, None, _ModeKeys.TRAIN, params)
-            kept.append(spec)
+        def replica(features: Any) -> Tuple[tf.Tensor, tf.Operation]:
+            spec = self._model_fn(
+                features=features, labels=None, mode=_ModeKeys.TRAIN, params=params
+            )
+            specs.append(spec)
             return spec.loss, spec.train_op
 
         loss, train_op = strategy.extended.call_for_each_replica(
-            one_replica, args=(iterator.get_next(),)
+            replica, args=(iterator.get_next(),)
         )
         loss = strategy.reduce(tf.distribute.ReduceOp.MEAN, loss, axis=None)
-        spec = dataclasses.replace(kept[0], loss=loss, train_op=strategy.group(train_op))
-        return spec, _InitializerHook(iterator.initialize())
+        spec = specs[0]._replace(loss=loss, train_op=strategy.group(train_op))
+        return spec, _ReadingHook(iterator.initialize())
+
+    def _params_of(self, mode: str) -> Dict[str, Any]:
+        """What the model and input functions of a mode get."""
+        name = "predict" if mode == _ModeKeys.PREDICT else mode
+        size = self._batch_sizes.get(f"{name}_batch_size")
+        return dict(self._params, **({"batch_size": size} if size else {}))
+
+    def _training_scaffold(self, spec: _EstimatorSpec) -> tf.train.Scaffold:
+        scaffold = spec.scaffold_fn() if spec.scaffold_fn else tf.train.Scaffold()
+        if not scaffold.saver and not tf.get_collection(tf.GraphKeys.SAVERS):
+            saver = tf.train.Saver(
+                sharded=True,  # by device, as tf.estimator does
+                max_to_keep=self.config.keep_checkpoint_max,
+                defer_build=True,
+                save_relative_paths=True,
+            )
+            tf.add_to_collection(tf.GraphKeys.SAVERS, saver)
+        return scaffold
+
+    def _session(
+        self, spec: _EstimatorSpec, hooks: Sequence[Any], checkpoint: Optional[str]
+    ) -> tf.train.MonitoredSession:
+        """A session with the values of a checkpoint; without any, with the first values."""
+        creator = tf.train.ChiefSessionCreator(
+            scaffold=spec.scaffold_fn() if spec.scaffold_fn else None,
+            master=self.config.master or "",
+            config=self.config.session_config,
+            checkpoint_filename_with_path=checkpoint or tf.train.latest_checkpoint(self.model_dir),
+        )
+        return tf.train.MonitoredSession(creator, hooks)
+
+    def _write_events(self, results: Mapping[str, Any]) -> None:
+        """Writes an evaluation for TensorBoard."""
+        summary = tf.Summary()
+        for name, value in results.items():
+            if np.ndim(value) == 0 and name != "global_step":
+                summary.value.add(tag=name, simple_value=value)
+        writer = tf.summary.FileWriterCache.get(os.path.join(self.model_dir, "eval"))
+        writer.add_summary(summary, results["global_step"])
+        writer.flush()
 
 
-def _rows(batch: Mapping[str, np.ndarray]) -> Iterator[Dict[str, np.ndarray]]:
-    """The predictions of each example of a batch."""
-    for row in range(len(next(iter(batch.values())))):
-        yield {name: value[row] for name, value in batch.items()}
-
-
-def _stored_step(checkpoint: str) -> int:
-    """The global step of a checkpoint."""
-    return int(tf.train.load_variable(checkpoint, tf.GraphKeys.GLOBAL_STEP))
-
-
-def _read(dataset: Any) -> Tuple[Any, Any, tf.train.SessionRunHook]:
-    """Features and labels of the next batch, and the hook that begins to read."""
-    with tf.device("/cpu:0"):
-        iterator = tf.data.make_initializable_iterator(dataset)
-        batch = iterator.get_next()
-    features, labels = batch if isinstance(batch, tuple) else (batch, None)
-    return features, labels, _InitializerHook(iterator.initializer)
-
-
-class _InitializerHook(tf.train.SessionRunHook):
-    """Runs an operation once the session is there."""
+class _ReadingHook(tf.train.SessionRunHook):
+    """Begins to read once the session is there, and again where a lost one is replaced."""
 
     def __init__(self, initializer: Any):
         self._initializer = initializer
 
     def after_create_session(self, session, coord):
-        """Begins to read."""
         del coord
         session.run(self._initializer)
 
 
-class _Tpu:
-    """What stands under tf.estimator.tpu; off TPUs all of it means something."""
-
-    TPUEstimatorSpec = _Spec
-    RunConfig = _RunConfig
-
-    class InputPipelineConfig:
-        """How the hosts of a TPU read their input."""
-
-        PER_HOST_V2 = 3
-
-    class TPUConfig:
-        """The settings of a TPU, which are not used here."""
-
-        def __init__(self, **settings: Any):
-            del settings
-
-    class TPUEstimator(_Estimator):
-        """An estimator off TPUs; it takes what TensorFlow's takes."""
-
-        def __init__(self, *args: Any, use_tpu: bool = False, **options: Any):
-            if use_tpu:
-                raise ValueError(NO_TPU)
-            super().__init__(*args, **options)
-
-
-HAS_TPUS = hasattr(tf, "estimator")
-NO_TPU = (
-    f"TPUs need tf.estimator, which TensorFlow {tf.__version__} does not have. Use TensorFlow "
-    "2.15.1 (Python 3.9 to 3.11) or 1.15.5 (Python 3.7)."
-)
+# The names are TensorFlow's, so that the rest of the project reads as if it always had them.
 if HAS_TPUS:
     Estimator = tf.estimator.Estimator
     EstimatorSpec = tf.estimator.EstimatorSpec
@@ -300,25 +338,40 @@ if HAS_TPUS:
     RunConfig = tf.estimator.RunConfig
     tpu = tf.estimator.tpu
 else:
-    Estimator, EstimatorSpec, ModeKeys, RunConfig = _Estimator, _Spec, _ModeKeys, _RunConfig
-    tpu = _Tpu
+    Estimator, EstimatorSpec = _Estimator, _EstimatorSpec
+    ModeKeys, RunConfig = _ModeKeys, _RunConfig
+    tpu = types.SimpleNamespace(
+        TPUEstimator=_Estimator,
+        TPUEstimatorSpec=_EstimatorSpec,
+        RunConfig=_RunConfig,
+        TPUConfig=types.SimpleNamespace,
+        InputPipelineConfig=types.SimpleNamespace(PER_HOST_V2=3),
+    )
 
 
-def train_on_workers(estimator: Any, input_fn: Callable, **options: Any) -> None:
+def train_on_workers(
+    estimator: Any, input_fn: Callable[..., tf.data.Dataset], **options: Any
+) -> None:
     """Trains as one of several processes that TF_CONFIG names; `options` are those of train.
 
-    Raises:
-      ValueError: this TensorFlow has no tf.estimator, which starts their servers.
+    The estimator's strategy is a MultiWorkerMirroredStrategy. Every process restores the newest
+    checkpoint of its own folder.
     """
-    if not HAS_TPUS:
-        raise ValueError(NO_WORKERS)
-    # The one call that starts this worker's server. No task evaluates.
-    training = tf.estimator.TrainSpec(input_fn, **options)
-    tf.estimator.train_and_evaluate(estimator, training, tf.estimator.EvalSpec(input_fn))
-
-
-NO_WORKERS = (
-    f"Several workers need tf.estimator, which TensorFlow {tf.__version__} does not have. Use "
-    "TensorFlow 2.15.1 (Python 3.9 to 3.11) or 1.15.5 (Python 3.7), or train on the devices of one "
-    "host: --distribution_strategy=mirrored."
-)
+    if HAS_TPUS:
+        # The one call that starts this worker's server. No task evaluates.
+        training = tf.estimator.TrainSpec(input_fn, **options)
+        tf.estimator.train_and_evaluate(estimator, training, tf.estimator.EvalSpec(input_fn))
+        return
+    config = estimator.config
+    defaults = config.train_distribute.update_config_proto(config.session_config)
+    del defaults.device_filters[:]  # those are of this worker's sessions
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    server = tf.distribute.Server(
+        resolver.cluster_spec(),
+        job_name=resolver.task_type,
+        task_index=resolver.task_id,
+        protocol="grpc",
+        config=defaults,
+    )
+    estimator.config = dataclasses.replace(config, master=server.target)
+    estimator.train(input_fn, **options)

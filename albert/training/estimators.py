@@ -22,7 +22,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from albert.data import record_damage
 from albert.pretrained import checkpoint_files, warm_start
-from albert.runtimes import compat
+from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
@@ -63,16 +63,33 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
 
 
 def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates a script's main part, which takes settings: training locks --output_dir."""
+    """Decorates a script's main part, which takes settings: training locks --output_dir.
+
+    The first line of the log says what is trained on.
+    """
 
     @functools.wraps(script)
     def run(settings: TrainingSettings, *arguments: Any) -> Any:
+        if settings.do_train:
+            announce_device(settings)
         if not settings.do_train or not distribution.is_chief(settings):
             return script(settings, *arguments)
         with folder_lock.held(settings.output_dir):
             return script(settings, *arguments)
 
     return run
+
+
+def announce_device(settings: TrainingSettings) -> None:
+    """Logs what this process trains on; with --use_tpu no GPU is touched, not even to count it."""
+    if not _LOGGER.isEnabledFor(logging.INFO):
+        return
+    if settings.use_tpu:
+        tpu = settings.tpu_name or settings.master or "of this host"
+        _LOGGER.info("Training on TPU %s (%d cores).", tpu, settings.num_tpu_cores)
+        return
+    at_most = 1 if settings.distribution_strategy == distribution.NONE else settings.num_devices
+    _LOGGER.info("%s", devices.training_line(at_most))
 
 
 def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_files.Checkpoint]:
@@ -248,8 +265,8 @@ def _training_estimator(
     if strategy is None:
         return _single_estimator(settings, model_fn, keep_checkpoint_max=keep_checkpoint_max)
 
-    def replica_model_fn(features, mode, params):
-        return model_fn(features, None, mode, params).as_estimator_spec()
+    def replica_model_fn(features, labels, mode, params):
+        return model_fn(features, labels, mode, params).as_estimator_spec()
 
     is_alone = settings.distribution_strategy != distribution.MULTI_WORKER
     with distribution.alone() if is_alone else contextlib.ExitStack():
@@ -293,7 +310,7 @@ def check_batch_sizes(settings: TrainingSettings) -> None:
     elif settings.precision == "bfloat16" and not compat.is_tf2():
         _LOGGER.warning(
             "--precision=bfloat16 is right but not faster on a CPU with TensorFlow 1.15; with "
-            "TensorFlow 2.15 it is."
+            "TensorFlow 2 it is."
         )
 
 
@@ -306,10 +323,6 @@ def _check_strategy(settings: TrainingSettings) -> None:
     is_multi_worker = strategy == distribution.MULTI_WORKER
     conflicts = (
         (use_tpu and not tf_estimator.HAS_TPUS, f"--use_tpu: {tf_estimator.NO_TPU}"),
-        (
-            is_multi_worker and not tf_estimator.HAS_TPUS,
-            f"--distribution_strategy={strategy}: {tf_estimator.NO_WORKERS}",
-        ),
         (
             use_tpu and settings.precision == "float16",
             "--precision=float16 does not work with --use_tpu: TPUs multiply in bfloat16. Give "
@@ -324,7 +337,7 @@ def _check_strategy(settings: TrainingSettings) -> None:
             is_multi_worker and padding != "max" and not compat.is_tf2(),
             f"--padding={padding} does not work with --distribution_strategy={strategy} on "
             "TensorFlow 1.15, whose collectives abort where workers' batches differ in length. "
-            "Give --padding=max, or use TensorFlow 2.15.",
+            "Give --padding=max, or use TensorFlow 2.",
         ),
         (
             use_tpu and minutes,
@@ -673,6 +686,7 @@ def run_own_part(
             name,
         )
         return
+    announce_device(settings)  # what follows logs warnings only
     _LOGGER.info("%s: the log, checkpoints and results are written by the first worker.", name)
     own = {name: value for name, value in _CHIEFS_OWN.items() if hasattr(settings, name)}
     level = _LOGGER.level

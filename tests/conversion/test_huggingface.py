@@ -18,7 +18,6 @@ from albert.conversion import huggingface_files
 from albert.pretrained import model_vocabulary
 from tests.support import (
     fine_tuned_models,
-    other_runtime,
     pretrained_models,
     released_archives,
     squad_models,
@@ -133,18 +132,6 @@ class TestRoundTrip:
             expected = [tokens.index(token) for token in ("[PAD]", "[CLS]", "[SEP]")]
         content = read_json(tmp_path / "theirs" / "config.json")
         assert [content[f"{key}_token_id"] for key in ("pad", "bos", "eos")] == expected
-
-    @pytest.mark.slow
-    @other_runtime.needs_other_runtime
-    def test_what_one_runtime_converts_the_other_converts_back(self, made, tmp_path):
-        said = other_runtime.evaluate(
-            "len(test.convert('from_huggingface', sys.argv[2], sys.argv[3]).report.converted)",
-            "support.conversions",
-            str(made / "theirs"),
-            str(tmp_path / "back"),
-        )
-        assert_same_values(made / "source", tmp_path / "back")
-        assert said == len(values_in(tmp_path / "back"))
 
 
 class TestToHuggingFace:

@@ -145,7 +145,11 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
         said_by_worker = processes.finish(worker)
     assert (chief.returncode, worker.returncode) == (0, 0), said + said_by_worker
     assert "4 examples of each batch of 8 on each" in said and "Best of" in said
-    assert [line[9:] for line in said_by_worker.splitlines()] == [
+    # TensorFlow 2.21 has lines of its own, which nothing silences.
+    lines = [line for line in said_by_worker.splitlines() if line[2:3] == ":"]
+    device, *others = [line[9:] for line in lines]
+    assert device.startswith("Training on ")
+    assert others == [
         "Worker 2 of 2: the log, checkpoints and results are written by the first worker.",
         "Worker 2 of 2 has finished the training; the first worker does the rest.",
     ]

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Exported classifiers: signatures, portability, transactions, and the other runtime."""
+"""Exported classifiers: signatures, portability and transactions."""
 
 import json
 import os
@@ -10,41 +10,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
 from albert.classification import model_folder
 from albert.pretrained import saved_model
 from albert.runtimes import compat
 from tests.support import fine_tuned_models as models
-from tests.support import other_runtime
-
-INPUTS = {
-    "input_ids": np.array([[2, 17, 40, 3, 99, 3], [2, 17, 3, 0, 0, 0]], np.int32),
-    "input_mask": np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0]], np.int32),
-    "segment_ids": np.array([[0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0]], np.int32),
-}
-
-
-def serialized(length=models.LENGTH):
-    """The two sequences above as tf.Examples."""
-    texts = []
-    for row in zip(*INPUTS.values()):
-        example = tf.train.Example()
-        for name, values in zip(INPUTS, row):
-            padded = values.tolist() + [0] * (length - len(values))
-            example.features.feature[name].int64_list.value.extend(padded)
-        texts.append(example.SerializeToString())
-    return texts
-
-
-def run(folder, signature, inputs):
-    """Serves a SavedModel as TensorFlow 1 does."""
-    with tf.Graph().as_default(), tf.Session() as session:
-        loaded = tf.saved_model.loader.load(session, ["serve"], folder)
-        declared = loaded.signature_def[signature]
-        feed = {declared.inputs[name].name: value for name, value in inputs.items()}
-        return session.run(
-            {name: info.name for name, info in declared.outputs.items()}, feed_dict=feed
-        )
+from tests.support.fine_tuned_models import INPUTS, expected_logits, serialized, serve
 
 
 @pytest.fixture(scope="module")
@@ -59,42 +29,21 @@ def exported(classifier, tmp_path_factory):
     return model_folder.export_classifier(folder, classifier)
 
 
-def expected_logits(classifier):
-    """What the trained graph says."""
-    config = modeling.AlbertConfig.from_dict(models.CONFIG)
-    with tf.Graph().as_default(), tf.Session() as session:
-        outputs = models.build(config, classifier.labels, *map(tf.constant, INPUTS.values()))
-        tf.train.Saver().restore(session, classifier.checkpoint)
-        return session.run(outputs[3])
-
-
 @pytest.mark.slow
 def test_both_signatures_give_what_the_trained_model_gives(classifier, exported):
     logits = expected_logits(classifier)
-    by_examples = run(exported, "serving_default", {"examples": serialized()})
-    for outputs in (by_examples, run(exported, "ids", INPUTS)):
+    by_examples = serve(exported, "serving_default", {"examples": serialized()})
+    for outputs in (by_examples, serve(exported, "ids", INPUTS)):
         assert sorted(outputs) == ["logits", "predictions", "probabilities"]
         np.testing.assert_allclose(outputs["logits"], logits, atol=1e-5)
         np.testing.assert_array_equal(outputs["predictions"], np.argmax(logits, -1))
         np.testing.assert_allclose(outputs["probabilities"].sum(-1), 1.0, rtol=1e-5)
     assert abs(logits[0] - logits[1]).max() > 0.01
     one = {name: values[1:, :3] for name, values in INPUTS.items()}
-    short = run(exported, "ids", one)
+    short = serve(exported, "ids", one)
     np.testing.assert_allclose(short["logits"][0], logits[1], atol=1e-5)
     with pytest.raises(tf.errors.InvalidArgumentError, match="int64 values"):
-        run(exported, "serving_default", {"examples": serialized(length=16)})
-
-
-@pytest.mark.slow
-@other_runtime.needs_other_runtime
-def test_the_other_runtime_gives_the_same(classifier, exported):
-    found = other_runtime.evaluate(
-        "[test.run(sys.argv[2], 'serving_default', {'examples': test.serialized()})['logits']"
-        ".tolist(), test.run(sys.argv[2], 'ids', test.INPUTS)['logits'].tolist()]",
-        "pretrained.test_saved_model",
-        exported,
-    )
-    np.testing.assert_allclose(found, [expected_logits(classifier)] * 2, atol=1e-5)
+        serve(exported, "serving_default", {"examples": serialized(length=16)})
 
 
 @pytest.mark.skipif(not compat.is_tf2(), reason="the call is one of TensorFlow 2")
@@ -114,9 +63,9 @@ def test_the_threshold_is_an_output_unless_it_is_nan(classifier, tmp_path):
         model_folder.export_classifier(str(tmp_path), classifier, threshold=threshold)
         for threshold in (float("nan"), 0.25)
     )
-    assert "threshold" not in run(plain, "ids", INPUTS)
-    assert run(chosen, "ids", INPUTS)["threshold"] == 0.25
-    assert run(chosen, "serving_default", {"examples": serialized()})["threshold"] == 0.25
+    assert "threshold" not in serve(plain, "ids", INPUTS)
+    assert serve(chosen, "ids", INPUTS)["threshold"] == 0.25
+    assert serve(chosen, "serving_default", {"examples": serialized()})["threshold"] == 0.25
     assert sorted(os.listdir(str(tmp_path))) == sorted(map(os.path.basename, (plain, chosen)))
 
 
@@ -125,7 +74,7 @@ def test_a_regressor_gives_its_score(tmp_path):
     folder = models.write_classifier(tmp_path / "model", labels=())
     classifier = model_folder.read_classifier(folder)
     folder = model_folder.export_classifier(str(tmp_path / "export"), classifier)
-    scores, outputs = expected_logits(classifier), run(folder, "ids", INPUTS)
+    scores, outputs = expected_logits(classifier), serve(folder, "ids", INPUTS)
     np.testing.assert_allclose(outputs["predictions"], scores, atol=1e-5)
     np.testing.assert_allclose(outputs["probabilities"], scores[:, None], atol=1e-5)
 

@@ -79,3 +79,44 @@ def build(config, labels, ids, mask, segments):
         None,
         is_regression=not labels,
     )
+
+
+# Batches, and what a model makes of them.
+
+INPUTS = {
+    "input_ids": np.array([[2, 17, 40, 3, 99, 3], [2, 17, 3, 0, 0, 0]], np.int32),
+    "input_mask": np.array([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0]], np.int32),
+    "segment_ids": np.array([[0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 0]], np.int32),
+}
+
+
+def serialized(length=LENGTH):
+    """The two sequences above as tf.Examples."""
+    texts = []
+    for row in zip(*INPUTS.values()):
+        example = tf.train.Example()
+        for name, values in zip(INPUTS, row):
+            padded = values.tolist() + [0] * (length - len(values))
+            example.features.feature[name].int64_list.value.extend(padded)
+        texts.append(example.SerializeToString())
+    return texts
+
+
+def serve(folder, signature, inputs):
+    """Serves a SavedModel as TensorFlow 1 does."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        loaded = tf.saved_model.loader.load(session, ["serve"], folder)
+        declared = loaded.signature_def[signature]
+        feed = {declared.inputs[name].name: value for name, value in inputs.items()}
+        return session.run(
+            {name: info.name for name, info in declared.outputs.items()}, feed_dict=feed
+        )
+
+
+def expected_logits(classifier):
+    """What the trained graph says."""
+    config = modeling.AlbertConfig.from_dict(CONFIG)
+    with tf.Graph().as_default(), tf.Session() as session:
+        outputs = build(config, classifier.labels, *map(tf.constant, INPUTS.values()))
+        tf.train.Saver().restore(session, classifier.checkpoint)
+        return session.run(outputs[3])

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of this runtime and of the other one, which evaluate an expression."""
+"""Processes of this runtime and of the others, which evaluate an expression."""
 
 import json
 import os
@@ -11,24 +11,36 @@ from typing import Any
 
 import pytest
 
-from albert.runtimes import compat
+from albert.runtimes import compat, estimator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PYTHON = ROOT / ".venv" / ("tf1" if compat.is_tf2() else "tf2") / "bin" / "python"
-
-needs_other_runtime = pytest.mark.skipif(
-    not PYTHON.exists(), reason=f"the other runtime is not at {PYTHON}"
-)
+NEWEST = "latest"
+HERE = (NEWEST if not estimator.HAS_TPUS else "tf2") if compat.is_tf2() else "tf1"
 
 
-def evaluate(expression: str, *arguments: str) -> Any:
-    """Returns the JSON value of a Python expression in the other runtime.
+def _python(runtime: str) -> pathlib.Path:
+    return ROOT / ".venv" / runtime / "bin" / "python"
+
+
+# The names of the other runtimes, as parameters of a test or fixture.
+OTHERS = [
+    pytest.param(
+        name, marks=pytest.mark.skipif(not _python(name).exists(), reason=f"no {_python(name)}")
+    )
+    for name in (NEWEST, "tf2", "tf1")
+    if name != HERE
+]
+
+
+def evaluate(runtime: str, expression: str, *arguments: str) -> Any:
+    """Returns the JSON value of a Python expression in another runtime.
 
     Args:
+      runtime: one of OTHERS.
       expression: such as "test.call(sys.argv[2])"; `test` is the module tests.<first argument>.
       *arguments: sys.argv[1:].
     """
-    return _evaluate(str(PYTHON), expression, *arguments)
+    return _evaluate(str(_python(runtime)), expression, *arguments)
 
 
 def evaluate_here(expression: str, *arguments: str) -> Any:
@@ -43,11 +55,9 @@ def _evaluate(python: str, expression: str, *arguments: str) -> Any:
         "test = importlib.import_module('tests.' + sys.argv[1]); "
         f"print(json.dumps({expression}))"
     )
-    text = subprocess.run(
-        [python, "-c", script, *arguments],
-        env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"),
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ).stdout
-    return json.loads(text.decode().splitlines()[-1])
+    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    environment.pop("TF2_BEHAVIOR", None)  # TensorFlow 2 sets it, and 1.15 heeds it
+    command = [python, "-c", script, *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode().split("Traceback")[-1][:3000]
+    return json.loads(done.stdout.decode().splitlines()[-1])

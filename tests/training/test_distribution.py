@@ -16,9 +16,11 @@ from albert import run_classifier, run_pretraining, run_race
 from albert.data import batches
 from albert.pretraining import model
 from albert.runtimes import compat
+from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, estimators, model_fn
 from albert.util import flags as flags_lib
 from tests.support import classification_data, damaged_files, one_weight, race_data
+from tests.support.runtimes import needs_tf_estimator
 
 HOSTS = ["host1:2222", "host2:2222", "host3:2222"]
 
@@ -90,6 +92,7 @@ def test_a_wrong_tf_config_is_refused_with_an_example(monkeypatch, content, name
         estimators.check_batch_sizes(settings_for("--distribution_strategy=multi_worker"))
 
 
+@needs_tf_estimator
 def test_estimators_outside_of_the_cluster_do_not_see_it(monkeypatch, tmp_path):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
     config = estimators.run_config(settings_for(f"--output_dir={tmp_path}"))
@@ -115,7 +118,11 @@ MULTI_WORKER = "--distribution_strategy=multi_worker"
         ),
         (MIRRORED[1:], "--num_devices=2 "),
         ([MULTI_WORKER, *MIRRORED[1:]], "CUDA_VISIBLE_DEVICES"),
-        (["--use_tpu", MIRRORED[0]], "--use_tpu and --distribution_strategy=mirrored"),
+        pytest.param(
+            ["--use_tpu", MIRRORED[0]],
+            "--use_tpu and --distribution_strategy=mirrored",
+            marks=needs_tf_estimator,
+        ),
         (["--worker_patience_seconds=90"], "--worker_patience_seconds=90"),
         (MIRRORED[:1], "TF_CONFIG names 3 processes"),
         ([], "TF_CONFIG names 3 processes"),
@@ -127,6 +134,12 @@ def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, named):
         estimators.check_batch_sizes(settings_for(*arguments))
     if "TF_CONFIG" in named:  # each would train alone into one folder; evaluation is harmless
         estimators.check_batch_sizes(settings_for("--nodo_train", *arguments))
+
+
+def test_a_tpu_is_refused_where_tensorflow_has_no_estimators_for_it(monkeypatch):
+    monkeypatch.setattr(tf_estimator, "HAS_TPUS", False)
+    with pytest.raises(ValueError, match="--use_tpu.* 2.15.1 "):
+        estimators.check_batch_sizes(settings_for("--use_tpu"))
 
 
 def test_flags_of_fine_tuning_that_do_not_fit_are_refused(monkeypatch):
@@ -310,7 +323,7 @@ def test_a_worker_without_training_has_nothing_to_do_and_the_chief_everything(mo
     assert seen == [settings]
 
 
-def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path):
+def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path, caplog):
     set_cluster(monkeypatch, {"worker": HOSTS}, {"type": "worker", "index": 1})
     one_weight.save(tmp_path, 0)
     (tmp_path / "model.ckpt-7_temp").mkdir()
@@ -328,7 +341,9 @@ def test_a_worker_trains_in_a_folder_of_its_own_that_goes(monkeypatch, tmp_path)
         assert tf.io.gfile.exists(f"{settings.output_dir}/albert_config.json")
 
     settings = settings_for(MULTI_WORKER, "--do_eval", f"--output_dir={tmp_path}")
-    estimators.run_own_part(script, settings)
+    with caplog.at_level("INFO", logger="albert"):
+        estimators.run_own_part(script, settings)
+    assert caplog.messages[0].startswith("Training on ")  # its own devices, not the chief's
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert not seen[0].do_eval and not tf.io.gfile.exists(seen[0].output_dir)
 

@@ -15,10 +15,13 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert import run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
 from albert.data import batches
 from albert.pretrained.checkpoint_files import Checkpoint
+from albert.runtimes import devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
+from albert.util import flags as flags_lib
 from albert.util import stop_signals
 from tests.support import damaged_files
 from tests.support.one_weight import (
@@ -31,10 +34,51 @@ from tests.support.one_weight import (
     train,
     weight_in,
 )
+from tests.support.runtimes import needs_tf_estimator
 
 
 def rows_of(folder):
     return [int(row["step"]) for row in curve_of(folder)]
+
+
+# ---------------------------------------------------------------------------------------------
+# What is trained on.
+
+
+SCRIPTS = {
+    "pretrain": (run_pretraining, "--albert_config_file=none --input_file=none --do_train"),
+    "classify": (run_classifier, "--task_name=mrpc --data_dir=none --do_train"),
+    "squad_v1": (run_squad_v1, "--train_file=none --do_train"),
+    "squad_v2": (run_squad_v2, "--train_file=none --do_train"),
+    "race": (run_race, "--data_dir=none --do_train"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
+def test_the_first_line_of_each_trainings_log_is_the_device(name, tmp_path, caplog):
+    module, arguments = SCRIPTS[name]
+    arguments = [*arguments.split(), f"--output_dir={tmp_path}"]
+    with caplog.at_level(logging.INFO, logger="albert"), pytest.raises(ValueError):
+        script = getattr(module, name, None) or module.answer
+        script(flags_lib.parse(module.define_flags, arguments))  # there are no data
+    assert caplog.messages[0] == devices.training_line()
+
+
+@pytest.mark.parametrize(
+    "flags, used",
+    [
+        ([], [1]),
+        (["--distribution_strategy=mirrored"], [None]),
+        (["--distribution_strategy=mirrored", "--num_devices=2"], [2]),
+        (["--use_tpu", "--tpu_name=pod"], []),  # the GPUs of a TPU's host are left alone
+    ],
+)
+def test_the_devices_are_those_that_the_flags_choose(monkeypatch, tmp_path, caplog, flags, used):
+    asked = []
+    monkeypatch.setattr(devices, "training_line", lambda at_most: asked.append(at_most))
+    with caplog.at_level(logging.INFO, logger="albert"):
+        estimators.announce_device(settings_for(tmp_path, *flags))
+    assert asked == used and (used or "TPU pod" in caplog.text)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -295,6 +339,7 @@ def test_other_errors_are_passed_on(tmp_path):
 # Configuration.
 
 
+@needs_tf_estimator
 def test_the_flags_become_the_configuration(tmp_path):
     settings = settings_for(tmp_path, "--seed=7", "--save_checkpoints_steps=11")
     config = estimators.run_config(settings, keep_checkpoint_max=2)

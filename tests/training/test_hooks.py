@@ -10,6 +10,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.training import hooks
 from tests.support.one_weight import curve_of, train
+from tests.support.runtimes import needs_tf_estimator
 
 NAMES = ["loss", "word_accuracy", "learning_rate", "gradient_norm", "examples_per_second"]
 
@@ -73,6 +74,7 @@ def test_a_curve_goes_on_after_a_line_that_a_crash_cut_off(tmp_path, unfinished)
     assert path.read_text() == "step,loss\n10,0.5\n20,0.4\n30,0.2\n"
 
 
+@needs_tf_estimator
 def test_the_host_of_a_tpu_writes_the_means_over_its_cores(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         tf.train.get_or_create_global_step()

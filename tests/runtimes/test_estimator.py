@@ -1,0 +1,244 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the project asks of estimators, TensorFlow's own and those that stand in for them."""
+
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert.runtimes import estimator as tf_estimator
+
+MODES = tf_estimator.ModeKeys
+BATCHES = [(1.0, 10.0), (2.0, 20.0), (6.0, 60.0)]  # x and its label
+
+
+def model_fn(features, labels, mode, params):
+    """A weight that sums x; its loss is the batch's mean of x, times the weight."""
+    assert params["greeting"] == "hello"
+    weight = tf.get_variable("weight", [], initializer=tf.zeros_initializer())
+    x = features["x"]
+    if mode == MODES.PREDICT:
+        predictions = {"sum": x + weight, "twice": tf.stack([x, x], axis=1)}
+        return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, predictions=predictions)
+    step = tf.train.get_or_create_global_step()
+    loss = tf.reduce_mean(x) * tf.math.exp(0.0 * weight)
+    if mode == MODES.EVAL:
+        by_name = params.get("by_name")
+        metrics = (
+            lambda label, weight: {
+                "label": tf.metrics.mean(label),
+                "weight": tf.metrics.mean(weight),
+            },
+            {"weight": weight, "label": labels} if by_name else [labels, weight],
+        )
+        return tf_estimator.tpu.TPUEstimatorSpec(mode=mode, loss=loss, eval_metrics=metrics)
+
+    with tf.control_dependencies([weight.assign_add(tf.reduce_mean(x))]):
+        train_op = step.assign_add(1)
+
+    def first_values():
+        def begin(scaffold, session):
+            weight.load(100.0, session)
+
+        return tf.train.Scaffold(init_fn=begin)
+
+    return tf_estimator.tpu.TPUEstimatorSpec(
+        mode=mode,
+        loss=loss,
+        train_op=train_op,
+        scaffold_fn=first_values,
+    )
+
+
+def input_fn(batches=BATCHES, repeat=1):
+    x, labels = np.float32(batches).T
+
+    def read(params):
+        dataset = tf.data.Dataset.from_tensor_slices(({"x": x}, labels)).repeat(repeat)
+        return dataset.batch(params["batch_size"], drop_remainder=False)
+
+    return read
+
+
+def estimator_in(folder, train_batch_size=1, eval_batch_size=2, **params):
+    return tf_estimator.tpu.TPUEstimator(
+        model_fn=model_fn,
+        config=tf_estimator.tpu.RunConfig(
+            model_dir=str(folder),
+            save_checkpoints_steps=2,
+            keep_checkpoint_max=2,
+            tf_random_seed=1,
+            save_summary_steps=0,
+            log_step_count_steps=None,
+        ),
+        use_tpu=False,
+        params=dict(params, greeting="hello"),
+        train_batch_size=train_batch_size,
+        eval_batch_size=eval_batch_size,
+        predict_batch_size=2,
+    )
+
+
+def stored(folder):
+    """Steps and weights of the checkpoints."""
+    files = pathlib.Path(str(folder)).glob("model.ckpt-*.index")
+    steps = sorted(int(file.stem.split("-")[1]) for file in files)
+    path = f"{folder}/model.ckpt-"
+    return {step: float(tf.train.load_variable(f"{path}{step}", "weight")) for step in steps}
+
+
+class Told(tf.train.SessionRunHook):
+    """Notes in a common list what it was told."""
+
+    def __init__(self, name, heard):
+        self._name, self._heard = name, heard
+
+    def begin(self):
+        self._heard.append(f"{self._name} begin")
+
+    def after_create_session(self, session, coord):
+        self._heard.append(f"{self._name} session")
+
+    def before_run(self, run_context):
+        self._heard.append(f"{self._name} before")
+
+    def after_run(self, run_context, run_values):
+        self._heard.append(f"{self._name} after")
+
+    def end(self, session):
+        step = session.run(tf.train.get_global_step(session.graph))
+        self._heard.append(f"{self._name} end {step}")
+
+
+def test_training_goes_on_to_its_last_step_and_keeps_the_newest_checkpoints(tmp_path):
+    estimator, heard = estimator_in(tmp_path), []
+    read = input_fn(repeat=None)
+    estimator.train(read, max_steps=3, hooks=[Told("a", heard), Told("b", heard)])
+    # The scaffold's first value, and x of three batches.
+    assert stored(tmp_path) == {2: 103.0, 3: 109.0}
+    assert heard[:6] == ["a begin", "b begin", "a session", "b session", "a before", "b before"]
+    assert heard.count("b after") == 3 and heard[-2:] == ["a end 3", "b end 3"]
+    estimator.train(read, max_steps=4)  # with the first batch again, from the stored weight
+    assert stored(tmp_path)[4] == 110.0
+    before = len(heard)
+    estimator.train(read, max_steps=4, hooks=[Told("c", heard)])  # nothing is left
+    assert len(heard) == before and 5 not in stored(tmp_path)
+
+
+def test_the_end_of_the_input_ends_a_training_which_is_saved(tmp_path):
+    estimator_in(tmp_path, train_batch_size=2).train(input_fn())
+    assert stored(tmp_path)[2] == 100.0 + 1.5 + 6.0
+
+
+class Listener(tf.train.CheckpointSaverListener):
+    def __init__(self):
+        self.saved = []
+
+    def after_save(self, session, global_step_value):
+        self.saved.append(int(global_step_value))
+
+
+def test_a_saver_among_the_hooks_replaces_the_usual_one(tmp_path):
+    listener = Listener()
+    saver = tf.train.CheckpointSaverHook(str(tmp_path), save_steps=100, listeners=[listener])
+    estimator_in(tmp_path).train(input_fn(), hooks=[saver])
+    assert sorted(stored(tmp_path)) == [0, 3] and listener.saved == [0, 3]
+
+
+def test_a_loss_that_is_not_a_number_ends_the_training(tmp_path):
+    bad = [(1.0, 0.0), (float("nan"), 0.0), (1.0, 0.0)]
+    with pytest.raises(tf.train.NanLossDuringTrainingError):
+        estimator_in(tmp_path).train(input_fn(bad))
+    assert 3 not in stored(tmp_path)
+
+
+class Preempted(tf.train.SessionRunHook):
+    """Loses the session once, in the third step."""
+
+    runs = 0
+
+    def before_run(self, run_context):
+        self.runs += 1
+        if self.runs == 3:
+            raise tf.errors.AbortedError(None, None, "the server was restarted")
+
+
+def test_a_lost_session_is_replaced_from_the_last_checkpoint(tmp_path):
+    hook = Preempted()
+    estimator_in(tmp_path).train(input_fn(repeat=None), max_steps=4, hooks=[hook])
+    # The input begins again too.
+    assert hook.runs == 5 and stored(tmp_path)[4] == 103.0 + 1.0 + 2.0
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_an_evaluation_takes_means_over_its_batches(tmp_path, by_name):
+    estimator = estimator_in(tmp_path, by_name=by_name)
+    estimator.train(input_fn())
+    result = estimator.evaluate(input_fn())
+    # Losses of the two batches are 1.5 and 6.
+    expected = {"loss": 3.75, "label": 30.0, "weight": 109.0, "global_step": 3}
+    assert result == pytest.approx(expected)
+    older = str(tmp_path / "model.ckpt-2")
+    result = estimator.evaluate(input_fn(), steps=1, checkpoint_path=older)
+    assert result == pytest.approx({"loss": 1.5, "label": 15.0, "weight": 103.0, "global_step": 2})
+    events = [
+        (event.step, value.tag, value.simple_value)
+        for path in (tmp_path / "eval").glob("events.*")
+        for event in tf.train.summary_iterator(str(path))
+        for value in event.summary.value
+    ]
+    assert {(3, "loss", 3.75), (2, "loss", 1.5)} <= set(events)
+
+
+def test_predictions_come_one_by_one_or_in_batches(tmp_path):
+    estimator = estimator_in(tmp_path)
+    estimator.train(input_fn())
+    rows = list(estimator.predict(input_fn()))
+    assert [row["sum"] for row in rows] == [110.0, 111.0, 115.0]
+    assert rows[2]["twice"].tolist() == [6.0, 6.0]
+    older = str(tmp_path / "model.ckpt-2")
+    batches = list(
+        estimator.predict(input_fn(), checkpoint_path=older, yield_single_examples=False)
+    )
+    assert [batch["sum"].tolist() for batch in batches] == [[104.0, 105.0], [109.0]]
+
+
+@pytest.mark.filterwarnings("ignore:To make it possible to preserve tf.data options")
+def test_each_of_several_devices_has_its_batches(tmp_path):
+    heard = []
+
+    def read(params, input_context=None):
+        assert input_context.num_replicas_in_sync == 2
+        x = np.float32([1.0, 3.0, 5.0, 7.0])
+        return tf.data.Dataset.from_tensor_slices({"x": x}).repeat().batch(params["batch_size"])
+
+    def replica_fn(features, labels, mode, params):
+        loss = tf.reduce_mean(features["x"])
+        step = tf.train.get_or_create_global_step()
+        return tf_estimator.EstimatorSpec(mode=mode, loss=loss, train_op=step.assign_add(1))
+
+    class Losses(tf.train.SessionRunHook):
+        def before_run(self, run_context):
+            return tf.train.SessionRunArgs(tf.get_collection(tf.GraphKeys.LOSSES)[-1])
+
+        def after_run(self, run_context, run_values):
+            heard.append(float(run_values.results))
+
+    with tf.Graph().as_default():
+        strategy = tf.distribute.MirroredStrategy(
+            ["/cpu:0", "/cpu:1"], cross_device_ops=tf.distribute.ReductionToOneDevice()
+        )
+    config = tf_estimator.RunConfig(
+        model_dir=str(tmp_path),
+        train_distribute=strategy,
+        session_config=tf.ConfigProto(device_count={"CPU": 2}),
+        save_checkpoints_steps=None,
+        save_summary_steps=0,
+        log_step_count_steps=None,
+    )
+    estimator = tf_estimator.Estimator(replica_fn, config=config, params={"batch_size": 1})
+    estimator.train(read, max_steps=2, hooks=[Losses()])
+    # 1 + 3 and 5 + 7; TensorFlow takes the sum, the others the mean.
+    assert heard[1] / heard[0] == 3.0

@@ -1,0 +1,98 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""TF-Hub modules of a tiny model: written, and read in every way they are meant for."""
+
+from typing import Any, Dict
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+import tensorflow_hub as hub
+
+from albert import export_to_tfhub, fine_tuning_utils
+from albert.runtimes import compat, hub_module
+from albert.util import flags as flags_lib
+from tests.support import pretrained_models
+
+BATCH = pretrained_models.inputs()
+MLM_BATCH = dict(BATCH, mlm_positions=np.ones([len(BATCH["input_ids"]), 1], np.int32))
+SIGNATURES = {"tokens": BATCH, "sop": BATCH, "mlm": MLM_BATCH}
+
+Arrays = Dict[str, np.ndarray]
+
+
+def readers() -> Dict[str, Any]:
+    """The classes that read the format of TensorFlow 1; some TensorFlows have hub.Module too."""
+    theirs = {"hub.Module": hub.Module} if hasattr(hub, "Module") else {}
+    return {"ours": hub_module.Module, **theirs}
+
+
+def export(archive: Any, path: Any, *arguments: str) -> str:
+    given = [f"--albert_directory={archive}", f"--export_path={path}", *arguments]
+    return export_to_tfhub.export(flags_lib.parse(export_to_tfhub.define_flags, given))
+
+
+def call(path: str, signature: str, batch: Arrays, *, tags=None) -> Arrays:
+    """What a signature of a module makes of a batch."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        inputs = {name: tf.constant(value) for name, value in batch.items()}
+        made = hub_module.Module(path, tags=tags)(inputs, signature=signature, as_dict=True)
+        session.run(tf.global_variables_initializer())
+        return session.run(made)
+
+
+def call_all(path: str, reader: Any) -> Dict[str, Arrays]:
+    """What each signature makes of BATCH."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        module = reader(path)
+        made = {
+            name: module(
+                {key: tf.constant(value) for key, value in batch.items()},
+                signature=name,
+                as_dict=True,
+            )
+            for name, batch in SIGNATURES.items()
+        }
+        session.run(tf.global_variables_initializer())
+        return session.run(made)
+
+
+def train(path: str, reader: Any) -> list:
+    """The loss before and after a step downhill."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        batch = {name: tf.constant(value) for name, value in BATCH.items()}
+        training = reader(path, tags={"train"}, trainable=True)
+        pooled = training(batch, signature="tokens", as_dict=True)["pooled_output"]
+        loss = tf.reduce_mean(tf.square(pooled - 0.5))
+        step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        return [float(session.run([loss, step])[0]) for _ in range(2)]
+
+
+def encode(path: str) -> list:
+    """The pooled output of an encoder in fine-tuning, and how many variables have gradients."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        encoder = fine_tuning_utils.Encoder(None, True, hub_module=path)
+        encoded = encoder(*(tf.constant(value) for value in BATCH.values()))
+        gradients = tf.gradients(encoded.pooled_output, tf.trainable_variables())
+        session.run(tf.global_variables_initializer())
+        pooled = session.run(encoded.pooled_output)
+    return [pooled, sum(gradient is not None for gradient in gradients)]
+
+
+def call_loaded(path: str) -> list:
+    """What each function and signature of a hub.load makes of BATCH; and its trained gradients."""
+    with compat.eager_mode():
+        root = hub.load(path)
+        tensors = {name: tf.constant(value) for name, value in MLM_BATCH.items()}
+        tokens = {name: tensors[name] for name in BATCH}
+        found = [root(tokens), root.sop(tokens), root.mlm(tensors)]
+        found.append(root.signatures["serving_default"](**tokens))
+        with tf.GradientTape() as tape:
+            found.append(root(tokens, training=True))
+            loss = tf.reduce_mean(tf.square(found[-1]["pooled_output"] - 0.5))
+        gradients = tape.gradient(loss, list(root.trainable_variables))
+        assert set(root.signatures) == {"serving_default", *SIGNATURES}
+        assert root.do_lower_case.numpy()
+        assert root.vocab_file.asset_path.numpy().endswith(b"30k-clean.model")
+        assert len([one for one in gradients if one is not None]) == 25
+        return [{name: value.numpy() for name, value in one.items()} for one in found]
