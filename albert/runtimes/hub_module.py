@@ -153,10 +153,13 @@ class Module:
         stored = {}
         if definitions:
             try:
-                stored = tf.train.load_checkpoint(weights).get_variable_to_shape_map()
-            except (ValueError, tf.errors.OpError) as error:
+                reader = tf.train.load_checkpoint(weights)
+                stored = reader.get_variable_to_shape_map()
+                reader.get_tensor(max(stored))  # the last in the file, which cut files do not have
+            except (ValueError, IndexError, RuntimeError, tf.errors.OpError) as error:
                 raise ValueError(
-                    f"The hub module {self._handle} has no readable {weights}.index: {error}"
+                    f"The hub module {self._handle} has no readable values in {weights}: {error}. "
+                    "Fetch it again."
                 ) from error
         initializers = {}
         for key, definition in definitions.items():

@@ -238,12 +238,15 @@ def test_a_module_is_fetched_once(module, tmp_path, monkeypatch):
 # Mistakes.
 
 
+DATA = "variables/variables.data-00000-of-00001"
+
+
 def without(name):
     return lambda folder: (folder / name).unlink()
 
 
 def cut(name):
-    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-50])
+    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-10])
 
 
 @pytest.mark.parametrize(
@@ -253,8 +256,10 @@ def cut(name):
         (without("saved_model.pb"), "no saved_model.pb"),
         (without("tfhub_module.pb"), "--format=tf1"),
         (cut("saved_model.pb"), "saved_model.pb"),
-        (without("variables/variables.index"), "variables.index"),
-        (cut("variables/variables.index"), "variables.index"),
+        (without("variables/variables.index"), "variables/variables"),
+        (cut("variables/variables.index"), "variables/variables"),
+        (without(DATA), "variables/variables"),
+        (cut(DATA), "variables/variables"),
     ],
 )
 def test_a_broken_module_is_named(module, tmp_path, damage, named):
