@@ -248,8 +248,8 @@ def _training_estimator(
     if strategy is None:
         return _single_estimator(settings, model_fn, keep_checkpoint_max=keep_checkpoint_max)
 
-    def replica_model_fn(features, labels, mode, params):
-        return model_fn(features, labels, mode, params).as_estimator_spec()
+    def replica_model_fn(features, mode, params):
+        return model_fn(features, None, mode, params).as_estimator_spec()
 
     is_alone = settings.distribution_strategy != distribution.MULTI_WORKER
     with distribution.alone() if is_alone else contextlib.ExitStack():
