@@ -208,6 +208,7 @@ def results(script, mode, *, inputs, compiled):
             return [session.run(outputs) for _ in range(2)]
 
 
+@needs_tf_estimator
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
 def test_each_script_compiles_to_what_runs_without_a_tpu(monkeypatch, tmp_path, name):
@@ -287,6 +288,7 @@ for recompute in (False, True):
 """
 
 
+@needs_tf_estimator  # whose compilers give the same bits
 @pytest.mark.slow
 def test_recomputation_stays_where_xla_compiles_the_whole_step(tmp_path):
     """In a process of its own, since XLA reads once where to write a compiled step."""

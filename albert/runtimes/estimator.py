@@ -117,7 +117,8 @@ class _Estimator:
         """Takes what to run.
 
         Args:
-          model_fn: features, labels, mode, params, by these names -> specification.
+          model_fn: features, labels, mode, params, by these names -> specification. With a
+            strategy there are no labels.
           params: given to the model function, and with batch_size to the input function.
           batch_sizes: train_batch_size, eval_batch_size, predict_batch_size.
 
@@ -265,9 +266,7 @@ class _Estimator:
         specs: List[_EstimatorSpec] = []
 
         def replica(features: Any) -> Tuple[tf.Tensor, tf.Operation]:
-            spec = self._model_fn(
-                features=features, labels=None, mode=_ModeKeys.TRAIN, params=params
-            )
+            spec = self._model_fn(features=features, mode=_ModeKeys.TRAIN, params=params)
             specs.append(spec)
             return spec.loss, spec.train_op
 

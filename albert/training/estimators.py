@@ -265,6 +265,9 @@ def _training_estimator(
     if strategy is None:
         return _single_estimator(settings, model_fn, keep_checkpoint_max=keep_checkpoint_max)
 
+    def replica_model_fn(features, mode, params):
+        return model_fn(features, None, mode, params).as_estimator_spec()
+
     is_alone = settings.distribution_strategy != distribution.MULTI_WORKER
     with distribution.alone() if is_alone else contextlib.ExitStack():
         config = tf_estimator.RunConfig(
@@ -275,13 +278,7 @@ def _training_estimator(
         )
     size = settings.train_batch_size // distribution.num_replicas(settings)
     params = {"model_dir": settings.output_dir, "batch_size": size}
-    return tf_estimator.Estimator(
-        lambda features, labels, mode, params: model_fn(
-            features, labels, mode, params
-        ).as_estimator_spec(),
-        config=config,
-        params=params,
-    )
+    return tf_estimator.Estimator(replica_model_fn, config=config, params=params)
 
 
 def check_batch_sizes(settings: TrainingSettings) -> None:

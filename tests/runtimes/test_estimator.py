@@ -214,7 +214,7 @@ def test_each_of_several_devices_has_its_batches(tmp_path):
         x = np.float32([1.0, 3.0, 5.0, 7.0])
         return tf.data.Dataset.from_tensor_slices({"x": x}).repeat().batch(params["batch_size"])
 
-    def replica_fn(features, labels, mode, params):
+    def replica_fn(features, mode, params):
         loss = tf.reduce_mean(features["x"])
         step = tf.train.get_or_create_global_step()
         return tf_estimator.EstimatorSpec(mode=mode, loss=loss, train_op=step.assign_add(1))
