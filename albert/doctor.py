@@ -33,7 +33,7 @@ try:
     from absl import flags
 
     from albert import modeling, optimization, tokenization
-    from albert.runtimes import compat, devices
+    from albert.runtimes import compat, devices, estimator
     from albert.util import flags as flags_lib
 except Exception as error:
     if __name__ == "__main__":  # what is missing or broken is a finding
@@ -91,7 +91,7 @@ class Finding(NamedTuple):
 def check_versions(settings: DoctorSettings) -> Iterator[Finding]:
     """Python, TensorFlow and what its computations come through."""
     del settings
-    kind = "tf.estimator" if hasattr(tf, "estimator") else "this package's estimators"
+    kind = "tf.estimator" if estimator.HAS_TF_ESTIMATOR else "this package's estimators"
     yield Finding(
         OK,
         f"Python {platform.python_version()}, TensorFlow {tf.__version__} with {kind}, "
@@ -179,7 +179,7 @@ def check_memory(settings: DoctorSettings) -> Iterator[Finding]:
     plan = "`python -m albert.plan` says what a training needs."
     limits = _memory_limits()
     if limits:
-        yield Finding(OK, f"Memory: {min(limits) / 1e9:.0f} GB. {plan}")
+        yield Finding(OK, f"{min(limits) / 1e9:.0f} GB. {plan}")
     else:
         yield Finding(NOTE, f"How much memory there is could not be found out. {plan}")
 
@@ -199,10 +199,11 @@ def check_disk(settings: DoctorSettings) -> Iterator[Finding]:
     """Whether checkpoints can be written, and how much space there is."""
     folder = settings.output_dir
     if "://" in folder:
-        exists = tf.io.gfile.isdir(folder)
-        yield Finding(
-            OK if exists else NOTE, f"--output_dir={folder} is {'' if exists else 'not '}there."
-        )
+        if tf.io.gfile.isdir(folder):
+            yield Finding(OK, f"--output_dir={folder} is there. Writing to it was not tried.")
+        else:
+            remedy = "Training makes it, if the bucket is there and you may write to it."
+            yield Finding(NOTE, f"--output_dir={folder} is not there.", remedy)
         return
     folder = os.path.abspath(folder)
     while not os.path.exists(folder):
@@ -213,8 +214,9 @@ def check_disk(settings: DoctorSettings) -> Iterator[Finding]:
     except OSError as error:
         yield Finding(
             PROBLEM,
-            f"Nothing can be written into {folder}: {error.strerror}.",
-            "Choose another --output_dir, or change its permissions.",
+            f"Nothing can be written to --output_dir={settings.output_dir}: no file can be made in "
+            f"{folder} ({error.strerror}).",
+            "Choose another --output_dir.",
         )
         return
     free = shutil.disk_usage(folder).free
@@ -229,7 +231,7 @@ def check_disk(settings: DoctorSettings) -> Iterator[Finding]:
 def check_vocabulary(settings: DoctorSettings) -> Iterator[Finding]:
     """Whether the vocabulary that is named cuts a sentence into tokens."""
     if not settings.spm_model_file and not settings.vocab_file:
-        yield Finding(NOTE, "No vocabulary was tried.", "Give --spm_model_file or --vocab_file.")
+        yield Finding(OK, "None was tried; --spm_model_file or --vocab_file names one.")
         return
     try:
         tokenizer = tokenization.FullTokenizer(

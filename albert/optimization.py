@@ -11,6 +11,7 @@ import math
 import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.runtimes import compat
@@ -33,14 +34,14 @@ class UpdateNumbers(NamedTuple):
     max_grad_norm: float = 1.0
 
     def check(self) -> None:
-        """Raises ValueError for a number out of range."""
+        """Raises ValueError for a number out of range, as float32 has it."""
         _refuse_negative(weight_decay_rate=self.weight_decay_rate)
         for name in ("beta_1", "beta_2"):
-            if not 0 <= getattr(self, name) < 1:
+            if not 0 <= np.float32(getattr(self, name)) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be from 0 to below 1.")
         for name in ("epsilon", "max_grad_norm"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name}={getattr(self, name)} must be above 0.")
+            if not 0 < np.float32(getattr(self, name)) < math.inf:
+                raise ValueError(f"{name}={getattr(self, name)} must be above 0 and below 3e38.")
 
 
 PUBLISHED_NUMBERS = UpdateNumbers()

@@ -25,6 +25,7 @@ TOOLS = [
     "mkdir",
     "mktemp",
     "pkill",
+    "sed",
     "rm",
     "tail",
     "tee",
@@ -133,7 +134,11 @@ def test_the_interpreter_and_the_runtime_can_be_chosen(machine):
         ({}, "PYTHON="),
         ({"RUNTIME": "tf3"}, "RUNTIME=tf3"),
         ({"PYTHON": "python3.8"}, "PYTHON=python3.8"),
-        ({"PYTHON": "python3.13", "RUNTIME": "tf2"}, "PYTHON=python3.13"),
+        (
+            {"PYTHON": "python3.13", "RUNTIME": "tf2"},
+            "Needed: Python 3.11, 3.10, 3.9 (RUNTIME=tf2)",
+        ),
+        ({"RUNTIME": "tf1"}, "pyenv install 3.7"),
     ],
 )
 def test_what_cannot_be_used_is_named(machine, variables, named):
@@ -178,6 +183,12 @@ def test_pip_is_fetched_where_the_python_brings_none(machine):
     install(machine, "3.12", without_ensurepip=1)
     made(machine, "first")
     assert (machine / "asked").read_text().splitlines()[0] == "tools/install_pip.py"
+
+
+def test_a_uv_that_fails_leaves_the_advice(machine):
+    write_program(machine / "bin" / "uv", "#!/bin/sh\nexit 1\n")
+    done = run(machine, "first")
+    assert done.returncode == 1 and "PYTHON=" in done.stderr.splitlines()[-1]
 
 
 def test_uv_gets_a_python_where_there_is_none(machine):

@@ -406,7 +406,7 @@ def test_stateful_dropout_serves_callers_without_a_seed():
 
 
 def test_initial_values_depend_on_seed_and_name_alone():
-    """The numbers hold on both runtimes, whatever else is in the graph."""
+    """The numbers hold on every runtime, whatever else is in the graph."""
     with tf.Graph().as_default():
         tf.set_random_seed(12345)
         tf.get_variable("other", [3])

@@ -435,6 +435,8 @@ class TestTrainStep:
             ("epsilon", 0.0),
             ("max_grad_norm", 0.0),
             ("max_grad_norm", float("inf")),
+            ("max_grad_norm", 1e300),
+            ("beta_2", 0.9999999999),
         ],
     )
     def test_numbers_of_the_rule_out_of_range_are_named(self, name, value):

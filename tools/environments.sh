@@ -26,7 +26,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-SUPPORTED="Python 3.10 to 3.13 (run TensorFlow 2.16 and later), 3.9 to 3.11 (TensorFlow 2.15.1) or 3.7 (TensorFlow 1.15.5)"
 RUNTIMES="latest tf2 tf1"
 
 say() { echo "$*" >&2; }
@@ -49,6 +48,15 @@ versions_of_runtime() {
         tf1) echo 3.7 ;;
         huggingface) echo 3.11 3.12 3.10 3.13 ;;
     esac
+}
+
+# The Pythons of the runtimes that are wanted, in words.
+supported() {
+    listed=
+    for runtime in $RUNTIMES; do
+        listed="$listed${listed:+ or }$(versions_of_runtime "$runtime" | sed 's/ /, /g') (RUNTIME=$runtime)"
+    done
+    echo "Python $listed"
 }
 
 # Whether the interpreter $2 can run the runtime $1. TensorFlow 1.15.5 was built for 64-bit Intel
@@ -167,14 +175,12 @@ install_requirements() {
     }
 }
 
-# Prints the Python for a runtime that uv gets, if uv is there. It keeps those in a place of its own; no
+# Prints a Python of this version that uv gets, if uv is there. It keeps those in a place of its own; no
 # other program's change.
 python_of_uv() {
     command -v uv >/dev/null || return 0
-    version=$(versions_of_runtime "$1")
-    version=${version%% *}
-    say "No supported Python found; uv gets Python $version."
-    uv python install "$version" >&2 && uv python find --managed-python "$version"
+    say "No Python found that can be used; uv gets Python $1."
+    uv python install "$1" >&2 && uv python find --managed-python "$1"
 }
 
 wanted=${1:-}
@@ -210,15 +216,17 @@ if [ -n "${PYTHON:-}" ]; then
         ! fits "$runtime" "$PYTHON" || fitting="$fitting $runtime"
     done
     [ -n "$fitting" ] || fail "PYTHON=$PYTHON cannot be used ($("$PYTHON" --version 2>&1 || true))." \
-        "Needed: $SUPPORTED, with the module venv."
+        "Needed: $(supported), with the module venv."
     RUNTIMES=$fitting
 elif [ -z "$(for runtime in $RUNTIMES; do version_of ".venv/$runtime/bin/python"; find_python "$runtime"; done)" ]; then
+    version=$(versions_of_runtime "${RUNTIMES%% *}")
+    version=${version%% *}
+    PYTHON=$(python_of_uv "$version" || :)
+    [ -n "$PYTHON" ] || fail "No Python was found on PATH or under ~/.pyenv/versions that can be used" \
+        "(python3 is $(python3 --version 2>&1 || echo "not there")). Install $(supported), with the module venv" \
+        "(Debian, Ubuntu: apt-get install python3-venv; any system: pyenv install $version, or uv, which then gets" \
+        "a Python by itself), or name one: make ... PYTHON=/path/to/python"
     RUNTIMES=${RUNTIMES%% *}
-    PYTHON=$(python_of_uv "$RUNTIMES")
-    [ -n "$PYTHON" ] || fail "No supported Python found on PATH or under ~/.pyenv/versions" \
-        "($(python3 --version 2>&1 || echo "python3 is not there"))." \
-        "Install $SUPPORTED, with the module venv (Debian, Ubuntu: apt-get install python3-venv; any system:" \
-        "pyenv install 3.12, or uv, which then gets a Python by itself), or name one: make ... PYTHON=/path/to/python"
 fi
 
 if [ "$wanted" = first ]; then

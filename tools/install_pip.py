@@ -20,6 +20,8 @@ _SECONDS = 60
 
 def _read(address: str) -> bytes:
     with urllib.request.urlopen(address, timeout=_SECONDS) as answer:
+        if not answer.geturl().startswith("https://"):
+            raise ValueError(f"it leads to {answer.geturl()}")
         return answer.read()
 
 
@@ -29,8 +31,8 @@ def main() -> None:
         files = json.loads(_read(_INDEX).decode())["urls"]
         wheel = next(file for file in files if file["packagetype"] == "bdist_wheel")
         content = _read(urllib.parse.urljoin(_INDEX, wheel["url"]))
-    except OSError as error:
-        sys.exit(f"ERROR: pip could not be fetched from {_INDEX}: {error}.")
+    except (OSError, ValueError, LookupError, StopIteration) as error:
+        sys.exit(f"ERROR: pip could not be fetched from {_INDEX}: {error!r}.")
     if hashlib.sha256(content).hexdigest() != wheel["digests"]["sha256"]:
         sys.exit(f"ERROR: {wheel['url']} does not have the checksum that {_INDEX} states.")
     with tempfile.TemporaryDirectory() as folder:

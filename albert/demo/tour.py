@@ -42,7 +42,7 @@ class Recipe(NamedTuple):
     train_batch_size: int = 32
     learning_rate: float = 0.001
     num_train_steps: int = 1600
-    num_warmup_steps: int = 200
+    num_warmup_steps: int = 200  # where steps are fewer, an eighth of them
     evaluations: int = 4  # after that of the untrained model
     library: str = ""  # folder with Python's sources; default: the running Python's
 
@@ -61,7 +61,8 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--steps {options.steps} must be at least 1.")
     folder = runs.output_folder(options.o, "run")
     with folder_lock.held(str(folder)):
-        run_tour(folder, Recipe(num_train_steps=options.steps))
+        warmup = min(Recipe().num_warmup_steps, options.steps // 8)
+        run_tour(folder, Recipe(num_train_steps=options.steps, num_warmup_steps=warmup))
 
 
 def run_tour(path: pathlib.Path, recipe: Recipe) -> demo_findings.Findings:

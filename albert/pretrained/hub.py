@@ -105,10 +105,9 @@ def _check_checkpoint(config: modeling.AlbertConfig, checkpoint: str) -> None:
 def _write_tf1(
     path: str, config: modeling.AlbertConfig, checkpoint: str, *, assets: Assets
 ) -> None:
-
     def build(is_training: bool):
         inputs = _placeholders()
-        # Both runtimes then write the same kind of variables.
+        # Every TensorFlow then writes the same kind of variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
             outputs = inference.pretraining_outputs(config, inputs, is_training)
         vocab_file = _asset(assets.vocab_file, "vocab_file")

@@ -28,7 +28,7 @@ from typing import (
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-HAS_TPUS = hasattr(tf, "estimator")
+HAS_TF_ESTIMATOR = hasattr(tf, "estimator")
 NO_TPU = (
     f"TPUs need tf.estimator, which TensorFlow {tf.__version__} does not have. Use TensorFlow "
     "2.15.1 (Python 3.9 to 3.11) or 1.15.5 (Python 3.7)."
@@ -65,9 +65,6 @@ class _EstimatorSpec(NamedTuple):
     eval_metrics: Optional[Tuple[Callable, Any]] = None
     scaffold_fn: Optional[Callable[[], tf.train.Scaffold]] = None
     host_call: Any = None
-    training_hooks: Sequence[tf.train.SessionRunHook] = ()
-    evaluation_hooks: Sequence[tf.train.SessionRunHook] = ()
-    prediction_hooks: Sequence[tf.train.SessionRunHook] = ()
 
     def as_estimator_spec(self) -> "_EstimatorSpec":
         """Returns itself: TPUs and other devices share one class."""
@@ -164,7 +161,7 @@ class _Estimator:
             hooks = [input_hook, *(hooks or ())]
             if max_steps is not None:
                 hooks.append(tf.train.StopAtStepHook(last_step=max_steps))
-            hooks += [tf.train.NanTensorHook(spec.loss), *spec.training_hooks]
+            hooks.append(tf.train.NanTensorHook(spec.loss))
             has_saver = any(isinstance(hook, tf.train.CheckpointSaverHook) for hook in hooks)
             with tf.train.MonitoredTrainingSession(
                 master=self.config.master or "",
@@ -207,7 +204,7 @@ class _Estimator:
                 metrics.update(function(**tensors) if is_named else function(*tensors))
             values = {name: value for name, (value, _) in metrics.items()}
             last = tf.train.FinalOpsHook(dict(values, global_step=tf.train.get_global_step()))
-            hooks = [input_hook, *(hooks or ()), *spec.evaluation_hooks, last]
+            hooks = [input_hook, *(hooks or ()), last]
             with self._session(spec, hooks, checkpoint_path) as session:
                 done = 0
                 while not session.should_stop() and done != steps:
@@ -228,12 +225,16 @@ class _Estimator:
         """Yields the predictions of each example, or of each batch, by name."""
         with tf.Graph().as_default():
             spec, input_hook = self._spec(input_fn, _ModeKeys.PREDICT)
-            hooks = [input_hook, *(hooks or ()), *spec.prediction_hooks]
+            hooks = [input_hook, *(hooks or ())]
             with self._session(spec, hooks, checkpoint_path) as session:
                 while not session.should_stop():
                     batch = session.run(spec.predictions)
                     rows = (dict(zip(batch, row)) for row in zip(*batch.values()))
                     yield from rows if yield_single_examples else [batch]
+
+    def get_variable_value(self, name: str) -> np.ndarray:
+        """Returns a variable's value in the newest checkpoint."""
+        return tf.train.load_variable(self.model_dir, name)
 
     # ---- what the modes share ----
 
@@ -330,7 +331,7 @@ class _ReadingHook(tf.train.SessionRunHook):
 
 
 # The names are TensorFlow's, so that the rest of the project reads as if it always had them.
-if HAS_TPUS:
+if HAS_TF_ESTIMATOR:
     Estimator = tf.estimator.Estimator
     EstimatorSpec = tf.estimator.EstimatorSpec
     ModeKeys = tf.estimator.ModeKeys
@@ -356,7 +357,7 @@ def train_on_workers(
     The estimator's strategy is a MultiWorkerMirroredStrategy. Every process restores the newest
     checkpoint of its own folder.
     """
-    if HAS_TPUS:
+    if HAS_TF_ESTIMATOR:
         # The one call that starts this worker's server. No task evaluates.
         training = tf.estimator.TrainSpec(input_fn, **options)
         tf.estimator.train_and_evaluate(estimator, training, tf.estimator.EvalSpec(input_fn))
@@ -373,4 +374,7 @@ def train_on_workers(
         config=defaults,
     )
     estimator.config = dataclasses.replace(config, master=server.target)
-    estimator.train(input_fn, **options)
+    try:
+        estimator.train(input_fn, **options)
+    finally:
+        estimator.config = config

@@ -10,6 +10,7 @@ modules.
 import contextlib
 import os
 import re
+import warnings
 import zlib
 from typing import (
     Any,
@@ -155,11 +156,12 @@ class Module:
             try:
                 reader = tf.train.load_checkpoint(weights)
                 stored = reader.get_variable_to_shape_map()
-                reader.get_tensor(max(stored))  # the last in the file, which cut files do not have
+                for name in stored:  # or what is damaged is told in the middle of a training
+                    reader.get_tensor(name)
             except (ValueError, IndexError, RuntimeError, tf.errors.OpError) as error:
                 raise ValueError(
                     f"The hub module {self._handle} has no readable values in {weights}: {error}. "
-                    "Fetch it again."
+                    f"{_advice(self._handle, self._path)}"
                 ) from error
         initializers = {}
         for key, definition in definitions.items():
@@ -244,7 +246,9 @@ def _resolve(handle: str) -> str:
         return handle
     if "://" not in handle:
         raise ValueError(f"There is no hub module {handle}: it is not a folder.")
-    import tensorflow_hub as hub  # takes long to import
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it uses deprecated modules
+        import tensorflow_hub as hub  # takes long to import
 
     try:
         return hub.resolve(handle)
@@ -252,11 +256,20 @@ def _resolve(handle: str) -> str:
         raise ValueError(f"The hub module {handle} cannot be fetched: {error}") from error
 
 
+def _advice(handle: str, path: str) -> str:
+    """What to do where files of a module are missing or damaged."""
+    if "://" in handle and handle != path:
+        return f"Remove {path} and run the same command again, which fetches it anew."
+    return "Name another folder, or copy the module again."
+
+
 def _read(handle: str, path: str, tags: frozenset) -> meta_graph_pb2.MetaGraphDef:
     """The meta graph with these tags."""
     file = os.path.join(path, "saved_model.pb")
     if not tf.io.gfile.exists(file):
-        raise ValueError(f"{handle} is not a hub module: {path} has no saved_model.pb.")
+        raise ValueError(
+            f"{handle} is not a hub module: {path} has no saved_model.pb. {_advice(handle, path)}"
+        )
     if not tf.io.gfile.exists(os.path.join(path, _FORMAT_FILE)):
         raise ValueError(
             f"{handle} is a SavedModel, but not a hub module of the TensorFlow 1 format, which has "
@@ -267,7 +280,7 @@ def _read(handle: str, path: str, tags: frozenset) -> meta_graph_pb2.MetaGraphDe
         with tf.io.gfile.GFile(file, "rb") as stream:
             saved_model = saved_model_pb2.SavedModel.FromString(stream.read())
     except protobuf.DecodeError as error:
-        raise ValueError(f"{file} is damaged ({error}). Fetch the hub module again.") from error
+        raise ValueError(f"{file} is damaged ({error}). {_advice(handle, path)}") from error
     found = [frozenset(meta_graph.meta_info_def.tags) for meta_graph in saved_model.meta_graphs]
     if tags not in found:
         there = ", ".join(str(sorted(one)) for one in found) or "none"

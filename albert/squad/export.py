@@ -96,7 +96,7 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
     if not difference <= _TOLERANCE:
         raise RuntimeError(
             f"The TensorFlow Lite model's logits differ by {difference:.3g} from the model's. It "
-            "was not written; TensorFlow 2.15's converter may do better than this one."
+            f"was not written. Another TensorFlow's converter than {tf.__version__}'s may do better."
         )
     tf.io.gfile.makedirs(export_dir)
     path = os.path.join(export_dir, TFLITE_NAME)

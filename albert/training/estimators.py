@@ -322,7 +322,7 @@ def _check_strategy(settings: TrainingSettings) -> None:
     padding = getattr(settings, "padding", "max") or "longest"  # None becomes "longest"
     is_multi_worker = strategy == distribution.MULTI_WORKER
     conflicts = (
-        (use_tpu and not tf_estimator.HAS_TPUS, f"--use_tpu: {tf_estimator.NO_TPU}"),
+        (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
         (
             use_tpu and settings.precision == "float16",
             "--precision=float16 does not work with --use_tpu: TPUs multiply in bfloat16. Give "

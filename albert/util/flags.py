@@ -27,6 +27,7 @@ import functools
 import logging
 import math
 import os
+import re
 import sys
 import traceback
 from typing import (
@@ -142,9 +143,7 @@ def floating(
     is_bounded = bounds or (above, below) != (-math.inf, math.inf)
     flags.DEFINE_float(name, default, help, flag_values=flag_values, **bounds)
     if is_bounded:  # NaN lies between any bounds
-        limits = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (
-            below < math.inf
-        )
+        limits = [f"above {above}"] * (above > -math.inf) + [f"below {below}"] * (below < math.inf)
         flags.register_validator(
             name,
             lambda value: value is None or above < value < below,
@@ -211,8 +210,9 @@ _POSITIVE, _NOT_NEGATIVE, _SHARE = (
     {"lower_bound": 0},
     {"lower_bound": 0.0, "upper_bound": 1.0},
 )
-_BELOW_ONE = {"lower_bound": 0.0, "below": 1.0}
-_TINY = 1e-30  # less is 0 in float32, and 0 / 0 where a gradient has always been 0
+# In float32 more is 1 or infinite, and less is 0: then 0 / 0 where a gradient has always been 0.
+_BELOW_ONE = {"lower_bound": 0.0, "below": 0.9999999}
+_SMALLEST, _LARGEST = 1e-30, 1e38
 # Name -> kind, help, and what else defines it.
 _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
     "do_train": (boolean, "Train.", {}),
@@ -243,12 +243,16 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
         _BELOW_ONE,
     ),
     "adam_beta_2": (floating, "Decay of the moving average of their squares.", _BELOW_ONE),
-    "adam_epsilon": (floating, "What is added to the root of the latter.", {"above": _TINY}),
+    "adam_epsilon": (
+        floating,
+        "What is added to the root of the latter.",
+        {"above": _SMALLEST, "below": _LARGEST},
+    ),
     "max_grad_norm": (
         floating,
         "The gradients of an update, all together, are scaled down to this norm where theirs is "
         "larger.",
-        {"above": 0.0},
+        {"above": _SMALLEST, "below": _LARGEST},
     ),
     "save_checkpoints_steps": (integer, "Steps between checkpoints.", _POSITIVE),
     "save_checkpoints_minutes": (
@@ -859,6 +863,8 @@ def configure_logging(verbosity: int):
     """Shows this package's log lines on standard error, and TensorFlow's own from verbosity 1."""
     _show_log(verbosity)
     tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
+    # Parts of TensorFlow and tensorflow-hub log there.
+    logging.getLogger("absl").setLevel(logging.INFO if verbosity >= 1 else logging.WARNING)
     logging.getLogger("tensorflow").addFilter(_is_news)
 
 
@@ -876,6 +882,8 @@ def _show_log(verbosity: int):
 def _message(error: BaseException) -> str:
     """An error's own words: without the graph node and stack TensorFlow adds to its errors."""
     text = error.message if isinstance(error, tf.errors.OpError) else str(error)
+    # TensorFlow 2 begins with the lines of Python that made the node.
+    text = re.sub(r"(?s)^Graph execution error:.*\nNode: '[^']*'\n", "", text)
     for noise in ("\n\t [[", "\n\nOriginal stack trace", "\n\nErrors may have originated"):
         text = text.split(noise)[0]
     return text.strip() or type(error).__name__

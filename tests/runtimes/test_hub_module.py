@@ -249,6 +249,12 @@ def cut(name):
     return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-10])
 
 
+def flip(folder):
+    content = bytearray((folder / DATA).read_bytes())
+    content[1] ^= 255  # of the first variable
+    (folder / DATA).write_bytes(content)
+
+
 @pytest.mark.parametrize(
     "damage, named",
     [
@@ -260,6 +266,7 @@ def cut(name):
         (cut("variables/variables.index"), "variables/variables"),
         (without(DATA), "variables/variables"),
         (cut(DATA), "variables/variables"),
+        (flip, "variables/variables"),
     ],
 )
 def test_a_broken_module_is_named(module, tmp_path, damage, named):

@@ -15,7 +15,7 @@ from albert.runtimes import compat, estimator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEWEST = "latest"
-HERE = (NEWEST if not estimator.HAS_TPUS else "tf2") if compat.is_tf2() else "tf1"
+HERE = (NEWEST if not estimator.HAS_TF_ESTIMATOR else "tf2") if compat.is_tf2() else "tf1"
 
 
 def _python(runtime: str) -> pathlib.Path:

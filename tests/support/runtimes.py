@@ -7,5 +7,5 @@ import pytest
 from albert.runtimes import estimator
 
 needs_tf_estimator = pytest.mark.skipif(
-    not estimator.HAS_TPUS, reason="This TensorFlow has no tf.estimator."
+    not estimator.HAS_TF_ESTIMATOR, reason="This TensorFlow has no tf.estimator."
 )

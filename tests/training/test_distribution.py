@@ -137,7 +137,7 @@ def test_flags_that_do_not_fit_are_refused(monkeypatch, arguments, named):
 
 
 def test_a_tpu_is_refused_where_tensorflow_has_no_estimators_for_it(monkeypatch):
-    monkeypatch.setattr(tf_estimator, "HAS_TPUS", False)
+    monkeypatch.setattr(tf_estimator, "HAS_TF_ESTIMATOR", False)
     with pytest.raises(ValueError, match="--use_tpu.* 2.15.1 "):
         estimators.check_batch_sizes(settings_for("--use_tpu"))
 

@@ -101,6 +101,9 @@ def test_parsing_leaves_the_flags_of_the_process_alone():
         ("--adam_epsilon=0", "--adam_epsilon"),
         ("--max_grad_norm=0", "--max_grad_norm"),
         ("--max_grad_norm=inf", "--max_grad_norm"),
+        ("--max_grad_norm=1e300", "--max_grad_norm"),
+        ("--adam_beta_2=0.9999999999", "--adam_beta_2"),
+        ("--adam_epsilon=1e39", "--adam_epsilon"),
         ("--seed=4294967296", "--seed"),
         ("--train_bach_size=3", "train_batch_size"),
         ("--output_dir=", "--output_dir"),
@@ -164,6 +167,9 @@ def test_an_error_of_tensorflow_loses_its_graph_and_stack():
         None, None, "words of sense\n\t [[{{node x}}]]\n\nOriginal stack trace for x"
     )
     assert flags_lib._message(error) == "words of sense"
+    lines = "Detected at node 'x' defined at (most recent call last):\n  File \"a.py\", line 1"
+    text = f"Graph execution error:\n\n{lines}\nNode: 'x'\n{error.message}"
+    assert flags_lib._message(tf.errors.DataLossError(None, None, text)) == "words of sense"
     assert flags_lib._message(ValueError()) == "ValueError"
 
 
