@@ -7,7 +7,6 @@ AdamW (arXiv:1711.05101) has no bias correction, as BERT and ALBERT are trained.
 batch of one update, b micro-batch, n micro-batches (B = n * b).
 """
 
-import math
 import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -40,8 +39,8 @@ class UpdateNumbers(NamedTuple):
             if not 0 <= np.float32(getattr(self, name)) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be from 0 to below 1.")
         for name in ("epsilon", "max_grad_norm"):
-            if not 0 < np.float32(getattr(self, name)) < math.inf:
-                raise ValueError(f"{name}={getattr(self, name)} must be above 0 and below 3e38.")
+            if not 0 < getattr(self, name) < 1e38:
+                raise ValueError(f"{name}={getattr(self, name)} must be above 0 and below 1e38.")
 
 
 PUBLISHED_NUMBERS = UpdateNumbers()

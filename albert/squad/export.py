@@ -96,7 +96,7 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
     if not difference <= _TOLERANCE:
         raise RuntimeError(
             f"The TensorFlow Lite model's logits differ by {difference:.3g} from the model's. It "
-            f"was not written. Another TensorFlow's converter than {tf.__version__}'s may do better."
+            f"was not written. Try the converter of another TensorFlow than {tf.__version__}."
         )
     tf.io.gfile.makedirs(export_dir)
     path = os.path.join(export_dir, TFLITE_NAME)
