@@ -153,6 +153,16 @@ def test_every_runtime_takes_the_same_six_updates(trained):
 
 
 @pytest.mark.slow
+def test_every_runtime_takes_the_same_two_hundred_updates(data, tmp_path):
+    arguments = ["--num_train_steps=200", "--save_checkpoints_steps=100", "--learning_rate=0.01"]
+    outcome = run(data, tmp_path, *arguments, "--do_eval", "--log_steps=200")
+    means = [outcome.training.scalars[name] for name in ("loss", "gradient_norm")]
+    losses = [result.metrics["loss"] for result in outcome.evaluation.results]
+    expected = [4.0400420, 1.1003151, 4.0056480, 3.9158542]  # of TensorFlow 2.15
+    assert means + losses == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.slow
 def test_without_an_evaluation_file_the_input_is_evaluated(data, tmp_path):
     outcome = run(data, tmp_path, "--do_eval", "--num_train_steps=1", "--max_eval_steps=2")
     content = json.loads((tmp_path / "eval_results.json").read_text(encoding="utf-8"))
