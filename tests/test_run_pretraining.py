@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import run_pretraining
+from albert import optimization, run_pretraining
 from albert.data import batches
 from albert.runtimes import compat
 from albert.training import evaluation as checkpoint_evaluator
-from albert.training import hooks
+from albert.training import hooks, model_fn
 from albert.util import flags as flags_lib
 from tests.support import damaged_files, other_runtime
 from tests.support import pretraining_records as records
@@ -94,8 +94,10 @@ PUBLISHED_DEFAULTS = {
 
 def test_the_published_flags_have_their_published_defaults():
     required = ["--albert_config_file=c", "--input_file=i", "--output_dir=o"]
-    settings = flags_lib.parse(run_pretraining.define_flags, required).to_dict()
-    assert {name: settings[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
+    settings = flags_lib.parse(run_pretraining.define_flags, required)
+    given = settings.to_dict()
+    assert {name: given[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
+    assert model_fn.of_flags(settings)["numbers"] == optimization.PUBLISHED_NUMBERS
 
 
 @pytest.mark.parametrize("missing", ["albert_config_file", "input_file", "output_dir"])
