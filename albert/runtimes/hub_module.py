@@ -357,13 +357,13 @@ def write(
                 for name, (inputs, outputs) in build(is_training).items()
             }
             files = tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)
+            # TensorFlow 1.15's own saver would write a random number into the graph.
+            options = {"strip_default_attrs": True, "saver": tf.train.Saver(allow_empty=True)}
             if is_training:
-                builder.add_meta_graph(tags, signatures, files, strip_default_attrs=True)
+                builder.add_meta_graph(tags, signatures, files, **options)
             else:
                 load(session)
-                builder.add_meta_graph_and_variables(
-                    session, tags, signatures, files, strip_default_attrs=True
-                )
+                builder.add_meta_graph_and_variables(session, tags, signatures, files, **options)
     _forget_paths(builder.save())
     with tf.io.gfile.GFile(os.path.join(path, _FORMAT_FILE), "wb") as stream:
         stream.write(_FORMAT)
