@@ -77,16 +77,19 @@ class _Requests:
                 return
             now = time.monotonic()
             is_asked = any(number in numbers for number in _SIGNALS)
-            if first is None:
-                first, deadline = (now, now + self._patience_seconds) if is_asked else (None, None)
-                if is_asked and self.is_postponed:
-                    print("A signal: this step is finished first.", file=sys.stderr, flush=True)
+            if is_asked and first is None:
+                first, deadline = now, now + self._patience_seconds
+                self._acknowledge()
             elif is_asked and now - first > _ONE_SIGNAL_SECONDS:
                 self._end("a second signal")
-            elif self.has_news:
+            elif first is not None and self.has_news:
                 deadline = now + self._patience_seconds
             elif deadline is not None and now >= deadline:
                 self._end("a signal: what was going on took too long to end")
+
+    def _acknowledge(self) -> None:
+        if self.is_postponed:
+            print("A signal: this step is finished first.", file=sys.stderr, flush=True)
 
     def _end(self, reason: str) -> None:
         print(
