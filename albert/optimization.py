@@ -665,15 +665,15 @@ class LossScale:
       value: the factor in this update, float32 [].
     """
 
-    NAME = "loss_scale"
+    NAMES = ("loss_scale", "loss_scale_good_steps")
     FIRST, LARGEST, GROWTH_STEPS = 2.0**15, 2.0**24, 2000
 
     def __init__(self) -> None:
-        """Makes the variables loss_scale and loss_scale_good_steps, which checkpoints hold."""
+        """Makes the variables NAMES, which checkpoints hold."""
         options = {"trainable": False, "use_resource": True}
         first, none = tf.constant_initializer(self.FIRST), tf.zeros_initializer()
-        self._scale = tf.get_variable(self.NAME, [], tf.float32, first, **options)
-        self._good = tf.get_variable(f"{self.NAME}_good_steps", [], tf.int64, none, **options)
+        self._scale = tf.get_variable(self.NAMES[0], [], tf.float32, first, **options)
+        self._good = tf.get_variable(self.NAMES[1], [], tf.int64, none, **options)
         # Read once: the same for all of an update, whenever the variable changes.
         self.value = self._scale.read_value()
 

@@ -13,14 +13,14 @@ from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequenc
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert import optimization
 from albert.pretrained import checkpoint_files
 from albert.util import wording
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 # What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
 OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
-_LOSS_SCALE = ("loss_scale", "loss_scale_good_steps")  # of float16
-_OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power", *_LOSS_SCALE)
+_OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power", *optimization.LossScale.NAMES)
 _MOST_LISTED = 12
 
 # A variable of other layouts under the same file names, and what to do about each.

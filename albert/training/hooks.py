@@ -551,7 +551,7 @@ def check_restorable(
     problems = []
     for variable in variables:
         name, shape = variable.op.name, variable.shape.as_list()
-        if name == optimization.LossScale.NAME and name not in stored:
+        if name == optimization.LossScale.NAMES[0] and name not in stored:
             raise ValueError(
                 f"{purpose} {checkpoint_path} by --precision=float16: it has no loss scale, since "
                 "it comes from another precision. Keep to that one, or choose another --output_dir "
