@@ -17,7 +17,8 @@ from typing import List, NamedTuple, Type
 import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert.conversion import albert_zh, folders, huggingface, weights
+from albert.checkpoints import weights
+from albert.conversion import albert_zh, folders, huggingface
 from albert.util import flags as flags_lib
 
 _DIRECTIONS = {

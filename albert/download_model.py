@@ -16,7 +16,8 @@ from typing import Optional
 
 from absl import flags
 
-from albert.pretrained import downloads, released
+from albert.downloads import transfer
+from albert.pretrained import released
 from albert.util import flags as flags_lib
 
 
@@ -27,7 +28,7 @@ class DownloadSettings(flags_lib.Settings):
     name: Optional[str]
     list: bool
     cache_dir: str
-    base_url: str
+    base_url: Optional[str]
     sha256: Optional[str]
     time_limit_minutes: float
     size_limit_gb: float
@@ -39,7 +40,8 @@ def define_flags(flag_values: flags.FlagValues):
         flag_values,
         "name",
         None,
-        help="The model, such as base_v2 or xxlarge_zh; --name= may be left out.",
+        help="The model, such as base_v2, xxlarge_zh (Google's) or albert_zh_base; --name= may be "
+        "left out.",
     )
     flags_lib.mark(flag_values, "required, except with --list", "name")
     flags_lib.boolean(flag_values, "list", False, help="Show the names there are, and end.")
@@ -49,8 +51,9 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.string(
         flag_values,
         "base_url",
-        released.BASE_URL,
-        help="Address of the folder that holds the archives: a mirror of the public one.",
+        None,
+        help="Address of the folder that holds the archives: a mirror. The public ones are "
+        f"{released.BASE_URL} and, of albert_zh's, {released.ALBERT_ZH_URL}.",
     )
     flags_lib.string(
         flag_values,
@@ -59,7 +62,7 @@ def define_flags(flag_values: flags.FlagValues):
         help="SHA-256 that the archive must have, if you know it. That of the first download is "
         "recorded, and every later one must have the same.",
     )
-    usual = downloads.USUAL_LIMITS
+    usual = transfer.USUAL_LIMITS
     flags_lib.floating(
         flag_values,
         "time_limit_minutes",
@@ -84,10 +87,11 @@ def main(settings: DownloadSettings):
       ValueError: no such model, or what released.obtain raises.
     """
     if settings.list:
-        row = "{:<12}{:<30}{:<16}{}".format
-        print(row("name", "archive", "folder in it", "vocabulary"))
-        for name, archive, folder, vocabulary in released.RELEASES.values():
-            print(row(name, archive, f"{folder}/", vocabulary))
+        row = "{:<18}{:<30}{:<19}{:<20}{}".format
+        print(row("name", "archive", "folder", "vocabulary", "by"))
+        for release in released.RELEASES.values():
+            by = "albert_zh (converted)" if release.is_albert_zh else "Google"
+            print(row(*release[:2], f"{release.folder}/", release.vocabulary, by))
         return
     if not settings.name:
         raise ValueError(
@@ -99,9 +103,7 @@ def main(settings: DownloadSettings):
         sha256=settings.sha256,
         cache_dir=settings.cache_dir,
         base_url=settings.base_url,
-        limits=downloads.Limits(
-            60 * settings.time_limit_minutes, int(1e9 * settings.size_limit_gb)
-        ),
+        limits=transfer.Limits(60 * settings.time_limit_minutes, int(1e9 * settings.size_limit_gb)),
     )
     print(folder)
     print(f"--albert_dir={folder}")

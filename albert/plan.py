@@ -384,7 +384,7 @@ def _config_path(settings: PlanSettings) -> str:
     if settings.albert_config_file:
         return settings.albert_config_file
     if settings.albert_dir:
-        folder = released.local_folder(settings.albert_dir, "albert_dir")
+        folder = released.local_folder(settings.albert_dir, f"--albert_dir={settings.albert_dir}")
         return os.path.join(folder, released.CONFIG_NAME)
     prefixed = f"albert_{settings.name}"
     return configs.preset_path(prefixed if prefixed in configs.preset_names() else settings.name)

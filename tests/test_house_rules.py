@@ -26,10 +26,10 @@ MOST_MODULES_IN_A_FOLDER = 9
 ORDER = (
     ("runtimes",),
     ("util",),
-    ("configs",),
+    ("configs", "downloads"),
     ("ops", "data", "tokenization", "optimization"),
     ("modeling",),
-    ("fine_tuning_utils",),
+    ("fine_tuning_utils", "checkpoints", "datasets"),
     ("pretrained",),
     ("training",),
     ("pretraining", "classification", "squad", "race"),
