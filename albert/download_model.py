@@ -16,22 +16,18 @@ from typing import Optional
 
 from absl import flags
 
-from albert.downloads import transfer
+from albert import download_data
 from albert.pretrained import released
 from albert.util import flags as flags_lib
 
 
 @dataclasses.dataclass(frozen=True)
-class DownloadSettings(flags_lib.Settings):
+class DownloadSettings(download_data.TransferSettings):
     """The script's flags."""
 
     name: Optional[str]
     list: bool
     cache_dir: str
-    base_url: Optional[str]
-    sha256: Optional[str]
-    time_limit_minutes: float
-    size_limit_gb: float
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -48,34 +44,10 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.path(
         flag_values, "cache_dir", released.CACHE_DIR, help="Folder for downloaded models."
     )
-    flags_lib.string(
+    download_data.define_transfer_flags(
         flag_values,
-        "base_url",
-        None,
-        help="Address of the folder that holds the archives: a mirror. The public ones are "
+        base_url="Address of the folder that holds the archives: a mirror. The public ones are "
         f"{released.BASE_URL} and, of albert_zh's, {released.ALBERT_ZH_URL}.",
-    )
-    flags_lib.string(
-        flag_values,
-        "sha256",
-        None,
-        help="SHA-256 that the archive must have, if you know it. That of the first download is "
-        "recorded, and every later one must have the same.",
-    )
-    usual = transfer.USUAL_LIMITS
-    flags_lib.floating(
-        flag_values,
-        "time_limit_minutes",
-        usual.seconds / 60,
-        lower_bound=0.001,
-        help="Give up after so long; what has arrived is kept for the next start.",
-    )
-    flags_lib.floating(
-        flag_values,
-        "size_limit_gb",
-        usual.bytes / 1e9,
-        lower_bound=0.001,
-        help="Refuse an archive of more than this.",
     )
     return DownloadSettings
 
@@ -103,7 +75,7 @@ def main(settings: DownloadSettings):
         sha256=settings.sha256,
         cache_dir=settings.cache_dir,
         base_url=settings.base_url,
-        limits=transfer.Limits(60 * settings.time_limit_minutes, int(1e9 * settings.size_limit_gb)),
+        limits=settings.limits,
     )
     print(folder)
     print(f"--albert_dir={folder}")

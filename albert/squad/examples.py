@@ -33,7 +33,8 @@ _LAYOUT = (
     'The layout is that of SQuAD: {"data": [{"paragraphs": [{"context": "...", "qas": [{"id": '
     '"...", "question": "...", "answers": [{"text": "...", "answer_start": 0}]}]}]}]}.'
 )
-_KINDS = {str: "text", list: "a list", dict: "an object", int: "a whole number", bool: "true or false"}
+_KINDS = {str: "text", list: "a list", dict: "an object", int: "a whole number"}
+_KINDS[bool] = "true or false"
 
 
 @dataclasses.dataclass(eq=False)

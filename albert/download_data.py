@@ -1,0 +1,166 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Downloads public data sets and lays them out as the other scripts read them.
+
+  python -m albert.download_data glue --data_dir=glue
+  python -m albert.download_data squad_v2,race --data_dir=data
+  python -m albert.download_data --list
+
+Each data set becomes a folder in --data_dir, whole or not at all, and the flags that take it are
+printed. A transfer that was cut goes on where it stopped when the command is run again. What is
+there already is compared with the record of its download and not fetched again; folders that were
+not downloaded stay as they are. The licences are their publishers': --list shows them.
+"""
+
+import dataclasses
+import logging
+from typing import Optional
+
+from absl import flags
+
+from albert.datasets import fetch, table
+from albert.downloads import transfer
+from albert.util import flags as flags_lib
+
+_LOGGER = logging.getLogger("albert")
+
+
+@dataclasses.dataclass(frozen=True)
+class TransferSettings(flags_lib.Settings):
+    """The flags of define_transfer_flags."""
+
+    base_url: Optional[str]
+    sha256: Optional[str]
+    time_limit_minutes: float
+    size_limit_gb: float
+
+    @property
+    def limits(self) -> transfer.Limits:
+        """Returns what a transfer may take."""
+        return transfer.Limits(60 * self.time_limit_minutes, int(1e9 * self.size_limit_gb))
+
+
+@dataclasses.dataclass(frozen=True)
+class DownloadDataSettings(TransferSettings):
+    """The script's flags."""
+
+    name: Optional[str]
+    list: bool
+    data_dir: str
+
+
+def define_flags(flag_values: flags.FlagValues):
+    """Defines the script's flags and returns the class of its settings."""
+    flags_lib.string(
+        flag_values,
+        "name",
+        None,
+        help="The data sets, with commas between them, or a group such as glue; --name= may be "
+        "left out.",
+    )
+    flags_lib.mark(flag_values, "required, except with --list", "name")
+    flags_lib.boolean(
+        flag_values, "list", False, help="Show the names, sizes and licences, and end."
+    )
+    flags_lib.path(
+        flag_values, "data_dir", "data", help="Folder that gets a folder for each data set."
+    )
+    define_transfer_flags(
+        flag_values,
+        base_url="Address of a folder that holds the files under their own names: a mirror.",
+    )
+    return DownloadDataSettings
+
+
+def define_transfer_flags(flag_values: flags.FlagValues, *, base_url: str):
+    """Defines the flags of both download scripts; `base_url` is the help of the flag so called."""
+    flags_lib.string(flag_values, "base_url", None, help=base_url)
+    flags_lib.string(
+        flag_values,
+        "sha256",
+        None,
+        help="SHA-256 that the file must have, if you know it; of several files, with commas "
+        "between them. That of the first download is recorded, and every later one must have the "
+        "same.",
+    )
+    usual = transfer.USUAL_LIMITS
+    flags_lib.floating(
+        flag_values,
+        "time_limit_minutes",
+        usual.seconds / 60,
+        lower_bound=0.001,
+        help="Give up after so long; what has arrived is kept for the next start.",
+    )
+    flags_lib.floating(
+        flag_values,
+        "size_limit_gb",
+        usual.bytes / 1e9,
+        lower_bound=0.001,
+        help="Refuse a file of more than this.",
+    )
+
+
+def main(settings: DownloadDataSettings):
+    """Runs the script.
+
+    Raises:
+      ValueError: no such data set, or what fetch.obtain raises; the others are there then.
+      ConnectionError: a server cannot be reached.
+    """
+    if settings.list:
+        _print_list()
+        return
+    if not settings.name:
+        raise ValueError(
+            "No data set is named. Write for example `python -m albert.download_data glue "
+            "--data_dir=glue`; --list shows the names."
+        )
+    data_sets = table.find(settings.name)
+    hashes = [part.strip() for part in (settings.sha256 or "").split(",") if part.strip()]
+    if hashes and len(data_sets) != 1:
+        raise ValueError(f"--sha256 goes with one data set, and {settings.name} are several.")
+    failures = []
+    for data_set in data_sets:
+        try:
+            folder = fetch.obtain(
+                data_set,
+                settings.data_dir,
+                base_url=settings.base_url,
+                sha256=hashes,
+                limits=settings.limits,
+            )
+        except ValueError as error:
+            if len(data_sets) == 1:
+                raise
+            _LOGGER.error("%s: %s", data_set.name, error)
+            failures.append(data_set.name)
+            continue
+        _LOGGER.info("%s is in %s. Licence: %s.", data_set.name, folder, data_set.licence)
+        print(
+            f"{data_set.script} " + data_set.flags.format(data_dir=settings.data_dir, folder=folder)
+        )
+    if failures:
+        raise ValueError(
+            f"{len(failures)} of {len(data_sets)} data sets are missing, for the reasons above: "
+            f"{', '.join(failures)}."
+        )
+
+
+def _print_list() -> None:
+    row = "{:<10}{:<7}{:>9}  {:<40}{}".format
+    print(row("name", "group", "MB", "licence", "from"))
+    for item in table.DATA_SETS.values():
+        size = f"{item.size / 1e6:.1f}" if item.size else "?"
+        origins = [source.url for source in item.sources] or [f"on request: {item.by_hand}"]
+        print(row(item.name, item.group, size, item.licence, origins[0]))
+        for origin in origins[1:]:
+            print(row("", "", "", "", origin))
+
+
+def cli():
+    """Runs the script with the process's own arguments."""
+    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+
+
+if __name__ == "__main__":
+    cli()
