@@ -386,8 +386,13 @@ def _config_path(settings: PlanSettings) -> str:
     if settings.albert_dir:
         folder = released.local_folder(settings.albert_dir, "albert_dir")
         return os.path.join(folder, released.CONFIG_NAME)
-    prefixed = f"albert_{settings.name}"
-    return configs.preset_path(prefixed if prefixed in configs.preset_names() else settings.name)
+    return published_path(settings.name)
+
+
+def published_path(name: str) -> str:
+    """Returns the configuration file of a size, such as base_v2; ValueError for an unknown one."""
+    prefixed = f"albert_{name}"
+    return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
 
 
 def plan(job: Job, runtime: Runtime, *, memory_bytes: float) -> Dict[str, Any]:

@@ -9,8 +9,9 @@
 Every flag can also be set as an environment variable in capitals (DATA_DIR=glue); flags override
 variables. ALBERT_ROOT names the folder that google-research/albert's run_glue.sh works in: where
 nothing else is named, data is in ALBERT_ROOT/glue, results go to ALBERT_ROOT/output, and the model
-is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1. The hyper-parameters are each task's published ones unless overridden. All inputs are
-checked before the first run starts. Each run is a process of its own and has a folder with its log,
+is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1. The
+hyper-parameters are each task's published ones unless overridden. All inputs are checked before the
+first run starts. Each run is a process of its own and has a folder with its log,
 output_dir/TASK/seed-N. Started again, a sweep skips finished runs and continues the others. It
 writes results.txt, results.json and (with matplotlib) results.png to --output_dir, and for GLUE
 glue_submission.zip with the predictions of each task's best seed.

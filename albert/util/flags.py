@@ -562,8 +562,8 @@ _GROUPS = {
     "Masking": "masked_lm_prob masked_lm_budget max_predictions_per_seq do_whole_word_mask "
     "word_start ngram favor_shorter_ngram do_permutation",
     "Model": "name model_dir albert_directory albert_dir albert_config_file init_checkpoint "
-    "albert_hub_module_handle share_type init_from_group0 checkpoint_name config_name spm_model_name "
-    "spm_vocab_name vocab_file spm_model_file do_lower_case",
+    "albert_hub_module_handle share_type init_from_group0 checkpoint_name config_name "
+    "spm_model_name spm_vocab_name vocab_file spm_model_file do_lower_case",
     _OWN: "",
     "Output": "output_dir output_file output_format pooling layer count json export_dir "
     "threshold_to_export export_path format model_prefix num_shards work_dir overwrite",
