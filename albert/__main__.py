@@ -38,10 +38,8 @@ def help_text() -> str:
     """Returns what `albert --help` shows: a line for each command."""
     lines = [__doc__]
     for name, module in commands.COMMANDS.items():
-        what = commands.docstring(module).splitlines()[0]
-        lines.append(
-            textwrap.fill(what, 100, initial_indent=f"  {name:<20}", subsequent_indent=" " * 22)
-        )
+        line = f"  {name:<20}{commands.docstring(module).splitlines()[0]}"
+        lines.append(textwrap.fill(line, 100, subsequent_indent=" " * 22))
     return "\n".join(lines)
 
 
