@@ -15,12 +15,8 @@ model, if it has its pretraining heads, also says how probable it finds either o
 import dataclasses
 from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type
 
-import numpy as np
 from absl import flags
 
-from albert import modeling, plan, tokenization
-from albert.pretrained import inference
-from albert.pretraining import pairs
 from albert.util import flags as flags_lib
 
 DEFAULT_NAME = "xxlarge_v2"
@@ -63,6 +59,16 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ShowSettings]:
     flags_lib.string(flag_values, "text_b", None, help="The sentence that follows --text_a.")
     return ShowSettings
 
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+
+import numpy as np
+
+from albert import modeling, plan, tokenization
+from albert.pretrained import inference
+from albert.pretraining import pairs
+from albert.pretraining.settings import DataSettings
 
 # ---- The two models.
 
@@ -135,7 +141,7 @@ def labelled_pairs(
         documents=(document,),
         neighbours=(neighbour,),
     )
-    settings = pairs.DataSettings(
+    settings = DataSettings(
         max_seq_length=len(tokens) + 3,
         short_seq_prob=0.0,
         random_next_sentence=random_next_sentence,

@@ -39,14 +39,12 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.data import text_lines
 from albert.pretrained import model_vocabulary, released, warm_start
-from albert.pretrained.settings import PretrainedSettings, TextSettings
+from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
 from albert.runtimes import compat
 from albert.util import files, progress
 
 _LOGGER = logging.getLogger("albert")
 
-POOLINGS = ("pooled", "mean", "first")
-LAST_LAYER = -1
 MASK = "[MASK]"
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 POSITIONS = "mlm_positions"
