@@ -114,6 +114,12 @@ class ClassifierTask(fine_tuning.Task):
         find_task(settings)
 
     @property
+    def published_name(self) -> str:
+        """A task of the user's own may have the name of a published one."""
+        is_custom = self.settings.task_name.strip().lower() == tasks.CUSTOM
+        return "" if is_custom else self.name
+
+    @property
     def predicts(self) -> bool:
         """Whether the test data or the user's own texts are to be predicted."""
         return bool(self.settings.do_predict or self.settings.predict_file)

@@ -196,11 +196,13 @@ def compare(
       split: "dev" or "test".
     """
     found: List[Comparison] = []
-    for metric, values in scores.items() if model else ():
+    for metric, values in scores.items():
+        if model is None or not all(map(math.isfinite, values)):
+            continue
         mean = statistics.mean(map(float, values))
         spread = statistics.stdev(map(float, values)) if len(values) > 1 else None
         published, is_same = fair_rows(task, metric, model, split=split)
-        for row in published if math.isfinite(mean) else ():
+        for row in published:
             tolerance = _tolerance(row, split, len(values), spread)
             difference = mean - row.value
             verdict = "within" if abs(difference) <= tolerance else "above"

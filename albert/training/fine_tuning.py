@@ -20,6 +20,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
+from albert.configs import published
 from albert.data import batches, feature_cache, padded_batches
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.training import distribution, estimators, hooks, model_fn
@@ -69,6 +70,8 @@ class Task:
       chiefs_own: settings that workers of a distributed training leave alone, with the value that
         says so.
       metric_fn: see model_fn.build_model_fn.
+      per_cent: what makes the measurements per cent.
+      predicted_scores: measurements of what was predicted, where the right answers are known.
     """
 
     name = ""
@@ -80,6 +83,8 @@ class Task:
     earlier: Mapping[str, Any] = {}
     chiefs_own: Mapping[str, Any] = {}
     metric_fn: Optional[Callable] = None
+    per_cent = 100.0
+    predicted_scores: Mapping[str, float] = {}
 
     def __init__(self, settings: FineTuningSettings, tokenizer: tokenization.FullTokenizer):
         """Takes the settings, checked and completed, and the model's tokenizer."""
@@ -96,6 +101,11 @@ class Task:
     def predicts(self) -> bool:
         """Whether predictions are asked for."""
         return self.settings.do_predict
+
+    @property
+    def published_name(self) -> str:
+        """The task under which results were published; "" for one that cannot be compared."""
+        return self.name
 
     @property
     def keep_checkpoints(self) -> int:
@@ -219,6 +229,7 @@ class FineTuning:
     Attributes:
       settings: of the script, with the parts of the model that --albert_dir stands for.
       config: of the encoder; None with a hub module that does not bring one.
+      published_model: what it is compared with; None if it has another size.
       length: of training, once its data were read.
     """
 
@@ -230,6 +241,7 @@ class FineTuning:
         self.config = fine_tuning_utils.load_config(self.settings)
         self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
         self.task = task(self.settings, self.vocabulary.tokenizer)
+        self.published_model = published_model(self.settings, self.config)
         self.length = model_fn.TrainingLength(1, 0)
 
     def run(self) -> Outcome:
@@ -413,10 +425,13 @@ class FineTuning:
         )
         task.after_evaluation(summary, fingerprint, measure)
         best = summary.best
+        metrics = dict(best.metrics) if best else {}
         results = {
+            "model": self.published_model and self.published_model._asdict(),
+            "published": [one._asdict() for one in self.compare(metrics, "dev")],
             "num_train_steps": max(result.step for result in summary.results),
             "best_step": best and best.step,
-            "metrics": dict(best.metrics) if best else {},
+            "metrics": metrics,
             "value": best and best.metrics[task.best_metric],
         }
         if times.has_news or times.lacks(results):
@@ -428,6 +443,15 @@ class FineTuning:
                 settings.output_dir, task.keep_checkpoints, steps
             )
         return summary
+
+    def compare(self, metrics: Mapping[str, float], split: str) -> List[published.Comparison]:
+        """Returns measurements beside what is published of the model, and logs them."""
+        task = self.task
+        scores = {name: [task.per_cent * value] for name, value in metrics.items()}
+        found = published.compare(task.published_name, self.published_model, scores, split=split)
+        if found:
+            _LOGGER.info("Beside published results:\n%s", "\n".join(published.table(found)))
+        return found
 
     def predict(self) -> List[str]:
         """Predicts with the chosen checkpoint; returns the files written."""
@@ -447,9 +471,20 @@ class FineTuning:
                 return collector.run(checkpoint)
 
         written = self.task.predict(checkpoint, outputs_of)
+        self.compare(self.task.predicted_scores, "test")
         self._times.add_prediction()
         _LOGGER.info("Wrote %s.", ", ".join(written))
         return written
+
+
+def published_model(
+    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig]
+) -> Optional[published.Model]:
+    """Returns the published model that a run has; None for other sizes and random weights."""
+    places = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
+    if settings.do_train and not any(places):
+        return None
+    return published.recognise(config.to_dict() if config else None, *places)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -642,7 +677,10 @@ class RunSummary:
     nor a process that evaluates beside the one that trains is lost.
     """
 
-    _RESULTS = ("task", "seed", "best_step", "metric", "value", "metrics", "num_train_steps")
+    _RESULTS = (
+        *("task", "seed", "best_step", "metric", "value", "metrics", "num_train_steps"),
+        *("model", "published"),
+    )
     _AMOUNTS = (
         *("train_examples", "train_examples_per_second", "train_seconds"),
         *("eval_seconds", "predict_seconds", "wall_seconds"),
