@@ -527,6 +527,7 @@ class Run(NamedTuple):
     train_examples_per_second: Optional[float]
     wall_seconds: float  # over all starts
     model: Optional[Dict[str, Any]] = None  # a published.Model, if it is of a published size
+    warnings: Sequence[Mapping[str, Any]] = ()  # of training, see hooks.Warned
 
 
 class Row(NamedTuple):
@@ -560,6 +561,7 @@ def read_run(path: str) -> Run:
             train_examples_per_second=content["train_examples_per_second"],
             wall_seconds=float(content["wall_seconds"]),
             model=content.get("model"),
+            warnings=content.get("warnings") or (),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a run's summary ({error!r}). Remove it.") from error
@@ -619,8 +621,11 @@ def compare(runs: Sequence[Run]) -> List[published.Comparison]:
 def format_results(runs: Sequence[Run]) -> str:
     """Returns the table as text and, if anything is published, that beside the scores."""
     beside = published.table(compare(runs))
-    lines = ["", "Beside published results, in per cent", "", *beside, ""] if beside else []
-    return format_table(make_rows(runs)) + "\n".join(lines)
+    lines = ["", "Beside published results, in per cent", "", *beside] if beside else []
+    for run in runs:
+        said = [one["text"] for one in run.warnings if one["recovered_step"] is None]
+        lines += [f"{run.task}, seed {run.seed}: {text}" for text in said]
+    return format_table(make_rows(runs)) + "".join(f"{line}\n" for line in lines)
 
 
 def format_table(rows: Sequence[Row]) -> str:

@@ -17,7 +17,7 @@ import math
 import pathlib
 import re
 import statistics
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert import configs
 
@@ -78,7 +78,9 @@ def recognise(config: Optional[Mapping[str, Any]], *places: Optional[str]) -> Op
     if config is None:
         found = tuple(dict.fromkeys(named))[:1]
         return Model(_size_of(found[0]), found) if found else None
-    read = {name: json.loads(pathlib.Path(configs.preset_path(name)).read_text()) for name in presets}
+    read = {
+        name: json.loads(pathlib.Path(configs.preset_path(name)).read_text()) for name in presets
+    }
     same_size = [name for name in presets if _equal(read[name], config, _SHAPE)]
     if not same_size:
         return None
@@ -126,19 +128,21 @@ class Row(NamedTuple):
 def rows(task: str, metric: str, split: str = "dev") -> List[Row]:
     """Returns the published scores of a task, those of a split that was not said included."""
     task = document()["same_data"].get(task, task)
-    found = []
-    for table in document()["results"]:
-        for place, column in enumerate(table["columns"]):
-            if (column["task"], column["metric"]) != (task, metric):
-                continue
-            if column["split"] not in (split, ""):
-                continue
-            for row in table["rows"]:
-                value = row["values"][place]
-                if value is not None:
-                    about = (table["source"], row["model"], row["preset"], task, metric)
-                    found.append(Row(*about, column["split"], float(value)))
-    return found
+    return [
+        row
+        for result in document()["results"]
+        for row in _rows_of(result)
+        if (row.task, row.metric) == (task, metric) and row.split in (split, "")
+    ]
+
+
+def _rows_of(result: Mapping[str, Any]) -> Iterator[Row]:
+    """The numbers of a published table."""
+    for line in result["rows"]:
+        for column, value in zip(result["columns"], line["values"]):
+            if value is not None:
+                about = (result["source"], line["model"], line["preset"])
+                yield Row(*about, column["task"], column["metric"], column["split"], float(value))
 
 
 def fair_rows(
@@ -203,7 +207,7 @@ def compare(
         spread = statistics.stdev(map(float, values)) if len(values) > 1 else None
         published, is_same = fair_rows(task, metric, model, split=split)
         for row in published:
-            tolerance = _tolerance(row, split, len(values), spread)
+            tolerance = _tolerance(row, split, runs=len(values), deviation=spread)
             difference = mean - row.value
             verdict = "within" if abs(difference) <= tolerance else "above"
             if difference < -tolerance:
@@ -223,7 +227,7 @@ def compare(
     return found
 
 
-def _tolerance(row: Row, split: str, runs: int, deviation: Optional[float]) -> float:
+def _tolerance(row: Row, split: str, *, runs: int, deviation: Optional[float]) -> float:
     """The largest difference in points that counts as within."""
     if deviation is not None:
         return STANDARD_ERRORS * deviation * math.sqrt(1 + 1 / runs) + _ROUNDING
