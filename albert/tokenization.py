@@ -825,8 +825,8 @@ _MOST_ROUNDING = 128  # rows, to the next multiple of a power of two
 def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):
     """Checks that the model's embedding table, of vocab_size rows, has one for each id.
 
-    Raises ValueError if not. Rows to spare do no harm: some models round their size up. So many that
-    nobody rounds so are worth a warning, since the vocabulary may be another model's.
+    Raises ValueError if not. Rows to spare do no harm: some models round their size up. More than
+    that are worth a warning, since the vocabulary may be another model's.
     """
     pieces = 1 + max(tokenizer.vocab.values())
     if pieces > vocab_size:

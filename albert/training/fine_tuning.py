@@ -367,7 +367,8 @@ class FineTuning:
         elif watch:
             watch_curve(watch, settings.output_dir)
         if watch and not watch.warnings:
-            loss = watch.loss(-(-features.records.count // settings.train_batch_size))
+            epoch_steps = -(-features.records.count // settings.train_batch_size)
+            loss = watch.loss(min(epoch_steps, length.num_train_steps))
             if watch.is_without_gain(loss):
                 _LOGGER.info(
                     "%d updates were too few to learn from: %s %s",

@@ -279,7 +279,7 @@ class LossWatch(Watch):
     """
 
     STEPS = 100  # over which the loss is averaged
-    _LEARNT, _FAR_ABOVE = 0.9, 1.5
+    _LEARNT, _FAR_ABOVE = 0.93, 1.5  # of what `share` says, and of the whole
 
     def __init__(
         self,
@@ -301,6 +301,7 @@ class LossWatch(Watch):
         """
         super().__init__(self.STEPS)
         self._constant_loss = constant_loss
+        self._whose = "a prediction without reading" if constant_loss else "the first updates"
         self._first, self._steps = first_steps, num_train_steps
         self._share = share
         self._remedy = remedy
@@ -325,10 +326,14 @@ class LossWatch(Watch):
         """Returns whether a loss is that of a prediction without reading."""
         return bool(self._constant_loss) and loss >= self._share * self._constant_loss
 
+    def _learnt(self) -> float:
+        """The loss below which something has surely been learnt."""
+        return self._LEARNT * self._share * (self._constant_loss or 0.0)
+
     def _judge(self, step: int) -> Optional[Tuple[str, str]]:
         loss = self.loss(self.STEPS)
         self._best = min(self._best, loss) if math.isfinite(loss) else self._best
-        had_learnt = self._constant_loss and self._best < self._LEARNT * self._constant_loss
+        had_learnt = self._best < self._learnt()
         if not self.is_without_gain(loss):
             return None
         if not had_learnt and not self.is_enough(step, self._first, self._steps):
@@ -339,17 +344,17 @@ class LossWatch(Watch):
         return kind, f"{said}: {self.describe(loss)} {self._remedy(kind)}"
 
     def describe(self, loss: float) -> str:
-        """Returns what a loss, mean of the last steps, is compared with."""
-        before = f", after {self._best:.4f} before" if self._best < loss else ""
+        """Returns a sentence with a loss, mean of the last steps, and what it is compared with."""
+        before = f" (before, it was down to {self._best:.4f})" if self._best < loss else ""
         return (
-            f"the mean loss of the last updates is {loss:.4f}{before}; a prediction without "
-            f"reading has {self._constant_loss:.4f}."
+            f"the mean loss of the last updates is {loss:.4f}{before}, and that of {self._whose} "
+            f"{self._constant_loss:.4f}."
         )
 
     def _is_recovered(self) -> bool:
         loss = self.loss(self.STEPS)
         self._best = min(self._best, loss)
-        return loss < self._LEARNT * self._constant_loss
+        return loss < self._learnt()
 
 
 class PlateauWatch(Watch):
