@@ -18,6 +18,7 @@ from albert.configs import published
 
 DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
 PAGES = ("published.md", "recipes.md")
+_NUMBER = re.compile(r"[-+\d]")
 _TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -92,11 +93,14 @@ def _share(value: float) -> str:
 
 
 def _cell(value: Optional[float]) -> str:
-    return "-" if value is None else f"{value:g}"
+    return "-" if value is None else str(value)
 
 
 def _markdown(head: Sequence[str], rows: Any) -> str:
-    lines: List[Sequence[str]] = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    rows = list(rows)
+    # Numbers to the right.
+    rules = ["---:" if all(map(_NUMBER.match, column)) else "---" for column in zip(*rows)]
+    lines: List[Sequence[str]] = [head, rules, *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
