@@ -5,7 +5,7 @@
     python -m tests.support.paraphrases FOLDER
 
 writes FOLDER/glue/MRPC and FOLDER/module. Both sentences of a pair speak of the same deed, in other
-words; they are no paraphrases if one of them denies it.
+words; they are no paraphrases if one of them denies it. One label in twelve is wrong.
 """
 
 import pathlib
@@ -19,11 +19,15 @@ import tensorflow.compat.v1 as tf
 from albert import modeling
 from tests.support import classification_data, hub_modules, released_archives
 
-WHO = "teacher baker sailor farmer doctor painter pilot singer".split()
+WHO = ["teacher", "baker", "sailor", "farmer", "doctor", "painter", "pilot", "singer"]
 DID = [("buy", "bought"), ("fix", "fixed"), ("sell", "sold"), ("hide", "hid"), ("see", "saw")]
-WHAT = "boat house clock lamp wagon bridge ladder violin".split()
-WHEN = "monday tuesday wednesday thursday friday saturday sunday".split()
-YES, NO = ("{past}", "really {past}", "did {do}"), ("never {past}", "refused to {do}", "did not {do}")
+WHAT = ["boat", "house", "clock", "lamp", "wagon", "bridge", "ladder", "violin"]
+WHEN = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+YES, NO = (
+    ("{past}", "really {past}", "did {do}"),
+    ("never {past}", "refused to {do}", "did not {do}"),
+)
+WRONG = 1 / 12  # of the labels
 ORDERS = ("The {who} {did} the {what} on {when}.", "On {when} the {who} {did} the {what}.")
 
 
@@ -46,7 +50,7 @@ def write_mrpc(folder: Any, *, train: int, dev: int, test: int) -> None:
             facts = {name: generator.choice(values) for name, values in choices.items()}
             denied = [generator.random() < 0.5 for _ in range(2)]
             pair = [_sentence(generator, is_denied, **facts) for is_denied in denied]
-            label = int(denied[0] == denied[1])
+            label = int((denied[0] == denied[1]) != (generator.random() < WRONG))
             rows.append([number if name == "test" else label, number, number, *pair])
         classification_data.write_rows(target / f"{name}.tsv", rows)
 
