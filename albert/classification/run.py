@@ -8,7 +8,7 @@ outcome = fine_tuning.run(settings, ClassifierTask)
 import dataclasses
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 import tensorflow.compat.v1 as tf
