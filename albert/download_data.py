@@ -18,30 +18,12 @@ from typing import Optional
 
 from absl import flags
 
-from albert.datasets import fetch, table
-from albert.downloads import transfer
+from albert.downloads import settings as transfer_settings
 from albert.util import flags as flags_lib
 
-_LOGGER = logging.getLogger("albert")
-
 
 @dataclasses.dataclass(frozen=True)
-class TransferSettings(flags_lib.Settings):
-    """The flags of define_transfer_flags."""
-
-    base_url: Optional[str]
-    sha256: Optional[str]
-    time_limit_minutes: float
-    size_limit_gb: float
-
-    @property
-    def limits(self) -> transfer.Limits:
-        """Returns what a transfer may take."""
-        return transfer.Limits(60 * self.time_limit_minutes, int(1e9 * self.size_limit_gb))
-
-
-@dataclasses.dataclass(frozen=True)
-class DownloadDataSettings(TransferSettings):
+class DownloadDataSettings(transfer_settings.TransferSettings):
     """The script's flags."""
 
     name: Optional[str]
@@ -65,39 +47,19 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.path(
         flag_values, "data_dir", "data", help="Folder that gets a folder for each data set."
     )
-    define_transfer_flags(
+    transfer_settings.define_transfer_flags(
         flag_values,
         base_url="Address of a folder that holds the files under their own names: a mirror.",
     )
     return DownloadDataSettings
 
 
-def define_transfer_flags(flag_values: flags.FlagValues, *, base_url: str):
-    """Defines the flags of both download scripts; `base_url` is the help of the flag so called."""
-    flags_lib.string(flag_values, "base_url", None, help=base_url)
-    flags_lib.string(
-        flag_values,
-        "sha256",
-        None,
-        help="SHA-256 that the file must have, if you know it; of several files, with commas "
-        "between them. That of the first download is recorded, and every later one must have the "
-        "same.",
-    )
-    usual = transfer.USUAL_LIMITS
-    flags_lib.floating(
-        flag_values,
-        "time_limit_minutes",
-        usual.seconds / 60,
-        lower_bound=0.001,
-        help="Give up after so long; what has arrived is kept for the next start.",
-    )
-    flags_lib.floating(
-        flag_values,
-        "size_limit_gb",
-        usual.bytes / 1e9,
-        lower_bound=0.001,
-        help="Refuse a file of more than this.",
-    )
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+
+from albert.datasets import fetch, table
+
+_LOGGER = logging.getLogger("albert")
 
 
 def main(settings: DownloadDataSettings):

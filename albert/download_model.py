@@ -16,13 +16,13 @@ from typing import Optional
 
 from absl import flags
 
-from albert import download_data
-from albert.pretrained import released
+from albert.downloads import settings as transfer_settings
+from albert.pretrained.settings import ALBERT_ZH_URL, BASE_URL, CACHE_DIR
 from albert.util import flags as flags_lib
 
 
 @dataclasses.dataclass(frozen=True)
-class DownloadSettings(download_data.TransferSettings):
+class DownloadSettings(transfer_settings.TransferSettings):
     """The script's flags."""
 
     name: Optional[str]
@@ -41,15 +41,19 @@ def define_flags(flag_values: flags.FlagValues):
     )
     flags_lib.mark(flag_values, "required, except with --list", "name")
     flags_lib.boolean(flag_values, "list", False, help="Show the names there are, and end.")
-    flags_lib.path(
-        flag_values, "cache_dir", released.CACHE_DIR, help="Folder for downloaded models."
-    )
-    download_data.define_transfer_flags(
+    flags_lib.path(flag_values, "cache_dir", CACHE_DIR, help="Folder for downloaded models.")
+    transfer_settings.define_transfer_flags(
         flag_values,
         base_url="Address of the folder that holds the archives: a mirror. The public ones are "
-        f"{released.BASE_URL} and, of albert_zh's, {released.ALBERT_ZH_URL}.",
+        f"{BASE_URL} and, of albert_zh's, {ALBERT_ZH_URL}.",
     )
     return DownloadSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+
+from albert.pretrained import released
 
 
 def main(settings: DownloadSettings):

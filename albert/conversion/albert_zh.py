@@ -8,8 +8,6 @@ from albert.checkpoints.weights import Report
 from albert.conversion import folders
 from albert.pretrained import released
 
-LAYOUTS = ("native", "google")
-
 
 def from_albert_zh(settings: folders.ConversionSettings) -> Report:
     """Converts a folder of albert_zh's.

@@ -3,35 +3,15 @@
 """Model folders read and written whole, for every direction of convert_checkpoint."""
 
 import contextlib
-import dataclasses
 from typing import Any, Dict, Iterator, NamedTuple, Optional
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import weights as checkpoint_conversion
+from albert.conversion.settings import ConversionSettings
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.util import files
-from albert.util import flags as flags_lib
-
-
-@dataclasses.dataclass(frozen=True)
-class ConversionSettings(flags_lib.Settings):
-    """The flags of convert_checkpoint."""
-
-    direction: str
-    input_dir: str
-    output_dir: str
-    albert_config_file: Optional[str]
-    init_checkpoint: Optional[str]
-    spm_model_file: Optional[str]
-    vocab_file: Optional[str]
-    do_lower_case: bool
-    layout: str
-    head: str
-    approximate_gelu: bool
-    pytorch_model_bin: bool
-    huggingface_python: Optional[str]
 
 
 class OurModel(NamedTuple):

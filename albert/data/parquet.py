@@ -6,8 +6,6 @@ import fnmatch
 import os
 from typing import Any, Dict, Iterator, List, Sequence
 
-import numpy as np
-
 from albert.util import files
 
 ENDING = ".parquet"
@@ -38,6 +36,8 @@ def read_rows(paths: Sequence[str]) -> Iterator[Dict[str, Any]]:
     Raises:
       ValueError: pyarrow is not installed, or a file is no Parquet file.
     """
+    import numpy as np  # here: tables of tasks are read before it is loaded
+
     try:
         import pyarrow
         from pyarrow import parquet

@@ -9,7 +9,8 @@ import time
 from typing import Callable, Dict, List, Optional, Sequence
 
 from albert.datasets.table import DataSet
-from albert.downloads import archives, cache, transfer
+from albert.downloads import archives, cache
+from albert.downloads.settings import USUAL_LIMITS, Limits
 
 _KNOWN_FROM = "albert/datasets/table.py (if this one is meant, give its hash by --sha256)"
 _MRPC_TEST_HEADER = "index\t#1 ID\t#2 ID\t#1 String\t#2 String"
@@ -21,7 +22,7 @@ def obtain(
     *,
     base_url: Optional[str] = None,
     sha256: Sequence[str] = (),
-    limits: transfer.Limits = transfer.USUAL_LIMITS,
+    limits: Limits = USUAL_LIMITS,
     wait: Callable[[float], None] = time.sleep,
 ) -> str:
     """Returns the folder of a data set below `data_dir`, after downloading it if it is not there.

@@ -21,6 +21,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 from urllib import parse
 
 from albert.downloads import archives, transfer
+from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
@@ -58,7 +59,7 @@ def obtain(
     sources: Sequence[Source],
     make: Maker,
     *,
-    limits: transfer.Limits = transfer.USUAL_LIMITS,
+    limits: Limits = USUAL_LIMITS,
     wait: Callable[[float], None] = time.sleep,
 ) -> Dict[str, Any]:
     """Makes a folder of published files, unless it is there, and returns its record.
@@ -132,7 +133,7 @@ def _arrive(
     folder: str,
     earlier: Optional[str],
     *,
-    limits: transfer.Limits,
+    limits: Limits,
     wait: Callable[[float], None],
 ) -> _Arrived:
     """Fetches a file, or takes what a user put in place, and compares its hash."""

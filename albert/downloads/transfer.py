@@ -21,6 +21,7 @@ from urllib import parse
 
 import requests
 
+from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.util import files, progress
 
 _LOGGER = logging.getLogger("albert")
@@ -30,16 +31,6 @@ _TIMEOUTS = (15, 60)  # seconds to connect and between two bytes
 _ATTEMPTS = 5  # in a row that bring no new byte
 _LONGEST_WAIT = 30.0
 _TRY_AGAIN_LATER = (408, 425, 429, 500, 502, 503, 504)
-
-
-class Limits(NamedTuple):
-    """What a transfer may take."""
-
-    seconds: float = 2 * 3600.0  # all attempts and the pauses between them together
-    bytes: int = 4 * 10**9
-
-
-USUAL_LIMITS = Limits()
 
 
 class Fetched(NamedTuple):

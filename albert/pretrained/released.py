@@ -21,9 +21,16 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
 from albert.checkpoints import weights
-from albert.downloads import archives, cache, transfer
+from albert.downloads import archives, cache
+from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.pretrained import model_vocabulary, warm_start
-from albert.pretrained.settings import ModelSettings, Settings
+from albert.pretrained.settings import (
+    ALBERT_ZH_URL,
+    BASE_URL,
+    CACHE_DIR,
+    ModelSettings,
+    Settings,
+)
 from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
@@ -31,9 +38,6 @@ _LOGGER = logging.getLogger("albert")
 CONFIG_NAME = "albert_config.json"
 SPM_MODEL_NAME = "30k-clean.model"
 CHINESE_VOCAB_NAME = "vocab_chinese.txt"
-BASE_URL = "https://storage.googleapis.com/albert_models"
-ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"
-CACHE_DIR = "~/.cache/albert"
 FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
 
 # The names that each kind of file may have.
@@ -156,7 +160,7 @@ def obtain(
     sha256: Optional[str] = None,
     cache_dir: Optional[str] = None,
     base_url: Optional[str] = None,
-    limits: transfer.Limits = transfer.USUAL_LIMITS,
+    limits: Limits = USUAL_LIMITS,
     wait: Callable[[float], None] = time.sleep,
 ) -> str:
     """Returns the folder of a model in the cache, after downloading it if it is not there.

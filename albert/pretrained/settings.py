@@ -1,12 +1,20 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Flags of the scripts that run a pretrained or fine-tuned model, as typed settings."""
+"""Flags of the scripts that run a pretrained or fine-tuned model, as typed settings, and
+values that some of them take.
+"""
 
 import dataclasses
 from typing import Optional, TypeVar
 
-from albert.fine_tuning_utils import EncoderSettings
-from albert.util.flags import Settings
+from albert.util.flags import EncoderSettings, Settings
+
+BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
+ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
+CACHE_DIR = "~/.cache/albert"
+MODULE_FORMATS = ("tf1", "tf2")  # of a TF-Hub module
+POOLINGS = ("pooled", "mean", "first")
+LAST_LAYER = -1
 
 # Those of any script whose flags name a model.
 ModelSettings = TypeVar("ModelSettings", bound=Settings)
