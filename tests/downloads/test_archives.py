@@ -74,6 +74,7 @@ def test_files_and_folders_come_out_as_they_went_in(unpack):
     assert (unpack.folder / "model" / "inner" / "config").stat().st_mode & 0o7111 == 0
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(
     "members, kept",
     [
