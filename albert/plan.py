@@ -21,17 +21,83 @@ import json
 import os
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
-import tensorflow.compat.v1 as tf
 from absl import flags
+
+from albert.util import flags as flags_lib
+
+# Task -> sequences of one example.
+TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanSettings(flags_lib.Settings):
+    """The flags of the script."""
+
+    name: Optional[str]
+    albert_config_file: Optional[str]
+    albert_dir: Optional[str]
+    list: bool
+    table: bool
+    json: bool
+    task: str
+    max_seq_length: int
+    batch: int
+    max_predictions_per_seq: int
+    num_labels: int
+    precision: str
+    recompute: bool
+    gradient_accumulation_steps: int
+    memory_gb: float
+    runtime_gb: Optional[float]
+
+
+def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
+    """Defines the script's flags."""
+    help_text = (
+        "A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be omitted. "
+        "--albert_config_file and --albert_dir name other models."
+    )
+    flags_lib.string(flag_values, "name", None, help=help_text)
+    help_text = "JSON file with the model's architecture."
+    flags_lib.path(flag_values, "albert_config_file", help=help_text)
+    help_text = "Folder of a model, with albert_config.json."
+    flags_lib.path(flag_values, "albert_dir", help=help_text)
+    note = "one of three required, except with --list and --table"
+    flags_lib.mark(flag_values, note, "name", "albert_config_file", "albert_dir")
+    flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and exit.")
+    help_text = "Show sizes beside those that their authors give, and exit."
+    flags_lib.boolean(flag_values, "table", False, help=help_text)
+    flags_lib.boolean(flag_values, "json", False, help="Print JSON instead of tables.")
+    help_text = "What is trained. An example of race is four sequences."
+    flags_lib.choice(flag_values, "task", "pretraining", choices=list(TASKS), help=help_text)
+    for name, default, help_text in (
+        ("max_seq_length", 512, "Tokens per sequence."),
+        ("batch", 32, "Examples per update: the scripts' --train_batch_size."),
+        ("max_predictions_per_seq", 20, "Masked tokens per sequence in pretraining."),
+        ("num_labels", 2, "Labels of a classification."),
+    ):
+        flags_lib.integer(flag_values, name, default, lower_bound=1, help=help_text)
+    flags_lib.define_update_flags(flag_values)
+    help_text = "Memory for the process, in 10^9 bytes."
+    flags_lib.floating(flag_values, "memory_gb", 12.0, lower_bound=0.001, help=help_text)
+    help_text = (
+        "Memory of the process before model and data; default: as measured on a CPU with this "
+        "TensorFlow. For a GPU: what is in use of the device's memory."
+    )
+    flags_lib.floating(flag_values, "runtime_gb", None, lower_bound=0.0, help=help_text)
+    return PlanSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+
+import tensorflow.compat.v1 as tf
 
 from albert import configs, modeling
 from albert.configs import published
 from albert.pretrained import released
-from albert.util import flags as flags_lib
 
 GIGA = 1e9
-# Task -> sequences of one example.
-TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
 # Bytes of an activation in each --precision.
 ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 FLOAT32 = 4
@@ -293,65 +359,6 @@ def largest_batch(job: Job, runtime: Runtime, *, memory_bytes: float) -> int:
 # ---- The command.
 
 
-@dataclasses.dataclass(frozen=True)
-class PlanSettings(flags_lib.Settings):
-    """The flags of the script."""
-
-    name: Optional[str]
-    albert_config_file: Optional[str]
-    albert_dir: Optional[str]
-    list: bool
-    table: bool
-    json: bool
-    task: str
-    max_seq_length: int
-    batch: int
-    max_predictions_per_seq: int
-    num_labels: int
-    precision: str
-    recompute: bool
-    gradient_accumulation_steps: int
-    memory_gb: float
-    runtime_gb: Optional[float]
-
-
-def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
-    """Defines the script's flags."""
-    help_text = (
-        "A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be omitted. "
-        "--albert_config_file and --albert_dir name other models."
-    )
-    flags_lib.string(flag_values, "name", None, help=help_text)
-    help_text = "JSON file with the model's architecture."
-    flags_lib.path(flag_values, "albert_config_file", help=help_text)
-    help_text = "Folder of a model, with albert_config.json."
-    flags_lib.path(flag_values, "albert_dir", help=help_text)
-    note = "one of three required, except with --list and --table"
-    flags_lib.mark(flag_values, note, "name", "albert_config_file", "albert_dir")
-    flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and exit.")
-    help_text = "Show sizes beside those that their authors give, and exit."
-    flags_lib.boolean(flag_values, "table", False, help=help_text)
-    flags_lib.boolean(flag_values, "json", False, help="Print JSON instead of tables.")
-    help_text = "What is trained. An example of race is four sequences."
-    flags_lib.choice(flag_values, "task", "pretraining", choices=list(TASKS), help=help_text)
-    for name, default, help_text in (
-        ("max_seq_length", 512, "Tokens per sequence."),
-        ("batch", 32, "Examples per update: the scripts' --train_batch_size."),
-        ("max_predictions_per_seq", 20, "Masked tokens per sequence in pretraining."),
-        ("num_labels", 2, "Labels of a classification."),
-    ):
-        flags_lib.integer(flag_values, name, default, lower_bound=1, help=help_text)
-    flags_lib.define_update_flags(flag_values)
-    help_text = "Memory for the process, in 10^9 bytes."
-    flags_lib.floating(flag_values, "memory_gb", 12.0, lower_bound=0.001, help=help_text)
-    help_text = (
-        "Memory of the process before model and data; default: as measured on a CPU with this "
-        "TensorFlow. For a GPU: what is in use of the device's memory."
-    )
-    flags_lib.floating(flag_values, "runtime_gb", None, lower_bound=0.0, help=help_text)
-    return PlanSettings
-
-
 def main(settings: PlanSettings) -> None:
     """Runs the script; raises ValueError if not exactly one model is named, or as Job.check."""
     if settings.list or settings.table:
@@ -396,8 +403,13 @@ def _config_path(settings: PlanSettings) -> str:
     if settings.albert_dir:
         folder = released.local_folder(settings.albert_dir, "albert_dir")
         return os.path.join(folder, released.CONFIG_NAME)
-    prefixed = f"albert_{settings.name}"
-    return configs.preset_path(prefixed if prefixed in configs.preset_names() else settings.name)
+    return published_path(settings.name)
+
+
+def published_path(name: str) -> str:
+    """Returns the configuration file of a size, such as base_v2; ValueError for an unknown one."""
+    prefixed = f"albert_{name}"
+    return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
 
 
 def plan(job: Job, runtime: Runtime, *, memory_bytes: float) -> Dict[str, Any]:

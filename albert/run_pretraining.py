@@ -21,25 +21,8 @@ from typing import Any, Callable, List, NamedTuple, Optional, Type
 
 from absl import flags
 
-from albert import modeling, tokenization
-from albert.configs import published
-from albert.data import batches, record_files
-from albert.pretrained import model_vocabulary, released
-from albert.pretraining import model as pretraining_utils
-from albert.pretraining import words
-from albert.training import distribution, estimators, hooks, model_fn
-from albert.training import evaluation as checkpoint_evaluator
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
-
-_LOGGER = logging.getLogger("albert")
-
-_HASHES_NAME = ".record_hashes.json"  # of records without metadata, in the output folder
-
-# Names under which existing programs know these.
-get_masked_lm_output = modeling.get_masked_lm_output
-get_sentence_order_output = modeling.get_sentence_order_output
-gather_indexes = modeling.gather_indexes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,6 +147,27 @@ def _define_masking_flags(flag_values: flags.FlagValues):
         help="WordPiece vocabulary of the records, in place of --spm_model_file.",
     )
 
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+from albert import modeling, tokenization
+from albert.configs import published
+from albert.data import batches, record_files
+from albert.pretrained import model_vocabulary, released
+from albert.pretraining import model as pretraining_utils
+from albert.pretraining import words
+from albert.training import distribution, estimators, hooks, model_fn
+from albert.training import evaluation as checkpoint_evaluator
+
+_LOGGER = logging.getLogger("albert")
+
+_HASHES_NAME = ".record_hashes.json"  # of records without metadata, in the output folder
+
+# Names under which existing programs know these.
+get_masked_lm_output = modeling.get_masked_lm_output
+get_sentence_order_output = modeling.get_sentence_order_output
+gather_indexes = modeling.gather_indexes
 
 # ---------------------------------------------------------------------------------------------
 # Functions that existing programs call by these names and arguments.

@@ -9,8 +9,9 @@
 Every flag can also be set as an environment variable in capitals (DATA_DIR=glue); flags override
 variables. ALBERT_ROOT names the folder that google-research/albert's run_glue.sh works in: where
 nothing else is named, data is in ALBERT_ROOT/glue, results go to ALBERT_ROOT/output, and the model
-is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1. The hyper-parameters are each task's published ones unless overridden. All inputs are
-checked before the first run starts. Each run is a process of its own and has a folder with its log,
+is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1. The
+hyper-parameters are each task's published ones unless overridden. All inputs are checked before the
+first run starts. Each run is a process of its own and has a folder with its log,
 output_dir/TASK/seed-N. Started again, a sweep skips finished runs and continues the others. It
 writes results.txt, results.json and (with matplotlib) results.png to --output_dir, and for GLUE
 glue_submission.zip with the predictions of each task's best seed.
@@ -27,30 +28,17 @@ import sys
 import time
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
-import numpy as np
-import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import fine_tuning_utils, modeling, run_classifier
-from albert.classification import predictions
-from albert.classification import tasks as classifier_tasks
-from albert.classification.run import ClassifierTask
-from albert.configs import published
-from albert.pretrained import released, warm_start
-from albert.training import fine_tuning
-from albert.util import files, folder_lock, progress, stop_signals
+from albert.classification.task_table import CHINESE_TASKS, GLUE_TASKS
 from albert.util import flags as flags_lib
-
-_LOGGER = logging.getLogger("albert")
 
 # Suite -> the tasks that are run by default if their data is there. mnli's run also evaluates the
 # mismatched data; lcqmc_pair has the same data as lcqmc.
 SUITES = {
-    "glue": tuple(name for name in classifier_tasks.GLUE_TASKS if name != "mismnli"),
-    "clue": tuple(name for name in classifier_tasks.CHINESE_TASKS if name != "lcqmc_pair"),
+    "glue": tuple(name for name in GLUE_TASKS if name != "mismnli"),
+    "clue": tuple(name for name in CHINESE_TASKS if name != "lcqmc_pair"),
 }
-# Task without training data -> the task whose model predicts it.
-BORROWED_MODELS = {"ax": "mnli"}
 # Flag of a hyper-parameter -> lower bound and help.
 RECIPE_FLAGS = {
     "max_seq_length": (1, "Input length in tokens."),
@@ -62,21 +50,10 @@ RECIPE_FLAGS = {
     "num_train_epochs": (0.0, "Passes over the training data, instead of --train_step."),
     "warmup_proportion": (0.0, "Share of the updates that are warm-up."),
 }
-# Flags of a run that name places or change its speed, but not its result.
-_WITHOUT_EFFECT = re.compile(
-    "albert_config_file|albert_dir|cached_dir|checkpoint|data_dir|eval_batch_size|export_dir|"
-    "init_checkpoint|keep_checkpoint_max|log_steps|output_dir|predict_batch_size|"
-    "save_checkpoints_minutes|spm_model_file|vocab_file"
-)
-MARKER_NAME = "sweep_run.json"
-LOG_NAME = "log.txt"
-TEXT_NAME, JSON_NAME, PICTURE_NAME = "results.txt", "results.json", "results.png"
-SUBMISSION_NAME = "glue_submission.zip"
-FORMAT_VERSION = 1
 
 
 @dataclasses.dataclass(frozen=True)
-class SweepSettings(fine_tuning_utils.EncoderSettings):
+class SweepSettings(flags_lib.EncoderSettings):
     """The flags of a sweep; a hyper-parameter that is None has each task's published value."""
 
     suite: str
@@ -158,6 +135,44 @@ def _flags_of_root(root: str, given: Mapping[str, str]) -> Dict[str, str]:
         return {**found, **there}
     return dict(found, model_dir=root if "albert_config_file" in there else "base_v1")
 
+
+def _flag_names() -> List[str]:
+    values = flags.FlagValues()
+    define_flags(values)
+    return sorted(values)
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    sys.argv[1:1] = environment_arguments(_flag_names(), os.environ)
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, run_classifier
+from albert.classification import predictions
+from albert.classification import tasks as classifier_tasks
+from albert.classification.run import ClassifierTask
+from albert.configs import published
+from albert.pretrained import released, warm_start
+from albert.training import fine_tuning
+from albert.util import files, folder_lock, progress, stop_signals
+
+_LOGGER = logging.getLogger("albert")
+
+# Task without training data -> the task whose model predicts it.
+BORROWED_MODELS = {"ax": "mnli"}
+# Flags of a run that name places or change its speed, but not its result.
+_WITHOUT_EFFECT = re.compile(
+    "albert_config_file|albert_dir|cached_dir|checkpoint|data_dir|eval_batch_size|export_dir|"
+    "init_checkpoint|keep_checkpoint_max|log_steps|output_dir|predict_batch_size|"
+    "save_checkpoints_minutes|spm_model_file|vocab_file"
+)
+MARKER_NAME = "sweep_run.json"
+LOG_NAME = "log.txt"
+TEXT_NAME, JSON_NAME, PICTURE_NAME = "results.txt", "results.json", "results.png"
+SUBMISSION_NAME = "glue_submission.zip"
+FORMAT_VERSION = 1
 
 # ---- Model, tasks and seeds.
 
@@ -794,10 +809,7 @@ def main(settings: SweepSettings) -> int:
 
 
 def cli():
-    """Runs the script with the process's own arguments and environment."""
-    values = flags.FlagValues()
-    define_flags(values)
-    sys.argv[1:1] = environment_arguments(sorted(values), os.environ)
+    """Runs the script with the process's own arguments."""
     flags_lib.run(main, define_flags, usage=__doc__)  # type: ignore[arg-type]
 
 

@@ -222,6 +222,9 @@ HEARD = {
         "null_score_diff_threshold": SQUAD_TESTS
         + "test_a_named_threshold_decides_and_empty_answers_are_noticed",
     },
+    "show_changes": probes("""
+        name=large_v2 albert_dir=/nowhere language=zh pair:text_a=other pair:text_b=other
+    """),
     "sweep": {
         **MODEL,
         **MODULE,
@@ -397,6 +400,10 @@ def planning(folder):
     }
 
 
+def showing(folder):
+    return {"show": [], "pair": ["--text_a=one", "--text_b=two"]}
+
+
 def downloading(folder):
     return {"download": []}
 
@@ -473,6 +480,7 @@ PROBES = {
     "run_race": (race, with_checkpoint, False),
     "run_squad_v1": (squad, with_checkpoint, False),
     "run_squad_v2": (squad, with_checkpoint, False),
+    "show_changes": (showing, with_foreign_files, True),
     "sweep": (sweeping, with_foreign_files, True),
     "train_vocab": (vocabulary, with_foreign_files, True),
 }

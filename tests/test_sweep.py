@@ -62,20 +62,9 @@ def model_dir(tmp_path_factory):
 def data_dir(tmp_path_factory):
     folder = tmp_path_factory.mktemp("glue")
     classification_data.write_mrpc(folder)
-    write_nli(folder / "MNLI", ["train", "dev_matched", "test_matched"])
-    write_nli(folder / "diagnostic", ["diagnostic"])
+    classification_data.write_nli(folder / "MNLI", ["train", "dev_matched", "test_matched"])
+    classification_data.write_nli(folder / "diagnostic", ["diagnostic"])
     return folder
-
-
-def write_nli(folder, names):
-    """MNLI's columns; diagnostic.tsv has its texts in others, which these files fill too."""
-    folder.mkdir()
-    for name in names:
-        rows = [["index"] + ["x"] * 10]
-        for row, label in enumerate(["contradiction", "entailment", "neutral"] * 2):
-            texts = ["the king", "went home"]
-            rows.append([row, *texts, *["x"] * 5, *texts, label])
-        classification_data.write_rows(folder / f"{name}.tsv", rows)
 
 
 def settings_of(model_dir, data_dir, output_dir, *arguments):

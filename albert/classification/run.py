@@ -18,46 +18,16 @@ from albert.classification import features as classifier_features
 from albert.classification import model, model_folder, tasks
 from albert.classification import predictions as classifier_predictions
 from albert.classification.examples import TaskData
+from albert.classification.settings import ClassifierSettings, CustomTaskFlags
 from albert.configs import published
 from albert.data import batches
 from albert.training import evaluation, fine_tuning, metrics
-from albert.training.settings import TaskSettings
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
-
-
-@dataclasses.dataclass(frozen=True)
-class CustomTaskFlags:
-    """The flags that describe a custom task; custom_task has the same names without "_column"."""
-
-    task_file: Optional[str]
-    text_a_column: Optional[str]
-    text_b_column: Optional[str]
-    label_column: Optional[str]
-    guid_column: Optional[str]
-    header: Optional[bool]
-    labels: Optional[str]
-    metric: Optional[str]
-    metrics: Optional[str]
-    train_file: Optional[str]
-    dev_file: Optional[str]
-    test_file: Optional[str]
-
-
-@dataclasses.dataclass(frozen=True)
-class ClassifierSettings(TaskSettings, CustomTaskFlags):
-    """The flags of run_classifier."""
-
-    data_dir: Optional[str]
-    task_name: str
-    keep_checkpoint_max: int
-    predict_file: Optional[str]
-    export_dir: Optional[str]
-    threshold_to_export: float
 
 
 def find_task(settings: ClassifierSettings) -> tasks.Task:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from albert import create_pretraining_data, modeling, run_pretraining, train_vocab
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
+from albert.demo import options as phase_options
 from albert.demo import page, runs
 from albert.pretraining import model
 from albert.util import files, folder_lock
@@ -41,18 +42,10 @@ class Recipe(NamedTuple):
     num_attention_heads: int = 4
     train_batch_size: int = 32
     learning_rate: float = 0.001
-    num_train_steps: int = 1600
+    num_train_steps: int = phase_options.TOUR_STEPS
     num_warmup_steps: int = 200  # where steps are fewer, an eighth of them
     evaluations: int = 4  # after that of the untrained model
     library: str = ""  # folder with Python's sources; default: the running Python's
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Defines the options of the phase."""
-    runs.add_folder_option(parser)
-    steps = Recipe().num_train_steps
-    text = f"training steps (default: {steps})"
-    parser.add_argument("--steps", type=int, default=steps, metavar="N", help=text)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -18,6 +18,7 @@ from albert.demo import __main__ as demo
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
 from albert.demo import finetuning as demo_finetuning
+from albert.demo import options as demo_options
 from albert.demo import page as demo_page
 from albert.demo import pretraining as demo_pretraining
 from albert.demo import runs as demo_runs
@@ -370,7 +371,7 @@ def test_tour_refuses_a_python_without_its_library(tmp_path):
 
 def pretraining_options(*arguments):
     parser = argparse.ArgumentParser()
-    demo_pretraining.add_arguments(parser)
+    demo_options.pretraining(parser)
     return parser.parse_args(list(arguments))
 
 
