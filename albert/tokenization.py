@@ -819,7 +819,7 @@ def hub_vocabulary(hub_module: str) -> HubVocabulary:
     return HubVocabulary(convert_to_unicode(vocab_file), bool(do_lower_case))
 
 
-_MOST_ROUNDING = 128  # rows, to the next multiple of a power of two
+MOST_ROUNDING = 128  # rows, to the next multiple of a power of two
 
 
 def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):
@@ -835,7 +835,7 @@ def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):
             "do not belong together. Use the vocabulary that came with the model, or a "
             f"configuration with vocab_size {pieces}."
         )
-    if vocab_size - pieces >= _MOST_ROUNDING:
+    if vocab_size - pieces >= MOST_ROUNDING:
         _LOGGER.warning(
             "The tokenizer has %d pieces and the model's vocab_size is %d: make sure that they "
             "belong together.",

@@ -375,7 +375,7 @@ def _checkpoint_in(folder: str) -> str:
 def _check_vocabulary(found: ModelFiles) -> None:
     vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
     tokenizer = tokenization.FullTokenizer(found.vocab_file, True, found.spm_model_file)
-    if len(tokenizer.vocab) != vocab_size:
+    if not 0 <= vocab_size - len(tokenizer.vocab) < tokenization.MOST_ROUNDING:
         raise ValueError(
             f"{found.vocabulary} has {len(tokenizer.vocab)} tokens, but "
             f"the vocab_size of {found.albert_config_file} is {vocab_size}: they do not belong "
