@@ -60,10 +60,21 @@ def test_every_page_is_in_the_table_of_contents():
     assert sorted(set(pages.PAGES) - listed - {ROOT / "README.md"}) == []
 
 
+def anchors_of(page):
+    """What a link can name behind a #: the page's headings, as they are written there."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 @every_page
 def test_links_between_pages_lead_somewhere(page):
-    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    missing = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        is_here = "://" in link or target.exists()
+        if not is_here or ("://" not in link and anchor and anchor not in anchors_of(target)):
+            missing.append(link)
     assert missing == []
 
 
