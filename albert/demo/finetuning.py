@@ -3,10 +3,11 @@
 """Fine-tunes an ALBERT of a published size on SQuAD or MRPC, and reports speed and scores.
 
 The data folder (-i) holds, for squad, train-v1.1.json and dev-v1.1.json; for mrpc, train.tsv and
-dev.tsv, or a folder MRPC with them. The model (--model) is the folder of a released archive, with
-albert_config.json, 30k-clean.model, model.ckpt-best.*, or of run_pretraining, or the name of a
-released model. Without it the weights start random, which shows the speed but not the scores; the
-vocabulary (*.model or vocab.txt) is then taken from the data folder.
+dev.tsv, or a folder MRPC with them. Without it SQuAD is fetched, once, into ~/.cache/albert. The
+model (--model) is the folder of a released archive, with albert_config.json, 30k-clean.model,
+model.ckpt-best.*, or of run_pretraining, or the name of a released model. Without it the released
+model of the size is fetched, once; but if the data folder has a vocabulary (*.model or vocab.txt),
+the weights start random, which shows the speed and not the scores.
 """
 
 import argparse
@@ -18,10 +19,18 @@ from albert import modeling, run_classifier, run_squad_v1
 from albert.classification import tasks
 from albert.demo import runs
 from albert.demo.options import FINETUNING_EPOCHS, LENGTHS
-from albert.pretrained import released
+from albert.pretrained import downloads, released
+from albert.pretrained.settings import CACHE_DIR
 from albert.squad import examples
 
 _WARMUP_SHARE = 0.1
+# Task -> where its data is published.
+PUBLISHED = {
+    "squad": (
+        "https://rajpurkar.github.io/SQuAD-explorer/dataset",
+        ("train-v1.1.json", "dev-v1.1.json"),
+    ),
+}
 
 
 class Task(NamedTuple):
@@ -93,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     runs.check_options(options)
     task = TASKS[options.t]
-    folder = runs.input_folder(options)
+    folder = runs.input_folder(options) if options.i else published_data(options.t)
     data = task.find_data(folder)
     model = _model_flags(options, folder)
     batch_size = runs.batch_size(options)
@@ -106,7 +115,7 @@ def run(options: argparse.Namespace) -> None:
     identity = {"phase": "finetuning", "task": options.t, "data": options.i}
     runs.claim_folder(str(path), dict(identity, model=options.model or options.m))
     print(f"Output folder: {path}")
-    if not options.model:
+    if "albert_dir" not in model:
         print("Without --model the weights start random: this shows the speed, not the scores.")
     outcome = runs.Commands()(
         task.script,
@@ -134,20 +143,45 @@ def run(options: argparse.Namespace) -> None:
     print(f"Scores of the best checkpoint: {', '.join(shown)}\nModel: {path / 'model'}")
 
 
+def published_data(task: str) -> pathlib.Path:
+    """Returns the folder of a task's published data in the cache, fetched the first time.
+
+    Raises:
+      ValueError: a task whose data has no address.
+      ConnectionError: it cannot be fetched.
+    """
+    if task not in PUBLISHED:
+        raise ValueError(f"-t {task} needs -i, the folder of the data: it has no fixed address.")
+    address, names = PUBLISHED[task]
+    folder = pathlib.Path(os.path.expanduser(CACHE_DIR), task)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        path, hidden = folder / name, str(folder / f".{name}")
+        if path.exists():
+            continue
+        print(f"Fetching {address}/{name}", flush=True)
+        try:
+            downloads.fetch(f"{address}/{name}", hidden)
+        except ConnectionError as error:
+            raise ConnectionError(
+                f"{error} Or fetch that file in another way and put it at {path}, where the same "
+                "command then finds it."
+            ) from error
+        os.rename(hidden, str(path))
+        downloads.discard(hidden)
+    return folder
+
+
 def _model_flags(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, str]:
     """The flags that name the model and its vocabulary."""
-    if options.model:
-        folder = released.local_folder(os.path.expanduser(options.model), "model")
-        found = released.find_files(folder, label=f"--model {options.model}")
-        _check_size(options, found.albert_config_file)
-        return {"albert_dir": folder}
-    vocabulary = runs.find_vocabulary(data)
-    if vocabulary is None:
-        raise ValueError(
-            f"-i {data} holds no vocabulary (*.model or vocab.txt). Name the folder of a released "
-            "archive by --model, or put its 30k-clean.model into that folder."
-        )
-    return dict(vocabulary, albert_config_file=runs.preset(options.m))
+    vocabulary = runs.find_vocabulary(data) if options.i else None
+    if vocabulary and not options.model:
+        return dict(vocabulary, albert_config_file=runs.preset(options.m))
+    name = options.model or f"{options.m}_v2"
+    folder = released.local_folder(os.path.expanduser(name), "model")
+    found = released.find_files(folder, label=f"--model {name}")
+    _check_size(options, found.albert_config_file)
+    return {"albert_dir": folder}
 
 
 def _check_size(options: argparse.Namespace, path: str) -> None:
