@@ -153,6 +153,7 @@ from albert import modeling, run_classifier
 from albert.classification import predictions
 from albert.classification import tasks as classifier_tasks
 from albert.classification.run import ClassifierTask
+from albert.configs import published
 from albert.pretrained import released, warm_start
 from albert.training import fine_tuning
 from albert.util import files, folder_lock, progress, stop_signals
@@ -564,6 +565,8 @@ class Run(NamedTuple):
     metrics: Dict[str, Any]  # of that checkpoint
     train_examples_per_second: Optional[float]
     wall_seconds: float  # over all starts
+    model: Optional[Dict[str, Any]] = None  # a published.Model, if it is of a published size
+    warnings: Sequence[Mapping[str, Any]] = ()  # of training, see hooks.Warned
 
 
 class Row(NamedTuple):
@@ -596,6 +599,8 @@ def read_run(path: str) -> Run:
             metrics=dict(content["metrics"], **{content["metric"]: number(content["value"])}),
             train_examples_per_second=content["train_examples_per_second"],
             wall_seconds=float(content["wall_seconds"]),
+            model=content.get("model"),
+            warnings=content.get("warnings") or (),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a run's summary ({error!r}). Remove it.") from error
@@ -639,6 +644,29 @@ def _other_scores(runs: Sequence[Run]) -> List[str]:
     ]
 
 
+def compare(runs: Sequence[Run]) -> List[published.Comparison]:
+    """Returns the scores of each task over its seeds beside what is published of the model."""
+    found = []
+    for row in make_rows(runs):
+        known = [run.model for run in runs if run.task == row.task]
+        if known[0] is None or known.count(known[0]) < len(known):
+            continue  # of another size, or of several
+        model = published.Model(known[0]["size"], tuple(known[0]["presets"]))
+        scores = {row.metric: [100 * value for value in row.values.values()]}
+        found += published.compare(row.task, model, scores)
+    return found
+
+
+def format_results(runs: Sequence[Run]) -> str:
+    """Returns the table as text and, if anything is published, that beside the scores."""
+    beside = published.table(compare(runs))
+    lines = ["", "Beside published results, in per cent", "", *beside] if beside else []
+    for run in runs:
+        said = [one["text"] for one in run.warnings if one["recovered_step"] is None]
+        lines += [f"{run.task}, seed {run.seed}: {text}" for text in said]
+    return format_table(make_rows(runs)) + "".join(f"{line}\n" for line in lines)
+
+
 def format_table(rows: Sequence[Row]) -> str:
     """Returns the table as text; scores in per cent, times as means over the seeds."""
     cells = [_HEAD, *map(_cells, rows)]
@@ -668,10 +696,11 @@ def write_results(folder: str, runs: Sequence[Run], *, title: str) -> List[str]:
     rows = make_rows(runs)
     names = (TEXT_NAME, JSON_NAME, PICTURE_NAME)
     text, content, picture = (os.path.join(folder, name) for name in names)
-    files.atomic_write_text(text, format_table(rows))
+    files.atomic_write_text(text, format_results(runs))
     value = {
         "format_version": FORMAT_VERSION,
         "rows": [_as_json(row._asdict()) for row in rows],
+        "published": [one._asdict() for one in compare(runs)],
         "runs": [_as_json(run._asdict()) for run in runs],
     }
     files.atomic_write_json(content, value)
@@ -749,7 +778,7 @@ def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
             if missing:
                 names = ", ".join(missing)
                 _LOGGER.info("%s lacks %s, which a submission needs.", path, names)
-    print(format_table(make_rows(results)), end="", flush=True)
+    print(format_results(results), end="", flush=True)
     _LOGGER.info("Wrote %s.", ", ".join(paths))
 
 

@@ -163,7 +163,7 @@ HEARD = {
     "fill_mask": {**dict.fromkeys(TEXTS, "embed"), **probes("one:text=a[MASK] count=2")},
     "plan": probes("""
         name=large_v2 albert_config_file=/nowhere albert_dir=/nowhere list=true json=true task=race
-        max_seq_length=12 batch=2 max_predictions_per_seq=2 labels:num_labels=7000
+        table=true max_seq_length=12 batch=2 max_predictions_per_seq=2 labels:num_labels=7000
         precision=bfloat16 recompute=true gradient_accumulation_steps=2 memory_gb=3 runtime_gb=1
     """),
     "predict": probes("""

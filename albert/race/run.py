@@ -66,6 +66,11 @@ class RaceTask(fine_tuning.Task):
                 )
 
     @property
+    def published_name(self) -> str:
+        """Results of one level alone are not those of all questions."""
+        return "race" if len(self._levels) == len(examples.LEVELS) else ""
+
+    @property
     def keep_checkpoints(self) -> int:
         """The flag has another name here."""
         return self.settings.num_keep_checkpoint
@@ -136,7 +141,9 @@ class RaceTask(fine_tuning.Task):
     ) -> List[str]:
         """Answers the test questions."""
         features = self.features("test")
-        return write_predictions(self.settings.output_dir, features.examples, outputs_of(features))
+        outputs = outputs_of(features)
+        self.predicted_scores = measure(features.examples, outputs)
+        return write_predictions(self.settings.output_dir, features.examples, outputs)
 
 
 def measure(

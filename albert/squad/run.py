@@ -53,6 +53,8 @@ class SquadTask(fine_tuning.Task):
     settings: SquadSettings
     description_name = "squad.json"
     best_metric = "f1"
+    first_loss_share = 0.7
+    per_cent = 1.0
     sequences = squad_features.SEQUENCES
     training_only = ("max_seq_length", "doc_stride", "max_query_length")
     has_impossible = False  # whether there may be questions without an answer
