@@ -6,6 +6,7 @@ What follows a published command names small files and numbers; of a flag that i
 last value counts.
 """
 
+import functools
 import importlib
 import json
 import os
@@ -18,9 +19,15 @@ from typing import Dict, List
 import pytest
 
 from albert import modeling
+from albert.datasets import table
+from albert.demo import __main__ as demo
+from albert.demo import finetuning, runs
+from albert.downloads import transfer
+from albert.pretrained import released
 from albert.util import flags as flags_lib
 from tests.support import (
     classification_data,
+    file_server,
     hub_modules,
     pretraining_records,
     race_data,
@@ -70,6 +77,7 @@ ADDED = {
     "albert_pytorch: test": f"{SMALL} --model_name_or_path=google --task_name=MRPC "
     "--data_dir=glue_data --output_dir=pytorch",
 }
+DEMO = {"finetuning": ["-b", "1"], "pretraining": ["-b", "4", "--steps", "2"]}
 # Where a published command has dots.
 PLACES = {
     "input_file": "counting",
@@ -144,6 +152,9 @@ def google(folder):
     return folder
 
 
+PROJECTS = ("google", "albert_zh", "albert_pytorch", "habana")
+
+
 def titles(project: str) -> List[str]:
     found = [title for title in COMMANDS if title.startswith(f"{project}: ")]
     assert found
@@ -184,3 +195,70 @@ def test_commands_of_albert_zh(folder, capsys):
         classification_data.write_rows(folder / "text" / f"{name}.txt", rows)
     for title in titles("albert_zh"):
         run(title)
+
+
+@pytest.fixture
+def small_sizes(monkeypatch):
+    """The published sizes of the demo are tiny."""
+    config = dict(released_archives.CONFIG, max_position_embeddings=512, vocab_size=30000)
+    pathlib.Path("tiny.json").write_text(json.dumps(config), encoding="utf-8")
+    monkeypatch.setattr(runs, "preset", lambda size: "tiny.json")
+    define = flags_lib.define_runtime_flags
+    without_xla = functools.partial(define, use_xla=False)  # compiling takes longer than the run
+    monkeypatch.setattr(flags_lib, "define_runtime_flags", without_xla)
+
+
+def demonstrate(title: str) -> int:
+    program, *arguments = COMMANDS[title]
+    assert program == "demo_albert"
+    return demo.main(arguments + DEMO[arguments[0]])
+
+
+@pytest.mark.slow
+def test_commands_of_habanas_demo_fetch_what_they_need_once(
+    folder, small_sizes, monkeypatch, capsys
+):
+    monkeypatch.setenv("HOME", str(folder))
+    model = released_archives.write_model(folder / "model", max_position_embeddings=512)
+    archive = released_archives.write_archive(folder / "archive", model)
+    asked = [squad_data.answered(word, CONTEXT, word) for word in ("king", "small bird")]
+    data = squad_data.write_squad(folder, [squad_data.paragraph(CONTEXT, *asked)])
+    names = ("train-v1.1.json", "dev-v1.1.json")
+    with file_server.serving() as server:
+        server.files = {f"/{name}": pathlib.Path(data).read_bytes() for name in names}
+        server.files["/albert_base_v2.tar.gz"] = archive.read_bytes()
+        monkeypatch.setattr(released, "BASE_URL", server.url)
+        sources = tuple(table.Published(f"{server.url}/{name}") for name in names)
+        squad = table.DATA_SETS["squad_v1"]._replace(sources=sources, files=names)
+        monkeypatch.setitem(table.DATA_SETS, "squad_v1", squad)
+        assert demonstrate("habana: SQuAD, speed") == 0, capsys.readouterr().err
+        assert len(server.ranges) == 3
+    for title in titles("habana")[1:]:  # without the server
+        assert demonstrate(title) == 0, capsys.readouterr().err
+    shown = capsys.readouterr().out
+    assert len(re.findall(r"Speed: \d+\.\d\d sentences/s", shown)) == 4
+    assert len(re.findall("f1 ", shown)) == 2
+    assert sorted(path.name for path in (folder / "tmp" / "albert_demo").iterdir()) == [
+        "finetuning-squad-base-bf16-001",
+        "finetuning-squad-base-fp32-001",
+        "pretraining-large-bf16-001",
+        "pretraining-large-fp32-001",
+    ]
+
+
+def test_without_a_network_the_demo_says_which_file_goes_where(folder, monkeypatch, capsys):
+    def fetch(url, path, **options):
+        raise ConnectionError(f"{url} could not be fetched.")
+
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setattr(transfer, "fetch", fetch)
+    for task, data_set in finetuning.DATA_SETS.items():
+        assert demo.main(["finetuning", "-t", task]) == 2
+        said = capsys.readouterr().err
+        assert table.DATA_SETS[data_set].sources[0].url in said
+        assert f"{folder}/.cache/albert/data" in said
+
+
+def test_every_published_command_is_run():
+    done = [title for project in PROJECTS for title in titles(project)]
+    assert done == list(COMMANDS)

@@ -63,7 +63,7 @@ def run(checkout, *arguments, script="run_glue.sh", **variables):
 
 def complete(checkout, runtime):
     """Marks an environment as complete."""
-    content = (checkout / "requirements.txt").read_text().partition("# extra: beam")[0]
+    content = (checkout / "requirements.txt").read_text().partition("# extra: parquet")[0]
     content += "tensorflow==2.15.1\ntensorflow-hub<0.16\n"
     done = subprocess.run(["cksum"], input=content, capture_output=True, text=True)
     (checkout / ".venv" / runtime / "complete").write_text(done.stdout)

@@ -3,10 +3,12 @@
 """Fine-tunes an ALBERT of a published size on SQuAD or MRPC, and reports speed and scores.
 
 The data folder (-i) holds, for squad, train-v1.1.json and dev-v1.1.json; for mrpc, train.tsv and
-dev.tsv, or a folder MRPC with them. The model (--model) is the folder of a released archive, with
+dev.tsv, or a folder MRPC with them. Without it the published data is fetched, once, into
+~/.cache/albert/data. The model (--model) is the folder of a released archive, with
 albert_config.json, 30k-clean.model, model.ckpt-best.*, or of run_pretraining, or the name of a
-released model. Without it the weights start random, which shows the speed but not the scores; the
-vocabulary (*.model or vocab.txt) is then taken from the data folder.
+released model. Without it the released model of the size is fetched, once; but if the data folder
+has a vocabulary (*.model or vocab.txt), the weights start random, which shows the speed and not the
+scores.
 """
 
 import argparse
@@ -16,12 +18,16 @@ from typing import Any, Callable, Dict, NamedTuple, Sequence
 
 from albert import modeling, run_classifier, run_squad_v1
 from albert.classification import tasks
+from albert.datasets import fetch, table
 from albert.demo import runs
 from albert.demo.options import FINETUNING_EPOCHS, LENGTHS
 from albert.pretrained import released
+from albert.pretrained.settings import CACHE_DIR
 from albert.squad import examples
 
 _WARMUP_SHARE = 0.1
+# Task -> the data set that is fetched where -i names no folder.
+DATA_SETS = {"squad": "squad_v1", "mrpc": "mrpc"}
 
 
 class Task(NamedTuple):
@@ -93,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     runs.check_options(options)
     task = TASKS[options.t]
-    folder = runs.input_folder(options)
+    folder = runs.input_folder(options) if options.i else published_data(options.t)
     data = task.find_data(folder)
     model = _model_flags(options, folder)
     batch_size = runs.batch_size(options)
@@ -106,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
     identity = {"phase": "finetuning", "task": options.t, "data": options.i}
     runs.claim_folder(str(path), dict(identity, model=options.model or options.m))
     print(f"Output folder: {path}")
-    if not options.model:
+    if "albert_dir" not in model:
         print("Without --model the weights start random: this shows the speed, not the scores.")
     outcome = runs.Commands()(
         task.script,
@@ -134,22 +140,25 @@ def run(options: argparse.Namespace) -> None:
     print(f"Scores of the best checkpoint: {', '.join(shown)}\nModel: {path / 'model'}")
 
 
+def published_data(task: str) -> pathlib.Path:
+    """Returns the folder of a task's published data in the cache, fetched the first time.
+
+    Raises what fetch.obtain does.
+    """
+    (data_set,) = table.find(DATA_SETS[task])
+    return pathlib.Path(fetch.obtain(data_set, os.path.expanduser(f"{CACHE_DIR}/data")))
+
+
 def _model_flags(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, str]:
     """The flags that name the model and its vocabulary."""
-    if options.model:
-        folder = released.local_folder(
-            os.path.expanduser(options.model), f"--model {options.model}"
-        )
-        found = released.find_files(folder, label=f"--model {options.model}")
-        _check_size(options, found.albert_config_file)
-        return {"albert_dir": folder}
-    vocabulary = runs.find_vocabulary(data)
-    if vocabulary is None:
-        raise ValueError(
-            f"-i {data} holds no vocabulary (*.model or vocab.txt). Name the folder of a released "
-            "archive by --model, or put its 30k-clean.model into that folder."
-        )
-    return dict(vocabulary, albert_config_file=runs.preset(options.m))
+    vocabulary = runs.find_vocabulary(data) if options.i else None
+    if vocabulary and not options.model:
+        return dict(vocabulary, albert_config_file=runs.preset(options.m))
+    name = options.model or f"{options.m}_v2"
+    folder = released.local_folder(os.path.expanduser(name), f"--model {name}")
+    found = released.find_files(folder, label=f"--model {name}")
+    _check_size(options, found.albert_config_file)
+    return {"albert_dir": folder}
 
 
 def _check_size(options: argparse.Namespace, path: str) -> None:

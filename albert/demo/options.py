@@ -46,8 +46,9 @@ def finetuning(parser: argparse.ArgumentParser) -> None:
         warmup="a tenth of the steps",
     )
     option = parser.add_argument
-    option("-i", metavar="DIR", required=True, help="folder of the data")
-    option("--model", metavar="DIR", help="folder of the pretrained model, or its name: base_v2")
+    option("-i", metavar="DIR", help="folder of the data (default: the published, fetched once)")
+    text = "(default: the released one of the size, fetched the first time)"
+    option("--model", metavar="DIR", help=f"folder of the pretrained model, or its name {text}")
 
 
 # Phase -> its options; the module of that name runs it, and its docstring says what it does.

@@ -523,7 +523,6 @@ def test_as_many_steps_are_warm_up_as_are_asked_for(steps, warmup_steps):
         (["-i", "{data}", "--model", "{data}"], "-m base"),
         (["-i", "{data}", "-s", "7"], "-s 7"),
         (["-i", "{data}/MRPC"], "train*.json"),
-        (["-i", "{data}/MRPC", "-t", "mrpc"], "vocabulary"),
     ],
 )
 def test_finetuning_explains_what_cannot_be_used(data, capsys, arguments, part):
