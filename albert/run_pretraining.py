@@ -59,6 +59,7 @@ class PretrainingSettings(TrainingSettings):
     start_warmup_step: int
     max_eval_steps: int
     eval_untrained: bool
+    share_type: Optional[str]
     init_from_group0: bool
 
 
@@ -118,6 +119,13 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
         "eval_untrained",
         False,
         help="Evaluate model.ckpt-0 too, from before the first step. It is never the best.",
+    )
+    flags_lib.string(
+        flag_values,
+        "share_type",
+        None,
+        help="What the layers share, in place of the configuration's share_type: all, attention, "
+        "ffn or none.",
     )
     flags_lib.boolean(
         flag_values,
@@ -239,6 +247,10 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     check_flags(settings)
     settings = released.completed(settings, with_vocabulary=False)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
+    if settings.share_type:
+        config = modeling.AlbertConfig.from_dict(
+            dict(config.to_dict(), share_type=settings.share_type.lower())
+        )
     data = find_data(settings, config)
     estimators.check_output_dir(settings.output_dir, config.to_dict())
     if settings.do_train and distribution.is_chief(settings):

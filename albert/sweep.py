@@ -7,7 +7,9 @@
       --output_dir=output/clue --tasks=afqmc,tnews --seeds=1-3
 
 Every flag can also be set as an environment variable in capitals (DATA_DIR=glue); flags override
-variables. The hyper-parameters are each task's published ones unless overridden. All inputs are
+variables. ALBERT_ROOT names the folder that google-research/albert's run_glue.sh works in: where
+nothing else is named, data is in ALBERT_ROOT/glue, results go to ALBERT_ROOT/output, and the model
+is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1. The hyper-parameters are each task's published ones unless overridden. All inputs are
 checked before the first run starts. Each run is a process of its own and has a folder with its log,
 output_dir/TASK/seed-N. Started again, a sweep skips finished runs and continues the others. It
 writes results.txt, results.json and (with matplotlib) results.png to --output_dir, and for GLUE
@@ -129,13 +131,37 @@ def define_flags(flag_values: flags.FlagValues) -> Type[SweepSettings]:
 
 
 def environment_arguments(names: List[str], environment: Mapping[str, str]) -> List[str]:
-    """Returns flags for the environment variables of the same names in capitals, if not empty."""
+    """Returns flags for the environment variables of the same names in capitals, if not empty.
+
+    ALBERT_ROOT stands for those that the published run_glue.sh derives from it.
+    """
     given = {name: environment.get(name.upper(), "") for name in names}
-    return [f"--{name}={value}" for name, value in given.items() if value]
+    given = {name: value for name, value in given.items() if value}
+    if environment.get("ALBERT_ROOT"):
+        given = {**_flags_of_root(environment["ALBERT_ROOT"], given), **given}
+    return [f"--{name}={value}" for name, value in given.items()]
+
+
+def _flags_of_root(root: str, given: Mapping[str, str]) -> Dict[str, str]:
+    """What the folder of the published run_glue.sh stands for, beside the flags that are given."""
+    found = {"data_dir": os.path.join(root, "glue"), "output_dir": os.path.join(root, "output")}
+    parts = {
+        "albert_config_file": os.path.join(root, released.CONFIG_NAME),
+        "spm_model_file": os.path.join(root, released.SPM_MODEL_NAME),
+        "vocab_file": os.path.join(root, "vocab.txt"),
+    }
+    there = {name: path for name, path in parts.items() if tf.io.gfile.exists(path)}
+    if any(name in given for name in ("model_dir", "albert_dir", "albert_hub_module_handle")):
+        return found
+    if "init_checkpoint" in given:
+        return {**found, **there}
+    return dict(found, model_dir=root if "albert_config_file" in there else "base_v1")
 
 
 # ---- Model, tasks and seeds.
 
+# One of these is needed, beside model_dir, which is another name of the first.
+_PLACES = ("albert_dir", "albert_hub_module_handle", "albert_config_file", "init_checkpoint")
 _MODEL_FLAGS = released.ModelFiles._fields + ("albert_hub_module_handle",)
 
 
@@ -147,9 +173,7 @@ def model_flags(settings: SweepSettings) -> Dict[str, Any]:
                 raise ValueError(f"Give either --model_dir or --{other}, not both.")
     values = {name: getattr(settings, name) for name in _MODEL_FLAGS}
     values["albert_dir"] = settings.model_dir or settings.albert_dir
-    if not (
-        values["albert_dir"] or values["albert_hub_module_handle"] or values["albert_config_file"]
-    ):
+    if not any(values[place] for place in _PLACES):
         raise ValueError(
             "No model is named. Give --model_dir (the folder of a released archive), or "
             "--albert_hub_module_handle, or --albert_config_file with a vocabulary (and "
@@ -694,7 +718,7 @@ def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
 def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
     """Writes the table in all its forms, and for GLUE the submission."""
     results = [read_run(_summary_path(run)) for run in done if run.task not in BORROWED_MODELS]
-    places = ("model_dir", "albert_dir", "albert_hub_module_handle", "albert_config_file")
+    places = ("model_dir", *_PLACES)
     model = next(filter(None, (getattr(settings, place) for place in places)))
     title = f"{settings.suite.upper()}, {os.path.basename(os.path.normpath(model))}"
     paths = write_results(settings.output_dir, results, title=title)

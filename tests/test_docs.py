@@ -3,20 +3,20 @@
 """What the documents name exists: scripts, their flags, files, and the pages they point to."""
 
 import importlib
-import pathlib
 import re
 
 import pytest
 
 from albert.util import flags as flags_lib
+from tests.support import pages
+from tests.support.processes import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 COMMAND = re.compile(r"(?:python|\$PY)\S* -m albert\.(\w+)((?:[^\n`|#]|\\\n)*)")
 FLAG = re.compile(r"(?<![\w-])--([a-z_0-9]+)")
 # Not absl's flags: sub-commands with options of their own, and a cluster's options behind ours.
 OTHER_PARSERS = {"demo", "create_pretraining_data_beam"}
 ABSL = {"help", "helpfull", "verbosity"}
+every_page = pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
 
 
 def flags_of(script):
@@ -33,7 +33,7 @@ def commands_in(text):
     return [(match.group(1), FLAG.findall(match.group(2))) for match in COMMAND.finditer(joined)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@every_page
 def test_commands_use_scripts_and_flags_that_exist(page):
     known, wrong = {}, []
     for script, flags in commands_in(page.read_text(encoding="utf-8")):
@@ -47,7 +47,20 @@ def test_commands_use_scripts_and_flags_that_exist(page):
     assert wrong == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@every_page
+def test_the_scripts_read_every_command_of_a_page(page):
+    for command in pages.commands(page.read_text(encoding="utf-8")):
+        if command.is_whole:
+            pages.parse(command)
+
+
+def test_every_page_is_in_the_table_of_contents():
+    contents = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = {(ROOT / link).resolve() for link in re.findall(r"\]\(([^)#\s]+)", contents)}
+    assert sorted(set(pages.PAGES) - listed - {ROOT / "README.md"}) == []
+
+
+@every_page
 def test_links_between_pages_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]

@@ -206,6 +206,31 @@ def test_environment_variables_are_flags_and_empty_ones_are_not():
     assert sweep.environment_arguments(names, environment) == ["--tasks=rte mrpc", "--data_dir=a b"]
 
 
+def test_the_folder_of_the_published_script_stands_for_what_is_not_named(tmp_path):
+    def found(**environment):
+        names = ["data_dir", "output_dir", "model_dir", "init_checkpoint", "albert_config_file"]
+        names += ["albert_hub_module_handle", "spm_model_file", "vocab_file"]
+        arguments = sweep.environment_arguments(names, dict(environment, ALBERT_ROOT=root))
+        flags = dict(item[2:].split("=") for item in arguments)
+        assert flags.pop("data_dir") == environment.get("DATA_DIR", f"{root}/glue")
+        assert flags.pop("output_dir") == f"{root}/output"
+        return flags
+
+    root = str(tmp_path)
+    assert found(DATA_DIR="d") == {"model_dir": "base_v1"}
+    assert found(ALBERT_HUB_MODULE_HANDLE="m") == {"albert_hub_module_handle": "m"}
+    assert found(MODEL_DIR="m") == {"model_dir": "m"}
+    assert found(INIT_CHECKPOINT="c") == {"init_checkpoint": "c"}
+    for name in ("albert_config.json", "30k-clean.model"):
+        (tmp_path / name).touch()
+    assert found() == {"model_dir": root}
+    assert found(INIT_CHECKPOINT="c", SPM_MODEL_FILE="s") == {
+        "init_checkpoint": "c",
+        "albert_config_file": f"{root}/albert_config.json",
+        "spm_model_file": "s",
+    }
+
+
 def test_seeds_may_be_listed_or_a_range():
     assert sweep.parse_seeds(" 3, 1 5-7 ") == [3, 1, 5, 6, 7]
 

@@ -37,6 +37,7 @@ SPM_MODEL_NAME = "30k-clean.model"
 CHINESE_VOCAB_NAME = "vocab_chinese.txt"
 BASE_URL = "https://storage.googleapis.com/albert_models"
 CACHE_DIR = "~/.cache/albert"
+FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
 _RECORD_VERSION = 1
 
 # The names that each kind of file may have.
@@ -445,12 +446,20 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
       with_vocabulary: False: no vocabulary is looked for.
 
     Raises:
-      ValueError: a folder beside a hub module; or what `find_files`, `vocabulary_of` and
+      ValueError: a folder beside a hub module, or the vocabulary of a module without one; or what
+        `find_files`, `vocabulary_of` and
         resolve_checkpoint raise.
       ConnectionError: a released model cannot be downloaded.
     """
     flags = settings.to_dict()
     folder = flags["albert_dir"]
+    if flags.get("spm_model_file") == FROM_TF_HUB:
+        if not flags.get("albert_hub_module_handle"):
+            raise ValueError(
+                f"--spm_model_file={FROM_TF_HUB} takes the vocabulary of a module, and no "
+                "--albert_hub_module_handle is given. Name the module, or the vocabulary's file."
+            )
+        settings = cast(ModelSettings, settings.replace(spm_model_file=None))
     if flags.get("albert_hub_module_handle"):
         if folder:
             raise ValueError(

@@ -460,6 +460,8 @@ def define_tokenizer_flags(
         help="Vocabulary, one token a line. Without --spm_model_file text is cut by WordPiece.",
     )
     path(flag_values, "spm_model_file", help="SentencePiece model to cut the text with.")
+    if "albert_hub_module_handle" in flag_values:
+        add_help(flag_values, spm_model_file="from_tf_hub: that of the module.")
     boolean(
         flag_values,
         "do_lower_case",
@@ -560,7 +562,7 @@ _GROUPS = {
     "Masking": "masked_lm_prob masked_lm_budget max_predictions_per_seq do_whole_word_mask "
     "word_start ngram favor_shorter_ngram do_permutation",
     "Model": "name model_dir albert_directory albert_dir albert_config_file init_checkpoint "
-    "albert_hub_module_handle init_from_group0 checkpoint_name config_name spm_model_name "
+    "albert_hub_module_handle share_type init_from_group0 checkpoint_name config_name spm_model_name "
     "spm_vocab_name vocab_file spm_model_file do_lower_case",
     _OWN: "",
     "Output": "output_dir output_file output_format pooling layer count json export_dir "
@@ -649,6 +651,48 @@ def define_text_flags(flag_values: flags.FlagValues, *, output: str):
 # ---------------------------------------------------------------------------------------------
 # From flags to a running script.
 
+# Names that other projects give to flags of ours (docs/relatives.md) -> ours. A script takes those
+# of the flags that it has.
+ALIASES = {
+    "bert_config_file": "albert_config_file",
+    "config_path": "albert_config_file",
+    "do_test": "do_predict",
+    "max_ngram": "ngram",
+    "max_seq_len": "max_seq_length",
+    "max_steps": "train_step",
+    "model_name_or_path": "albert_dir",
+    "model_path": "init_checkpoint",
+    "spm_model_path": "spm_model_file",
+    "train_max_seq_length": "max_seq_length",
+    "vocab_path": "vocab_file",
+    "weight_decay": "weight_decay_rate",
+}
+_ARGUMENT = re.compile(r"--?(\w+)(=.*)?", re.DOTALL)
+
+
+def with_our_names(flag_values: flags.FlagValues, arguments: Sequence[str]) -> List[str]:
+    """Returns a script's arguments with our names in place of those in ALIASES.
+
+    Raises:
+      ValueError: a flag is given by two names with two values.
+    """
+    renamed = list(arguments)
+    values: Dict[str, Dict[str, str]] = {}  # our name -> the name that was used -> its value
+    for place, match in enumerate(map(_ARGUMENT.fullmatch, arguments)):
+        used = match.group(1) if match else None
+        name = used if used in flag_values else ALIASES.get(used)
+        if name not in flag_values:
+            continue
+        following = "=".join(["", *arguments[place + 1 : place + 2]])
+        values.setdefault(name, {})[used] = match.group(2) or following
+        if used != name:
+            renamed[place] = f"--{name}{match.group(2) or ''}"
+    for name, given in values.items():
+        if len(set(given.values())) > 1:
+            both = " and ".join(f"--{used}{value}" for used, value in given.items())
+            raise ValueError(f"{both} are two values of one flag, --{name}. Give one.")
+    return renamed
+
 
 def _settings(
     flag_values: flags.FlagValues, names: Sequence[str], kind: Optional[Type[Settings]]
@@ -685,7 +729,8 @@ def parse(
     kind = define_flags(flag_values)
     flag_values.set_gnu_getopt(others is not None)
     try:
-        rest = flag_values(["albert"] + list(argv), known_only=others is not None)
+        arguments = with_our_names(flag_values, argv)
+        rest = flag_values(["albert", *arguments], known_only=others is not None)
     except flags.Error as error:
         raise ValueError(str(error)) from error
     settings = _settings(flag_values, list(flag_values), kind)
@@ -963,8 +1008,9 @@ def run(
 
     def read(arguments: List[str]) -> List[str]:
         try:
+            arguments = with_our_names(flags.FLAGS, arguments)
             return flags.FLAGS(arguments, known_only=others is not None)
-        except flags.Error as error:
+        except (flags.Error, ValueError) as error:
             print(f"FATAL Flags parsing error: {error}\n--help shows the flags.", file=sys.stderr)
             sys.exit(1)
 

@@ -283,6 +283,13 @@ def test_files_that_flags_name_are_taken(folder, tmp_path):
         completed(f"--albert_dir={folder}", "--albert_hub_module_handle=m")
 
 
+def test_a_modules_vocabulary_may_be_asked_for_by_the_published_name():
+    found = completed("--albert_hub_module_handle=m", "--spm_model_file=from_tf_hub")
+    assert (found.albert_hub_module_handle, found.spm_model_file) == ("m", None)
+    with pytest.raises(ValueError, match="--spm_model_file=from_tf_hub"):
+        completed("--albert_dir=base_v2", "--spm_model_file=from_tf_hub")
+
+
 @pytest.mark.parametrize(
     "missing, words",
     [

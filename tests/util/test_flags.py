@@ -117,6 +117,31 @@ def test_a_bad_argument_is_named_in_the_error(argument, named):
     assert named in str(error.value)
 
 
+def test_other_projects_names_are_those_of_our_flags():
+    def parsed(*arguments):
+        required = ["--output_dir=o", "--spm_model_file=s"]
+        return flags_lib.parse(define_all, [*required, *arguments])
+
+    ours = parsed("--albert_config_file=c", "--init_checkpoint=m", "--weight_decay_rate=0.5")
+    assert parsed("-bert_config_file", "c", "--model_path=m", "--weight_decay=0.5") == ours
+    assert "albert_config_file" in parsed("--bert_config_file=c").given
+    twice = ["--bert_config_file=c", "--albert_config_file", "c"]
+    assert parsed(*twice, "--model_path=m", "--weight_decay=0.5") == ours
+    with pytest.raises(ValueError, match="--bert_config_file=d and --albert_config_file=c"):
+        parsed("--bert_config_file=d", "--albert_config_file=c")
+    with pytest.raises(ValueError, match="ngram"):  # which define_all has not
+        parsed("--bert_config_file=c", "--max_ngram=3")
+
+
+def test_other_projects_names_are_flags_that_scripts_have_and_no_flags_of_ours():
+    known = set()
+    for name in SCRIPTS:
+        flag_values = flags.FlagValues()
+        importlib.import_module(f"albert.{name}").define_flags(flag_values)
+        known |= set(flag_values)
+    assert set(flags_lib.ALIASES.values()) <= known and not set(flags_lib.ALIASES) & known
+
+
 def test_arguments_of_others_are_handed_on_wherever_they_stand():
     arguments = ["--runner=Flink", "--train_batch_size=8", "--workers", "2", "--nodo_train"]
     settings = flags_lib.parse(define_all, REQUIRED + arguments, others="runner_options")

@@ -1,22 +1,17 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""README's commands from your own text to a model in use, run as they are written there."""
+"""What the pages say is run as it stands there, with small numbers."""
 
-import importlib
 import json
-import re
-import shlex
-from typing import Dict, List
 
 import numpy as np
 import pytest
 
 from albert import tokenization
-from albert.util import flags as flags_lib
-from tests.support import classification_data, released_archives
+from tests.support import classification_data, pages, released_archives
 from tests.support.processes import ROOT
 
-# Small values of flags, which replace README's or are added.
+# Small values of flags, which replace the page's or are added.
 SMALL = {
     "train_vocab": {"vocab_size": 200},
     "create_pretraining_data": {"max_seq_length": 32, "dupe_factor": 1, "num_processes": 1},
@@ -37,25 +32,6 @@ SMALL = {
         "use_xla": False,
     },
 }
-FUNCTIONS = {"run_pretraining": "pretrain", "run_classifier": "classify"}  # else main
-
-
-def commands(title: str) -> List[List[str]]:
-    """The commands in the blocks of a section of README.md: module and arguments."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = re.split(r"^##+ ", text.split(f"\n## {title}\n")[1], flags=re.MULTILINE)[0]
-    lines = section.replace("\\\n", " ").splitlines()
-    return [shlex.split(line)[2:] for line in lines if re.match(r" {4,}python -m albert\.", line)]
-
-
-def run(command: List[str]) -> None:
-    """Runs a command in this process, with small numbers."""
-    name = command[0].split(".")[1]
-    flags: Dict[str, object] = SMALL.get(name, {})
-    arguments = command[1:] + [f"--{flag}={value}" for flag, value in flags.items()]
-    module = importlib.import_module(command[0])
-    settings = flags_lib.parse(module.define_flags, arguments)
-    getattr(module, FUNCTIONS.get(name, "main"))(settings)
 
 
 @pytest.fixture
@@ -75,9 +51,10 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_readmes_commands_lead_from_text_to_a_model_in_use(folder, capsys):
-    chain = commands("Pretrain on your own text")
-    assert [command[0].split(".")[1] for command in chain] == [
+def test_pretrainings_commands_lead_from_text_to_a_model_in_use(folder, capsys):
+    page = (ROOT / "docs" / "pretraining.md").read_text(encoding="utf-8")
+    chain = [command for command in pages.commands(page) if command.module != "demo"]
+    assert [command.module for command in chain] == [
         "train_vocab",
         "create_pretraining_data",
         "create_pretraining_data",
@@ -89,7 +66,7 @@ def test_readmes_commands_lead_from_text_to_a_model_in_use(folder, capsys):
         "export_to_tfhub",
     ]
     for command in chain:
-        run(command)
+        pages.run(command, SMALL)
     assert "Paris" in capsys.readouterr().out
     assert np.load("vectors.npy").shape == (2, released_archives.CONFIG["hidden_size"])
     vocabulary = (folder / "vocab" / "my-30k.model").read_bytes()
@@ -98,4 +75,5 @@ def test_readmes_commands_lead_from_text_to_a_model_in_use(folder, capsys):
     assert tokenization.hub_vocabulary(str(folder / "modules/albert_mine")).do_lower_case
     assert (folder / "output" / "mine-mrpc" / "eval_results.json").exists()
     # The exported folder is a model's folder too.
-    run(["albert.fill_mask", "--albert_dir=albert_mine", "--text=The [MASK]."])
+    again = pages.Command("fill_mask", ["--albert_dir=albert_mine", "--text=The [MASK]."])
+    pages.run(again, SMALL)

@@ -1,0 +1,87 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The pages a user reads, and the commands and programs in them."""
+
+import importlib
+import re
+import shlex
+from typing import List, Mapping, NamedTuple, Union
+
+from albert.demo import __main__ as demo
+from albert.util import flags as flags_lib
+from tests.support.processes import ROOT
+
+NOTEBOOK = ROOT / "albert_glue_fine_tuning_tutorial.ipynb"
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+
+_STEP = re.compile(
+    r"^```python\n(?P<program>.*?)^```"
+    r"|^ {4,}(?P<variables>(?:\w+=\S+ )*)"
+    r"(?:(?:\S+/)?python -m albert\.(?P<module>\w+)|sh run_(?P<suite>\w+)\.sh)(?P<arguments>.*?)$",
+    re.DOTALL | re.MULTILINE,
+)
+_FUNCTIONS = {"run_pretraining": "pretrain", "run_classifier": "classify"}  # else main
+_POSITIONAL = {"convert_checkpoint": "direction"}  # the flag of an argument without one; else name
+
+
+class Command(NamedTuple):
+    """A command in a block of its own: `python -m albert.MODULE ARGUMENTS`."""
+
+    module: str
+    arguments: List[str]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return not any("..." in argument for argument in self.arguments)
+
+
+def steps(text: str) -> List[Union[Command, str]]:
+    """The commands and the Python programs of a page, in its order."""
+    found: List[Union[Command, str]] = []
+    for match in _STEP.finditer(text.replace("\\\n", " ")):
+        if match.group("program") is not None:
+            found.append(match.group("program"))
+            continue
+        arguments = shlex.split(match.group("arguments"), comments=True)
+        if match.group("suite"):  # a variable is another way to write a flag
+            variables = (variable.split("=", 1) for variable in match.group("variables").split())
+            arguments += [f"--{name.lower()}={value}" for name, value in variables]
+            arguments.append(f"--suite={match.group('suite')}")
+        found.append(Command(match.group("module") or "sweep", arguments))
+    return found
+
+
+def commands(text: str) -> List[Command]:
+    """The commands of a page, in its order."""
+    return [step for step in steps(text) if isinstance(step, Command)]
+
+
+def parse(command: Command):
+    """The settings that the command's script reads from its arguments.
+
+    Raises:
+      ValueError: an argument that the script refuses.
+    """
+    arguments = list(command.arguments)
+    if command.module == "demo":
+        phase = arguments.pop(0) if arguments and arguments[0][0] != "-" else "tour"
+        try:
+            return demo.parser_of(phase).parse_args(arguments)
+        except SystemExit as error:
+            raise ValueError(f"{command}: refused") from error
+    define_flags = importlib.import_module(f"albert.{command.module}").define_flags
+    if command.module == "create_pretraining_data_beam":
+        return flags_lib.parse(define_flags, arguments, others="pipeline_options")
+    if arguments and not arguments[0].startswith("-"):
+        arguments[0] = f"--{_POSITIONAL.get(command.module, 'name')}={arguments[0]}"
+    return flags_lib.parse(define_flags, arguments)
+
+
+def run(command: Command, small: Mapping[str, Mapping[str, object]]) -> None:
+    """Runs a command in this process; `small` has flags of its module that replace its own."""
+    flags = small.get(command.module, {})
+    arguments = command.arguments + [f"--{flag}={value}" for flag, value in flags.items()]
+    settings = parse(Command(command.module, arguments))
+    script = importlib.import_module(f"albert.{command.module}")
+    getattr(script, _FUNCTIONS.get(command.module, "main"))(settings)
