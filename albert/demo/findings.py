@@ -19,11 +19,13 @@ from albert.data import batches
 from albert.demo import corpus as demo_corpus
 from albert.demo import questions, runs
 from albert.demo.questions import Gap, PretrainedModel, WordFinder
+from albert.pretrained import inference
 from albert.pretraining import model
 from albert.training import evaluation, hooks
 
 EXAMPLES = 8
 _MOST_QUESTIONS = 400
+_LOOKS, _NEAR = 4, 2  # texts whose attention is shown; tokens away
 _COUNTED_DOCUMENTS = 3000  # of training, for how frequent words are
 # Words whose neighbours are shown: each so many-th of those from a place in the order of frequency.
 _FIRST_RANK, _RANKS_APART, _LAST_RANK, _NEIGHBOURS = 50, 18, 230, 4
@@ -60,16 +62,22 @@ class Neighbours(NamedTuple):
     others: List[Tuple[str, float]]
 
 
+class Look(NamedTuple):
+    """Where a head looks from a gap."""
+
+    gap: Gap
+    weights: List[List[Tuple[str, float]]]  # of each part: pieces of text and their shares
+
+
 class Attention(NamedTuple):
-    """The head whose gaps look most at the place where the missing word stands once more."""
+    """The head that looks most at a single word."""
 
     layer: int  # from 1
     head: int  # from 1
-    share: float  # of its attention that goes there, the mean over `count` gaps
-    even: float  # the same if it looked at all tokens evenly
-    count: int
-    gap: Gap  # an example
-    weights: List[List[Tuple[str, float]]]  # of each part: pieces of text and their shares
+    share: float  # of its attention that goes to that word, the mean over all gaps
+    even: float  # the same if it looked at all tokens alike
+    near: float  # share of the gaps where that word is at most two tokens away
+    looks: List[Look]
 
 
 class Findings(NamedTuple):
@@ -84,7 +92,7 @@ class Findings(NamedTuple):
     orders: List[Order]
     neighbours: List[Neighbours]
     similarity: Tuple[float, float]  # mean cosine of all these neighbours, untrained and trained
-    attention: Optional[Attention]  # None if no missing word stands elsewhere in its text
+    attention: Attention
     curve: List[Dict[str, float]]  # the training curve, a row per interval
     characters: int  # of the training text
     documents: Tuple[int, int]  # for training, held out
@@ -285,35 +293,29 @@ def _mean_similarity(neighbours: Sequence[Neighbours]) -> float:
 
 def _attention(
     asked: PretrainedModel, gaps: Sequence[Gap], answers: Sequence[questions.Answer]
-) -> Optional[Attention]:
-    """The head that looks most at the missing word's other places, and the first such text."""
-    shares, evens, places = [], [], []
-    for number, (gap, answer) in enumerate(zip(gaps, answers)):
-        row = asked.row(gap.parts, gap)
-        again = [
-            position
-            for position, (part, start, end) in enumerate(row.places)
-            if part >= 0 and gap.parts[part][start:end].lower() == gap.word
-            and (part, start) != (gap.part, gap.start)
-        ]
-        if again:
-            shares.append(answer.looks[:, :, again].sum(axis=2))  # [L, N]
-            evens.append(len(again) / len(row.places))
-            places.append(number)
-    if not places:
-        return None
+) -> Attention:
+    """The head that looks most at a single word, and the first texts as it sees them."""
+    shares, near, evens = [], [], []
+    rows = [asked.row(gap.parts, gap) for gap in gaps]
+    for row, answer in zip(rows, answers):
+        first = row.features[inference.POSITIONS][0]
+        is_other = [part >= 0 and place != first for place, (part, _, _) in enumerate(row.places)]
+        looks = answer.looks[:, :, : len(row.places)] * np.array(is_other)  # [L, N, S]
+        shares.append(looks.max(axis=2))
+        near.append(np.abs(looks.argmax(axis=2) - first) <= _NEAR)
+        evens.append(1 / len(row.places))
     means = np.mean(shares, axis=0)  # [L, N]
     layer, head = np.unravel_index(np.argmax(means), means.shape)
-    gap, answer = gaps[places[0]], answers[places[0]]
-    row = asked.row(gap.parts, gap)
     return Attention(
         layer=int(layer) + 1,
         head=int(head) + 1,
         share=float(means[layer, head]),
         even=float(np.mean(evens)),
-        count=len(places),
-        gap=gap,
-        weights=_painted(gap, row, answer.looks[layer, head]),
+        near=float(np.mean(near, axis=0)[layer, head]),
+        looks=[
+            Look(gap, _painted(gap, row, answer.looks[layer, head]))
+            for gap, row, answer in zip(gaps[:_LOOKS], rows, answers)
+        ],
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 import tensorflow.compat.v1 as tf
 
 from albert.demo import findings as demo_findings
-from albert.demo.findings import Attention, Filled, Findings, Order
+from albert.demo.findings import Attention, Filled, Findings, Look, Order
 from albert.util import files, progress
 
 _TEMPLATE = pathlib.Path(__file__).with_name("page.html")
@@ -187,34 +187,34 @@ def _order(item: Order) -> str:
     )
 
 
-def _attention(item: Optional[Attention]) -> str:
-    """A text whose words are shaded by where a head looks from the gap."""
-    if item is None:
-        return "<p>No missing word stands once more in its text, so there is nothing to show.</p>"
-    looks = "more" if item.share > 2 * item.even else "hardly more"
+def _attention(item: Attention) -> str:
+    """Texts whose words are shaded by where a head looks from the gap."""
     words = (
-        f"This is head {item.head} of layer {item.layer}. It was chosen because, of all heads, it "
-        f"looks most at the other places of a missing word: over {item.count} gaps whose word "
-        f"stands once more in the text, {item.share:.0%} of its attention goes there, {looks} than "
-        f"the {item.even:.0%} that looking everywhere alike would give."
+        f"What head {item.head} of layer {item.layer} reads to fill the gap: the darker a word, the "
+        "more of its attention goes there. Of all heads it looks most at a single word: on average "
+        f"{item.share:.0%} of its attention goes to the word that gets most (all tokens alike would "
+        f"get {item.even:.1%}). In {item.near:.0%} of the gaps that word is at most two tokens away."
     )
+    return _paragraphs([words]) + "".join(map(_look, item.looks))
+
+
+def _look(item: Look) -> str:
     pieces: List[str] = []
     for number, part in enumerate(item.weights):
         start = 0
         for piece, weight in part:
             is_gap = number == item.gap.part and item.gap.start <= start < item.gap.end
             kind, shade = ("gap", "") if is_gap else ("look", f' style="--look: {_shade(weight)}"')
-            note = f' title="{weight:.1%}"' if piece.strip() else ""
-            shown = f'<span class="{kind}"{shade}{note}>{html.escape(piece)}</span>'
+            shown = f'<span class="{kind}"{shade} title="{weight:.0%}">{html.escape(piece)}</span>'
             pieces.append(shown if piece.strip() else piece)
             start += len(piece)
         pieces.append(" ")
-    return f'{_paragraphs([words])}<p class="looks">{"".join(pieces)}</p>'
+    return f'<p class="looks item">{"".join(pieces).strip()}</p>'
 
 
 def _shade(weight: float) -> str:
-    """How much colour a share of attention gets: half of it is full, and little is still seen."""
-    return f"{100 * min(1.0, 2 * weight) ** 0.5:.0f}%"
+    """How much colour a share of attention gets: two thirds are full, and little is still seen."""
+    return f"{100 * min(1.0, 1.5 * weight) ** 0.7:.0f}%"
 
 
 # ---- Charts.

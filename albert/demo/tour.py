@@ -61,6 +61,8 @@ _PROSE = {
     "dupe_factor": 20,
     "num_warmup_steps": 200,
 }
+# A story has more characters than words.
+_CHINESE = {"max_seq_length": 88, "max_predictions_per_seq": 14}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +84,8 @@ def run(options: argparse.Namespace) -> None:
     if options.text == "python" and options.language != "en":
         raise ValueError(f"--text python is English, so --language {options.language} is not.")
     recipe = Recipe(language=options.language, text=options.text)
-    recipe = recipe._replace(**(_PROSE if options.text == "python" else {}))
+    special = _PROSE if options.text == "python" else _CHINESE if options.language == "zh" else {}
+    recipe = recipe._replace(**special)
     warmup = min(recipe.num_warmup_steps, options.steps // 8)
     recipe = recipe._replace(num_train_steps=options.steps, num_warmup_steps=warmup)
     folder = runs.output_folder(options.o, "run")
@@ -201,7 +204,7 @@ def _create_data(
     words = {}
     if text.user_dictionary:
         words = {"language": text.language, "user_dictionary": text.user_dictionary}
-    kinds = (("train", recipe.dupe_factor, recipe.masked_lm_prob), ("held_out", 2, 0.15))
+    kinds = (("train", recipe.dupe_factor, recipe.masked_lm_prob), ("held_out", 1, 0.15))
     for name, dupe_factor, masked_lm_prob in kinds:
         commands(
             create_pretraining_data,
