@@ -63,7 +63,7 @@ def main() -> None:
         license_files=["LICENSE"],
         author="The albert Authors",
         packages=setuptools.find_packages(include=["albert", "albert.*"]),
-        package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html"]},
+        package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html", "stories_*.txt"]},
         python_requires=">=3.7,<3.14,!=3.8.*",
         install_requires=always,
         extras_require=extras,

@@ -9,7 +9,7 @@ order. Shown are the first of these questions, and what was measured over all of
 import collections
 import math
 import pathlib
-from typing import Counter, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Counter, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -264,8 +264,9 @@ def loss_baseline(record_file: str, spec: batches.FeatureSpec) -> float:
 
 
 def _word_vectors(asked: PretrainedModel, words: Sequence[str]) -> Tuple[List[str], np.ndarray]:
-    """The words whose tokens no more frequent word shares, at most 300, and their vectors."""
-    kept, used = [], set()
+    """The frequent words whose tokens no more frequent word has, and their vectors."""
+    kept: List[str] = []
+    used: Set[int] = set()
     for word in words[: 2 * _LAST_RANK]:
         tokens = asked.tokens(word)
         if not used & tokens:
@@ -321,16 +322,15 @@ def _attention(
 
 def _painted(gap: Gap, row: questions.Row, weights: np.ndarray) -> List[List[Tuple[str, float]]]:
     """Both parts as pieces of text, each with the share of attention that goes to it."""
-    painted: List[List[Tuple[str, float]]] = []
-    for number, text in enumerate(gap.parts):
-        pieces, end = [], 0
-        for (part, start, stop), weight in zip(row.places, weights.tolist()):
-            if part == number and stop > end:
-                if text[end:start]:
-                    pieces.append((text[end:start], 0.0))
-                pieces.append((text[max(start, end) : stop], weight))
-                end = stop
-        painted.append(pieces)
+    painted: List[List[Tuple[str, float]]] = [[] for _ in gap.parts]
+    ends = [0 for _ in gap.parts]
+    for (part, start, stop), weight in zip(row.places, weights.tolist()):
+        end = ends[part]
+        if part < 0 or stop <= end:
+            continue
+        painted[part].append((gap.parts[part][end:start], 0.0))
+        painted[part].append((gap.parts[part][max(start, end) : stop], weight))
+        ends[part] = stop
     return painted
 
 
@@ -350,8 +350,13 @@ def comparison(findings: Findings) -> List[Tuple[str, ...]]:
     columns = (findings.untrained, findings.baseline, findings.trained)
     for label, name in _ROWS:
         rows.append((label, *(f"{getattr(score, name):.1%}" for score in columns)))
-    losses = [item.metrics["loss"] for item in findings.evaluations[:: max(1, len(findings.evaluations) - 1)]]
-    return rows + [("loss", f"{losses[0]:.3f}", f"{findings.loss_baseline:.3f}", f"{losses[-1]:.3f}")]
+    losses = [
+        item.metrics["loss"]
+        for item in findings.evaluations[:: max(1, len(findings.evaluations) - 1)]
+    ]
+    return rows + [
+        ("loss", f"{losses[0]:.3f}", f"{findings.loss_baseline:.3f}", f"{losses[-1]:.3f}")
+    ]
 
 
 def explanations(findings: Findings) -> List[str]:

@@ -190,10 +190,11 @@ def _order(item: Order) -> str:
 def _attention(item: Attention) -> str:
     """Texts whose words are shaded by where a head looks from the gap."""
     words = (
-        f"What head {item.head} of layer {item.layer} reads to fill the gap: the darker a word, the "
-        "more of its attention goes there. Of all heads it looks most at a single word: on average "
-        f"{item.share:.0%} of its attention goes to the word that gets most (all tokens alike would "
-        f"get {item.even:.1%}). In {item.near:.0%} of the gaps that word is at most two tokens away."
+        f"What head {item.head} of layer {item.layer} reads to fill the gap: the darker a word, "
+        "the more of its attention goes there. Of all heads it looks most at a single word: on "
+        f"average {item.share:.0%} of its attention goes to the word that gets most, where all "
+        f"tokens alike would get {item.even:.1%}. In {item.near:.0%} of the gaps that word is at "
+        "most two tokens away."
     )
     return _paragraphs([words]) + "".join(map(_look, item.looks))
 
@@ -292,8 +293,13 @@ def draw_chart(title: str, lines: Sequence[Line], is_share: bool) -> str:
         figure, axes = pyplot.subplots(figsize=(3.7, 3.4))
         for line in lines:
             if line.steps:
-                style = dict(color=line.colour, label=line.label, lw=1.8, ms=4)
-                axes.plot(line.steps, line.values, line.style, **style)
+                axes.plot(
+                    *(line.steps, line.values, line.style),
+                    color=line.colour,
+                    label=line.label,
+                    lw=1.8,
+                    ms=4,
+                )
             else:
                 axes.axhline(line.values[0], color=line.colour, ls=line.style, label=line.label)
         if is_share:

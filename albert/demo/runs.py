@@ -127,7 +127,7 @@ def preset(size: str) -> str:
 
 def find_vocabulary(folder: pathlib.Path) -> Optional[Dict[str, str]]:
     """Returns the flag of the vocabulary in a folder, or None; raises ValueError for several."""
-    models = sorted(str(item) for item in folder.glob("*.model"))
+    models = sorted(map(str, folder.glob("[!.]*.model")))
     if len(models) > 1:
         raise ValueError(f"{folder} holds several vocabularies: {', '.join(models)}. Leave one.")
     if models:

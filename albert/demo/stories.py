@@ -12,7 +12,7 @@ import pathlib
 import random
 import re
 import zlib
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Dict, List, NamedTuple, Set, Tuple
 
 from albert.demo.corpus import HELD_OUT_ONE_IN, Corpus, Document
 
@@ -71,7 +71,8 @@ def make_corpus(language: str, count: int, seed: int = 1) -> Corpus:
     """
     grammar = read_grammar(language)
     numbers = random.Random(seed)
-    corpus, seen = Corpus([], []), set()
+    corpus = Corpus([], [])
+    seen: Set[Tuple[str, ...]] = set()
     while len(seen) < count:
         key, sentences = _story(grammar, numbers)
         if tuple(sentences) not in seen:

@@ -13,7 +13,7 @@ import collections
 import pathlib
 import platform
 import time
-from typing import Any, Dict, NamedTuple
+from typing import Any, Counter, Dict, NamedTuple
 
 from albert import create_pretraining_data, modeling, run_pretraining, tokenization, train_vocab
 from albert.demo import corpus as demo_corpus
@@ -79,18 +79,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
+    recipe = recipe_of(options)
+    folder = runs.output_folder(options.o, "run")
+    with runs.held(folder, options.o):
+        run_tour(folder, recipe)
+
+
+def recipe_of(options: argparse.Namespace) -> Recipe:
+    """Returns the recipe of the phase's options; raises ValueError where they are at odds."""
     if options.steps < 1:
         raise ValueError(f"--steps {options.steps} must be at least 1.")
     if options.text == "python" and options.language != "en":
         raise ValueError(f"--text python is English, so --language {options.language} is not.")
-    recipe = Recipe(language=options.language, text=options.text)
     special = _PROSE if options.text == "python" else _CHINESE if options.language == "zh" else {}
-    recipe = recipe._replace(**special)
+    recipe = Recipe(language=options.language, text=options.text)._replace(**special)
     warmup = min(recipe.num_warmup_steps, options.steps // 8)
-    recipe = recipe._replace(num_train_steps=options.steps, num_warmup_steps=warmup)
-    folder = runs.output_folder(options.o, "run")
-    with runs.held(folder, options.o):
-        run_tour(folder, recipe)
+    return recipe._replace(num_train_steps=options.steps, num_warmup_steps=warmup)
 
 
 def run_tour(path: pathlib.Path, recipe: Recipe) -> demo_findings.Findings:
@@ -181,7 +185,7 @@ def _make_vocabulary(
             overwrite=True,
         )
         return {"spm_model_file": path / "vocabulary.model"}
-    counts: Dict[str, int] = collections.Counter()
+    counts: Counter[str] = collections.Counter()
     basic = tokenization.BasicTokenizer()
     for document in text.corpus.training:
         for sentence in document.sentences:
