@@ -12,7 +12,9 @@ import os
 import sys
 
 _here = os.path.realpath(__file__)
-_spec = importlib.machinery.PathFinder.find_spec(__name__, [os.path.dirname(_here)] + sys.path)
+_clone = os.path.dirname(_here)
+_others = [path for path in sys.path if os.path.realpath(os.path.join(path, __name__)) != _clone]
+_spec = importlib.machinery.PathFinder.find_spec(__name__, [_clone] + _others)
 if _spec and _spec.loader and os.path.realpath(_spec.origin) != _here:
     sys.modules[__name__] = importlib.util.module_from_spec(_spec)
     _spec.loader.exec_module(sys.modules[__name__])

@@ -64,6 +64,12 @@ def main() -> None:
         author="The albert Authors",
         packages=setuptools.find_packages(include=["albert", "albert.*"]),
         package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html", "stories_*.txt"]},
+        entry_points={
+            "console_scripts": [
+                "albert=albert.__main__:main",
+                "demo_albert=albert.demo.__main__:cli",
+            ]
+        },
         python_requires=">=3.7,<3.14,!=3.8.*",
         install_requires=always,
         extras_require=extras,

@@ -14,18 +14,12 @@ written by an interpreter that has torch (--huggingface_python).
 
 from typing import List, NamedTuple, Type
 
-import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert.conversion import albert_zh, folders, huggingface, weights
+from albert.conversion.settings import HEADS, LAYOUTS, ConversionSettings
 from albert.util import flags as flags_lib
 
-_DIRECTIONS = {
-    "from_albert_zh": albert_zh.from_albert_zh,
-    "from_huggingface": huggingface.from_huggingface,
-    "to_huggingface": huggingface.to_huggingface,
-    "to_google_layout": albert_zh.to_google_layout,
-}
+_DIRECTIONS = ("from_albert_zh", "from_huggingface", "to_huggingface", "to_google_layout")
 # Flags that mean something in some directions only.
 _DIRECTIONS_OF = {
     "layout": ("from_albert_zh",),
@@ -52,7 +46,7 @@ _SWITCHES = {
 }
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[folders.ConversionSettings]:
+def define_flags(flag_values: flags.FlagValues) -> Type[ConversionSettings]:
     """Defines the script's flags; returns the class of its settings."""
     flags_lib.string(
         flag_values,
@@ -70,7 +64,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[folders.ConversionSettin
         flag_values,
         "layout",
         "native",
-        choices=albert_zh.LAYOUTS,
+        choices=LAYOUTS,
         help="Of a model of albert_zh: native keeps embedding_layout albert_zh; google makes a "
         "plain model of the same outputs, whose table [V, H] is the product W P.",
     )
@@ -78,12 +72,27 @@ def define_flags(flag_values: flags.FlagValues) -> Type[folders.ConversionSettin
         flag_values,
         "head",
         "auto",
-        choices=huggingface.HEADS,
+        choices=("auto", *HEADS),
         help="The head to convert to or from Hugging Face; auto: the one that there is.",
     )
     for name, text in _SWITCHES.items():
         flags_lib.boolean(flag_values, name, False, help=text)
-    return folders.ConversionSettings
+    return ConversionSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__, positional="direction")
+
+import tensorflow.compat.v1 as tf
+
+from albert.conversion import albert_zh, huggingface, weights
+
+_FUNCTIONS = {
+    "from_albert_zh": albert_zh.from_albert_zh,
+    "from_huggingface": huggingface.from_huggingface,
+    "to_huggingface": huggingface.to_huggingface,
+    "to_google_layout": albert_zh.to_google_layout,
+}
 
 
 class Converted(NamedTuple):
@@ -93,7 +102,7 @@ class Converted(NamedTuple):
     other_files: List[str]  # beside the weights
 
 
-def convert(settings: folders.ConversionSettings) -> Converted:
+def convert(settings: ConversionSettings) -> Converted:
     """Converts a model and prints the report.
 
     Raises:
@@ -113,7 +122,7 @@ def convert(settings: folders.ConversionSettings) -> Converted:
                 f"--{name}={value} has no meaning in {settings.direction}; it belongs to "
                 f"{' and '.join(directions)}."
             )
-    report = _DIRECTIONS[settings.direction](settings)
+    report = _FUNCTIONS[settings.direction](settings)
     print(weights.format_report(report))
     there = sorted(tf.io.gfile.listdir(settings.output_dir))
     others = [name for name in there if not name.startswith(("model.ckpt", "model.safetensors"))]
@@ -121,7 +130,7 @@ def convert(settings: folders.ConversionSettings) -> Converted:
     return Converted(report, others)
 
 
-def main(settings: folders.ConversionSettings):
+def main(settings: ConversionSettings):
     """Runs the script."""
     convert(settings)
 

@@ -23,15 +23,12 @@ from typing import Any, Optional, Tuple, Type
 
 from absl import flags
 
-from albert import create_pretraining_data, tokenization
-from albert.pretraining import instances, job
+from albert.pretraining.settings import TextSettings, data_settings, define_data_flags
 from albert.util import flags as flags_lib
-
-_LOGGER = logging.getLogger("albert")
 
 
 @dataclasses.dataclass(frozen=True)
-class BeamSettings(create_pretraining_data.TextSettings):
+class BeamSettings(TextSettings):
     """The flags of this script, and the arguments for Beam."""
 
     num_shards: Optional[int]
@@ -40,7 +37,7 @@ class BeamSettings(create_pretraining_data.TextSettings):
 
 def define_flags(flag_values: flags.FlagValues) -> Type[BeamSettings]:
     """Defines the script's flags; returns the class of its settings."""
-    create_pretraining_data.define_data_flags(
+    define_data_flags(
         flag_values,
         mode_help="r: a line that is not UTF-8 is left out. rb: only its bad bytes are. Both are "
         "counted, as are lines that are no JSON object with text, which are left out; more than a "
@@ -69,6 +66,15 @@ def define_flags(flag_values: flags.FlagValues) -> Type[BeamSettings]:
     return BeamSettings
 
 
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__, others="pipeline_options")
+
+from albert import tokenization
+from albert.pretraining import instances, job
+
+_LOGGER = logging.getLogger("albert")
+
+
 def main(settings: BeamSettings):
     """Runs the script; `settings.pipeline_options` are the arguments for Beam."""
     beam = _import_beam()
@@ -83,7 +89,7 @@ def main(settings: BeamSettings):
         settings.output_file,
         tokenizer=tokenizer,
         tokenizer_file=tokenizer_file,
-        settings=create_pretraining_data.data_settings(settings),
+        settings=data_settings(settings),
         num_shards=settings.num_shards,
     )
     report = work.outputs.report()

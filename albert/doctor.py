@@ -25,34 +25,10 @@ import tempfile
 import time
 from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
+from absl import flags
+
 from albert.runtimes import support
-
-try:
-    import numpy as np
-    import tensorflow.compat.v1 as tf
-    from absl import flags
-
-    from albert import modeling, optimization, tokenization
-    from albert.runtimes import compat, devices, estimator
-    from albert.util import flags as flags_lib
-except Exception as error:
-    if __name__ == "__main__":  # what is missing or broken is a finding
-        sys.exit(f"PROBLEM {support.cannot_load(error)}")
-    raise
-
-OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
-
-# A checkpoint of xxlarge with LAMB's slots is 2.7 GB, and a new one is written before an old one
-# goes.
-_ENOUGH_DISK_BYTES = 6e9
-# Products are timed of this many rows and columns, until one takes long enough to be timed well.
-SIZES = (256, 512, 1024, 2048, 4096, 8192)
-_LONG_ENOUGH_SECONDS = 0.02
-_PRODUCTS = 4  # one after another
-_UPDATES = 3
-# Formats that are hardly faster are not worth their lower precision.
-_WORTH_IT = 1.2
-_SENTENCE = "The quick brown fox jumps over the lazy dog."
+from albert.util import flags as flags_lib
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,6 +48,35 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.path(flag_values, "vocab_file", help="WordPiece vocabulary to try.")
     flags_lib.boolean(flag_values, "do_lower_case", True, help="Whether the model is uncased.")
     return DoctorSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+try:
+    import numpy as np
+    import tensorflow.compat.v1 as tf
+
+    from albert import modeling, optimization, tokenization
+    from albert.runtimes import compat, devices, estimator
+except Exception as error:
+    if __name__ == "__main__":  # what is missing or broken is a finding
+        sys.exit(f"PROBLEM {support.cannot_load(error)}")
+    raise
+
+OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
+
+# A checkpoint of xxlarge with LAMB's slots is 2.7 GB, and a new one is written before an old one
+# goes.
+_ENOUGH_DISK_BYTES = 6e9
+# Products are timed of this many rows and columns, until one takes long enough to be timed well.
+SIZES = (256, 512, 1024, 2048, 4096, 8192)
+_LONG_ENOUGH_SECONDS = 0.02
+_PRODUCTS = 4  # one after another
+_UPDATES = 3
+# Formats that are hardly faster are not worth their lower precision.
+_WORTH_IT = 1.2
+_SENTENCE = "The quick brown fox jumps over the lazy dog."
 
 
 class Finding(NamedTuple):

@@ -16,7 +16,7 @@ from typing import Optional
 
 from absl import flags
 
-from albert.pretrained import downloads, released
+from albert.pretrained.settings import BASE_URL, CACHE_DIR, USUAL_LIMITS
 from albert.util import flags as flags_lib
 
 
@@ -43,13 +43,11 @@ def define_flags(flag_values: flags.FlagValues):
     )
     flags_lib.mark(flag_values, "required, except with --list", "name")
     flags_lib.boolean(flag_values, "list", False, help="Show the names there are, and end.")
-    flags_lib.path(
-        flag_values, "cache_dir", released.CACHE_DIR, help="Folder for downloaded models."
-    )
+    flags_lib.path(flag_values, "cache_dir", CACHE_DIR, help="Folder for downloaded models.")
     flags_lib.string(
         flag_values,
         "base_url",
-        released.BASE_URL,
+        BASE_URL,
         help="Address of the folder that holds the archives: a mirror of the public one.",
     )
     flags_lib.string(
@@ -59,22 +57,27 @@ def define_flags(flag_values: flags.FlagValues):
         help="SHA-256 that the archive must have, if you know it. That of the first download is "
         "recorded, and every later one must have the same.",
     )
-    usual = downloads.USUAL_LIMITS
     flags_lib.floating(
         flag_values,
         "time_limit_minutes",
-        usual.seconds / 60,
+        USUAL_LIMITS.seconds / 60,
         lower_bound=0.001,
         help="Give up after so long; what has arrived is kept for the next start.",
     )
     flags_lib.floating(
         flag_values,
         "size_limit_gb",
-        usual.bytes / 1e9,
+        USUAL_LIMITS.bytes / 1e9,
         lower_bound=0.001,
         help="Refuse an archive of more than this.",
     )
     return DownloadSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+
+from albert.pretrained import downloads, released
 
 
 def main(settings: DownloadSettings):

@@ -16,13 +16,9 @@ import json
 import logging
 from typing import BinaryIO
 
-import numpy as np
 from absl import flags
 
-from albert.data import text_lines
-from albert.pretrained import inference
-from albert.pretrained.settings import PretrainedSettings, TextSettings
-from albert.util import files
+from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
 from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
@@ -49,17 +45,27 @@ def define_flags(flag_values: flags.FlagValues):
         flag_values,
         "pooling",
         "pooled",
-        choices=inference.POOLINGS,
+        choices=POOLINGS,
         help="pooled: what classifiers build on; mean: over the tokens of the text; first: the "
         "vector of [CLS].",
     )
     flags_lib.integer(
         flag_values,
         "layer",
-        inference.LAST_LAYER,
+        LAST_LAYER,
         help="Layer to take: 1 is the first one, -1 the last; with mean and first only.",
     )
     return EmbedSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+import numpy as np
+
+from albert.data import text_lines
+from albert.pretrained import inference
+from albert.util import files
 
 
 def embed(settings: EmbedSettings) -> int:

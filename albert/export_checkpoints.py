@@ -19,17 +19,9 @@ import logging
 import os
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-import numpy as np
-import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import modeling, tokenization
-from albert.pretrained import checkpoint_files, inference, model_vocabulary, released, warm_start
-from albert.runtimes import compat
-from albert.util import files
 from albert.util import flags as flags_lib
-
-_LOGGER = logging.getLogger("albert")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +60,20 @@ def define_flags(flag_values: flags.FlagValues):
         "(one that is there, or a path that ends in /) model.ckpt-best in it.",
     )
     return CheckpointExportSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, tokenization
+from albert.pretrained import checkpoint_files, inference, model_vocabulary, released, warm_start
+from albert.runtimes import compat
+from albert.util import files
+
+_LOGGER = logging.getLogger("albert")
 
 
 class Export(NamedTuple):

@@ -15,11 +15,9 @@ import dataclasses
 import os
 from typing import Optional
 
-import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import modeling, tokenization
-from albert.pretrained import hub, model_vocabulary, released
+from albert.pretrained.settings import MODULE_FORMATS
 from albert.util import flags as flags_lib
 
 
@@ -67,8 +65,17 @@ def define_flags(flag_values: flags.FlagValues):
         True,
         help="Ignored; kept for compatibility.",
     )
-    flags_lib.choice(flag_values, "format", "tf1", choices=hub.FORMATS, help="Kind of module.")
+    flags_lib.choice(flag_values, "format", "tf1", choices=MODULE_FORMATS, help="Kind of module.")
     return HubExportSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, tokenization
+from albert.pretrained import hub, model_vocabulary, released
 
 
 def export(settings: HubExportSettings) -> str:

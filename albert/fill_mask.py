@@ -18,8 +18,6 @@ from typing import List, Optional, Sequence
 
 from absl import flags
 
-from albert.data import text_lines
-from albert.pretrained import inference
 from albert.pretrained.settings import PretrainedSettings, TextSettings
 from albert.util import flags as flags_lib
 
@@ -43,6 +41,13 @@ def define_flags(flag_values: flags.FlagValues):
         flag_values, "count", 5, lower_bound=1, help="Words to propose for each [MASK]."
     )
     return FillMaskSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+from albert.data import text_lines
+from albert.pretrained import inference
 
 
 def fill_mask(settings: FillMaskSettings) -> int:

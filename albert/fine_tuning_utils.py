@@ -11,7 +11,6 @@ A head is a function that takes features and an `Encoder`, and returns a `HeadOu
 Dimensions: B batch, S sequence, H hidden.
 """
 
-import dataclasses
 import logging
 import os
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
@@ -136,19 +135,6 @@ Head = Callable[[Features, Encoder], HeadOutput]
 # ---- configuration and vocabulary, as flags name them ----
 
 
-@dataclasses.dataclass(frozen=True)
-class EncoderSettings(flags_lib.Settings):
-    """The flags that name the encoder and its vocabulary."""
-
-    albert_config_file: Optional[str]
-    init_checkpoint: Optional[str]
-    albert_hub_module_handle: Optional[str]
-    vocab_file: Optional[str]
-    spm_model_file: Optional[str]
-    do_lower_case: bool
-    max_seq_length: int
-
-
 class Vocabulary(NamedTuple):
     """A tokenizer and where it comes from."""
 
@@ -167,7 +153,7 @@ class Vocabulary(NamedTuple):
 
 
 def load_vocabulary(
-    settings: EncoderSettings, config: Optional[modeling.AlbertConfig]
+    settings: flags_lib.EncoderSettings, config: Optional[modeling.AlbertConfig]
 ) -> Vocabulary:
     """Returns the tokenizer that the flags name, or else the hub module's.
 
@@ -206,7 +192,7 @@ def check_module(handle: Optional[str], compute_dtype: tf.DType, *, recompute: b
         )
 
 
-def load_config(settings: EncoderSettings) -> Optional[modeling.AlbertConfig]:
+def load_config(settings: flags_lib.EncoderSettings) -> Optional[modeling.AlbertConfig]:
     """Returns the model's configuration; None for a hub module that has none.
 
     Raises:

@@ -5,6 +5,7 @@
   python -m albert.plan base_v2 --max_seq_length=128 --batch=32 --memory_gb=12
   python -m albert.plan --albert_config_file=albert_config.json --task=squad_v2
   python -m albert.plan --list
+  python -m albert.plan --table
 
 Nothing is built or trained: the numbers are computed from the configuration, for the scripts'
 default --use_xla. AdamW and LAMB keep the same state. GB are 10^9 bytes. Memory counts what each
@@ -18,18 +19,85 @@ I intermediate, N heads, V vocabulary, P predictions per sequence, C classes.
 import dataclasses
 import json
 import os
-from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple, Type
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
-import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import configs, modeling
-from albert.pretrained import released
 from albert.util import flags as flags_lib
 
-GIGA = 1e9
 # Task -> sequences of one example.
 TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanSettings(flags_lib.Settings):
+    """The flags of the script."""
+
+    name: Optional[str]
+    albert_config_file: Optional[str]
+    albert_dir: Optional[str]
+    list: bool
+    table: bool
+    json: bool
+    task: str
+    max_seq_length: int
+    batch: int
+    max_predictions_per_seq: int
+    num_labels: int
+    precision: str
+    recompute: bool
+    gradient_accumulation_steps: int
+    memory_gb: float
+    runtime_gb: Optional[float]
+
+
+def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
+    """Defines the script's flags."""
+    help_text = (
+        "A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be omitted. "
+        "--albert_config_file and --albert_dir name other models."
+    )
+    flags_lib.string(flag_values, "name", None, help=help_text)
+    help_text = "JSON file with the model's architecture."
+    flags_lib.path(flag_values, "albert_config_file", help=help_text)
+    help_text = "Folder of a model, with albert_config.json."
+    flags_lib.path(flag_values, "albert_dir", help=help_text)
+    note = "one of three required, except with --list and --table"
+    flags_lib.mark(flag_values, note, "name", "albert_config_file", "albert_dir")
+    flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and exit.")
+    help_text = "Show sizes beside those that their authors give, and exit."
+    flags_lib.boolean(flag_values, "table", False, help=help_text)
+    flags_lib.boolean(flag_values, "json", False, help="Print JSON instead of tables.")
+    help_text = "What is trained. An example of race is four sequences."
+    flags_lib.choice(flag_values, "task", "pretraining", choices=list(TASKS), help=help_text)
+    for name, default, help_text in (
+        ("max_seq_length", 512, "Tokens per sequence."),
+        ("batch", 32, "Examples per update: the scripts' --train_batch_size."),
+        ("max_predictions_per_seq", 20, "Masked tokens per sequence in pretraining."),
+        ("num_labels", 2, "Labels of a classification."),
+    ):
+        flags_lib.integer(flag_values, name, default, lower_bound=1, help=help_text)
+    flags_lib.define_update_flags(flag_values)
+    help_text = "Memory for the process, in 10^9 bytes."
+    flags_lib.floating(flag_values, "memory_gb", 12.0, lower_bound=0.001, help=help_text)
+    help_text = (
+        "Memory of the process before model and data; default: as measured on a CPU with this "
+        "TensorFlow. For a GPU: what is in use of the device's memory."
+    )
+    flags_lib.floating(flag_values, "runtime_gb", None, lower_bound=0.0, help=help_text)
+    return PlanSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+
+import tensorflow.compat.v1 as tf
+
+from albert import configs, modeling
+from albert.configs import published
+from albert.pretrained import released
+
+GIGA = 1e9
 # Bytes of an activation in each --precision.
 ACTIVATION_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 FLOAT32 = 4
@@ -291,67 +359,16 @@ def largest_batch(job: Job, runtime: Runtime, *, memory_bytes: float) -> int:
 # ---- The command.
 
 
-@dataclasses.dataclass(frozen=True)
-class PlanSettings(flags_lib.Settings):
-    """The flags of the script."""
-
-    name: Optional[str]
-    albert_config_file: Optional[str]
-    albert_dir: Optional[str]
-    list: bool
-    json: bool
-    task: str
-    max_seq_length: int
-    batch: int
-    max_predictions_per_seq: int
-    num_labels: int
-    precision: str
-    recompute: bool
-    gradient_accumulation_steps: int
-    memory_gb: float
-    runtime_gb: Optional[float]
-
-
-def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
-    """Defines the script's flags."""
-    help_text = (
-        "A published size, such as base_v2, large_zh or albert_zh_tiny; --name= may be omitted. "
-        "--albert_config_file and --albert_dir name other models."
-    )
-    flags_lib.string(flag_values, "name", None, help=help_text)
-    help_text = "JSON file with the model's architecture."
-    flags_lib.path(flag_values, "albert_config_file", help=help_text)
-    help_text = "Folder of a model, with albert_config.json."
-    flags_lib.path(flag_values, "albert_dir", help=help_text)
-    note = "one of three required, except with --list"
-    flags_lib.mark(flag_values, note, "name", "albert_config_file", "albert_dir")
-    flags_lib.boolean(flag_values, "list", False, help="Show all published sizes, and exit.")
-    flags_lib.boolean(flag_values, "json", False, help="Print JSON instead of tables.")
-    help_text = "What is trained. An example of race is four sequences."
-    flags_lib.choice(flag_values, "task", "pretraining", choices=list(TASKS), help=help_text)
-    for name, default, help_text in (
-        ("max_seq_length", 512, "Tokens per sequence."),
-        ("batch", 32, "Examples per update: the scripts' --train_batch_size."),
-        ("max_predictions_per_seq", 20, "Masked tokens per sequence in pretraining."),
-        ("num_labels", 2, "Labels of a classification."),
-    ):
-        flags_lib.integer(flag_values, name, default, lower_bound=1, help=help_text)
-    flags_lib.define_update_flags(flag_values)
-    help_text = "Memory for the process, in 10^9 bytes."
-    flags_lib.floating(flag_values, "memory_gb", 12.0, lower_bound=0.001, help=help_text)
-    help_text = (
-        "Memory of the process before model and data; default: as measured on a CPU with this "
-        "TensorFlow. For a GPU: what is in use of the device's memory."
-    )
-    flags_lib.floating(flag_values, "runtime_gb", None, lower_bound=0.0, help=help_text)
-    return PlanSettings
-
-
 def main(settings: PlanSettings) -> None:
     """Runs the script; raises ValueError if not exactly one model is named, or as Job.check."""
-    if settings.list:
-        rows = [published_size(name) for name in configs.preset_names()]
-        print(json.dumps(rows, indent=2) if settings.json else "\n".join(_list_lines(rows)))
+    if settings.list or settings.table:
+        rows: List[Any] = compared_sizes()
+        lines = size_table(rows)
+        if settings.list:
+            rows = [published_size(name) for name in configs.preset_names()]
+            lines = list(_list_lines(rows))
+        shown = [dict(row._asdict() if settings.table else row) for row in rows]
+        print(json.dumps(shown, indent=2) if settings.json else "\n".join(lines))
         return
     path = _config_path(settings)
     job = Job(
@@ -386,8 +403,13 @@ def _config_path(settings: PlanSettings) -> str:
     if settings.albert_dir:
         folder = released.local_folder(settings.albert_dir, "albert_dir")
         return os.path.join(folder, released.CONFIG_NAME)
-    prefixed = f"albert_{settings.name}"
-    return configs.preset_path(prefixed if prefixed in configs.preset_names() else settings.name)
+    return published_path(settings.name)
+
+
+def published_path(name: str) -> str:
+    """Returns the configuration file of a size, such as base_v2; ValueError for an unknown one."""
+    prefixed = f"albert_{name}"
+    return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
 
 
 def plan(job: Job, runtime: Runtime, *, memory_bytes: float) -> Dict[str, Any]:
@@ -489,6 +511,88 @@ def published_size(name: str) -> Dict[str, Any]:
         "checkpoint_bytes": checkpoint_bytes(job),
         "forward_operations": operations(job)["forward"],
     }
+
+
+class ComparedSize(NamedTuple):
+    """The size of a published model, as computed and as its authors give it.
+
+    Attributes:
+      parameters: with the heads of pretraining.
+      without_heads: the encoder alone, with embeddings and pooler.
+      published_millions, published_megabytes: None where they are not given.
+      megabytes: as the authors count them; None where they do not.
+    """
+
+    source: str  # project
+    name: str
+    parameters: int
+    without_heads: int
+    published_millions: Optional[float]
+    megabytes: Optional[float]
+    published_megabytes: Optional[float]
+
+
+def compared_sizes() -> List[ComparedSize]:
+    """Returns the sizes that are published, beside what follows from the configurations."""
+    return [_compared_size(size) for size in published.document()["sizes"]]
+
+
+def _compared_size(size: Mapping[str, Any]) -> ComparedSize:
+    changes = size.get("changes", {})
+    with open(configs.preset_path(size["preset"]), encoding="utf-8") as stream:
+        config = modeling.AlbertConfig.from_dict(dict(json.load(stream), **changes))
+    counts = parameter_counts(config)
+    total = sum(counts.values())
+    without_heads, megabytes = total - counts["head"], None
+    if size["source"] == "albert_zh":  # the encoder, in 2^20 bytes
+        megabytes = FLOAT32 * without_heads / 2**20
+    elif size["source"] == "albert_pytorch":  # in 10^6 bytes; shared embeddings are saved twice
+        width, hidden = config.embedding_size, config.hidden_size
+        copies = width * (config.vocab_size + (hidden if width != hidden else 0))
+        megabytes = FLOAT32 * (total + copies) / 1e6
+    parts = [f"{key.split('_')[0]} {value}" for key, value in changes.items()]
+    return ComparedSize(
+        published.document()["sources"][size["source"]]["project"],
+        ", ".join([size["preset"], *parts]),
+        *(total, without_heads),
+        published_millions=size["million_parameters"],
+        megabytes=megabytes if size["megabytes"] else None,
+        published_megabytes=size["megabytes"],
+    )
+
+
+SIZE_HEAD = (
+    *("name", "parameters", "without heads", "published", "difference"),
+    *("MB", "published MB", "difference"),
+)
+
+
+def size_cells(row: ComparedSize) -> Tuple[str, ...]:
+    """Returns a row below SIZE_HEAD; differences are the published number minus ours."""
+
+    def pair(ours: Optional[float], theirs: Optional[float], places: int) -> Tuple[str, str]:
+        if ours is None or theirs is None:
+            return "-", "-"
+        return f"{theirs:.{places}f}", f"{round(theirs - ours, 1) + 0.0:+.1f}"  # no -0.0
+
+    millions = pair(row.without_heads / 1e6, row.published_millions, 0)
+    megabytes = pair(row.megabytes, row.published_megabytes, 1)
+    return (
+        *(row.name, f"{row.parameters:,}", f"{row.without_heads:,}"),
+        *(f"{millions[0]} M" if row.published_millions else "-", millions[1]),
+        *("-" if row.megabytes is None else f"{row.megabytes:.1f}", *megabytes),
+    )
+
+
+def size_table(rows: Sequence[ComparedSize]) -> List[str]:
+    """Returns the lines of --table: a table for each project."""
+    lines: List[str] = []
+    for project in dict.fromkeys(row.source for row in rows):
+        cells = [SIZE_HEAD, *(size_cells(row) for row in rows if row.source == project)]
+        lines += ["", project] if lines else [project]
+        for name, *numbers in cells:
+            lines.append(f"  {name:<48}" + "".join(f"{number:>15}" for number in numbers))
+    return lines
 
 
 def _list_lines(rows: Any) -> Iterator[str]:

@@ -20,9 +20,6 @@ from typing import Optional
 
 from absl import flags
 
-from albert import predictor
-from albert.data import text_lines
-from albert.pretrained import inference
 from albert.pretrained.settings import TextSettings
 from albert.util import flags as flags_lib
 
@@ -67,6 +64,14 @@ def define_flags(flag_values: flags.FlagValues):
     )
     flags_lib.define_text_flags(flag_values, output="answers")
     return PredictSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+from albert import predictor
+from albert.data import text_lines
+from albert.pretrained import inference
 
 
 def format_prediction(prediction: predictor.Prediction, output_format: str) -> str:

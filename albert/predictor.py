@@ -11,12 +11,10 @@ albert.load("output/squad").answer("Who left?", "He saw the king leave.").text
 albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
 """
 
-import dataclasses
 from typing import Any, Dict, Optional, Union
 
 from albert.classification import model_folder
 from albert.pretrained import inference, model_vocabulary, released
-from albert.pretrained.settings import PretrainedSettings
 from albert.race import answerer
 from albert.squad import reader
 
@@ -53,6 +51,4 @@ def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> AnyMod
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:
         return _KINDS[name](folder, checkpoint, **options)
-    named = dict.fromkeys(field.name for field in dataclasses.fields(PretrainedSettings))
-    named.update(albert_dir=folder, init_checkpoint=checkpoint, do_lower_case=True)
-    return inference.Embedder(inference.find_source(PretrainedSettings(**named)), **options)
+    return inference.Embedder(inference.folder_source(folder, checkpoint), **options)

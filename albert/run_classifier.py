@@ -18,15 +18,15 @@ from typing import Type
 
 from absl import flags
 
-from albert.classification import run, tasks
-from albert.training import fine_tuning
+from albert.classification.settings import ClassifierSettings
+from albert.classification.task_table import CUSTOM, TASKS, get_task
 from albert.util import flags as flags_lib
 
 # ---------------------------------------------------------------------------------------------
 # Flags.
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[run.ClassifierSettings]:
+def define_flags(flag_values: flags.FlagValues) -> Type[ClassifierSettings]:
     """Defines the script's flags; returns the class of its settings."""
     flags_lib.define_task_flags(
         flag_values,
@@ -45,9 +45,12 @@ def define_flags(flag_values: flags.FlagValues) -> Type[run.ClassifierSettings]:
         flag_values,
         "task_name",
         None,
-        help=f"The task: {', '.join(tasks.TASKS)}, or custom.",
+        help=f"The task: {', '.join(TASKS)}, or {CUSTOM}.",
     )
     flags_lib.require(flag_values, "task_name")
+    flags_lib.check(
+        flag_values, "task_name", lambda name: name.strip().lower() == CUSTOM or get_task(name)
+    )
     flags_lib.add_help(flag_values, max_seq_length="Longer ones are cut.")
     flags_lib.mark(
         flag_values,
@@ -68,7 +71,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[run.ClassifierSettings]:
         "`threshold`, for those who serve it; nan: none.",
     )
     _define_custom_task_flags(flag_values)
-    return run.ClassifierSettings
+    return ClassifierSettings
 
 
 def _define_custom_task_flags(flag_values: flags.FlagValues):
@@ -99,17 +102,23 @@ def _define_custom_task_flags(flag_values: flags.FlagValues):
     )
 
 
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+from albert.classification import run
+from albert.training import fine_tuning
+
 # ---------------------------------------------------------------------------------------------
 # The script.
 
 
-def classify(settings: run.ClassifierSettings) -> fine_tuning.Outcome:
+def classify(settings: ClassifierSettings) -> fine_tuning.Outcome:
     """Trains, evaluates, predicts and exports as the settings say; see fine_tuning.run."""
     return fine_tuning.run(settings, run.ClassifierTask)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: run.ClassifierSettings):
+def main(settings: ClassifierSettings):
     """Runs the script."""
     fine_tuning.main(settings, run.ClassifierTask)
 

@@ -15,29 +15,14 @@ Progress is shown on the terminal, recorded for TensorBoard, and kept in trainin
 import dataclasses
 import functools
 import logging
+import math
 import os
 from typing import Any, Callable, List, NamedTuple, Optional, Type
 
 from absl import flags
 
-from albert import modeling, tokenization
-from albert.data import batches, record_files
-from albert.pretrained import model_vocabulary, released
-from albert.pretraining import model as pretraining_utils
-from albert.pretraining import words
-from albert.training import distribution, estimators, hooks, model_fn
-from albert.training import evaluation as checkpoint_evaluator
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
-
-_LOGGER = logging.getLogger("albert")
-
-_HASHES_NAME = ".record_hashes.json"  # of records without metadata, in the output folder
-
-# Names under which existing programs know these.
-get_masked_lm_output = modeling.get_masked_lm_output
-get_sentence_order_output = modeling.get_sentence_order_output
-gather_indexes = modeling.gather_indexes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,6 +148,27 @@ def _define_masking_flags(flag_values: flags.FlagValues):
     )
 
 
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+from albert import modeling, tokenization
+from albert.configs import published
+from albert.data import batches, record_files
+from albert.pretrained import model_vocabulary, released
+from albert.pretraining import model as pretraining_utils
+from albert.pretraining import words
+from albert.training import distribution, estimators, hooks, model_fn
+from albert.training import evaluation as checkpoint_evaluator
+
+_LOGGER = logging.getLogger("albert")
+
+_HASHES_NAME = ".record_hashes.json"  # of records without metadata, in the output folder
+
+# Names under which existing programs know these.
+get_masked_lm_output = modeling.get_masked_lm_output
+get_sentence_order_output = modeling.get_sentence_order_output
+gather_indexes = modeling.gather_indexes
+
 # ---------------------------------------------------------------------------------------------
 # Functions that existing programs call by these names and arguments.
 
@@ -252,6 +258,8 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
             dict(config.to_dict(), share_type=settings.share_type.lower())
         )
     data = find_data(settings, config)
+    if settings.spm_model_file or settings.vocab_file:
+        tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
     estimators.check_output_dir(settings.output_dir, config.to_dict())
     if settings.do_train and distribution.is_chief(settings):
         keep_vocabulary(settings, data.vocabularies)
@@ -347,7 +355,39 @@ def train(
         max_steps=settings.num_train_steps,
         model_config=config.to_dict(),
         keep_checkpoint_max=settings.keep_checkpoint_max,
+        watch=hooks.PlateauWatch(
+            config.vocab_size,
+            first_steps=settings.start_warmup_step + settings.num_warmup_steps,
+            num_train_steps=settings.num_train_steps,
+            remedy=functools.partial(remedy, settings),
+        ),
     )
+
+
+def remedy(settings: PretrainingSettings, kind: str) -> str:
+    """Returns what to try where pretraining learns nothing; `kind`: see hooks.PlateauWatch.
+
+    The published learning rate is scaled by the square root of the batch, as arXiv:1904.00962
+    does.
+    """
+    rate, batch = settings.learning_rate, settings.train_batch_size
+    recipe = published.recipes("pretraining")[0]
+    usual = recipe.learning_rate * math.sqrt(batch / recipe.train_batch_size)
+    said = f"{usual:.2g} is the published rate, scaled to a batch of {batch}"
+    if kind == "lost" or rate > 1.5 * usual:
+        tries = [f"a lower --learning_rate than {rate:g} ({said})", "a longer --num_warmup_steps"]
+    elif rate < 0.2 * usual:
+        tries = [f"a higher --learning_rate than {rate:g} ({said})"]
+    else:
+        tries = ["more updates, as a plateau of thousands is usual", "a larger --train_batch_size"]
+    if settings.optimizer != "lamb" and kind == "plateau":
+        tries.append("--optimizer=lamb")
+    return f"Try, in this order: {'; '.join(tries)}."
+
+
+def _tokenizer(settings: PretrainingSettings) -> tokenization.FullTokenizer:
+    """The vocabulary that the flags name."""
+    return tokenization.FullTokenizer(settings.vocab_file, True, settings.spm_model_file)
 
 
 def _input_fn(
@@ -362,10 +402,7 @@ def _input_fn(
     if settings.masked_lm_budget:
         more.update(masked_lm_budget=settings.masked_lm_budget, vocab_size=config.vocab_size)
         if settings.spm_model_file or settings.vocab_file:
-            tokenizer = tokenization.FullTokenizer(
-                settings.vocab_file, True, settings.spm_model_file
-            )
-            more["vocabulary"] = words.piece_table(tokenizer)
+            more["vocabulary"] = words.piece_table(_tokenizer(settings))
     return input_fn_builder(
         files,
         settings.max_seq_length,

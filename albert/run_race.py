@@ -18,15 +18,14 @@ from typing import Type
 
 from absl import flags
 
-from albert.race import run
-from albert.training import fine_tuning
+from albert.race.settings import RaceSettings
 from albert.util import flags as flags_lib
 
 # ---------------------------------------------------------------------------------------------
 # Flags.
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[run.RaceSettings]:
+def define_flags(flag_values: flags.FlagValues) -> Type[RaceSettings]:
     """Defines the script's flags; returns the class of its settings."""
     flags_lib.define_task_flags(
         flag_values,
@@ -44,7 +43,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[run.RaceSettings]:
     flags_lib.string(flag_values, "task_name", "race", help="What files and results call the task.")
     flags_lib.add_help(flag_values, max_seq_length="Longer ones are cut.")
     _define_race_flags(flag_values)
-    return run.RaceSettings
+    return RaceSettings
 
 
 def _define_race_flags(flag_values: flags.FlagValues):
@@ -89,17 +88,23 @@ def _define_race_flags(flag_values: flags.FlagValues):
     )
 
 
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+from albert.race import run
+from albert.training import fine_tuning
+
 # ---------------------------------------------------------------------------------------------
 # The script.
 
 
-def answer(settings: run.RaceSettings) -> fine_tuning.Outcome:
+def answer(settings: RaceSettings) -> fine_tuning.Outcome:
     """Trains, evaluates and predicts as the settings say; see fine_tuning.run."""
     return fine_tuning.run(settings, run.RaceTask)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: run.RaceSettings):
+def main(settings: RaceSettings):
     """Runs the script."""
     fine_tuning.main(settings, run.RaceTask)
 

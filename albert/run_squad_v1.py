@@ -17,28 +17,35 @@ from typing import Type
 
 from absl import flags
 
+from albert.squad import settings as squad_settings
+from albert.squad.settings import SquadV1Settings
+from albert.util import flags as flags_lib
+
+
+def define_flags(flag_values: flags.FlagValues) -> Type[SquadV1Settings]:
+    """Defines the script's flags; returns the class of its settings."""
+    squad_settings.define_flags(flag_values)
+    text = "Ignored; kept for existing command lines."
+    flags_lib.boolean(flag_values, "use_einsum", True, help=text)
+    return SquadV1Settings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
 from albert.squad import run
 from albert.training import fine_tuning
-from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[run.SquadV1Settings]:
-    """Defines the script's flags; returns the class of its settings."""
-    run.define_flags(flag_values)
-    text = "Ignored; kept for existing command lines."
-    flags_lib.boolean(flag_values, "use_einsum", True, help=text)
-    return run.SquadV1Settings
-
-
-def answer(settings: run.SquadV1Settings) -> fine_tuning.Outcome:
+def answer(settings: SquadV1Settings) -> fine_tuning.Outcome:
     """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
     return fine_tuning.run(settings, run.SquadV1)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: run.SquadV1Settings):
+def main(settings: SquadV1Settings):
     """Runs the script."""
     if not settings.use_einsum:
         _LOGGER.info("--use_einsum=false changes nothing: the graph has no einsum.")

@@ -18,14 +18,14 @@ from typing import Type
 
 from absl import flags
 
-from albert.squad import run
-from albert.training import fine_tuning
+from albert.squad import settings as squad_settings
+from albert.squad.settings import SquadV2Settings
 from albert.util import flags as flags_lib
 
 
-def define_flags(flag_values: flags.FlagValues) -> Type[run.SquadV2Settings]:
+def define_flags(flag_values: flags.FlagValues) -> Type[SquadV2Settings]:
     """Defines the script's flags; returns the class of its settings."""
-    run.define_flags(flag_values)
+    squad_settings.define_flags(flag_values)
     for name, text in (("start_n_top", "Starts followed"), ("end_n_top", "Ends of each start")):
         flags_lib.integer(flag_values, name, 5, lower_bound=1, help=f"{text} in prediction.")
     flags_lib.floating(
@@ -42,16 +42,23 @@ def define_flags(flag_values: flags.FlagValues) -> Type[run.SquadV2Settings]:
         None,
         help="Null score above which an answer is left empty; by default the one with the best F1.",
     )
-    return run.SquadV2Settings
+    return SquadV2Settings
 
 
-def answer(settings: run.SquadV2Settings) -> fine_tuning.Outcome:
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+from albert.squad import run
+from albert.training import fine_tuning
+
+
+def answer(settings: SquadV2Settings) -> fine_tuning.Outcome:
     """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
     return fine_tuning.run(settings, run.SquadV2)
 
 
 @flags_lib.reads_flags(define_flags)
-def main(settings: run.SquadV2Settings):
+def main(settings: SquadV2Settings):
     """Runs the script."""
     fine_tuning.main(settings, run.SquadV2)
 

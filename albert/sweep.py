@@ -9,8 +9,9 @@
 Every flag can also be set as an environment variable in capitals (DATA_DIR=glue); flags override
 variables. ALBERT_ROOT names the folder that google-research/albert's run_glue.sh works in: where
 nothing else is named, data is in ALBERT_ROOT/glue, results go to ALBERT_ROOT/output, and the model
-is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1. The hyper-parameters are each task's published ones unless overridden. All inputs are
-checked before the first run starts. Each run is a process of its own and has a folder with its log,
+is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1. The
+hyper-parameters are each task's published ones unless overridden. All inputs are checked before the
+first run starts. Each run is a process of its own and has a folder with its log,
 output_dir/TASK/seed-N. Started again, a sweep skips finished runs and continues the others. It
 writes results.txt, results.json and (with matplotlib) results.png to --output_dir, and for GLUE
 glue_submission.zip with the predictions of each task's best seed.
@@ -27,29 +28,17 @@ import sys
 import time
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
-import numpy as np
-import tensorflow.compat.v1 as tf
 from absl import flags
 
-from albert import fine_tuning_utils, modeling, run_classifier
-from albert.classification import predictions
-from albert.classification import tasks as classifier_tasks
-from albert.classification.run import ClassifierTask
-from albert.pretrained import released, warm_start
-from albert.training import fine_tuning
-from albert.util import files, folder_lock, progress, stop_signals
+from albert.classification.task_table import CHINESE_TASKS, GLUE_TASKS
 from albert.util import flags as flags_lib
-
-_LOGGER = logging.getLogger("albert")
 
 # Suite -> the tasks that are run by default if their data is there. mnli's run also evaluates the
 # mismatched data; lcqmc_pair has the same data as lcqmc.
 SUITES = {
-    "glue": tuple(name for name in classifier_tasks.GLUE_TASKS if name != "mismnli"),
-    "clue": tuple(name for name in classifier_tasks.CHINESE_TASKS if name != "lcqmc_pair"),
+    "glue": tuple(name for name in GLUE_TASKS if name != "mismnli"),
+    "clue": tuple(name for name in CHINESE_TASKS if name != "lcqmc_pair"),
 }
-# Task without training data -> the task whose model predicts it.
-BORROWED_MODELS = {"ax": "mnli"}
 # Flag of a hyper-parameter -> lower bound and help.
 RECIPE_FLAGS = {
     "max_seq_length": (1, "Input length in tokens."),
@@ -61,21 +50,10 @@ RECIPE_FLAGS = {
     "num_train_epochs": (0.0, "Passes over the training data, instead of --train_step."),
     "warmup_proportion": (0.0, "Share of the updates that are warm-up."),
 }
-# Flags of a run that name places or change its speed, but not its result.
-_WITHOUT_EFFECT = re.compile(
-    "albert_config_file|albert_dir|cached_dir|checkpoint|data_dir|eval_batch_size|export_dir|"
-    "init_checkpoint|keep_checkpoint_max|log_steps|output_dir|predict_batch_size|"
-    "save_checkpoints_minutes|spm_model_file|vocab_file"
-)
-MARKER_NAME = "sweep_run.json"
-LOG_NAME = "log.txt"
-TEXT_NAME, JSON_NAME, PICTURE_NAME = "results.txt", "results.json", "results.png"
-SUBMISSION_NAME = "glue_submission.zip"
-FORMAT_VERSION = 1
 
 
 @dataclasses.dataclass(frozen=True)
-class SweepSettings(fine_tuning_utils.EncoderSettings):
+class SweepSettings(flags_lib.EncoderSettings):
     """The flags of a sweep; a hyper-parameter that is None has each task's published value."""
 
     suite: str
@@ -157,6 +135,44 @@ def _flags_of_root(root: str, given: Mapping[str, str]) -> Dict[str, str]:
         return {**found, **there}
     return dict(found, model_dir=root if "albert_config_file" in there else "base_v1")
 
+
+def _flag_names() -> List[str]:
+    values = flags.FlagValues()
+    define_flags(values)
+    return sorted(values)
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    sys.argv[1:1] = environment_arguments(_flag_names(), os.environ)
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert import modeling, run_classifier
+from albert.classification import predictions
+from albert.classification import tasks as classifier_tasks
+from albert.classification.run import ClassifierTask
+from albert.configs import published
+from albert.pretrained import released, warm_start
+from albert.training import fine_tuning
+from albert.util import files, folder_lock, progress, stop_signals
+
+_LOGGER = logging.getLogger("albert")
+
+# Task without training data -> the task whose model predicts it.
+BORROWED_MODELS = {"ax": "mnli"}
+# Flags of a run that name places or change its speed, but not its result.
+_WITHOUT_EFFECT = re.compile(
+    "albert_config_file|albert_dir|cached_dir|checkpoint|data_dir|eval_batch_size|export_dir|"
+    "init_checkpoint|keep_checkpoint_max|log_steps|output_dir|predict_batch_size|"
+    "save_checkpoints_minutes|spm_model_file|vocab_file"
+)
+MARKER_NAME = "sweep_run.json"
+LOG_NAME = "log.txt"
+TEXT_NAME, JSON_NAME, PICTURE_NAME = "results.txt", "results.json", "results.png"
+SUBMISSION_NAME = "glue_submission.zip"
+FORMAT_VERSION = 1
 
 # ---- Model, tasks and seeds.
 
@@ -549,6 +565,8 @@ class Run(NamedTuple):
     metrics: Dict[str, Any]  # of that checkpoint
     train_examples_per_second: Optional[float]
     wall_seconds: float  # over all starts
+    model: Optional[Dict[str, Any]] = None  # a published.Model, if it is of a published size
+    warnings: Sequence[Mapping[str, Any]] = ()  # of training, see hooks.Warned
 
 
 class Row(NamedTuple):
@@ -581,6 +599,8 @@ def read_run(path: str) -> Run:
             metrics=dict(content["metrics"], **{content["metric"]: number(content["value"])}),
             train_examples_per_second=content["train_examples_per_second"],
             wall_seconds=float(content["wall_seconds"]),
+            model=content.get("model"),
+            warnings=content.get("warnings") or (),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a run's summary ({error!r}). Remove it.") from error
@@ -624,6 +644,29 @@ def _other_scores(runs: Sequence[Run]) -> List[str]:
     ]
 
 
+def compare(runs: Sequence[Run]) -> List[published.Comparison]:
+    """Returns the scores of each task over its seeds beside what is published of the model."""
+    found = []
+    for row in make_rows(runs):
+        known = [run.model for run in runs if run.task == row.task]
+        if known[0] is None or known.count(known[0]) < len(known):
+            continue  # of another size, or of several
+        model = published.Model(known[0]["size"], tuple(known[0]["presets"]))
+        scores = {row.metric: [100 * value for value in row.values.values()]}
+        found += published.compare(row.task, model, scores)
+    return found
+
+
+def format_results(runs: Sequence[Run]) -> str:
+    """Returns the table as text and, if anything is published, that beside the scores."""
+    beside = published.table(compare(runs))
+    lines = ["", "Beside published results, in per cent", "", *beside] if beside else []
+    for run in runs:
+        said = [one["text"] for one in run.warnings if one["recovered_step"] is None]
+        lines += [f"{run.task}, seed {run.seed}: {text}" for text in said]
+    return format_table(make_rows(runs)) + "".join(f"{line}\n" for line in lines)
+
+
 def format_table(rows: Sequence[Row]) -> str:
     """Returns the table as text; scores in per cent, times as means over the seeds."""
     cells = [_HEAD, *map(_cells, rows)]
@@ -653,10 +696,11 @@ def write_results(folder: str, runs: Sequence[Run], *, title: str) -> List[str]:
     rows = make_rows(runs)
     names = (TEXT_NAME, JSON_NAME, PICTURE_NAME)
     text, content, picture = (os.path.join(folder, name) for name in names)
-    files.atomic_write_text(text, format_table(rows))
+    files.atomic_write_text(text, format_results(runs))
     value = {
         "format_version": FORMAT_VERSION,
         "rows": [_as_json(row._asdict()) for row in rows],
+        "published": [one._asdict() for one in compare(runs)],
         "runs": [_as_json(run._asdict()) for run in runs],
     }
     files.atomic_write_json(content, value)
@@ -734,7 +778,7 @@ def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
             if missing:
                 names = ", ".join(missing)
                 _LOGGER.info("%s lacks %s, which a submission needs.", path, names)
-    print(format_table(make_rows(results)), end="", flush=True)
+    print(format_results(results), end="", flush=True)
     _LOGGER.info("Wrote %s.", ", ".join(paths))
 
 
@@ -765,10 +809,7 @@ def main(settings: SweepSettings) -> int:
 
 
 def cli():
-    """Runs the script with the process's own arguments and environment."""
-    values = flags.FlagValues()
-    define_flags(values)
-    sys.argv[1:1] = environment_arguments(sorted(values), os.environ)
+    """Runs the script with the process's own arguments."""
     flags_lib.run(main, define_flags, usage=__doc__)  # type: ignore[arg-type]
 
 

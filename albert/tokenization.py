@@ -819,20 +819,23 @@ def hub_vocabulary(hub_module: str) -> HubVocabulary:
     return HubVocabulary(convert_to_unicode(vocab_file), bool(do_lower_case))
 
 
+_MOST_ROUNDING = 128  # rows, to the next multiple of a power of two
+
+
 def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):
     """Checks that the model's embedding table, of vocab_size rows, has one for each id.
 
-    Raises ValueError if not. Rows to spare are only worth a warning: some models round their size
-    up.
+    Raises ValueError if not. Rows to spare do no harm: some models round their size up. More than
+    that are worth a warning, since the vocabulary may be another model's.
     """
-    pieces = len(tokenizer.vocab)
+    pieces = 1 + max(tokenizer.vocab.values())
     if pieces > vocab_size:
         raise ValueError(
             f"The tokenizer has {pieces} pieces, but the model's vocab_size is {vocab_size}: they "
             "do not belong together. Use the vocabulary that came with the model, or a "
             f"configuration with vocab_size {pieces}."
         )
-    if pieces < vocab_size:
+    if vocab_size - pieces >= _MOST_ROUNDING:
         _LOGGER.warning(
             "The tokenizer has %d pieces and the model's vocab_size is %d: make sure that they "
             "belong together.",

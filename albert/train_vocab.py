@@ -26,6 +26,80 @@ import textwrap
 import time
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, Union
 
+from absl import flags
+
+from albert.pretraining.settings import TEXT_FIELD
+from albert.util import flags as flags_lib
+
+_OTHER_FLAGS: Tuple[Tuple[Any, ...], ...] = (
+    (
+        flags_lib.integer,
+        "vocab_size",
+        30000,
+        "Number of tokens, the special ones included.",
+        {"lower_bound": 1},
+    ),
+    (
+        flags_lib.boolean,
+        "do_lower_case",
+        True,
+        "Make the text lower case. Give the same value to the commands that use the model.",
+        {},
+    ),
+    (
+        flags_lib.integer,
+        "input_sentence_size",
+        10000000,
+        "Train on at most this many sentences, drawn at random. They are held in memory.",
+        {"lower_bound": 1},
+    ),
+    (
+        flags_lib.floating,
+        "character_coverage",
+        0.99995,
+        "Share of the text whose characters get tokens; rarer characters become <unk>.",
+        {"lower_bound": 0.98, "upper_bound": 1.0},
+    ),
+    (
+        flags_lib.integer,
+        "seed",
+        12345,
+        "Which sentences are drawn, where there are more than --input_sentence_size.",
+        {"lower_bound": 0, "upper_bound": 2**32 - 1},
+    ),
+    (flags_lib.boolean, "overwrite", False, "Replace files that are there.", {}),
+    (
+        flags_lib.string,
+        "text_field",
+        TEXT_FIELD,
+        "The field of JSON lines (.jsonl, .json) that holds the text.",
+        {},
+    ),
+)
+
+
+def define_flags(flag_values: flags.FlagValues):
+    """Defines this command's flags."""
+    flags_lib.path(
+        flag_values,
+        "input_file",
+        help="Text files or JSON lines, one sentence a line: names, patterns and folders, with "
+        "commas between them.",
+        required=True,
+    )
+    flags_lib.path(
+        flag_values,
+        "model_prefix",
+        help="Where to write: <model_prefix>.model and <model_prefix>.vocab.",
+        required=True,
+    )
+    for define, name, default, text, bounds in _OTHER_FLAGS:
+        define(flag_values, name, default, help=text, **bounds)
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__)
+
 import numpy as np
 import sentencepiece as spm
 from tqdm import tqdm
@@ -33,7 +107,6 @@ from tqdm import tqdm
 from albert import tokenization
 from albert.pretraining import documents
 from albert.util import files
-from albert.util import flags as flags_lib
 
 # Not __name__: that is "__main__" in `python -m albert.train_vocab`.
 _LOGGER = logging.getLogger("albert.train_vocab")
@@ -242,7 +315,7 @@ def train(
     character_coverage: float = 0.99995,
     seed: int = 12345,
     overwrite: bool = False,
-    text_field: str = documents.TEXT_FIELD,
+    text_field: str = TEXT_FIELD,
 ) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
@@ -288,72 +361,6 @@ def train(
         "of a text like this are unknown."
     )
     return TrainedVocabulary(model_file, vocab_file, size, total, used, characters, unknown)
-
-
-_OTHER_FLAGS: Tuple[Tuple[Any, ...], ...] = (
-    (
-        flags_lib.integer,
-        "vocab_size",
-        30000,
-        "Number of tokens, the special ones included.",
-        {"lower_bound": 1},
-    ),
-    (
-        flags_lib.boolean,
-        "do_lower_case",
-        True,
-        "Make the text lower case. Give the same value to the commands that use the model.",
-        {},
-    ),
-    (
-        flags_lib.integer,
-        "input_sentence_size",
-        10000000,
-        "Train on at most this many sentences, drawn at random. They are held in memory.",
-        {"lower_bound": 1},
-    ),
-    (
-        flags_lib.floating,
-        "character_coverage",
-        0.99995,
-        "Share of the text whose characters get tokens; rarer characters become <unk>.",
-        {"lower_bound": 0.98, "upper_bound": 1.0},
-    ),
-    (
-        flags_lib.integer,
-        "seed",
-        12345,
-        "Which sentences are drawn, where there are more than --input_sentence_size.",
-        {"lower_bound": 0, "upper_bound": 2**32 - 1},
-    ),
-    (flags_lib.boolean, "overwrite", False, "Replace files that are there.", {}),
-    (
-        flags_lib.string,
-        "text_field",
-        documents.TEXT_FIELD,
-        "The field of JSON lines (.jsonl, .json) that holds the text.",
-        {},
-    ),
-)
-
-
-def define_flags(flag_values):
-    """Defines this command's flags."""
-    flags_lib.path(
-        flag_values,
-        "input_file",
-        help="Text files or JSON lines, one sentence a line: names, patterns and folders, with "
-        "commas between them.",
-        required=True,
-    )
-    flags_lib.path(
-        flag_values,
-        "model_prefix",
-        help="Where to write: <model_prefix>.model and <model_prefix>.vocab.",
-        required=True,
-    )
-    for define, name, default, text, bounds in _OTHER_FLAGS:
-        define(flag_values, name, default, help=text, **bounds)
 
 
 def main(settings: flags_lib.Settings):

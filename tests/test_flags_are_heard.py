@@ -163,7 +163,7 @@ HEARD = {
     "fill_mask": {**dict.fromkeys(TEXTS, "embed"), **probes("one:text=a[MASK] count=2")},
     "plan": probes("""
         name=large_v2 albert_config_file=/nowhere albert_dir=/nowhere list=true json=true task=race
-        max_seq_length=12 batch=2 max_predictions_per_seq=2 labels:num_labels=7000
+        table=true max_seq_length=12 batch=2 max_predictions_per_seq=2 labels:num_labels=7000
         precision=bfloat16 recompute=true gradient_accumulation_steps=2 memory_gb=3 runtime_gb=1
     """),
     "predict": probes("""
@@ -222,6 +222,9 @@ HEARD = {
         "null_score_diff_threshold": SQUAD_TESTS
         + "test_a_named_threshold_decides_and_empty_answers_are_noticed",
     },
+    "show_changes": probes("""
+        name=large_v2 albert_dir=/nowhere language=zh pair:text_a=other pair:text_b=other
+    """),
     "sweep": {
         **MODEL,
         **MODULE,
@@ -397,6 +400,10 @@ def planning(folder):
     }
 
 
+def showing(folder):
+    return {"show": [], "pair": ["--text_a=one", "--text_b=two"]}
+
+
 def downloading(folder):
     return {"download": []}
 
@@ -473,6 +480,7 @@ PROBES = {
     "run_race": (race, with_checkpoint, False),
     "run_squad_v1": (squad, with_checkpoint, False),
     "run_squad_v2": (squad, with_checkpoint, False),
+    "show_changes": (showing, with_foreign_files, True),
     "sweep": (sweeping, with_foreign_files, True),
     "train_vocab": (vocabulary, with_foreign_files, True),
 }

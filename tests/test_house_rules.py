@@ -18,8 +18,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LONGEST_FUNCTION = 60
 MOST_POSITIONAL = 3
-MOST_MODULES_AT_THE_TOP = 27
-MOST_MODULES_IN_A_FOLDER = 9
+MOST_MODULES_AT_THE_TOP = 30
+MOST_MODULES_IN_A_FOLDER = 10
 
 # Folders of albert/ and the modules at its top that they may import, from the ground up: a module
 # imports from its own place and from lines above its own. "" is for the other modules at the top.
@@ -39,10 +39,14 @@ ORDER = (
 )
 LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in places}
 # Where flags are defined: scripts, at the top, and these.
-MAY_DEFINE_FLAGS = {"albert.util.flags", "albert.squad.run"}
+MAY_DEFINE_FLAGS = {
+    "albert.util.flags",
+    "albert.pretraining.settings",
+    "albert.squad.settings",
+}
 # What declares the types of settings; it defines no flags.
 DECLARE_SETTINGS = {
-    "albert.conversion.folders",
+    "albert.conversion.settings",
     "albert.fine_tuning_utils",
     "albert.pretrained.settings",
     "albert.training.settings",

@@ -295,6 +295,21 @@ def test_the_list_shows_every_published_size(capsys):
     assert [row["name"] for row in as_json(capsys, "--list")] == configs.preset_names()
 
 
+def test_the_table_has_every_size_beside_the_one_that_its_authors_give(capsys):
+    run("--table")
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("  albert") for line in lines) == 12 + 4 + 8
+    rows = as_json(capsys, "--table")
+    assert [row["published_millions"] for row in rows[:4]] == [12, 18, 60, 235]
+    for row in rows[:3]:
+        assert row["published_millions"] == pytest.approx(row["without_heads"] / 1e6, rel=0.03)
+    # The parameters that albert_pytorch saves, in 10^6 bytes; the first file is a little larger.
+    saved = {row["parameters"]: row["megabytes"] for row in rows[-8:]}
+    assert saved[102882442] == pytest.approx(4 * 119.108746) and 11492234 in saved
+    for row in rows[-8:]:
+        assert row["published_megabytes"] == pytest.approx(row["megabytes"], abs=0.08), row["name"]
+
+
 @pytest.mark.parametrize(
     "arguments, value",
     [

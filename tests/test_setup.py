@@ -134,6 +134,44 @@ def test_setup_takes_the_requirements_and_the_version_from_their_homes():
     assert re.match(r"\d+\.\d+\.\d+", albert.__version__)
 
 
+def above(tmp_path, *arguments):
+    """What Python prints in the folder above a clone that is called albert."""
+    (tmp_path / "albert").symlink_to(ROOT, target_is_directory=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, *arguments]
+    return subprocess.check_output(command, cwd=str(tmp_path), env=environment, timeout=120)
+
+
+def test_modules_run_from_the_folder_above_a_clone_called_albert(tmp_path):
+    assert b"pretraining" in above(tmp_path, "-m", "albert.demo", "help")
+
+
+def test_the_package_is_imported_once_from_above_a_clone_called_albert(tmp_path):
+    show = """
+import albert, sys
+from albert.util import wording
+print(albert.__version__, albert.load.__module__, wording.__name__)
+print(sorted(name for name in sys.modules if name.endswith(("wording", ".albert"))))
+"""
+    assert above(tmp_path, "-c", show).decode().split("\n")[:2] == [
+        f"{albert.__version__} albert albert.util.wording",
+        "['albert.util.wording']",
+    ]
+
+
+@pytest.mark.slow
+def test_modules_that_need_tensorflow_load_from_above_too(tmp_path):
+    above(tmp_path, "-c", "import albert.tokenization")
+
+
+@pytest.mark.parametrize("name", ["code", "my_clone"])
+def test_a_clone_of_another_name_hides_no_module(name, tmp_path):
+    (tmp_path / name).symlink_to(ROOT, target_is_directory=True)
+    show = f"import {name}; print(getattr({name}, 'InteractiveConsole', None))"
+    found = subprocess.check_output([sys.executable, "-c", show], cwd=str(tmp_path), timeout=60)
+    assert (b"InteractiveConsole" in found) == (name == "code")
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """The folder of the package as an installation would have it."""
@@ -150,7 +188,8 @@ def built(tmp_path_factory):
 
 
 def test_built_package_holds_every_module_and_preset(built):
-    assert sorted(path.stem for path in built.glob("configs/*.json")) == configs.preset_names()
+    files = {path.stem for path in built.glob("configs/*.json")}
+    assert files == {*configs.preset_names(), "published"}
     for name in ("page.html", "stories_en.txt", "stories_zh.txt"):
         assert (built / "demo" / name).exists(), name
     here = {str(path.relative_to(ROOT / "albert")) for path in (ROOT / "albert").rglob("*.py")}

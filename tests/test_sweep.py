@@ -62,20 +62,9 @@ def model_dir(tmp_path_factory):
 def data_dir(tmp_path_factory):
     folder = tmp_path_factory.mktemp("glue")
     classification_data.write_mrpc(folder)
-    write_nli(folder / "MNLI", ["train", "dev_matched", "test_matched"])
-    write_nli(folder / "diagnostic", ["diagnostic"])
+    classification_data.write_nli(folder / "MNLI", ["train", "dev_matched", "test_matched"])
+    classification_data.write_nli(folder / "diagnostic", ["diagnostic"])
     return folder
-
-
-def write_nli(folder, names):
-    """MNLI's columns; diagnostic.tsv has its texts in others, which these files fill too."""
-    folder.mkdir()
-    for name in names:
-        rows = [["index"] + ["x"] * 10]
-        for row, label in enumerate(["contradiction", "entailment", "neutral"] * 2):
-            texts = ["the king", "went home"]
-            rows.append([row, *texts, *["x"] * 5, *texts, label])
-        classification_data.write_rows(folder / f"{name}.tsv", rows)
 
 
 def settings_of(model_dir, data_dir, output_dir, *arguments):
@@ -493,3 +482,41 @@ def test_the_picture_is_a_png_where_there_is_matplotlib(monkeypatch, tmp_path, h
     if has_plots:
         content = (tmp_path / "results.png").read_bytes()
         assert content.startswith(b"\x89PNG") and len(content) > 10000
+
+
+# ---- Beside published results, and what the runs have said.
+
+BASE = {"size": "base", "presets": ["albert_base_v2"]}
+
+
+def results_of(folder, runs):
+    sweep.write_results(str(folder), runs, title="x")
+    content = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return content["published"], (folder / "results.txt").read_text(encoding="utf-8")
+
+
+def test_seeds_are_compared_with_what_is_published_of_the_model(tmp_path):
+    values = (0.84, 0.85, 0.86)
+    runs = [make_run("mnli", seed, value)._replace(model=BASE) for seed, value in enumerate(values)]
+    (found,), text = results_of(tmp_path, [*runs, make_run("rte", 1, 0.7)._replace(model=BASE)])
+    assert (found["published"], found["runs"], found["verdict"]) == (84.6, 3, "within")
+    assert found["mean"] == pytest.approx(85) and found["deviation"] == pytest.approx(1)
+    assert found["tolerance"] == pytest.approx(2 * math.sqrt(4 / 3) + 0.05)
+    assert "google-research/albert" in text
+
+
+@pytest.mark.parametrize("models", [(None, None), (BASE, None), (BASE, dict(BASE, size="large"))])
+def test_runs_of_unknown_or_several_models_are_compared_with_nothing(tmp_path, models):
+    runs = [make_run("mnli", 1, 0.8)._replace(model=model) for model in models]
+    found, text = results_of(tmp_path, runs)
+    assert found == [] and "google-research" not in text
+
+
+def test_a_run_that_has_learnt_nothing_is_named_below_the_table(tmp_path):
+    said = {"kind": "flat", "step": 400, "text": "Step 400: nothing", "recovered_step": None}
+    runs = [
+        make_run("rte", 1, 0.53)._replace(warnings=[said]),
+        make_run("rte", 2, 0.7)._replace(warnings=[dict(said, recovered_step=500)]),
+    ]
+    lines = results_of(tmp_path, runs)[1].splitlines()
+    assert [line for line in lines if "Step" in line] == ["rte, seed 1: Step 400: nothing"]

@@ -1,7 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""run_glue.sh and run_clue.sh: which Python they take, and --help, which takes none."""
+"""run_glue.sh, run_clue.sh and demo_albert: the Python they take; --help, which takes none."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ PYTHON = """#!/bin/sh
 case "$*" in
     *"import sys, venv"*) echo 3.11 ;;
     *"import albert"*) exit {code} ;;
-    "-m albert.sweep"*) echo "taken: $0 $*" ;;
+    "-m albert."*) echo "taken: $0 $*" ;;
     *) exit 1 ;;
 esac
 """
@@ -36,7 +37,13 @@ def checkout(tmp_path):
     """A clean checkout, on a machine without any Python."""
     folder = tmp_path / "checkout"
     shutil.copytree(str(ROOT / "tools"), str(folder / "tools"))
-    for name in ("run_glue.sh", "run_clue.sh", "requirements.txt", "requirements-dev.txt"):
+    for name in (
+        "run_glue.sh",
+        "run_clue.sh",
+        "demo_albert",
+        "requirements.txt",
+        "requirements-dev.txt",
+    ):
         shutil.copy(str(ROOT / name), str(folder / name))
     (tmp_path / "bin").mkdir()
     for name in TOOLS:
@@ -85,6 +92,14 @@ def test_the_active_python_is_taken_if_it_can_import_the_package(checkout):
     assert "--suite=glue --tasks=rte" in done.stdout
     named = write_python(checkout / "my python", code=0)
     assert str(named) in run(checkout, PYTHON=str(named)).stdout
+
+
+def test_the_demo_has_a_name_of_its_own(checkout):
+    active = write_python(checkout.parent / "bin" / "python3", code=0)
+    arguments = ["finetuning", "-d", "bf16"]
+    done = run(checkout, *arguments, script="demo_albert")
+    assert done.stdout.split() == ["taken:", str(active), "-m", "albert.demo", *arguments]
+    assert os.access(str(ROOT / "demo_albert"), os.X_OK)
 
 
 def test_an_environment_is_taken_only_when_it_is_complete(checkout):

@@ -10,6 +10,7 @@ import pickle
 import random
 import subprocess
 import sys
+import types
 import unicodedata
 
 import pytest
@@ -532,7 +533,15 @@ def test_the_embedding_table_has_a_row_for_each_id(tiny, caplog):
     with caplog.at_level(logging.WARNING, logger="albert"):
         with pytest.raises(ValueError, match="400 .* 399"):
             tokenization.check_vocab_size(tiny, 399)
-        tokenization.check_vocab_size(tiny, 400)
+        for fitting in (400, 408, 512):
+            tokenization.check_vocab_size(tiny, fitting)
         assert not caplog.records
-        tokenization.check_vocab_size(tiny, 408)
-    assert len(caplog.records) == 1 and "408" in caplog.text
+        tokenization.check_vocab_size(tiny, 30000)
+    assert len(caplog.records) == 1 and "30000" in caplog.text
+
+
+def test_a_vocabulary_with_gaps_needs_a_row_for_its_largest_id(tiny):
+    tokenizer = types.SimpleNamespace(vocab={"a": 0, "b": 9})
+    tokenization.check_vocab_size(tokenizer, 10)
+    with pytest.raises(ValueError, match="10 .* 9"):
+        tokenization.check_vocab_size(tokenizer, 9)

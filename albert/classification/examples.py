@@ -29,8 +29,6 @@ from typing import (
     Union,
 )
 
-import tensorflow.compat.v1 as tf
-
 from albert.util import files
 
 Column = Any  # a number, from 0 or from the end, or the name in the header row
@@ -198,6 +196,8 @@ def _parse_object(line: str, where: str) -> Dict[str, Any]:
 
 def _read_lines(path: str, parse: Callable[[str, str], Any]) -> Table:
     path = str(path)
+    import tensorflow.compat.v1 as tf  # here: the table of tasks is read before it is loaded
+
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
         raise ValueError(f"File '{path}' does not exist. Check the path.")
     dirt: Counter[str] = collections.Counter()
@@ -275,6 +275,8 @@ def find_files(split: Split, folders: Sequence[str]) -> List[str]:
     names = dict.fromkeys(source.file for source in split.sources)
     for folder in folders:
         paths = [os.path.join(folder, name) for name in names]
+        import tensorflow.compat.v1 as tf
+
         found = [path for path in paths if tf.io.gfile.exists(path)]
         if found:
             return found

@@ -18,45 +18,16 @@ from albert.classification import features as classifier_features
 from albert.classification import model, model_folder, tasks
 from albert.classification import predictions as classifier_predictions
 from albert.classification.examples import TaskData
+from albert.classification.settings import ClassifierSettings, CustomTaskFlags
+from albert.configs import published
 from albert.data import batches
 from albert.training import evaluation, fine_tuning, metrics
-from albert.training.settings import TaskSettings
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
-
-
-@dataclasses.dataclass(frozen=True)
-class CustomTaskFlags:
-    """The flags that describe a custom task; custom_task has the same names without "_column"."""
-
-    task_file: Optional[str]
-    text_a_column: Optional[str]
-    text_b_column: Optional[str]
-    label_column: Optional[str]
-    guid_column: Optional[str]
-    header: Optional[bool]
-    labels: Optional[str]
-    metric: Optional[str]
-    metrics: Optional[str]
-    train_file: Optional[str]
-    dev_file: Optional[str]
-    test_file: Optional[str]
-
-
-@dataclasses.dataclass(frozen=True)
-class ClassifierSettings(TaskSettings, CustomTaskFlags):
-    """The flags of run_classifier."""
-
-    data_dir: Optional[str]
-    task_name: str
-    keep_checkpoint_max: int
-    predict_file: Optional[str]
-    export_dir: Optional[str]
-    threshold_to_export: float
 
 
 def find_task(settings: ClassifierSettings) -> tasks.Task:
@@ -97,6 +68,7 @@ class ClassifierTask(fine_tuning.Task):
         self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
         self.earlier = {"is_pair": task.is_pair}
         self.metric_fn = model.tpu_metrics(measured(task), task.num_labels)
+        self._constant = ""
         self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
     @classmethod
@@ -112,6 +84,16 @@ class ClassifierTask(fine_tuning.Task):
         if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
             raise ValueError("--data_dir must be given: the folder of the data.")
         find_task(settings)
+
+    @property
+    def published_name(self) -> str:
+        """A task of the user's own may have the name of a published one."""
+        is_custom = self.settings.task_name.strip().lower() == tasks.CUSTOM
+        return "" if is_custom else self.name
+
+    def usual_learning_rate(self, model: Optional[published.Model]) -> Optional[float]:
+        """Returns that of the task's recipe."""
+        return self.declared.recipe.learning_rate if self.published_name else None
 
     @property
     def predicts(self) -> bool:
@@ -245,7 +227,11 @@ class ClassifierTask(fine_tuning.Task):
             if task.num_labels <= _MOST_LABELS_SHOWN:
                 rows = [f"{name}: {row}" for name, row in zip(task.labels, matrix.tolist())]
                 _LOGGER.info("Labels (rows) and their predictions (columns): %s", "; ".join(rows))
-        fine_tuning.warn_of_constant_predictions(matrix, task.labels)
+        self._constant = fine_tuning.constant_prediction(matrix, task.labels)
+
+    def constant_prediction(self) -> str:
+        """Returns the label that the best checkpoint gives to all examples, or ""."""
+        return self._constant
 
     # ---- prediction and export ----
 

@@ -10,6 +10,7 @@ albert_zh's and, where it names none, those of the most similar task.
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert.classification.examples import Columns, Fields, Reading, Source, Split, Texts, text_of
+from albert.util import wording
 
 # Metrics, by their names in eval_results.txt, and whether more is better.
 METRICS = {
@@ -381,3 +382,20 @@ CHINESE = (
         "chnsenticorp", ("chnsenticorp",), _CHNSENTICORP, _BINARY, _epochs(256, 32, 2e-5, epochs=3)
     ),
 )
+
+GLUE_TASKS = tuple(task.name for task in GLUE)
+CHINESE_TASKS = tuple(task.name for task in CHINESE)
+TASKS: Dict[str, Task] = {task.name: task for task in GLUE + CHINESE}
+CUSTOM = "custom"
+
+
+def get_task(name: str) -> Task:
+    """Returns a task by its name, in any case; ValueError if there is none."""
+    key = name.strip().lower()
+    if key in TASKS:
+        return TASKS[key]
+    known = list(TASKS) + [CUSTOM]
+    hint = wording.did_you_mean(key, known)
+    raise ValueError(
+        f"Unknown task {name!r}.{hint} Tasks: {', '.join(known)} (custom is a task of your own)."
+    )

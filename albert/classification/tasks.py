@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
-from albert.classification import examples, task_table
+from albert.classification import examples
 from albert.classification.examples import (
     Columns,
     Fields,
@@ -27,30 +27,14 @@ from albert.classification.examples import (
     Split,
     TaskData,
 )
-from albert.classification.task_table import METRICS, Recipe, Task
-from albert.util import files, wording
+from albert.classification.task_table import CUSTOM, METRICS, TASKS, Recipe, Task, get_task
+from albert.util import files
 
-__all__ = ["InputExample", "Recipe", "Task", "TaskData"]  # for users
+__all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get_task"]  # for users
 
 _LOGGER = logging.getLogger(__name__)
 
-GLUE_TASKS = tuple(task.name for task in task_table.GLUE)
-CHINESE_TASKS = tuple(task.name for task in task_table.CHINESE)
-TASKS: Dict[str, Task] = {task.name: task for task in task_table.GLUE + task_table.CHINESE}
-CUSTOM = "custom"
 _OF_NUMBERS = ("pearson", "spearman", "MSE")
-
-
-def get_task(name: str) -> Task:
-    """Returns a task by its name, in any case; ValueError if there is none."""
-    key = name.strip().lower()
-    if key in TASKS:
-        return TASKS[key]
-    known = list(TASKS) + [CUSTOM]
-    hint = wording.did_you_mean(key, known)
-    raise ValueError(
-        f"Unknown task {name!r}.{hint} Tasks: {', '.join(known)} (custom is a task of your own)."
-    )
 
 
 def is_regression(task_name: str) -> bool:

@@ -1,11 +1,12 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The published model sizes, as JSON files that ship with the package.
+"""The published model sizes and results, as JSON files that ship with the package.
 
     albert_{base,large,xlarge,xxlarge}_v1   Google's first English models
     albert_{base,large,xlarge,xxlarge}_v2   the second ones, without dropout
     albert_{base,large,xlarge,xxlarge}_zh   Google's Chinese models
     albert_zh_{tiny,small,base,large,xlarge,xxlarge}   the Chinese models of brightmart/albert_zh
+    published                               results and recipes: see `published`
 
 A checkpoint's own `albert_config.json` takes precedence: some sizes were published with more than
 one number of heads.
@@ -21,7 +22,7 @@ _FOLDER = pathlib.Path(__file__).resolve().parent
 
 def preset_names() -> List[str]:
     """Returns the names of all presets in alphabetical order."""
-    return sorted(path.stem for path in _FOLDER.glob("*.json"))
+    return sorted(path.stem for path in _FOLDER.glob("albert_*.json"))
 
 
 def preset_path(name: str) -> str:

@@ -6,8 +6,6 @@ from albert import modeling
 from albert.conversion import folders, names, weights
 from albert.conversion.weights import Report, Values
 
-LAYOUTS = ("native", "google")
-
 
 def from_albert_zh(settings: folders.ConversionSettings) -> Report:
     """Converts a folder of albert_zh's.

@@ -3,7 +3,6 @@
 """Model folders read and written whole, for every direction of convert_checkpoint."""
 
 import contextlib
-import dataclasses
 import os
 from typing import Any, Dict, Iterator, NamedTuple, Optional
 
@@ -13,31 +12,12 @@ from albert import modeling
 from albert.conversion import names as checkpoint_names
 from albert.conversion import weights as checkpoint_conversion
 from albert.conversion.names import ENCODER, MASKED_WORDS, POOLER, SENTENCE_ORDER
+from albert.conversion.settings import ConversionSettings
 from albert.conversion.weights import Values
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.util import files
-from albert.util import flags as flags_lib
 
 PRETRAINING = (MASKED_WORDS, SENTENCE_ORDER)
-
-
-@dataclasses.dataclass(frozen=True)
-class ConversionSettings(flags_lib.Settings):
-    """The flags of convert_checkpoint."""
-
-    direction: str
-    input_dir: str
-    output_dir: str
-    albert_config_file: Optional[str]
-    init_checkpoint: Optional[str]
-    spm_model_file: Optional[str]
-    vocab_file: Optional[str]
-    do_lower_case: bool
-    layout: str
-    head: str
-    approximate_gelu: bool
-    pytorch_model_bin: bool
-    huggingface_python: Optional[str]
 
 
 class OurModel(NamedTuple):

@@ -3,7 +3,7 @@
 """Our models as folders that transformers loads, and such folders as models of ours."""
 
 import os
-from typing import Callable, Optional, Sequence, Tuple
+from typing import Callable, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -12,20 +12,20 @@ from albert.classification import model_folder
 from albert.conversion import folders, huggingface_files, weights
 from albert.conversion import names as checkpoint_names
 from albert.conversion.names import CLASSIFIER, ENCODER, MASKED_WORDS, POOLER, SENTENCE_ORDER, SPANS
+from albert.conversion.settings import HEADS
 from albert.conversion.weights import Remark, Report, Values
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
 
-# Value of --head -> the parts converted beside encoder and pooler, and transformers' class.
-_HEADS = {
-    "encoder": ((), "AlbertModel"),
-    "pretraining": (folders.PRETRAINING, "AlbertForPreTraining"),
-    "classification": ((CLASSIFIER,), "AlbertForSequenceClassification"),
-    "multiple_choice": ((CLASSIFIER,), "AlbertForMultipleChoice"),
-    "question_answering": ((SPANS,), "AlbertForQuestionAnswering"),
+# Head -> the parts converted beside encoder and pooler.
+_PARTS: Dict[str, Tuple[str, ...]] = {
+    "encoder": (),
+    "pretraining": folders.PRETRAINING,
+    "classification": (CLASSIFIER,),
+    "multiple_choice": (CLASSIFIER,),
+    "question_answering": (SPANS,),
 }
-HEADS = ("auto", *_HEADS)
 _VOCABULARY_NAMES = {"spm_model_file": released.SPM_MODEL_NAME, "vocab_file": "vocab.txt"}
 
 # ---- to Hugging Face ----
@@ -45,7 +45,7 @@ def to_huggingface(settings: folders.ConversionSettings) -> Report:
     values, notes = _with_mapping(config, model.weights.values)
     table = checkpoint_names.huggingface(config, head.label_count)
     conversion = weights.rename(
-        {part: table[part] for part in (ENCODER, POOLER, *_HEADS[name][0])},
+        {part: table[part] for part in (ENCODER, POOLER, *_PARTS[name])},
         values,
         to_ours=False,
         reason=lambda variable: (
@@ -94,7 +94,7 @@ def _head_of_ours(model: folders.OurModel, asked: str) -> str:
 
 def _head(name: str, model: folders.OurModel) -> huggingface_files.Head:
     """The head for config.json."""
-    architecture = _HEADS[name][1]
+    architecture = HEADS[name]
     if name != "classification":
         count = 1 if name == "multiple_choice" else None
         return huggingface_files.Head(architecture, label_count=count)
@@ -110,7 +110,7 @@ def _head(name: str, model: folders.OurModel) -> huggingface_files.Head:
 
 
 def _check_parts(parts: Sequence[str], name: str, asked: str) -> None:
-    needed = [part for part in _HEADS[name][0] if part != SENTENCE_ORDER]
+    needed = [part for part in _PARTS[name] if part != SENTENCE_ORDER]
     absent = [part for part in needed if part not in parts]
     if absent:
         raise ValueError(f"--head={asked}: the model has no such head ({', '.join(absent)}).")
@@ -160,7 +160,7 @@ def from_huggingface(settings: folders.ConversionSettings) -> Report:
     if head == "auto":
         parts = folders.wanted_parts(parts, source)
     else:
-        parts = {part: parts[part] for part in (ENCODER, POOLER, *_HEADS[head][0])}
+        parts = {part: parts[part] for part in (ENCODER, POOLER, *_PARTS[head])}
     conversion = weights.rename(
         parts, source, to_ours=True, reason=_reason_to_ignore_theirs(source, parts, read.is_tied)
     )

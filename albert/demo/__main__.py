@@ -15,20 +15,19 @@ import sys
 import traceback
 from typing import List, Optional
 
-# Each is a module with add_arguments(parser), run(options) and a docstring that says what it does.
-# They are imported when they are asked for: TensorFlow takes seconds to load, help does not.
-PHASES = ("tour", "pretraining", "finetuning")
+from albert.demo.options import PHASES
+from albert.util import commands, stop_signals
+from albert.util import flags as flags_lib
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Returns the parser of a phase's options."""
-    module = importlib.import_module(f"albert.demo.{name}")
     parser = argparse.ArgumentParser(
         prog=f"python -m albert.demo {name}",
-        description=module.__doc__,
+        description=commands.docstring(f"albert.demo.{name}"),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    module.add_arguments(parser)
+    PHASES[name](parser)
     parser.add_argument(
         "--verbose",
         action="store_true",
@@ -41,10 +40,10 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Runs a phase and returns the exit code: 0, or 2 with a one-line error."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["help"], ["-h"], ["--help"]):
-        print(__doc__.strip())
+        print(f"{__doc__.strip()}\n\n{parser_of(next(iter(PHASES))).format_help()}")
         return 0
     is_named = bool(arguments) and not arguments[0].startswith("-")
-    name = arguments.pop(0) if is_named else PHASES[0]
+    name = arguments.pop(0) if is_named else next(iter(PHASES))
     if name not in PHASES:
         print(f"ERROR: Unknown phase {name!r}. Phases: {', '.join(PHASES)}.", file=sys.stderr)
         return 2
@@ -54,9 +53,6 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 def _run(module: str, options: argparse.Namespace) -> int:
     """Runs the phase; a user's mistake becomes one line."""
-    from albert.util import flags as flags_lib
-    from albert.util import stop_signals
-
     flags_lib.configure_logging(verbosity=int(options.verbose))
     try:
         with stop_signals.handled():
@@ -64,7 +60,7 @@ def _run(module: str, options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
-    except flags_lib.USER_ERRORS as error:
+    except flags_lib.user_errors() as error:
         if options.verbose:
             traceback.print_exc()
         print(f"ERROR: {error}", file=sys.stderr)

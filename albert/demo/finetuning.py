@@ -17,10 +17,10 @@ from typing import Any, Callable, Dict, NamedTuple, Sequence
 from albert import modeling, run_classifier, run_squad_v1
 from albert.classification import tasks
 from albert.demo import runs
+from albert.demo.options import FINETUNING_EPOCHS, LENGTHS
 from albert.pretrained import released
 from albert.squad import examples
 
-_DEFAULT_EPOCHS = 2.0
 _WARMUP_SHARE = 0.1
 
 
@@ -29,7 +29,6 @@ class Task(NamedTuple):
 
     script: Any
     function: Callable
-    max_seq_length: int
     flags: Dict[str, Any]
     scores: Sequence[str]
     find_data: Callable[[pathlib.Path], Dict[str, str]]  # folder -> the flags of the data
@@ -67,7 +66,6 @@ TASKS = {
     "squad": Task(
         run_squad_v1,
         run_squad_v1.answer,
-        max_seq_length=384,
         flags={
             "do_predict": True,
             "learning_rate": 5e-5,
@@ -83,27 +81,12 @@ TASKS = {
     "mrpc": Task(
         run_classifier,
         run_classifier.classify,
-        max_seq_length=128,
         flags={"task_name": "mrpc", "do_eval": True, "learning_rate": 2e-5},
         scores=["eval_accuracy", "f1"],
         find_data=lambda folder: {"data_dir": str(folder)},
         count=_mrpc_count,
     ),
 }
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Defines the options of the phase."""
-    runs.add_options(
-        parser,
-        list(TASKS),
-        length=", ".join(f"{task.max_seq_length} for {name}" for name, task in TASKS.items()),
-        epochs=f"{_DEFAULT_EPOCHS:g}",
-        warmup="a tenth of the steps",
-    )
-    option = parser.add_argument
-    option("-i", metavar="DIR", required=True, help="folder of the data")
-    option("--model", metavar="DIR", help="folder of the pretrained model, or its name: base_v2")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -114,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
     data = task.find_data(folder)
     model = _model_flags(options, folder)
     batch_size = runs.batch_size(options)
-    epochs = options.e or _DEFAULT_EPOCHS
+    epochs = options.e or FINETUNING_EPOCHS
     warmup = _WARMUP_SHARE
     if options.w is not None:
         warmup = warmup_share(options.w, int(task.count(data) / batch_size * epochs))
@@ -130,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
         task.function,
         output_dir=path / "model",
         do_train=True,
-        max_seq_length=options.s or task.max_seq_length,
+        max_seq_length=options.s or LENGTHS[options.t],
         train_batch_size=batch_size,
         predict_batch_size=8,
         num_train_epochs=epochs,

@@ -20,9 +20,14 @@ import tensorflow.compat.v1 as tf
 from albert import create_pretraining_data, run_pretraining, train_vocab
 from albert.data import record_files
 from albert.demo import runs
-from albert.util import files, folder_lock
+from albert.demo.options import (
+    DEFAULT_LENGTH,
+    OVERFIT_STEPS,
+    OVERFIT_WARMUP_STEPS,
+    PRETRAINING_EPOCHS,
+)
+from albert.util import files
 
-_DEFAULT_LENGTH, _DEFAULT_EPOCHS = 128, 2.0
 _LEARNING_RATE = 0.00176
 _MASKED_SHARE = 0.15
 _WARMUP_SHARE = 0.1
@@ -55,7 +60,6 @@ Close the case again, wind the spring, and listen.
 If it ticks evenly, you are done.
 """
 _OVERFIT_VOCAB_SIZE, _OVERFIT_PASSES = 160, 2
-_OVERFIT_STEPS, _OVERFIT_WARMUP_STEPS = 200, 10
 
 
 class Data(NamedTuple):
@@ -64,22 +68,6 @@ class Data(NamedTuple):
     pattern: str
     max_seq_length: int
     max_predictions_per_seq: int
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Defines the options of the phase."""
-    runs.add_options(
-        parser,
-        ["overfit"],
-        length=f"{_DEFAULT_LENGTH}, or that of the records",
-        epochs=f"{_DEFAULT_EPOCHS:g}; overfit: {_OVERFIT_STEPS} steps",
-        warmup=f"a tenth of the steps; overfit: {_OVERFIT_WARMUP_STEPS}",
-    )
-    option = parser.add_argument
-    option("-i", metavar="DIR", help="folder with your own data, instead of the task's text")
-    option("--steps", type=int, metavar="N", help="training steps, instead of -e")
-    text = "size of the vocabulary that is trained if -i has none (default: 30000)"
-    option("--vocab_size", type=int, default=30000, metavar="N", help=text)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -92,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
     path = runs.output_folder(options.o, f"pretraining-{options.m}-{options.d}")
     # A vocabulary that an earlier start made here is used again, so its size must be the same.
     identity = {"phase": "pretraining", "model": options.m, "data": options.i or options.t}
-    with folder_lock.held(str(path)):
+    with runs.held(path, options.o):
         runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
         print(f"Output folder: {path}")
         phase = _Phase(path, options)
@@ -104,12 +92,12 @@ def steps_of(options: argparse.Namespace, records: int, batch_size: int) -> Tupl
     if options.steps is not None:
         steps = options.steps
     elif not options.i and options.e is None:
-        steps = _OVERFIT_STEPS
+        steps = OVERFIT_STEPS
     else:
-        steps = int(math.ceil(records * (options.e or _DEFAULT_EPOCHS) / batch_size))
+        steps = int(math.ceil(records * (options.e or PRETRAINING_EPOCHS) / batch_size))
     warmup_steps = int(steps * _WARMUP_SHARE)
     if not options.i:
-        warmup_steps = min(warmup_steps, _OVERFIT_WARMUP_STEPS)
+        warmup_steps = min(warmup_steps, OVERFIT_WARMUP_STEPS)
     return steps, warmup_steps if options.w is None else options.w
 
 
@@ -153,7 +141,7 @@ class _Phase:
         return {"spm_model_file": model}
 
     def _records(self, text: str, vocabulary: Dict[str, str], *, passes: int) -> Data:
-        length = self._options.s or _DEFAULT_LENGTH
+        length = self._options.s or DEFAULT_LENGTH
         predictions = max(1, int(round(length * _MASKED_SHARE)))
         records = self._path / "train.tf_record"
         self._commands(

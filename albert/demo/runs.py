@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
-from albert import configs, modeling
+from albert import configs
 from albert.util import files, folder_lock, stop_signals
 from albert.util import flags as flags_lib
 
@@ -100,6 +100,8 @@ def batch_size(options: argparse.Namespace) -> int:
 
 def check_options(options: argparse.Namespace) -> None:
     """Raises ValueError for an option of `add_options`, or --steps, that is out of range."""
+    from albert import modeling  # here: the options are shown before TensorFlow is imported
+
     longest = modeling.AlbertConfig.from_json_file(preset(options.m)).max_position_embeddings
     lowest = {"b": 1, "c": 1, "w": 0, "s": 8, "steps": 1}
     for name, value in vars(options).items():

@@ -16,7 +16,6 @@ from typing import Dict, List, NamedTuple, Set, Tuple
 
 from albert.demo.corpus import HELD_OUT_ONE_IN, Corpus, Document
 
-LANGUAGES = ("en", "zh")
 _SLOT = re.compile(r"\{([a-z]+)(\d?)(?:\.([a-z]+))?\}")
 _FIRST_LETTER = re.compile(r"^\W*\w")
 _A_BEFORE_VOWEL = re.compile(r"\b([Aa]) (?=[aeiou])")
@@ -39,7 +38,7 @@ class Grammar(NamedTuple):
 
 
 def read_grammar(language: str) -> Grammar:
-    """Returns the tables and plots of a language of LANGUAGES."""
+    """Returns the tables and plots of a language of options.LANGUAGES."""
     path = pathlib.Path(__file__).with_name(f"stories_{language}.txt")
     grammar = Grammar({}, [])
     for block in re.split(r"\n\s*\n", path.read_text(encoding="utf-8")):

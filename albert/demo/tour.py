@@ -18,11 +18,11 @@ from typing import Any, Counter, Dict, NamedTuple
 from albert import create_pretraining_data, modeling, run_pretraining, tokenization, train_vocab
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
+from albert.demo import options as phase_options
 from albert.demo import page, runs, stories
 from albert.pretraining import model
 from albert.util import files
 
-TEXTS = ("stories", "python")
 _FEWEST_DOCUMENTS = 50
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -47,7 +47,7 @@ class Recipe(NamedTuple):
     num_attention_heads: int = 4
     train_batch_size: int = 32
     learning_rate: float = 0.001
-    num_train_steps: int = 2400
+    num_train_steps: int = phase_options.TOUR_STEPS
     num_warmup_steps: int = 100  # where steps are fewer, an eighth of them
     evaluations: int = 4  # after that of the untrained model
     library: str = ""  # folder with Python's sources; default: the running Python's
@@ -63,18 +63,6 @@ _PROSE = {
 }
 # A story has more characters than words.
 _CHINESE = {"max_seq_length": 88, "max_predictions_per_seq": 14}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Defines the options of the phase."""
-    runs.add_folder_option(parser)
-    steps = Recipe().num_train_steps
-    text = f"training steps (default: {steps})"
-    parser.add_argument("--steps", type=int, default=steps, metavar="N", help=text)
-    text = "of the stories: en or zh (Chinese; words are found by jieba) (default: en)"
-    parser.add_argument("--language", choices=stories.LANGUAGES, default="en", help=text)
-    text = "stories made by the demo, or English prose that ships with Python (default: stories)"
-    parser.add_argument("--text", choices=TEXTS, default=TEXTS[0], help=text)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -25,6 +25,7 @@ from urllib import parse
 
 import requests
 
+from albert.pretrained.settings import USUAL_LIMITS, Limits
 from albert.util import files, progress
 
 _LOGGER = logging.getLogger("albert")
@@ -38,16 +39,6 @@ _TRY_AGAIN_LATER = (408, 425, 429, 500, 502, 503, 504)
 # An archive that unpacks to far more than its own size is made to fill the disk.
 _MOST_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
-
-
-class Limits(NamedTuple):
-    """What a transfer may take."""
-
-    seconds: float = 2 * 3600.0  # all attempts and the pauses between them together
-    bytes: int = 4 * 10**9
-
-
-USUAL_LIMITS = Limits()
 
 
 class Fetched(NamedTuple):

@@ -30,8 +30,6 @@ from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
-FORMATS = ("tf1", "tf2")
-
 _TOKENS = inference.SEQUENCES  # int32 [B, S] each
 _POSITIONS = inference.POSITIONS  # int32 [B, P]
 _INPUTS = {"tokens": _TOKENS, "sop": _TOKENS, "mlm": (*_TOKENS, _POSITIONS)}
@@ -64,7 +62,7 @@ def export(
       config: of the model.
       checkpoint: path prefix.
       assets: files to be put in.
-      format_name: one of FORMATS.
+      format_name: one of settings.MODULE_FORMATS.
 
     Raises:
       ValueError: the folder exists, or the checkpoint does not fit.

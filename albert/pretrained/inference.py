@@ -13,6 +13,7 @@ the tasks are built on `Network` too.
 Dimensions: B batch, S sequence, P positions of [MASK] in a text, H hidden, N texts, V vocabulary.
 """
 
+import dataclasses
 import logging
 import os
 import sys
@@ -38,14 +39,12 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.data import text_lines
 from albert.pretrained import model_vocabulary, released, warm_start
-from albert.pretrained.settings import PretrainedSettings, TextSettings
+from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
 from albert.runtimes import compat
 from albert.util import files, progress
 
 _LOGGER = logging.getLogger("albert")
 
-POOLINGS = ("pooled", "mean", "first")
-LAST_LAYER = -1
 MASK = "[MASK]"
 SEQUENCES = ("input_ids", "input_mask", "segment_ids")
 POSITIONS = "mlm_positions"
@@ -359,6 +358,13 @@ def find_source(settings: PretrainedSettings) -> Source:
     return Source(config, checkpoint, handle, vocabulary.tokenizer, longest)
 
 
+def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
+    """Returns the model of a folder, or the released one of a name; raises ValueError as above."""
+    named: Any = dict.fromkeys(field.name for field in dataclasses.fields(PretrainedSettings))
+    named.update(albert_dir=place, init_checkpoint=checkpoint, do_lower_case=True)
+    return find_source(PretrainedSettings(**named))
+
+
 def _albert(
     config: modeling.AlbertConfig,
     inputs: Tensors,
@@ -591,6 +597,27 @@ class MaskFiller(_Pretrained):
         pieces = self.source.tokenizer.convert_ids_to_tokens(found["ids"][number].tolist())
         words = (piece.replace(_SPACE, "") or piece for piece in pieces)
         return [Proposal(*row) for row in zip(words, pieces, found["shares"][number].tolist())]
+
+
+class OrderJudge(_Pretrained):
+    """Tells in which order two texts stand; the model needs its head for sentence order."""
+
+    def __init__(self, source: Source):
+        """Loads the model; ValueError if it has no head for this."""
+        super().__init__(source, precision_name="float32", batch_size=32)
+
+    def in_order(self, texts: Sequence[Sequence[str]]) -> List[float]:
+        """Returns for each pair of texts the probability that the second follows the first."""
+        encode = self.source.tokenizer.encode_ids_batch
+        found = self.network.run([self._row(encode(list(pair))) for pair in texts])
+        return [float(row["order"][0]) for row in found]
+
+    def _build(self, inputs: Tensors) -> Tensors:
+        if self.source.hub_module:
+            return {"order": tf.exp(self._module_outputs(inputs, "sop")["sop_log_probs"])}
+        pooled = _albert(self.source.config, inputs).get_pooled_output()
+        logits = modeling.sentence_order_logits(self.source.config, pooled)
+        return {"order": tf.nn.softmax(logits)}  # [B, 2]
 
 
 def pretraining_outputs(

@@ -27,7 +27,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
 from albert.pretrained import downloads, model_vocabulary, warm_start
-from albert.pretrained.settings import ModelSettings, Settings
+from albert.pretrained.settings import BASE_URL, CACHE_DIR, ModelSettings, Settings
 from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
@@ -35,8 +35,6 @@ _LOGGER = logging.getLogger("albert")
 CONFIG_NAME = "albert_config.json"
 SPM_MODEL_NAME = "30k-clean.model"
 CHINESE_VOCAB_NAME = "vocab_chinese.txt"
-BASE_URL = "https://storage.googleapis.com/albert_models"
-CACHE_DIR = "~/.cache/albert"
 FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
 _RECORD_VERSION = 1
 

@@ -1,12 +1,19 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Flags of the scripts that run a pretrained or fine-tuned model, as typed settings."""
+"""Flags of the scripts that run a pretrained or fine-tuned model, as typed settings, and
+values that some of them take.
+"""
 
 import dataclasses
-from typing import Optional, TypeVar
+from typing import NamedTuple, Optional, TypeVar
 
-from albert.fine_tuning_utils import EncoderSettings
-from albert.util.flags import Settings
+from albert.util.flags import EncoderSettings, Settings
+
+BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
+CACHE_DIR = "~/.cache/albert"
+MODULE_FORMATS = ("tf1", "tf2")  # of a TF-Hub module
+POOLINGS = ("pooled", "mean", "first")
+LAST_LAYER = -1
 
 # Those of any script whose flags name a model.
 ModelSettings = TypeVar("ModelSettings", bound=Settings)
@@ -28,3 +35,13 @@ class TextSettings(Settings):
     output_file: str
     predict_batch_size: int
     precision: str
+
+
+class Limits(NamedTuple):
+    """What a transfer may take."""
+
+    seconds: float = 2 * 3600.0  # all attempts and the pauses between them together
+    bytes: int = 4 * 10**9
+
+
+USUAL_LIMITS = Limits()

@@ -42,12 +42,12 @@ from typing import (
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
+from albert.pretraining.settings import TEXT_FIELD
 from albert.util import files, many_files
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
 BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
 MOST_EMPTY = 1 << 12  # or so many without text, which take memory all the same
-TEXT_FIELD = "text"
 
 _READ_BYTES = 1 << 20
 _LONGEST_LINE_BYTES = 1 << 20

@@ -17,11 +17,9 @@ from albert import tokenization
 from albert.pretraining import documents as text_documents
 from albert.pretraining import masking, random_keys, words
 from albert.pretraining import pairs as segment_pairs
-from albert.pretraining.pairs import DataSettings
+from albert.pretraining.settings import INPUT_MODES, LANGUAGES, WORD_STARTS, DataSettings
 from albert.util import files
 
-INPUT_MODES = ("r", "rb")
-LANGUAGES = ("any", "zh")
 FORMAT = 1  # raise it when the same settings give other records than before
 
 _LOGGER = logging.getLogger("albert")
@@ -30,7 +28,7 @@ _MOST_BAD_LINES = 0.1  # as a share of the lines
 _CELLS = 1 << 17  # instances times length that are masked together: arrays that fit a core's cache
 _MANY_COPIES = 10  # of text without masks
 _NEWER_SETTINGS = ("language", "split_sentences", "text_field")
-_CHOICES = {"word_start": words.WORD_STARTS, "input_file_mode": INPUT_MODES, "language": LANGUAGES}
+_CHOICES = {"word_start": WORD_STARTS, "input_file_mode": INPUT_MODES, "language": LANGUAGES}
 # [CLS] A [SEP] B [SEP] are five tokens.
 _LOWEST = {
     "max_predictions_per_seq": 1,

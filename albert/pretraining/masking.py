@@ -32,7 +32,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining import random_keys
-from albert.pretraining.pairs import DataSettings
+from albert.pretraining.settings import DataSettings
 from albert.pretraining.words import PieceTable, Vocabulary
 
 # Of the chosen tokens these shares become [MASK], and become [MASK] or stay.

@@ -37,7 +37,7 @@ from albert import modeling
 from albert.data import batches, record_index
 from albert.pretrained import model_vocabulary
 from albert.pretraining import masking, words
-from albert.pretraining.pairs import DataSettings
+from albert.pretraining.settings import DataSettings
 from albert.training import distribution, model_fn
 from albert.util import many_files
 

@@ -20,43 +20,16 @@ Legend: D documents, N pairs, T tokens of a block.
 """
 
 import bisect
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
 from albert.pretraining import random_keys
+from albert.pretraining.settings import DataSettings
 
 # What is drawn from the key of a pass over a document, and from the key of a pair.
 _DRAW_IS_SHORT, _DRAW_LENGTH, _PAIRS = 0, 1, 2
 _DRAW_CUT, _DRAW_LABEL, _DRAW_DOCUMENT, _DRAW_START, _DRAW_FRONT, PAIR_DRAWS = range(6)
-
-
-class DataSettings(NamedTuple):
-    """The settings of the records; names and defaults are those of the flags."""
-
-    max_seq_length: int = 512
-    max_predictions_per_seq: int = 20
-    masked_lm_prob: float = 0.15
-    ngram: int = 3
-    favor_shorter_ngram: bool = True
-    do_whole_word_mask: bool = True
-    do_permutation: bool = False
-    random_next_sentence: bool = False
-    short_seq_prob: float = 0.1
-    dupe_factor: int = 40
-    random_seed: int = 12345
-    word_start: str = "reference"
-    input_file_mode: str = "r"
-    shuffle_window_mb: int = 256
-    language: str = "any"
-    user_dictionary: Optional[str] = None
-    split_sentences: bool = False
-    text_field: str = "text"
-
-    @property
-    def slots(self) -> int:
-        """Predictions a record has room for."""
-        return self.max_predictions_per_seq * (1 + self.do_permutation)
 
 
 class Document(NamedTuple):

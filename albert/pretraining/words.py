@@ -55,8 +55,6 @@ import numpy as np
 from albert import tokenization
 from albert.util import files
 
-WORD_STARTS = ("reference", "underline")
-
 # --------------------------------------------------------------------------------------- sentences
 
 # Marks that end sentences and do nothing else: Chinese, Arabic, Indic, Armenian, Ethiopic, Burmese,

@@ -7,11 +7,10 @@ outcome = fine_tuning.run(settings, RaceTask)
 Dimensions: N questions, C options.
 """
 
-import dataclasses
 import json
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 import numpy as np
 
@@ -19,8 +18,8 @@ from albert import fine_tuning_utils, tokenization
 from albert.data import batches
 from albert.race import examples, model
 from albert.race import features as race_features
+from albert.race.settings import RaceSettings
 from albert.training import fine_tuning, metrics
-from albert.training.settings import TaskSettings
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -32,22 +31,6 @@ BEST_METRIC = "eval_accuracy"
 
 # A split's cache is named by its use, and so is the flag that names another file.
 _USES = {"train": "train", "dev": "eval", "test": "predict"}
-
-
-@dataclasses.dataclass(frozen=True)
-class RaceSettings(TaskSettings):
-    """The flags of run_race."""
-
-    data_dir: str
-    task_name: str
-    max_qa_length: int
-    dropout_prob: float
-    high_only: bool
-    middle_only: bool
-    train_file: Optional[str]
-    eval_file: Optional[str]
-    predict_file: Optional[str]
-    num_keep_checkpoint: int
 
 
 class RaceTask(fine_tuning.Task):
@@ -81,6 +64,11 @@ class RaceTask(fine_tuning.Task):
                     f"--{uses[path]} and --{name} are both {path}: they hold the features of "
                     "different data. Give each a name of its own."
                 )
+
+    @property
+    def published_name(self) -> str:
+        """Results of one level alone are not those of all questions."""
+        return "race" if len(self._levels) == len(examples.LEVELS) else ""
 
     @property
     def keep_checkpoints(self) -> int:
@@ -153,7 +141,9 @@ class RaceTask(fine_tuning.Task):
     ) -> List[str]:
         """Answers the test questions."""
         features = self.features("test")
-        return write_predictions(self.settings.output_dir, features.examples, outputs_of(features))
+        outputs = outputs_of(features)
+        self.predicted_scores = measure(features.examples, outputs)
+        return write_predictions(self.settings.output_dir, features.examples, outputs)
 
 
 def measure(

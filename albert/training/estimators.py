@@ -394,6 +394,7 @@ def train(
     keep_checkpoint_max: int = 0,
     hooks: Sequence[tf.train.SessionRunHook] = (),
     on_progress: Optional[Callable[[training_hooks.TrainingSummary], None]] = None,
+    watch: Optional[training_hooks.Watch] = None,
 ) -> Optional[training_hooks.TrainingSummary]:
     """Trains to step `max_steps` in --output_dir, from its newest checkpoint or the first weights.
 
@@ -404,6 +405,7 @@ def train(
         configuration unless it is None, and JSON values by file name.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
       hooks, on_progress: further hooks, and what is called for each row of the curve.
+      watch: says where nothing is learnt.
 
     Returns:
       What was done; None if that had been done before.
@@ -432,6 +434,7 @@ def train(
         on_progress=on_progress,
         has_bar=distribution.is_chief(settings),
         steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
+        watch=watch if distribution.is_chief(settings) else None,
     )
     documents = dict(documents or {}, **({CONFIG_NAME: model_config} if model_config else {}))
     ours = training_hooks.around(

@@ -20,6 +20,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
+from albert.configs import published
 from albert.data import batches, feature_cache, padded_batches
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.training import distribution, estimators, hooks, model_fn
@@ -32,13 +33,8 @@ _LOGGER = logging.getLogger("albert")
 CONFIG_NAME = "albert_config.json"
 SUMMARY_NAME = "run_summary.json"
 
-# With a mean loss above this share of a constant predictor's the model has learnt nothing.
-_COLLAPSED_SHARE = 0.97
-_COLLAPSE_STEPS = 100  # the mean loss of fewer steps is too noisy
-_REMEDIES = (
-    "Usual remedies: a lower --learning_rate, a longer warm-up, another --seed, more steps; and "
-    "check in the log's report on the first weights that --init_checkpoint was loaded."
-)
+# A learning rate this many times above or below the published one is named first.
+_FAR_ABOVE, _FAR_BELOW = 1.5, 0.2
 _WORTH_A_LINE_BYTES = 1e9
 
 Outputs = Mapping[str, np.ndarray]  # what a model gives for each example, by name, [N, ...] each
@@ -69,6 +65,10 @@ class Task:
       chiefs_own: settings that workers of a distributed training leave alone, with the value that
         says so.
       metric_fn: see model_fn.build_model_fn.
+      first_loss_share: the share of the first updates' loss above which nothing was learnt, where
+        constant_loss is not known; None: nothing is said of such a training.
+      per_cent: what makes the measurements per cent.
+      predicted_scores: measurements of what was predicted, where the right answers are known.
     """
 
     name = ""
@@ -80,6 +80,9 @@ class Task:
     earlier: Mapping[str, Any] = {}
     chiefs_own: Mapping[str, Any] = {}
     metric_fn: Optional[Callable] = None
+    first_loss_share: Optional[float] = None
+    per_cent = 100.0
+    predicted_scores: Mapping[str, float] = {}
 
     def __init__(self, settings: FineTuningSettings, tokenizer: tokenization.FullTokenizer):
         """Takes the settings, checked and completed, and the model's tokenizer."""
@@ -96,6 +99,17 @@ class Task:
     def predicts(self) -> bool:
         """Whether predictions are asked for."""
         return self.settings.do_predict
+
+    @property
+    def published_name(self) -> str:
+        """The task under which results were published; "" for one that cannot be compared."""
+        return self.name
+
+    def usual_learning_rate(self, model: Optional[published.Model]) -> Optional[float]:
+        """Returns the published rate for the task and, if it is known, the model."""
+        name = self.published_name
+        found = published.recipes(name, model) or published.recipes(name)
+        return found[0].learning_rate if found else None
 
     @property
     def keep_checkpoints(self) -> int:
@@ -159,6 +173,10 @@ class Task:
     ) -> None:
         """Writes what else there is to say of the best checkpoint; `measure` measures one again."""
 
+    def constant_prediction(self) -> str:
+        """Returns what the best checkpoint predicts for every example; "" if it does not."""
+        return ""
+
     # ---- prediction and export ----
 
     def predict(
@@ -219,6 +237,7 @@ class FineTuning:
     Attributes:
       settings: of the script, with the parts of the model that --albert_dir stands for.
       config: of the encoder; None with a hub module that does not bring one.
+      published_model: what it is compared with; None if it has another size.
       length: of training, once its data were read.
     """
 
@@ -230,6 +249,7 @@ class FineTuning:
         self.config = fine_tuning_utils.load_config(self.settings)
         self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
         self.task = task(self.settings, self.vocabulary.tokenizer)
+        self.published_model = published_model(self.settings, self.config)
         self.length = model_fn.TrainingLength(1, 0)
 
     def run(self) -> Outcome:
@@ -320,6 +340,8 @@ class FineTuning:
         features = self.task.features("train")
         self.length = length = model_fn.training_length(settings, self.task.count(features))
 
+        watch = self._watch(features)
+
         def build_model_fn(first_weights: Optional[str]) -> Callable:
             model_fn.announce_compilation(settings, self.config, length)
             return self.model_fn(first_weights)
@@ -338,15 +360,63 @@ class FineTuning:
             documents={self.task.description_name: self.description()},
             hooks=[_RoomHook(settings, length.num_train_steps)] if is_chief else [],
             on_progress=self._times.add_training,
+            watch=watch,
         )
         if summary:
             self._times.add_training(summary)
-        epoch_steps = -(-features.records.count // settings.train_batch_size)
-        loss = recent_loss(settings.output_dir, epoch_steps)
-        constant_loss = self.task.constant_loss(features)
-        if loss is not None and constant_loss is not None:
-            warn_of_collapse(loss, constant_loss)
+        elif watch:
+            watch_curve(watch, settings.output_dir)
+        if watch and not watch.warnings:
+            epoch_steps = -(-features.records.count // settings.train_batch_size)
+            loss = watch.loss(min(epoch_steps, length.num_train_steps))
+            if watch.is_without_gain(loss):
+                _LOGGER.info(
+                    "%d updates were too few to learn from: %s %s",
+                    *(length.num_train_steps, watch.describe(loss), self.remedy("few")),
+                )
         return summary
+
+    def _watch(self, features: Any) -> Optional[hooks.LossWatch]:
+        """What follows the training's loss; None for a task that does not tell what to expect."""
+        loss, share = self.task.constant_loss(features), self.task.first_loss_share
+        if not (loss or share):
+            return None
+        return hooks.LossWatch(
+            loss or None,
+            first_steps=self.length.num_warmup_steps,
+            num_train_steps=self.length.num_train_steps,
+            remedy=self.remedy,
+            **({} if loss else {"share": share}),
+        )
+
+    def remedy(self, kind: str) -> str:
+        """Returns what to try where training has learnt nothing.
+
+        Args:
+          kind: "few" updates, "flat" or "lost", see hooks.LossWatch.
+        """
+        settings, task, model = self.settings, self.task, self.published_model
+        usual, rate = task.usual_learning_rate(model), settings.learning_rate
+        tries = []
+        if not (settings.init_checkpoint or settings.albert_hub_module_handle) and kind != "lost":
+            tries.append("a pretrained model (--albert_dir): the first weights were random")
+        if kind == "few":
+            flag = "num_train_epochs" if settings.num_train_epochs else "train_step"
+            tries.append(f"more updates (--{flag})")
+        if usual and rate > _FAR_ABOVE * usual:
+            tries.append(f"a lower --learning_rate: it is {rate:g}, and {usual:g} was published")
+        elif usual and rate < _FAR_BELOW * usual and kind != "lost":
+            tries.append(f"a higher --learning_rate: it is {rate:g}, and {usual:g} was published")
+        elif kind != "few":
+            tries.append(f"a lower --learning_rate than {rate:g}")
+        if kind != "few":
+            tries.append(f"a warm-up longer than {self.length.num_warmup_steps} updates")
+            tries.append("another --seed")
+        known = [
+            f" Known of {model and model.name}: {one.what}; {one.remedy} helped ({one.source})."
+            for one in published.troubles(task.published_name, model)
+        ]
+        return f"Try, in this order: {'; '.join(tries)}.{''.join(known)}"
 
     def evaluate(
         self,
@@ -412,11 +482,15 @@ class FineTuning:
             final_step=self.length.num_train_steps if settings.do_train else None,
         )
         task.after_evaluation(summary, fingerprint, measure)
+        self._judge_predictions(max(result.step for result in summary.results))
         best = summary.best
+        metrics = dict(best.metrics) if best else {}
         results = {
+            "model": self.published_model and self.published_model._asdict(),
+            "published": [one._asdict() for one in self.compare(metrics, "dev")],
             "num_train_steps": max(result.step for result in summary.results),
             "best_step": best and best.step,
-            "metrics": dict(best.metrics) if best else {},
+            "metrics": metrics,
             "value": best and best.metrics[task.best_metric],
         }
         if times.has_news or times.lacks(results):
@@ -428,6 +502,27 @@ class FineTuning:
                 settings.output_dir, task.keep_checkpoints, steps
             )
         return summary
+
+    def _judge_predictions(self, last_step: int) -> None:
+        """Says if the best checkpoint does not look at its input."""
+        constant = self.task.constant_prediction()
+        if constant:
+            warmup, is_enough = self.length.num_warmup_steps, hooks.LossWatch.is_enough
+            is_trained = is_enough(last_step, warmup, self.length.num_train_steps)
+            _LOGGER.log(
+                logging.WARNING if is_trained else logging.INFO,
+                "The best checkpoint predicts %s for every example. %s",
+                *(constant, self.remedy("flat" if is_trained else "few")),
+            )
+
+    def compare(self, metrics: Mapping[str, float], split: str) -> List[published.Comparison]:
+        """Returns measurements beside what is published of the model, and logs them."""
+        task = self.task
+        scores = {name: [task.per_cent * value] for name, value in metrics.items()}
+        found = published.compare(task.published_name, self.published_model, scores, split=split)
+        if found:
+            _LOGGER.info("Beside published results:\n%s", "\n".join(published.table(found)))
+        return found
 
     def predict(self) -> List[str]:
         """Predicts with the chosen checkpoint; returns the files written."""
@@ -447,9 +542,20 @@ class FineTuning:
                 return collector.run(checkpoint)
 
         written = self.task.predict(checkpoint, outputs_of)
+        self.compare(self.task.predicted_scores, "test")
         self._times.add_prediction()
         _LOGGER.info("Wrote %s.", ", ".join(written))
         return written
+
+
+def published_model(
+    settings: FineTuningSettings, config: Optional[modeling.AlbertConfig]
+) -> Optional[published.Model]:
+    """Returns the published model that a run has; None for other sizes and random weights."""
+    places = (settings.albert_hub_module_handle, settings.albert_dir, settings.init_checkpoint)
+    if settings.do_train and not any(places):
+        return None
+    return published.recognise(config.to_dict() if config else None, *places)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -565,49 +671,24 @@ def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
 # Checks that the model has learnt something.
 
 
-def recent_loss(output_dir: str, epoch_steps: int) -> Optional[float]:
-    """Returns the mean loss of the last 100 steps, or of an epoch if it is less, if known."""
+def watch_curve(watch: hooks.Watch, output_dir: str) -> None:
+    """Gives a watch the curve of a training that ended before, if it is there."""
     path = os.path.join(output_dir, hooks.CURVE_NAME)
-    if not tf.io.gfile.exists(path):
-        return None
     try:
-        rows = hooks.read_curve(path)
+        hooks.follow(watch, hooks.read_curve(path) if tf.io.gfile.exists(path) else ())
     except ValueError as error:
         _LOGGER.warning("%s How training ended is not known.", error)
-        return None
-    steps = [0] + [int(row["step"]) for row in rows]
-    wanted = max(1, min(_COLLAPSE_STEPS, epoch_steps))
-    covered, total = 0, 0.0
-    for row, first, last in reversed(list(zip(rows, steps, steps[1:]))):
-        if covered >= wanted:
-            break
-        covered += last - first
-        total += (last - first) * float(row.get("loss") or "nan")
-    return total / covered if covered else None
 
 
-def warn_of_collapse(loss: float, constant_loss: float) -> bool:
-    """Warns if training ended with the loss of a constant prediction; returns whether it did."""
-    if not constant_loss or loss < _COLLAPSED_SHARE * constant_loss:
-        return False
-    _LOGGER.warning(
-        "Training may have collapsed: it ended with a loss of %.4f, and a constant prediction has "
-        "%.4f. %s",
-        *(loss, constant_loss, _REMEDIES),
-    )
-    return True
+def constant_prediction(confusion: np.ndarray, labels: Sequence[str]) -> str:
+    """Returns the label that all predictions are though the labels are not; "" if there is none.
 
-
-def warn_of_constant_predictions(confusion: np.ndarray, labels: Sequence[str]) -> bool:
-    """Warns if all predictions are the same though the labels are not; returns whether."""
+    `confusion` counts label i predicted as j at [i, j].
+    """
     predicted = np.flatnonzero(confusion.sum(axis=0))
     if len(predicted) > 1 or np.count_nonzero(confusion.sum(axis=1)) <= 1:
-        return False
-    _LOGGER.warning(
-        "The best checkpoint predicts %s for every example: it has collapsed to one class. %s",
-        *(labels[int(predicted[0])], _REMEDIES),
-    )
-    return True
+        return ""
+    return labels[int(predicted[0])]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -642,7 +723,10 @@ class RunSummary:
     nor a process that evaluates beside the one that trains is lost.
     """
 
-    _RESULTS = ("task", "seed", "best_step", "metric", "value", "metrics", "num_train_steps")
+    _RESULTS = (
+        *("task", "seed", "best_step", "metric", "value", "metrics", "num_train_steps"),
+        *("model", "published", "warnings"),
+    )
     _AMOUNTS = (
         *("train_examples", "train_examples_per_second", "train_seconds"),
         *("eval_seconds", "predict_seconds", "wall_seconds"),
@@ -671,6 +755,7 @@ class RunSummary:
             self._add(content, "train_examples", self._new("examples", examples))
             content["train_examples_per_second"] = content["train_examples"] / timed
         content["num_train_steps"] = training.last_step
+        content["warnings"] = [one._asdict() for one in training.warnings]
         self._write(content)
 
     def _new(self, name: str, total: float) -> float:

@@ -10,7 +10,6 @@ help, are in util.flags and in the scripts.
 import dataclasses
 from typing import TYPE_CHECKING, Optional
 
-from albert.fine_tuning_utils import EncoderSettings
 from albert.util import flags as flags_lib
 
 
@@ -54,7 +53,7 @@ class TrainingSettings(flags_lib.Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class FineTuningSettings(TrainingSettings, EncoderSettings):
+class FineTuningSettings(TrainingSettings, flags_lib.EncoderSettings):
     """The flags of every fine-tuning."""
 
     if TYPE_CHECKING:  # flags of most tasks; a task without them overrides what reads them

@@ -8,6 +8,14 @@ frozen dataclass below `Settings` with a field for each flag), a function `main(
     def cli():
         flags_lib.run(main, define_flags, usage=__doc__)
 
+TensorFlow takes seconds to import. A script therefore imports first what its flags need, which is
+light; then, if it is what was started, answers --help and what is wrong with the command line:
+
+    if __name__ == "__main__":
+        flags_lib.answer_early(define_flags, usage=__doc__)
+
+and imports the rest below. This module and the settings modules import nothing heavy.
+
 Programs and tests in the same process call `main(parse(define_flags, ["--flag=value", ...]))`.
 
 Programs written for google-research/albert import a script, set tf.flags.FLAGS or parse a command
@@ -23,6 +31,7 @@ from the level INFO on, and TensorFlow's own notices only with `--verbosity=1`.
 """
 
 import copy
+import dataclasses
 import functools
 import logging
 import math
@@ -44,14 +53,9 @@ from typing import (
     Type,
 )
 
-import tensorflow.compat.v1 as tf
 from absl import app, flags
-from tqdm import tqdm
 
 from albert.util import stop_signals
-
-# Exceptions that a script shows as one-line errors: a user's mistakes.
-USER_ERRORS = (ValueError, OSError, ArithmeticError, tf.errors.OpError)
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -101,6 +105,19 @@ def _with_given(settings: Settings, names: Iterable[str]) -> Settings:
 
 
 DefineFlags = Callable[[flags.FlagValues], Optional[Type[Settings]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class EncoderSettings(Settings):
+    """The flags that name an encoder and its vocabulary, and its length."""
+
+    albert_config_file: Optional[str]
+    init_checkpoint: Optional[str]
+    albert_hub_module_handle: Optional[str]
+    vocab_file: Optional[str]
+    spm_model_file: Optional[str]
+    do_lower_case: bool
+    max_seq_length: int
 
 
 # ---------------------------------------------------------------------------------------------
@@ -188,6 +205,18 @@ def require(flag_values: flags.FlagValues, *names: str):
     for name in names:
         flags.register_validator(name, bool, f"--{name} must be given.", flag_values=flag_values)
     mark(flag_values, "required", *names)
+
+
+def check(flag_values: flags.FlagValues, name: str, function: Callable[[str], Any]):
+    """Makes a value of a flag one that `function` takes, or raises ValueError with the message."""
+
+    def is_taken(value: Any) -> bool:
+        try:
+            return value is None or function(value) is not False
+        except ValueError as error:
+            raise flags.ValidationError(str(error)) from error
+
+    flags.register_validator(name, is_taken, flag_values=flag_values)
 
 
 def mark(flag_values: flags.FlagValues, note: str, *names: str):
@@ -562,8 +591,8 @@ _GROUPS = {
     "Masking": "masked_lm_prob masked_lm_budget max_predictions_per_seq do_whole_word_mask "
     "word_start ngram favor_shorter_ngram do_permutation",
     "Model": "name model_dir albert_directory albert_dir albert_config_file init_checkpoint "
-    "albert_hub_module_handle share_type init_from_group0 checkpoint_name config_name spm_model_name "
-    "spm_vocab_name vocab_file spm_model_file do_lower_case",
+    "albert_hub_module_handle share_type init_from_group0 checkpoint_name config_name "
+    "spm_model_name spm_vocab_name vocab_file spm_model_file do_lower_case",
     _OWN: "",
     "Output": "output_dir output_file output_format pooling layer count json export_dir "
     "threshold_to_export export_path format model_prefix num_shards work_dir overwrite",
@@ -881,6 +910,8 @@ class _BarFriendlyHandler(logging.Handler):
     """Writes log lines above a progress bar instead of through it."""
 
     def emit(self, record: logging.LogRecord):
+        from tqdm import tqdm
+
         tqdm.write(self.format(record), file=sys.stderr)
 
 
@@ -906,6 +937,8 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 def configure_logging(verbosity: int):
     """Shows this package's log lines on standard error, and TensorFlow's own from verbosity 1."""
+    import tensorflow.compat.v1 as tf
+
     _show_log(verbosity)
     tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
     # Parts of TensorFlow and tensorflow-hub log there.
@@ -924,8 +957,17 @@ def _show_log(verbosity: int):
     logger.setLevel(logging.DEBUG if verbosity >= 1 else logging.INFO)
 
 
+def user_errors() -> Tuple[Type[BaseException], ...]:
+    """Returns the exceptions that a script shows as one-line errors: a user's mistakes."""
+    import tensorflow.compat.v1 as tf
+
+    return (ValueError, OSError, ArithmeticError, tf.errors.OpError)
+
+
 def _message(error: BaseException) -> str:
     """An error's own words: without the graph node and stack TensorFlow adds to its errors."""
+    import tensorflow.compat.v1 as tf
+
     text = error.message if isinstance(error, tf.errors.OpError) else str(error)
     # TensorFlow 2 begins with the lines of Python that made the node.
     text = re.sub(r"(?s)^Graph execution error:.*\nNode: '[^']*'\n", "", text)
@@ -941,7 +983,7 @@ def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verb
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
-    except USER_ERRORS as error:
+    except user_errors() as error:
         if verbosity >= 1:
             traceback.print_exc()
         print(f"ERROR: {_message(error)}", file=sys.stderr)
@@ -951,30 +993,84 @@ def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verb
 class _HelpFlag(flags.BooleanFlag):
     """Prints a text and ends the script with 0; absl's own ends with 1, as a mistake would."""
 
-    def __init__(self, name: str, text: Callable[[], str]):
+    def __init__(self, name: str, usage: str, text: Callable[[], str]):
         short = "?" if name == "help" else None
         super().__init__(name, False, "Show the flags.", short_name=short, allow_override=True)
-        self._text = text
+        self._usage, self._text = usage, text
 
     def parse(self, argument: Any) -> None:
         """Called where the flag is given."""
         if self._parse(argument):
-            print(self._text())
+            print(f"{self._usage}\n{self._text()}")
             sys.exit(0)
 
 
-def _define_help(usage: str, names: List[str]) -> None:
-    """Makes --help show `usage` and the flags of these names, and --helpfull all flags."""
+class _CommandLine(NamedTuple):
+    """How a script reads its arguments; see `run`."""
 
-    def own() -> str:
-        return f"{usage}\n{help_text(flags.FLAGS, names)}"
+    define_flags: DefineFlags
+    usage: str
+    positional: Optional[str]
+    others: Optional[str]
 
-    def full() -> str:
-        return f"{usage}\n{flags.FLAGS.get_help()}"
+    def define(self, flag_values: flags.FlagValues) -> Tuple[Optional[Type[Settings]], List[str]]:
+        """Defines the script's flags and --help; returns the settings' class and flags' names."""
+        before = set(flag_values)
+        kind = self.define_flags(flag_values)
+        names = [name for name in flag_values if name not in before]
+        own = functools.partial(help_text, flag_values, [*names, "verbosity"])
+        for name, text in (("help", own), ("helpshort", own), ("helpfull", flag_values.get_help)):
+            flags.DEFINE_flag(_HelpFlag(name, self.usage, text), flag_values)
+        # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
+        flag_values.set_gnu_getopt(self.positional is not None or self.others is not None)
+        return kind, names
 
+    def read(self, flag_values: flags.FlagValues, arguments: List[str]) -> List[str]:
+        """Sets the flags; returns the other arguments, after the first; exits at a mistake."""
+        try:
+            arguments = with_our_names(flag_values, arguments)
+            rest = flag_values(arguments, known_only=self.others is not None)
+            if self.positional and len(rest) == 2 and not flag_values[self.positional].value:
+                flag = flag_values[self.positional]
+                flag.parse(rest.pop())
+                flag.using_default_value = False
+                flag_values.validate_all_flags()
+        except (flags.Error, ValueError) as error:
+            print(f"FATAL Flags parsing error: {error}\n--help shows the flags.", file=sys.stderr)
+            sys.exit(1)
+        return rest
+
+    def completed(self, settings: Settings, arguments: List[str]) -> Settings:
+        """Returns the settings with the arguments that are no flags; ValueError for stray ones."""
+        if self.others:
+            return _with_others(settings, self.others, arguments)
+        _refuse_arguments(arguments)
+        return settings
+
+
+def answer_early(
+    define_flags: DefineFlags,
+    *,
+    usage: str,
+    positional: Optional[str] = None,
+    others: Optional[str] = None,
+):
+    """Exits where the process's arguments ask for help or have a mistake that flags can tell.
+
+    For a script's head, above the imports that take seconds; the arguments are those of `run`,
+    which reads the command line again, into FLAGS. That is left as it is: flags that may be given
+    several times would have each value twice.
+    """
+    command_line = _CommandLine(define_flags, usage, positional, others)
     app.define_help_flags()
-    for name, text in (("help", own), ("helpshort", own), ("helpfull", full)):
-        flags.DEFINE_flag(_HelpFlag(name, text))
+    early = copy.deepcopy(flags.FLAGS)  # has the flags of absl
+    kind, names = command_line.define(early)
+    arguments = command_line.read(early, list(sys.argv))[1:]
+    try:
+        command_line.completed(_settings(early, names, kind), arguments)
+    except ValueError as error:
+        print(f"ERROR: {error}", file=sys.stderr)
+        sys.exit(1)
 
 
 def run(
@@ -987,7 +1083,7 @@ def run(
 ):
     """Runs a script: reads the process's arguments, calls `main`, and exits with its code.
 
-    A mistake of the user's (see USER_ERRORS) prints one line and exits with 1, with a traceback
+    A mistake of the user's (see user_errors) prints one line and exits with 1, with a traceback
     only under --verbosity=1; Ctrl-C exits with 130; SIGTERM and SIGUSR1 with 143, see stop_signals.
 
     Args:
@@ -998,36 +1094,19 @@ def run(
       others: the name under which the settings hold, as a tuple, the arguments that are not flags
         of the script; `main` passes them on. Without it they are refused.
     """
+    command_line = _CommandLine(define_flags, usage, positional, others)
     _withdraw_declared()
-    before = set(flags.FLAGS)
-    kind = define_flags(flags.FLAGS)
-    names = [name for name in flags.FLAGS if name not in before]
-    _define_help(usage, [*names, "verbosity"])
-    # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
-    flags.FLAGS.set_gnu_getopt(positional is not None or others is not None)
-
-    def read(arguments: List[str]) -> List[str]:
-        try:
-            arguments = with_our_names(flags.FLAGS, arguments)
-            return flags.FLAGS(arguments, known_only=others is not None)
-        except (flags.Error, ValueError) as error:
-            print(f"FATAL Flags parsing error: {error}\n--help shows the flags.", file=sys.stderr)
-            sys.exit(1)
+    app.define_help_flags()
+    kind, names = command_line.define(flags.FLAGS)
 
     def start(argv: List[str]) -> int:
         verbosity = flags.FLAGS.verbosity
         configure_logging(verbosity)
 
-        def checked(settings: Settings) -> Optional[int]:
-            arguments = argv[1:]
-            if positional and len(arguments) == 1 and not getattr(settings, positional):
-                settings = settings.replace(**{positional: arguments.pop()})
-            if others:
-                return main(_with_others(settings, others, arguments))
-            _refuse_arguments(arguments)
-            return main(settings)
+        def completed_main(settings: Settings) -> Optional[int]:
+            return main(command_line.completed(settings, argv[1:]))
 
         with stop_signals.handled():
-            return _guarded(checked, _settings(flags.FLAGS, names, kind), verbosity)
+            return _guarded(completed_main, _settings(flags.FLAGS, names, kind), verbosity)
 
-    app.run(start, flags_parser=read)
+    app.run(start, flags_parser=functools.partial(command_line.read, flags.FLAGS))

@@ -18,6 +18,7 @@ from albert.demo import __main__ as demo
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
 from albert.demo import finetuning as demo_finetuning
+from albert.demo import options as demo_options
 from albert.demo import page as demo_page
 from albert.demo import pretraining as demo_pretraining
 from albert.demo import questions as demo_questions
@@ -455,7 +456,7 @@ def test_chinese_tour_shows_whole_words(tmp_path, capsys):
 
 def tour_options(*arguments):
     parser = argparse.ArgumentParser()
-    demo_tour.add_arguments(parser)
+    demo_options.tour(parser)
     return parser.parse_args(list(arguments))
 
 
@@ -477,7 +478,7 @@ def test_one_who_stops_the_demo_is_told_the_folder(signal, tmp_path, capsys):
 
 def pretraining_options(*arguments):
     parser = argparse.ArgumentParser()
-    demo_pretraining.add_arguments(parser)
+    demo_options.pretraining(parser)
     return parser.parse_args(list(arguments))
 
 

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from albert.demo import stories
+from albert.demo import options, stories
 
 COUNT = 400
 SHA256_OF_SEED_7 = "50bb39afadcd7c9c30eab4ee0a1a8ff160e75e021e62bceb591165110518b678"
 
 
-@pytest.fixture(scope="module", params=stories.LANGUAGES)
+@pytest.fixture(scope="module", params=options.LANGUAGES)
 def language(request):
     return request.param
 

@@ -3,13 +3,13 @@
 """What the pages say is run as it stands there, with small numbers."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
 from albert import tokenization
-from tests.support import classification_data, pages, released_archives
-from tests.support.processes import ROOT
+from tests.support import classification_data, pages, released_archives, squad_data
 
 # Small values of flags, which replace the page's or are added.
 SMALL = {
@@ -31,7 +31,25 @@ SMALL = {
         "warmup_step": 1,
         "use_xla": False,
     },
+    "run_squad_v1": {
+        "max_seq_length": 64,
+        "max_query_length": 20,
+        "train_batch_size": 2,
+        "use_xla": False,
+    },
 }
+CHINESE_VOCABULARY = released_archives.FIXTURES / "chinese_vocab.txt"
+STREET = "清晨，小镇的街道上还没有多少行人。面包店的老板已经打开了大门，新鲜面包的香味飘到了路口。"
+LIBRARY = "图书馆位于城市的中心，每天上午九点开门。读者可以在二楼借书，也可以在三楼的阅览室学习。"
+TRAIN = (
+    "火车从北京出发，大约需要四个半小时到达上海。车厢里很安静，乘客们有的看书，有的用手机看电影。"
+)
+QUESTIONS = (
+    ("谁已经打开了大门？", STREET, "面包店的老板"),
+    ("图书馆每天什么时候开门？", LIBRARY, "上午九点"),
+    ("读者可以在哪里借书？", LIBRARY, "二楼"),
+    ("火车从哪里出发？", TRAIN, "北京"),
+)
 
 
 @pytest.fixture
@@ -52,8 +70,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_pretrainings_commands_lead_from_text_to_a_model_in_use(folder, capsys):
-    page = (ROOT / "docs" / "pretraining.md").read_text(encoding="utf-8")
-    chain = [command for command in pages.commands(page) if command.module != "demo"]
+    chain = [step for step in pages.commands(pages.read("pretraining")) if step.module != "demo"]
     assert [command.module for command in chain] == [
         "train_vocab",
         "create_pretraining_data",
@@ -77,3 +94,54 @@ def test_pretrainings_commands_lead_from_text_to_a_model_in_use(folder, capsys):
     # The exported folder is a model's folder too.
     again = pages.Command("fill_mask", ["--albert_dir=albert_mine", "--text=The [MASK]."])
     pages.run(again, SMALL)
+
+
+def follow(page: str, **changes) -> None:
+    """Does what the page says, from top to bottom."""
+    names = {"__name__": page}
+    for step in pages.steps(pages.read(page)):
+        if isinstance(step, pages.Command):
+            small = {**SMALL.get(step.module, {}), **changes.get(step.module, {})}
+            pages.run(step, {step.module: small})
+        else:
+            exec(compile(step, page, "exec"), names)
+
+
+@pytest.mark.slow
+def test_a_language_of_ones_own_becomes_a_classifier(folder, capsys):
+    for name in ("train", "eval"):
+        (folder / "text" / name).mkdir()
+        (folder / "text" / f"{name}-1.txt").rename(folder / "text" / name / "1.txt")
+    (folder / "topics").mkdir()
+    classification_data.write_own(folder / "topics")
+    follow("tutorials/own_language", run_classifier={"num_train_epochs": 0.2})
+    assert "Prediction(label=" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_chinese_questions_are_answered(folder, capsys):
+    words = len(CHINESE_VOCABULARY.read_text(encoding="utf-8").splitlines())
+    released_archives.write_model(folder / "base_zh", vocab_size=words)
+    for path in (folder / "base_zh").glob("30k-clean.*"):
+        path.unlink()
+    shutil.copy(str(CHINESE_VOCABULARY), str(folder / "base_zh" / "vocab_chinese.txt"))
+    (folder / "cmrc").mkdir()
+    paragraphs = [
+        squad_data.paragraph(context, squad_data.answered(str(n), context, answer, text))
+        for n, (text, context, answer) in enumerate(QUESTIONS)
+    ]
+    for name in ("train.json", "dev.json"):
+        squad_data.write_squad(folder / "cmrc", paragraphs, name)
+    follow("tutorials/chinese_squad")
+    *_, score, answer = capsys.readouterr().out.splitlines()
+    assert score.endswith("F1 of 4 questions, by character")
+    assert answer and answer in LIBRARY
+
+
+@pytest.mark.slow
+def test_a_model_of_hugging_face_comes_here_and_goes_back(folder, capsys):
+    released_archives.write_model(folder / "ours")
+    arguments = ["to_huggingface", "--input_dir=ours", "--output_dir=albert-base-v2"]
+    pages.run(pages.Command("convert_checkpoint", arguments), {})
+    follow("tutorials/hugging_face")
+    assert len(capsys.readouterr().out.splitlines()) > 2

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def run_glue(folder, **variables):
     """Runs the script from another folder, with settings from the environment and from flags."""
-    environment = dict(os.environ, PYTHON=sys.executable, DATA_DIR="glue", MODEL_DIR="model")
+    environment = dict(os.environ, PYTHON=sys.executable)
     environment.update(variables, TF_CPP_MIN_LOG_LEVEL="3")
     environment.pop("PYTHONPATH", None)
     command = ["sh", str(ROOT / "run_glue.sh"), "--train_step=3", "--train_batch_size=8"]
@@ -39,16 +39,18 @@ def run_glue(folder, **variables):
 
 @pytest.mark.slow
 def test_a_sweep_runs_from_any_folder_and_does_nothing_twice(tmp_path):
-    classification_data.write_mrpc(tmp_path / "glue")
-    models.write_classifier(tmp_path / "model")
-    shutil.copy(str(models.VOCABULARY), str(tmp_path / "model" / "30k-clean.model"))
+    root = tmp_path / "root"  # as the published script has it
+    classification_data.write_mrpc(root / "glue")
+    models.write_classifier(root)
+    shutil.copy(str(models.VOCABULARY), str(root / "30k-clean.model"))
 
-    first = run_glue(tmp_path, OUTPUT_DIR="out", SEEDS="7")
+    first = run_glue(tmp_path, ALBERT_ROOT="root", OUTPUT_DIR="out", SEEDS="7")
     assert "[mrpc 7] " in first.stderr and "Trained steps 1 to 3" in first.stderr
     assert first.stdout == (tmp_path / "out" / "results.txt").read_text(encoding="utf-8")
     assert (tmp_path / "out" / "glue_submission.zip").exists()
 
-    second = run_glue(tmp_path, OUTPUT_DIR="out", SEEDS="7")
+    places = {"DATA_DIR": "root/glue", "MODEL_DIR": "root", "OUTPUT_DIR": "out"}
+    second = run_glue(tmp_path, **places, SEEDS="7")
     assert "mrpc, seed 7: finished before" in second.stderr and "Trained" not in second.stderr
     assert second.stdout == first.stdout
 
@@ -61,7 +63,7 @@ def check_predictions(folder, run, exported):
     lines = (run / "test_results.tsv").read_text(encoding="utf-8").splitlines()
     written = np.array([[float(cell) for cell in line.split("\t")] for line in lines])
     task = tasks.get_task("mrpc")
-    examples = tasks.read_examples(task, str(folder / "glue"), "test").examples
+    examples = tasks.read_examples(task, str(folder / "root" / "glue"), "test").examples
     with predictor.Predictor(str(run)) as model:
         answers = model.predict_array([(item.text_a, item.text_b) for item in examples])
     np.testing.assert_allclose(answers, written, atol=1e-4)

@@ -8,7 +8,7 @@ Texts differ in length. Pairs come in MRPC's columns, single texts in a layout o
 import json
 import pathlib
 import random
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 from albert.training import evaluation
 
@@ -101,6 +101,17 @@ def write_own(folder: Any) -> str:
         rows = [["words", "answer"], *([text(generator, one), one] for one in answers)]
         write_rows(pathlib.Path(str(folder)) / f"{name}.tsv", rows)
     return str(folder)
+
+
+def write_nli(folder: Any, names: Sequence[str]) -> None:
+    """Writes files in MNLI's columns, and with texts where diagnostic.tsv has them."""
+    folder.mkdir()
+    for name in names:
+        rows = [["index"] + ["x"] * 10]
+        for row, label in enumerate(["contradiction", "entailment", "neutral"] * 2):
+            texts = ["the king", "went home"]
+            rows.append([row, *texts, *["x"] * 5, *texts, label])
+        write_rows(folder / f"{name}.tsv", rows)
 
 
 def write_rows(path: Any, rows: Any) -> None:

@@ -65,7 +65,7 @@ class Script(NamedTuple):
         try:
             with contextlib.redirect_stdout(printed), _watched(seen, self.runs_through):
                 self.module.main(settings)
-        except flags_lib.USER_ERRORS as error:
+        except flags_lib.user_errors() as error:
             seen["error"] = str(error)
         except _StopError:
             seen["stopped"] = True

@@ -36,6 +36,11 @@ class Command(NamedTuple):
         return not any("..." in argument for argument in self.arguments)
 
 
+def read(name: str) -> str:
+    """The text of a page of docs/, such as "tutorials/own_language"."""
+    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
 def steps(text: str) -> List[Union[Command, str]]:
     """The commands and the Python programs of a page, in its order."""
     found: List[Union[Command, str]] = []

@@ -3,6 +3,7 @@
 """Length of a fine-tuning, its folder, the checkpoint that predicts, and warnings."""
 
 import json
+import logging
 import shutil
 import types
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import modeling
+from albert import configs, modeling
+from albert.configs import published
 from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, evaluation, fine_tuning
@@ -113,31 +115,6 @@ def test_epochs_and_proportions_take_precedence_over_steps(changes, expected, ca
 
 
 @pytest.mark.parametrize(
-    "loss,constant,collapsed",
-    [(0.69, 0.6931, True), (0.75, 0.6931, True), (0.5, 0.6931, False), (0.1, 0.0, False)],
-)
-def test_the_loss_of_a_constant_prediction_is_a_collapse(loss, constant, collapsed, caplog):
-    assert fine_tuning.warn_of_collapse(loss, constant) == collapsed
-    assert ("--learning_rate" in caplog.text) == collapsed
-
-
-@pytest.mark.parametrize(
-    "rows,epoch_steps,expected",
-    [
-        ([(100, 3.0), (200, 2.0), (250, 1.0)], 1000, (50 * 1 + 100 * 2) / 150),
-        ([(100, 3.0), (200, 2.0), (300, 1.0)], 1000, 1.0),
-        ([(100, 3.0), (200, 2.0), (250, 1.0)], 40, 1.0),
-        ([(1, 3.0), (2, 2.0)], 1000, 2.5),
-    ],
-)
-def test_the_end_of_training_is_100_steps_or_an_epoch(tmp_path, rows, epoch_steps, expected):
-    lines = ["step,loss"] + [f"{step},{loss}" for step, loss in rows]
-    (tmp_path / "training_curve.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert fine_tuning.recent_loss(str(tmp_path), epoch_steps) == pytest.approx(expected)
-    assert fine_tuning.recent_loss(str(tmp_path / "nothing"), epoch_steps) is None
-
-
-@pytest.mark.parametrize(
     "size,free,folder,line",
     [
         (4e8, 2e9, "new/one", True),
@@ -163,13 +140,68 @@ def test_checkpoints_that_take_much_room_are_logged_and_those_without_room_refus
 
 
 @pytest.mark.parametrize(
-    "confusion,constant",
-    [([[0, 3], [0, 4]], True), ([[1, 3], [0, 4]], False), ([[0, 0], [0, 4]], False)],
+    "confusion,label",
+    [([[0, 3], [0, 4]], "yes"), ([[1, 3], [0, 4]], ""), ([[0, 0], [0, 4]], "")],
 )
-def test_one_prediction_for_several_labels_is_worth_a_warning(confusion, constant, caplog):
-    found = fine_tuning.warn_of_constant_predictions(np.array(confusion), ["no", "yes"])
-    assert found == constant
-    assert ("predicts yes for every example" in caplog.text) == constant
+def test_one_prediction_for_several_labels_is_found(confusion, label):
+    assert fine_tuning.constant_prediction(np.array(confusion), ["no", "yes"]) == label
+
+
+def a_run(model=None, **changes):
+    """A FineTuning as far as remedies and comparisons need it."""
+    run = fine_tuning.FineTuning.__new__(fine_tuning.FineTuning)
+    names = {"init_checkpoint": "x", "albert_hub_module_handle": None, "learning_rate": 3e-5}
+    run.settings = settings(**dict(names, **changes))
+    run.published_model, run.length = model, training_graph.TrainingLength(1000, 10)
+    run.task = fine_tuning.Task(run.settings, None)
+    run.task.name = "race"
+    return run
+
+
+@pytest.mark.parametrize(
+    "kind,changes,first,absent",
+    [
+        ("few", {}, "--train_step", "--seed"),
+        ("few", {"num_train_epochs": 1.0}, "--num_train_epochs", "--train_step"),
+        ("flat", {"init_checkpoint": None}, "--albert_dir", "--init_checkpoint"),
+        ("flat", {"learning_rate": 1.0}, "a lower --learning_rate", "--albert_dir"),
+        ("flat", {"learning_rate": 1e-8}, "a higher --learning_rate", "a lower"),
+        ("lost", {"learning_rate": 1e-8}, "a lower --learning_rate", "a higher"),
+    ],
+)
+def test_the_first_remedy_follows_from_what_was_measured(kind, changes, first, absent):
+    tries = a_run(**changes).remedy(kind).split(": ", 1)[1]
+    assert first in tries.split(";")[0] and absent not in tries
+
+
+def test_what_is_known_of_a_model_and_task_is_named():
+    model = published.Model("base", ("albert_base_v2",))
+    assert "--learning_rate=1e-5" in a_run(model).remedy("lost")
+    assert "--learning_rate=1e-5" not in a_run(model._replace(presets=())).remedy("lost")
+
+
+def test_measurements_are_compared_in_per_cent_and_logged(caplog):
+    run = a_run(published.Model("base", ("albert_base_v2",)))
+    with caplog.at_level(logging.INFO, logger="albert"):
+        (found,) = run.compare({"eval_accuracy": 0.67, "eval_loss": 1.0}, "dev")
+    assert (found.mean, found.published, found.verdict) == (67.0, 66.8, "within")
+    assert "66.8" in caplog.text
+    run.published_model = None
+    assert run.compare({"eval_accuracy": 0.67}, "dev") == []
+
+
+@pytest.mark.parametrize(
+    "changes,size",
+    [
+        ({"albert_dir": "albert_base_v1", "do_train": True}, "base"),
+        ({"albert_dir": None, "init_checkpoint": None, "do_train": True}, None),
+        ({"albert_dir": None, "init_checkpoint": None, "do_train": False}, "base"),
+    ],
+)
+def test_random_weights_are_compared_with_nothing(changes, size):
+    config = modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
+    found = fine_tuning.published_model(a_run(**changes).settings, config)
+    assert (found and found.size) == size
 
 
 # ---------------------------------------------------------------------------------------------

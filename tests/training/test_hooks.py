@@ -1,8 +1,10 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Progress, the curve, TensorBoard, and what a TPU reports."""
+"""Progress, the curve, TensorBoard, what a TPU reports, and a training that learns nothing."""
 
+import json
 import logging
+import math
 
 import numpy as np
 import pytest
@@ -122,3 +124,159 @@ def test_updates_that_a_tpu_refused_in_its_loop_stop_the_training_after_it(tmp_p
 
 def test_the_last_loop_of_a_tpu_may_be_shorter(tmp_path):
     assert run_loops(tmp_path, [(4, 1.0), (2, 1.0)], max_steps=6) == 6
+
+
+# ---------------------------------------------------------------------------------------------
+# A training that learns nothing.
+
+LN2 = math.log(2)
+
+
+def feed(watch, losses, *, each=10):
+    """Gives a watch rows of `each` steps of a curve; returns what it said, and when."""
+    said = []
+    for step in range(each, len(losses) + 1, each):
+        found = watch.add(step, each, {"loss": float(np.mean(losses[step - each : step]))})
+        said += [(found.kind, found.step)] if found else []
+    return said
+
+
+def loss_watch(steps, constant_loss=LN2, *, first_steps=100, **options):
+    return hooks.LossWatch(
+        constant_loss,
+        first_steps=first_steps,
+        num_train_steps=steps,
+        remedy=lambda kind: f"<{kind}>",
+        **options,
+    )
+
+
+def noisy(*parts):
+    """(steps, from, to) each, as one curve with the noise of small batches."""
+    curve = np.concatenate([np.linspace(first, last, steps) for steps, first, last in parts])
+    return curve + np.random.RandomState(1).normal(0, 0.1, len(curve)) * (curve > 0)
+
+
+HEALTHY = noisy((150, 0.75, 0.69), (650, 0.69, 0.2))
+LATE = noisy((280, 0.7, 0.69), (520, 0.69, 0.3))  # warm-up of 200, as RTE's
+FLAT = noisy((2000, LN2, LN2))
+
+
+@pytest.mark.parametrize("each", [1, 10, 100])
+@pytest.mark.parametrize(
+    "curve,first_steps,constant_loss",
+    [
+        (HEALTHY, 100, LN2),
+        (LATE, 200, LN2),
+        (FLAT[:60], 10, LN2),  # too few updates to tell
+        (FLAT[:290], 100, LN2),
+        (noisy((150, 9.5, 1.8), (650, 1.8, 0.5)), 50, 2.2),  # a regression's first updates
+        (noisy((800, 0.69, 0.0)), 100, 0.0),  # one label only: nothing to compare with
+    ],
+)
+def test_nothing_is_said_of_a_healthy_or_a_short_training(curve, first_steps, constant_loss, each):
+    watch = loss_watch(800, constant_loss, first_steps=first_steps)
+    assert feed(watch, curve, each=each) == []
+
+
+@pytest.mark.parametrize("each", [1, 50, 100])
+def test_a_loss_that_never_falls_is_called_flat_once(each):
+    watch = loss_watch(800)
+    assert feed(watch, FLAT, each=each) == [("flat", 300)]
+    assert "<flat>" in watch.warnings[0].text and "0.69" in watch.warnings[0].text
+
+
+def test_a_long_training_has_a_twentieth_of_its_updates_before_it_is_judged():
+    assert feed(loss_watch(12000, first_steps=1000), FLAT[:1590]) == []
+    assert feed(loss_watch(12000, first_steps=1000), FLAT) == [("flat", 1600)]
+
+
+@pytest.mark.parametrize("end", [LN2, 3.0])
+def test_a_loss_that_goes_back_to_guessing_is_called_lost_within_a_hundred_updates(end):
+    curve = noisy((200, 0.7, 0.3), (1500, end, end))
+    ((kind, step),) = feed(loss_watch(20000), curve)
+    assert kind == "lost" and 200 < step <= 300
+
+
+def test_a_training_far_above_guessing_has_collapsed_though_it_never_learnt():
+    assert feed(loss_watch(800), noisy((800, 0.7, 40.0))) == [("lost", 300)]
+
+
+def test_after_a_recovery_a_second_event_is_said():
+    curve = noisy((400, LN2, LN2), (300, 0.6, 0.2), (300, LN2, LN2))
+    watch = loss_watch(800)
+    assert [kind for kind, _ in feed(watch, curve)] == ["flat", "lost"]
+    first, second = watch.warnings
+    assert first.step < first.recovered_step < second.step and second.recovered_step is None
+
+
+def test_without_a_known_loss_the_first_updates_stand_for_it():
+    options = {"constant_loss": None, "share": 0.7}
+    assert feed(loss_watch(2000, **options), noisy((2000, 5.9, 5.0))) == [("flat", 300)]
+    assert feed(loss_watch(2000, **options), noisy((300, 5.9, 1.5), (1700, 1.5, 1.0))) == []
+
+
+def pretraining_said(parts, *, order=LN2, each=100, steps=20000, first_steps=500):
+    watch = hooks.PlateauWatch(
+        30000, first_steps=first_steps, num_train_steps=steps, remedy=lambda kind: f"<{kind}>"
+    )
+    said, step = [], 0
+    for value in np.concatenate([np.linspace(a, b, n // each) for n, a, b in parts]):
+        step += each
+        found = watch.add(step, each, {"masked_lm_loss": value, "sentence_order_loss": order})
+        said += [(found.kind, found.step)] if found else []
+    return said
+
+
+PLATEAU = [(500, 10.3, 7.0), (9500, 7.0, 6.95)]
+
+
+@pytest.mark.parametrize("each", [10, 100])
+def test_masked_words_by_frequency_and_no_order_are_a_plateau(each):
+    assert pretraining_said(PLATEAU, each=each) == [("plateau", 2500)]
+
+
+@pytest.mark.parametrize(
+    "parts,options",
+    [
+        ([(1000, 10.3, 7.0), (9000, 7.0, 5.5)], {}),  # slow, but it falls
+        (PLATEAU, {"order": 0.6}),  # it learns the order
+        (PLATEAU, {"steps": 400000}),  # a long training may stay on it for longer
+        (PLATEAU, {"first_steps": 9000}),  # the learning rate is still rising
+        ([(1000, 10.3, 3.0), (9000, 3.0, 2.99)], {}),  # it has learnt
+        ([(2400, 7.0, 7.0)], {}),  # too few updates to tell
+    ],
+)
+def test_nothing_is_said_of_a_pretraining_that_moves_or_is_short(parts, options):
+    assert pretraining_said(parts, **options) == []
+
+
+def test_a_sudden_rise_in_pretraining_is_said_though_the_order_stays():
+    parts = [(1000, 10.3, 7.0), (3000, 7.0, 4.0), (6000, 7.0, 7.0)]
+    assert [kind for kind, _ in pretraining_said(parts, order=0.3)] == ["lost"]
+
+
+def test_a_resumed_training_is_judged_as_one_and_says_nothing_twice(tmp_path, caplog):
+    """Rows of ten steps; the curve that the first part leaves is all that the second knows."""
+
+    def train(watch, first, last):
+        with tf.Graph().as_default():
+            step = tf.Variable(first, trainable=False, dtype=tf.int64)
+            tf.add_to_collection(tf.GraphKeys.GLOBAL_STEP, step)
+            value = tf.placeholder(tf.float32, [])
+            tf.losses.add_loss(value)
+            update = step.assign_add(1)
+            options = {"max_steps": last, "batch_size": 1, "log_steps": 10, "has_bar": False}
+            hook = hooks.ProgressHook(str(tmp_path), watch=watch, **options)
+            with tf.train.MonitoredSession(hooks=[hook]) as session:
+                for loss in FLAT[first:last]:
+                    session.run(update, {value: loss})
+            return [(one.kind, one.step) for one in hook.summary().warnings]
+
+    assert train(loss_watch(800), 0, 250) == []
+    assert train(loss_watch(800), 250, 400) == [("flat", 300)]
+    kept = json.loads((tmp_path / "training_warnings.json").read_text(encoding="utf-8"))
+    assert [one["step"] for one in kept] == [300]
+    assert len(caplog.records) == 1
+    assert train(loss_watch(800), 400, 450) == [("flat", 300)]
+    assert len(caplog.records) == 1

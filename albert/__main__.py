@@ -1,0 +1,47 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""ALBERT: pretraining, fine-tuning, and what comes before and after.
+
+  albert COMMAND --flag=value ...
+  albert COMMAND --help
+
+`python -m albert COMMAND` is the same.
+"""
+
+import runpy
+import sys
+import textwrap
+
+from albert.util import commands, wording
+
+
+def main() -> None:
+    """Runs the command that the process's first argument names, with the other arguments."""
+    name = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    if name in ("--help", "-h", "-?", "help"):
+        print(help_text())
+        return
+    if name == "--version":
+        from albert import __version__
+
+        print(__version__)
+        return
+    if name not in commands.COMMANDS:
+        known = list(commands.COMMANDS)
+        hint = wording.did_you_mean(name, known)
+        sys.exit(f"ERROR: There is no command {name!r}.{hint} Commands: {', '.join(known)}.")
+    del sys.argv[1]
+    runpy.run_module(commands.COMMANDS[name], run_name="__main__", alter_sys=True)
+
+
+def help_text() -> str:
+    """Returns what `albert --help` shows: a line for each command."""
+    lines = [__doc__]
+    for name, module in commands.COMMANDS.items():
+        line = f"  {name:<20}{commands.docstring(module).splitlines()[0]}"
+        lines.append(textwrap.fill(line, 100, subsequent_indent=" " * 22))
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

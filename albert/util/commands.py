@@ -1,0 +1,42 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of `albert`, and what the modules behind them say of themselves.
+
+Nothing is imported to say it: the modules behind the commands take seconds.
+"""
+
+import ast
+import importlib.util
+import pathlib
+from typing import Dict
+
+# Command -> module, which `python -m` runs too.
+COMMANDS: Dict[str, str] = {
+    "train-vocab": "albert.train_vocab",
+    "create-data": "albert.create_pretraining_data",
+    "create-data-beam": "albert.create_pretraining_data_beam",
+    "pretrain": "albert.run_pretraining",
+    "finetune": "albert.run_classifier",
+    "squad": "albert.run_squad_v1",
+    "squad2": "albert.run_squad_v2",
+    "race": "albert.run_race",
+    "sweep": "albert.sweep",
+    "predict": "albert.predict",
+    "embed": "albert.embed",
+    "fill-mask": "albert.fill_mask",
+    "download-model": "albert.download_model",
+    "convert": "albert.convert_checkpoint",
+    "export-checkpoints": "albert.export_checkpoints",
+    "export-hub": "albert.export_to_tfhub",
+    "plan": "albert.plan",
+    "show-changes": "albert.show_changes",
+    "doctor": "albert.doctor",
+    "demo": "albert.demo.__main__",
+}
+
+
+def docstring(module: str) -> str:
+    """Returns the docstring of a module of this package, without importing the module."""
+    text = pathlib.Path(importlib.util.find_spec(module).origin).read_text(encoding="utf-8")
+    start = text.index('"""')
+    return ast.literal_eval(text[start : text.index('"""', start + 3) + 3])

@@ -1,0 +1,183 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The published numbers: typing errors, which model they are of, and verdicts."""
+
+import json
+import math
+import subprocess
+import sys
+
+import pytest
+
+from albert import configs
+from albert.configs import published
+
+
+def config_of(name, **changes):
+    with open(configs.preset_path(name), encoding="utf-8") as stream:
+        return dict(json.load(stream), **changes)
+
+
+BASE_V2 = published.Model("base", ("albert_base_v2",))
+
+# ---- the data ----
+
+
+def test_every_table_is_complete_and_names_models_that_there_are():
+    sizes = {name.rpartition("_")[0] for name in configs.preset_names()}
+    known = set(configs.preset_names()) | sizes | {""}
+    for result in published.document()["results"]:
+        assert result["source"] in published.document()["sources"], result["name"]
+        for row in result["rows"]:
+            assert len(row["values"]) == len(result["columns"]), row
+            assert row["preset"] in known, row
+    for size in published.document()["sizes"]:
+        assert size["preset"] in known
+
+
+def test_the_averages_are_those_of_their_rows():
+    """The two numbers of each SQuAD are averaged first: arXiv:1909.11942, table 2."""
+    (result,) = [one for one in published.document()["results"] if one["name"] == "versions"]
+    for row in result["rows"]:
+        average, f1, exact, f1_2, exact_2, *others = row["values"]
+        parts = [(f1 + exact) / 2, (f1_2 + exact_2) / 2, *others]
+        assert sum(parts) / len(parts) == pytest.approx(average, abs=0.06), row["model"]
+
+
+def test_the_reader_needs_no_tensorflow():
+    code = "import sys, albert.configs.published; assert 'tensorflow' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "task,metric,split,preset,values",
+    [
+        ("squad_v2", "exact", "dev", "albert_large_v1", [79.4]),
+        ("squad_v2", "f1", "test", "albert_xxlarge_v1", [90.9]),
+        ("race", "eval_accuracy", "test", "albert_xxlarge_v1", [86.5, 86.5]),
+        ("cola", "matthew_corr", "dev", "albert_xxlarge_v1", [71.4]),
+        ("lcqmc_pair", "eval_accuracy", "test", "albert_zh_xlarge", [87.7]),
+        ("lcqmc", "eval_accuracy", "dev", "albert_zh_base", [87.2, 86.4, 87.4]),
+        ("pretraining", "masked_lm_accuracy", "dev", "albert_zh_large", [80.9]),
+        ("xnli", "eval_accuracy", "dev", "albert_base_v2", []),
+    ],
+)
+def test_rows_are_found_by_task_metric_split_and_model(task, metric, split, preset, values):
+    found = published.rows(task, metric, split)
+    assert [row.value for row in found if row.preset == preset] == values
+
+
+# ---- which model ----
+
+
+@pytest.mark.parametrize("name", configs.preset_names())
+def test_a_preset_is_recognised_by_its_configuration(name):
+    model = published.recognise(config_of(name))
+    # The two versions of xxlarge have the same configuration.
+    same = [name] if "xxlarge_v" not in name else ["albert_xxlarge_v1", "albert_xxlarge_v2"]
+    assert list(model.presets) == same and model.size in name.split("_")
+
+
+@pytest.mark.parametrize(
+    "changes,places,presets",
+    [
+        ({"num_attention_heads": 6}, (), ("albert_base_v2",)),
+        (
+            {"hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1},
+            (),
+            ("albert_base_v1",),
+        ),
+        ({"hidden_dropout_prob": 0.1}, ("/models/albert_base_v2", None), ("albert_base_v2",)),
+        ({}, ("models/xlarge_v1",), ("albert_base_v2",)),  # the name contradicts the size
+        ({}, ("https://tfhub.dev/google/albert_base/1",), ("albert_base_v1",)),
+        ({"vocab_size": 8000}, ("base_v2",), ()),
+        ({"embedding_layout": "albert_zh"}, (), ()),
+    ],
+)
+def test_the_release_is_told_by_dropout_vocabulary_and_names(changes, places, presets):
+    assert published.recognise(config_of("albert_base_v2", **changes), *places) == ("base", presets)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"num_hidden_layers": 2}, {"hidden_size": 256}, {"share_type": "none"}]
+)
+def test_a_model_of_another_size_is_like_none(changes):
+    assert published.recognise(config_of("albert_base_v2", **changes), "albert_base_v2") is None
+    assert published.compare("mnli", None, {"eval_accuracy": [84.0]}) == []
+
+
+def test_a_module_without_a_configuration_is_told_by_its_name():
+    model = published.recognise(None, "https://tfhub.dev/google/albert_xxlarge/3")
+    assert model == ("xxlarge", ("albert_xxlarge_v2",))
+    assert published.recognise(None, "my/module") is None
+
+
+# ---- verdicts ----
+
+
+@pytest.mark.parametrize(
+    "values,verdict,tolerance",
+    [
+        ([83.56], "within", 1.05),  # 84.6 is published, of 9,815 examples
+        ([83.54], "below", 1.05),
+        ([85.66], "above", 1.05),
+        # Deviation 1: two standard errors of the difference are 2 * sqrt(1 + 1/2).
+        ([81.5, 82.914214], "within", 2.4995),
+        ([81.3, 82.714214], "below", 2.4995),
+        ([84.6, 84.6], "within", 0.05),
+    ],
+)
+def test_verdicts_are_by_the_runs_own_deviation_or_the_noise_of_one(values, verdict, tolerance):
+    (found,) = published.compare("mnli", BASE_V2, {"eval_accuracy": values})
+    assert (found.verdict, found.runs, found.is_same_model) == (verdict, len(values), True)
+    assert found.tolerance == pytest.approx(tolerance, abs=1e-3)
+    assert found.difference == pytest.approx(sum(values) / len(values) - 84.6)
+
+
+def test_few_examples_allow_more():
+    (found,) = published.compare("mrpc", BASE_V2, {"eval_accuracy": [86.0]})
+    assert found.tolerance == pytest.approx(100 * math.sqrt(0.865 * 0.135 / 408) + 0.05)
+
+
+def test_what_is_not_published_or_no_number_is_left_out():
+    scores = {"eval_accuracy": [math.nan, 84.0], "eval_loss": [0.4]}
+    assert published.compare("mnli", BASE_V2, scores) == []
+    assert published.compare("qnli", BASE_V2, {"eval_accuracy": [90.0]}) == []
+    assert published.table([]) == []
+
+
+def test_without_a_row_of_its_own_a_model_has_those_of_its_size():
+    google = published.recognise(config_of("albert_base_zh"))
+    found = published.compare("xnli", google, {"eval_accuracy": [76.0]}, split="test")
+    assert [(one.published, one.is_same_model) for one in found] == [(77.1, False)]
+    own = published.Model("large", ())
+    found = published.compare("sst-2", own, {"eval_accuracy": [94.0]})
+    assert [one.published for one in found] == [94.9, 91.7]
+
+
+def test_versions_with_equal_configurations_are_both_shown_once():
+    model = published.recognise(config_of("albert_xxlarge_v1"))
+    found = published.compare("squad_v1", model, {"f1": [94.7]})
+    assert [one.published for one in found] == [94.6, 94.8]
+
+
+def test_the_table_has_a_line_for_each_comparison_in_columns():
+    found = published.compare("squad_v1", BASE_V2, {"f1": [90.3, 90.1], "exact_match": [70.0]})
+    lines = published.table(found)
+    assert len(lines) == 2 + len(found) == 8  # of Google, and twice of the demo
+    assert "90.20" in lines[2] and "0.14" in lines[2] and "90.2" in lines[2]
+    assert lines[5].split()[6:9] == ["below", "by", "13.20"]
+
+
+# ---- recipes ----
+
+
+def test_the_second_version_reads_race_at_a_lower_rate_without_dropout():
+    rates = {}
+    for name in ("albert_base_v1", "albert_base_v2"):
+        (recipe,) = published.recipes("race", published.Model("base", (name,)))
+        rates[name] = (recipe.learning_rate, recipe.dropout)
+    assert rates == {"albert_base_v1": (2e-5, 0.1), "albert_base_v2": (1e-5, 0.0)}
+    assert [one.task for one in published.troubles("race", BASE_V2)] == ["race"]
+    assert published.troubles("mnli", BASE_V2) == [] == published.troubles("mnli", None)
+    assert published.recipes("nothing") == []

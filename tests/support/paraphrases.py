@@ -1,0 +1,84 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Made pairs of sentences in MRPC's files, and a TF-Hub module, for the notebook without a network.
+
+    python -m tests.support.paraphrases FOLDER
+
+writes FOLDER/glue/MRPC and FOLDER/module. Both sentences of a pair speak of the same deed, in other
+words; they are no paraphrases if one of them denies it. One label in twelve is wrong.
+"""
+
+import pathlib
+import random
+import re
+import sys
+from typing import Any, List
+
+import tensorflow.compat.v1 as tf
+
+from albert import modeling
+from tests.support import classification_data, hub_modules, released_archives
+
+WHO = ["teacher", "baker", "sailor", "farmer", "doctor", "painter", "pilot", "singer"]
+DID = [("buy", "bought"), ("fix", "fixed"), ("sell", "sold"), ("hide", "hid"), ("see", "saw")]
+WHAT = ["boat", "house", "clock", "lamp", "wagon", "bridge", "ladder", "violin"]
+WHEN = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+YES, NO = (
+    ("{past}", "really {past}", "did {do}"),
+    ("never {past}", "refused to {do}", "did not {do}"),
+)
+WRONG = 1 / 12  # of the labels
+ORDERS = ("The {who} {did} the {what} on {when}.", "On {when} the {who} {did} the {what}.")
+
+
+def _sentence(generator: random.Random, is_denied: bool, **facts: Any) -> str:
+    do, past = facts.pop("verb")
+    did = generator.choice(NO if is_denied else YES).format(do=do, past=past)
+    return generator.choice(ORDERS).format(did=did, **facts)
+
+
+def write_mrpc(folder: Any, *, train: int, dev: int, test: int) -> None:
+    """Writes MRPC/{train,dev,test}.tsv below `folder`."""
+    generator = random.Random(0)
+    target = pathlib.Path(str(folder)) / "MRPC"
+    target.mkdir(parents=True)
+    for name, count in (("train", train), ("dev", dev), ("test", test)):
+        first = "index" if name == "test" else "Quality"
+        rows: List[List[Any]] = [[first, "#1 ID", "#2 ID", "#1 String", "#2 String"]]
+        for number in range(count):
+            choices = {"who": WHO, "verb": DID, "what": WHAT, "when": WHEN}
+            facts = {name: generator.choice(values) for name, values in choices.items()}
+            denied = [generator.random() < 0.5 for _ in range(2)]
+            pair = [_sentence(generator, is_denied, **facts) for is_denied in denied]
+            label = int((denied[0] == denied[1]) != (generator.random() < WRONG))
+            rows.append([number if name == "test" else label, number, number, *pair])
+        classification_data.write_rows(target / f"{name}.tsv", rows)
+
+
+def write_module(folder: Any, **sizes: Any) -> None:
+    """Writes `folder`/module: random weights, and a vocabulary of whole words."""
+    model = pathlib.Path(str(folder)) / "model"
+    model.mkdir(parents=True)
+    words = set(re.findall(r"[a-z]+", f"{WHO} {DID} {WHAT} {WHEN} {YES} {NO} the on"))
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *sorted(words)]
+    (model / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    sizes = dict(released_archives.CONFIG, **sizes, vocab_size=len(vocabulary))
+    config = modeling.AlbertConfig.from_dict(sizes)
+    (model / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        released_archives.build_pretraining_model(config)
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, str(model / "model.ckpt-best"), write_meta_graph=False)
+    hub_modules.export(model, model.parent / "module")
+
+
+def main(folder: str) -> None:
+    """Writes what the notebook's saved outputs were made with."""
+    write_mrpc(pathlib.Path(folder) / "glue", train=4000, dev=400, test=400)
+    sizes = {"embedding_size": 64, "hidden_size": 128, "intermediate_size": 512}
+    write_module(folder, num_attention_heads=4, **sizes)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

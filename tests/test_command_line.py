@@ -1,0 +1,109 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The command `albert`, and what every script answers before it imports TensorFlow."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from albert import __main__ as command
+from albert.util import commands
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# What takes a tenth of a second and more to import.
+HEAVY = ("tensorflow", "numpy", "scipy", "sklearn", "requests", "matplotlib", "sentencepiece")
+# Runs modules as `python -m` does, each with some arguments; prints what each did as JSON.
+RUNNER = f"""
+import contextlib, io, json, runpy, sys
+answers = []
+for module, arguments in json.loads(sys.argv[1]):
+    sys.argv[1:] = arguments
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        heavy = [name for name in {HEAVY} if name in sys.modules]
+        answers.append([end.code, said.getvalue(), heavy])
+print(json.dumps(answers))
+"""
+
+
+def answers(*calls):
+    """(exit code, output, heavy modules that were imported) for each (module, arguments)."""
+    process = subprocess.run(
+        [sys.executable, "-c", RUNNER, json.dumps(calls)],
+        stdout=subprocess.PIPE,
+        check=True,
+        cwd=str(ROOT),
+        timeout=120,
+    )
+    return json.loads(process.stdout)
+
+
+def scripts():
+    """The modules below albert/ that are started by themselves, as `python -m` names them."""
+    sources = sorted((ROOT / "albert").rglob("*.py"))
+    started = [path for path in sources if "\n    cli()\n" in path.read_text(encoding="utf-8")]
+    return [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in started]
+
+
+def test_help_and_a_misspelt_flag_are_answered_before_tensorflow_is_imported():
+    flags = [["--help"], ["--hlep"]]
+    found = answers(*((name, given) for name in scripts() for given in flags))
+    assert len(found) == 2 * len(scripts()) > 36
+    for script, helped, refused in zip(scripts(), found[::2], found[1::2]):
+        assert (script, helped[0], helped[2]) == (script, 0, [])
+        assert (script, refused[0] in (0, None), refused[2]) == (script, False, [])
+        assert len(helped[1]) > 300
+        # Beam's options are not ours: what is missing is told instead.
+        assert "hlep" in refused[1] or script.endswith("_beam")
+
+
+def test_other_mistakes_on_the_command_line_are_answered_as_early():
+    output = "--output_dir=there"
+    found = answers(
+        ("albert.run_classifier", ["--task_name=mrpc"]),
+        ("albert.run_classifier", [output, "--task_name=mprc"]),
+        ("albert.run_classifier", [output, "--task_name=mrpc", "--train_batch_size=0"]),
+        ("albert.run_classifier", [output, "--task_name=mrpc", "--do_train", "True"]),
+        ("albert.demo.__main__", ["pretraining", "-d", "fp64"]),
+        ("albert.demo.__main__", ["finetuning", "--help"]),
+    )
+    assert [code for code, _, _ in found] == [1, 1, 1, 1, 2, 0]
+    assert [heavy for _, _, heavy in found] == [[]] * len(found)
+    said = [text for _, text, _ in found]
+    expected = ["--output_dir", "'mrpc'", "train_batch_size", "'True'", "fp64", "--model"]
+    assert [word for word, text in zip(expected, said) if word not in text] == []
+
+
+def test_every_script_has_a_command():
+    assert sorted(commands.COMMANDS.values()) == scripts()
+
+
+def test_the_list_of_commands_has_a_line_for_each_and_imports_none(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["albert"])
+    command.main()
+    listed = capsys.readouterr().out
+    for name, module in commands.COMMANDS.items():
+        assert f"  {name} " in listed
+        first_word = commands.docstring(module).split()[0]
+        assert first_word in listed
+    (answer,) = answers(("albert", ["finetune", "--help"]))
+    assert answer[0] == 0 and not answer[2]
+
+
+def test_an_unknown_command_is_told_the_nearest(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["albert", "pretrian"])
+    with pytest.raises(SystemExit, match="'pretrain'"):
+        command.main()
+
+
+@pytest.mark.slow
+def test_a_command_runs_as_its_module_does():
+    (answer,) = answers(("albert", ["plan", "base_v2"]))
+    assert answer[0] in (0, None)
+    assert "11,683,584" in answer[1]

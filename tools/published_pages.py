@@ -1,0 +1,115 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the tables of docs/published.md and docs/recipes.md from albert/configs/published.json.
+
+    python -m tools.published_pages
+
+A table stands between the lines <!-- table: its name --> and <!-- end -->; the rest of a page is
+left as it is.
+"""
+
+import pathlib
+import re
+from typing import Any, List, Optional, Sequence
+
+from albert import plan
+from albert.classification import task_table
+from albert.configs import published
+
+DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
+PAGES = ("published.md", "recipes.md")
+_NUMBER = re.compile(r"[-+\d]")
+_TABLE = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def filled(text: str) -> str:
+    """Returns a page with its tables as the data has them."""
+    return _TABLE.sub(lambda found: f"{found[1]}{_table(found[2])}{found[3]}", text)
+
+
+def _table(name: str) -> str:
+    if name == "recipes":
+        return _recipes()
+    if name == "troubles":
+        found = published.document()["troubles"]
+        rows = [
+            (
+                ", ".join(one["models"]),
+                one["task"] or "any",
+                one["what"],
+                one["remedy"],
+                one["source"],
+            )
+            for one in found
+        ]
+        return _markdown(("model", "task", "what happens", "what helped", "source"), rows)
+    if name == "glue and clue":
+        tasks = task_table.GLUE + task_table.CHINESE
+        return _markdown(
+            ("task", "learning rate", "batch", "length", "updates or epochs", "warm-up"),
+            [(task.name, *_numbers(task.recipe)) for task in tasks],
+        )
+    if name.startswith("sizes of "):
+        rows = [row for row in plan.compared_sizes() if row.source == name[len("sizes of ") :]]
+        return _markdown(plan.SIZE_HEAD, map(plan.size_cells, rows))
+    (result,) = [one for one in published.document()["results"] if one["name"] == name]
+    titles = [column["title"] for column in result["columns"]]
+    rows = [(row["model"], *map(_cell, row["values"])) for row in result["rows"]]
+    return _markdown(("", *titles), rows)
+
+
+def _recipes() -> str:
+    head = ("task", "models", "learning rate", "batch", "length", "updates or epochs", "warm-up")
+    rows = []
+    for one in published.document()["recipes"]:
+        recipe = published.Recipe(**one)
+        amount = f"{recipe.train_step:,}" if recipe.train_step else ""
+        project = published.document()["sources"][recipe.source]["project"]
+        rows.append(
+            (
+                *(recipe.task, ", ".join(recipe.models), _rate(recipe.learning_rate)),
+                *(_cell(recipe.train_batch_size), _cell(recipe.max_seq_length)),
+                amount or f"{recipe.num_train_epochs:g} epochs",
+                _share(recipe.warmup),
+                *(_cell(recipe.dropout), _cell(recipe.head_dropout), project),
+            )
+        )
+    return _markdown((*head, "dropout", "dropout of the head", "source"), rows)
+
+
+def _numbers(recipe: task_table.Recipe) -> Sequence[str]:
+    steps = f"{recipe.train_step:,}" if recipe.train_step else f"{recipe.num_train_epochs:g} epochs"
+    warmup = _share(recipe.warmup_step or recipe.warmup_proportion)
+    sizes = (_cell(recipe.train_batch_size), _cell(recipe.max_seq_length))
+    return (_rate(recipe.learning_rate), *sizes, steps, warmup)
+
+
+def _rate(value: float) -> str:
+    return f"{value:g}".replace("e-0", "e-")
+
+
+def _share(value: float) -> str:
+    return f"{value:,g}" if value >= 1 else f"{100 * value:g}%"
+
+
+def _cell(value: Optional[float]) -> str:
+    return "-" if value is None else str(value)
+
+
+def _markdown(head: Sequence[str], rows: Any) -> str:
+    rows = list(rows)
+    # Numbers to the right.
+    rules = ["---:" if all(map(_NUMBER.match, column)) else "---" for column in zip(*rows)]
+    lines: List[Sequence[str]] = [head, rules, *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def main() -> None:
+    """Rewrites both pages."""
+    for name in PAGES:
+        path = DOCS / name
+        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
