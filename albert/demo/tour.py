@@ -24,6 +24,7 @@ from albert.pretraining import model
 from albert.util import files
 
 _FEWEST_DOCUMENTS = 50
+_EVALUATION_BATCHES = 8  # of 64 sequences
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -243,6 +244,7 @@ def _pretrain(
         learning_rate=recipe.learning_rate,
         num_train_steps=recipe.num_train_steps,
         num_warmup_steps=recipe.num_warmup_steps,
+        max_eval_steps=_EVALUATION_BATCHES,
         save_checkpoints_steps=max(1, recipe.num_train_steps // recipe.evaluations),
         keep_checkpoint_max=0,
         log_steps=max(1, recipe.num_train_steps // 40),
