@@ -63,7 +63,7 @@ def main() -> None:
         license_files=["LICENSE"],
         author="The albert Authors",
         packages=setuptools.find_packages(include=["albert", "albert.*"]),
-        package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html"]},
+        package_data={"albert.configs": ["*.json"], "albert.demo": ["*.html", "stories_*.txt"]},
         entry_points={
             "console_scripts": [
                 "albert=albert.__main__:main",

@@ -284,6 +284,7 @@ class _Encoder:
         self._ops = ops
         mask = tf.reshape(mask, [self._batch, 1, 1, self._length])
         self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * _MASKED_SCORE
+        self.attention: List[tf.Tensor] = []  # [B, N, S, S] of each block that was built
 
     def block(
         self, inputs: tf.Tensor, weights: _BlockWeights, *, dropout: _Dropout, position: int
@@ -320,6 +321,7 @@ class _Encoder:
         query, key, value = tf.raw_ops.Split(axis=1, value=split, num_split=3)  # [B, N, S, D] each
         scores = tf.matmul(query, key, transpose_b=True)  # [B, N, S, S]
         probabilities = ops.masked_softmax(scores, self._mask_adder)
+        self.attention.append(probabilities)
         probabilities = dropout(probabilities, config.attention_probs_dropout_prob, position)
         context = tf.matmul(probabilities, value)  # [B, N, S, D]
         context = tf.transpose(context, [0, 2, 1, 3])  # [B, S, N, D]
@@ -424,6 +426,7 @@ class AlbertModel:
             encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=input_mask)
             hidden = tf.cast(hidden, compute_dtype)
             self._layers = self._encode(encoder, variables, hidden, recompute=recompute)
+            self._attention = encoder.attention[:]
             self._pooled_output = self._pool()
 
     def _embed(self, input_ids, token_type_ids, *, one_hot: bool) -> tf.Tensor:
@@ -500,6 +503,13 @@ class AlbertModel:
     def get_all_encoder_layers(self) -> List[tf.Tensor]:
         """Returns the output of every inner block of every layer, float32 [B, S, H] each."""
         return [self._as_sequence(layer) for layer in self._layers]
+
+    def get_attention_probs(self) -> List[tf.Tensor]:
+        """Returns where every inner block's heads look, before dropout: float32 [B, N, S, S] each.
+
+        Element [b, n, i, j] is the share of token j in what head n reads for token i.
+        """
+        return [tf.cast(probabilities, tf.float32) for probabilities in self._attention]
 
     def get_word_embedding_output(self) -> tf.Tensor:
         """Returns the word embeddings before positions and types, float32 [B, S, E]."""

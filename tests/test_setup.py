@@ -190,7 +190,8 @@ def built(tmp_path_factory):
 def test_built_package_holds_every_module_and_preset(built):
     files = {path.stem for path in built.glob("configs/*.json")}
     assert files == {*configs.preset_names(), "published"}
-    assert (built / "demo" / "page.html").exists()
+    for name in ("page.html", "stories_en.txt", "stories_zh.txt"):
+        assert (built / "demo" / name).exists(), name
     here = {str(path.relative_to(ROOT / "albert")) for path in (ROOT / "albert").rglob("*.py")}
     assert {str(path.relative_to(built)) for path in built.rglob("*.py")} == here
 

@@ -40,7 +40,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Runs a phase and returns the exit code: 0, or 2 with a one-line error."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["help"], ["-h"], ["--help"]):
-        print(__doc__.strip())
+        print(f"{__doc__.strip()}\n\n{parser_of(next(iter(PHASES))).format_help()}")
         return 0
     is_named = bool(arguments) and not arguments[0].startswith("-")
     name = arguments.pop(0) if is_named else next(iter(PHASES))

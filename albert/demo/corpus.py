@@ -25,7 +25,7 @@ _SKIPPED_FOLDERS = frozenset(
     {"test", "tests", "idle_test", "site-packages", "dist-packages", "__pycache__", "_vendor"}
 )
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_HELD_OUT_ONE_IN = 10
+HELD_OUT_ONE_IN = 10
 
 _ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "resp.", "approx.", "incl.", "no.", "fig.")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z])")
@@ -159,7 +159,7 @@ def read_corpus(folder: str = "") -> Corpus:
     for number, document in enumerate(_read(root)):
         # Topics are one file, so each has a key of its own.
         key = document.source if "topics" not in document.source else f"topic {number}"
-        held_out = zlib.crc32(key.encode()) % _HELD_OUT_ONE_IN == 0
+        held_out = zlib.crc32(key.encode()) % HELD_OUT_ONE_IN == 0
         (corpus.held_out if held_out else corpus.training).append(document)
     return corpus
 

@@ -6,7 +6,9 @@ import argparse
 
 from albert.demo import runs
 
-TOUR_STEPS = 1600
+TOUR_STEPS = 2400
+LANGUAGES = ("en", "zh")  # of stories
+TEXTS = ("stories", "python")
 DEFAULT_LENGTH, PRETRAINING_EPOCHS = 128, 2.0
 OVERFIT_STEPS, OVERFIT_WARMUP_STEPS = 200, 10
 FINETUNING_EPOCHS = 2.0
@@ -18,6 +20,10 @@ def tour(parser: argparse.ArgumentParser) -> None:
     runs.add_folder_option(parser)
     text = f"training steps (default: {TOUR_STEPS})"
     parser.add_argument("--steps", type=int, default=TOUR_STEPS, metavar="N", help=text)
+    text = "of the stories: en or zh (Chinese; words are found by jieba) (default: en)"
+    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help=text)
+    text = "stories made by the demo, or English prose that ships with Python (default: stories)"
+    parser.add_argument("--text", choices=TEXTS, default=TEXTS[0], help=text)
 
 
 def pretraining(parser: argparse.ArgumentParser) -> None:

@@ -26,7 +26,7 @@ from albert.demo.options import (
     OVERFIT_WARMUP_STEPS,
     PRETRAINING_EPOCHS,
 )
-from albert.util import files, folder_lock
+from albert.util import files
 
 _LEARNING_RATE = 0.00176
 _MASKED_SHARE = 0.15
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
     path = runs.output_folder(options.o, f"pretraining-{options.m}-{options.d}")
     # A vocabulary that an earlier start made here is used again, so its size must be the same.
     identity = {"phase": "pretraining", "model": options.m, "data": options.i or options.t}
-    with folder_lock.held(str(path)):
+    with runs.held(path, options.o):
         runs.claim_folder(str(path), dict(identity, vocab_size=options.vocab_size))
         print(f"Output folder: {path}")
         phase = _Phase(path, options)

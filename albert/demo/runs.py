@@ -3,16 +3,18 @@
 """What the demo's phases share: options, folders of their own, and the package's commands."""
 
 import argparse
+import contextlib
 import itertools
 import math
 import os
 import pathlib
 import shlex
+import sys
 import time
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 from albert import configs
-from albert.util import files, folder_lock
+from albert.util import files, folder_lock, stop_signals
 from albert.util import flags as flags_lib
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
@@ -127,7 +129,7 @@ def preset(size: str) -> str:
 
 def find_vocabulary(folder: pathlib.Path) -> Optional[Dict[str, str]]:
     """Returns the flag of the vocabulary in a folder, or None; raises ValueError for several."""
-    models = sorted(str(item) for item in folder.glob("*.model"))
+    models = sorted(map(str, folder.glob("[!.]*.model")))
     if len(models) > 1:
         raise ValueError(f"{folder} holds several vocabularies: {', '.join(models)}. Leave one.")
     if models:
@@ -151,6 +153,24 @@ def output_folder(given: Optional[str], name: str, base: str = DEFAULT_FOLDER) -
             continue
         return folder
     raise AssertionError
+
+
+@contextlib.contextmanager
+def held(folder: pathlib.Path, given: Optional[str]) -> Iterator[None]:
+    """Keeps other processes out of `folder`; one who stops the run is told how to go on there.
+
+    Args:
+      folder: of the run.
+      given: what -o says; the same command goes on where it is given.
+    """
+    hint = "" if given else f"To go on: the same options, and -o {shlex.quote(str(folder))}"
+    try:
+        with folder_lock.held(str(folder)):
+            yield
+    except (KeyboardInterrupt, stop_signals.Stopped):
+        if hint:
+            print(hint, file=sys.stderr, flush=True)
+        raise
 
 
 def claim_folder(folder: str, identity: Dict[str, Any]) -> None:

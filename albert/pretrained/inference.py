@@ -631,7 +631,11 @@ class OrderJudge(_Pretrained):
 
 
 def pretraining_outputs(
-    config: modeling.AlbertConfig, inputs: Tensors, is_training: bool
+    config: modeling.AlbertConfig,
+    inputs: Tensors,
+    is_training: bool,
+    *,
+    with_attention: bool = False,
 ) -> Dict[str, tf.Tensor]:
     """Builds the encoder and both pretraining heads; returns all outputs, float32, by name.
 
@@ -640,7 +644,7 @@ def pretraining_outputs(
     model = _albert(config, inputs, is_training=is_training)
     pooled = model.get_pooled_output()
     words = _word_logits(config, model, inputs[POSITIONS])
-    return {
+    outputs = {
         "pooled_output": pooled,  # [B, H]
         "sequence_output": model.get_sequence_output(),  # [B, S, H]
         "sop_log_probs": tf.nn.log_softmax(
@@ -648,6 +652,9 @@ def pretraining_outputs(
         ),  # [B, 2]
         "mlm_logits": words,  # [B * P, V]
     }
+    if with_attention:  # [B, L, N, S, S] of L blocks
+        outputs["attention_probs"] = tf.stack(model.get_attention_probs(), axis=1)
+    return outputs
 
 
 def _word_logits(

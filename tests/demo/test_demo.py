@@ -21,10 +21,12 @@ from albert.demo import finetuning as demo_finetuning
 from albert.demo import options as demo_options
 from albert.demo import page as demo_page
 from albert.demo import pretraining as demo_pretraining
+from albert.demo import questions as demo_questions
 from albert.demo import runs as demo_runs
 from albert.demo import tour as demo_tour
 from albert.pretraining import model as pretraining_utils
 from albert.training import evaluation as checkpoint_evaluator
+from albert.util import stop_signals
 from tests.support import classification_data, pretrained_models, squad_data
 
 # A library of two source files: prose in every shape the standard library has it in.
@@ -168,6 +170,7 @@ def test_each_phase_explains_its_options(phase, capsys):
     [
         (["sculpture"], "'sculpture'"),
         (["tour", "--steps", "0"], "--steps 0"),
+        (["--text", "python", "--language", "zh"], "--language zh"),
         (["pretraining", "-b", "0"], "-b 0"),
         (["pretraining", "-c", "-5"], "-c -5"),
         (["pretraining", "-w", "-1"], "-w -1"),
@@ -226,29 +229,46 @@ def test_commands_are_shown_as_one_would_type_them(capsys):
 
 # ---- The report page.
 
+GAP = demo_questions.Gap(("Ann has a <key>.", "She opens < it."), part=0, start=11, end=14)
+
+
+def made_findings(trained):
+    """Findings that need escaping; the scores of the baseline are a third and a half."""
+    metrics = {"loss": 1.0, "masked_lm_accuracy": 0.5, "sentence_order_accuracy": 0.5}
+    weights = [[("Ann has a <", 0.1), ("key", 0.0), (">.", 0.0)], [("She opens < it.", 0.9)]]
+    return demo_findings.Findings(
+        evaluations=[checkpoint_evaluator.Evaluation(step, metrics) for step in (0, 1234)],
+        scores={0: demo_findings.Score(0, 0, 0.5), 1234: trained},
+        baseline=demo_findings.Score(0.1, 1 / 3, 0.5),
+        loss_baseline=2.0,
+        questions=400,
+        fills=[demo_findings.Filled(GAP, [("dog", 0.6), ("key", 0.3), ("<w>", 0.1)])],
+        orders=[demo_findings.Order("x < y", "h<", 0.7, 0.2)],
+        neighbours=[demo_findings.Neighbours("<key", [("<door", 0.5)])],
+        similarity=(0.1, 0.4),
+        attention=demo_findings.Attention(
+            1, 2, share=0.4, even=0.02, near=0.5, looks=[demo_findings.Look(GAP, weights)]
+        ),
+        curve=[dict(metrics, step=step) for step in (1, 2)],
+        characters=1,
+        documents=(9, 1),
+        seen_sentences=0.5,
+        config=modeling.AlbertConfig(10),
+        parameters=1,
+    )
+
 
 @pytest.fixture
 def page(tmp_path):
     """A page on findings that need escaping."""
-    metrics = {"loss": 1.0, "masked_lm_accuracy": 0.5, "sentence_order_accuracy": 0.5}
-    candidates = [("dog", 0.6), ("<w>", 0.3)]
-    findings = demo_findings.Findings(
-        evaluations=[checkpoint_evaluator.Evaluation(step, metrics) for step in (0, 1234)],
-        baselines={"masked_lm_accuracy": 0.4, "sentence_order_accuracy": 0.6},
-        masked=[demo_findings.Masked("<a", "<w>", "b>", candidates, untrained=0.1, trained=0.3)],
-        orders=[demo_findings.Order("x < y", "h<", 0.7, 0.2)],
-        curve=[dict(metrics, step=step) for step in (1, 2)],
-        characters=1,
-        held_out_documents=1,
-        config=modeling.AlbertConfig(10),
-        parameters=1,
-    )
     names = ("train_vocab", "create_pretraining_data", "all")
     demo_page.write_page(
         tmp_path / "page.html",
-        findings,
+        made_findings(demo_findings.Score(0.3, 0.6, 0.9)),
+        text="a <made> text",
+        language="en",
         commands=["cat <in >out"],
-        seconds=dict(dict.fromkeys(names, 1.0), run_pretraining=754.0),
+        seconds=dict(dict.fromkeys(names, 754.0), run_pretraining=600.0),
         examples_per_second=None,
     )
     return (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -256,19 +276,43 @@ def page(tmp_path):
 
 @pytest.mark.slow
 def test_page_needs_nothing_beside_it_and_escapes_what_it_shows(page):
-    for raw in ("<a<", "b><", "<w>", "x < y", "h<<", "<in", ">out"):
+    for raw in ("<key", "< it", "<w>", "x < y", "h<<", "<door", "<made", "<in", ">out"):
         assert raw not in page.replace("</", "@"), raw
     assert not re.search(r"(src|href)=\"(?!#)", page) and "@import" not in page
     assert "$" not in page
-    # The original word is marked among the candidates.
-    assert page.count("candidate right") == 1
-    assert 'candidate right" style="--share: 30%">&lt;w&gt; 30.0%' in page
+    # The missing word has a frame, and is marked among the guesses by more than its colour.
+    assert '&lt;<span class="gap">key</span>&gt;.' in page
+    assert re.findall(r'chip right" style="--share: 30%">“key” 30% ✓<', page)
     # No two charts have an id in common.
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert ids and len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
-    assert page.count("<table>") == page.count('<div class="scroll"><table>') == 2
-    assert re.search(r"After 1,234\s+steps \(12:34", page)
+    assert "12:34" in page
+
+
+@pytest.mark.slow
+def test_page_is_as_wide_as_its_screen_and_has_one_font(page):
+    style, body = page.split("</style>", 1)
+    assert 'name="viewport"' in page and "@media print" in style
+    # A screen of 390 px, less its margins, is 366 px (23 rem) wide.
+    fixed = re.findall(r"(?<!max-)(?<!max-width: )\bwidth: *([\d.]+)(px|rem)", style)
+    assert not fixed
+    assert all(
+        f"min({width}" in style for width in re.findall(r"minmax\((\d+rem)", style)
+    ) and not re.search(r"minmax\(\d", style)
+    assert "font-family" not in body and "DejaVu" not in body and "<text" in body
+
+
+def test_what_is_said_follows_from_what_was_measured():
+    def said(*trained):
+        return " ".join(
+            demo_findings.explanations(made_findings(demo_findings.Score(0.1, *trained)))
+        )
+
+    # The baseline's share of 400 has a standard error of 2.4 and 2.5 points.
+    assert "has not learnt to fill" in said(0.37, 0.9) and "not learnt" not in said(0.39, 0.9)
+    assert "not learnt to tell the order" in said(0.9, 0.54)
+    assert "55%" in said(0.9, 0.5501) and "not learnt" not in said(0.9, 0.5501)
 
 
 def test_page_without_matplotlib_says_how_to_get_it(monkeypatch):
@@ -299,44 +343,72 @@ def write_records(path, rows):
     return spec
 
 
-def test_baseline_copies_the_input_and_predicts_the_most_frequent_word_for_masks(tmp_path):
-    # Position 1 holds the token 5 and position 2 [MASK], which is 4; weight 0 is padding.
-    rows = [([7, 8], [1.0, 1.0], 1), ([7, 0], [1.0, 0.0], 1), ([5, 8], [1.0, 1.0], 0)]
-    rows.append(([6, 9], [0.0, 1.0], 1))
+def test_loss_without_reading_is_the_entropy_of_the_words_and_a_guess(tmp_path):
+    # Weight 0 is padding. The words are 7, 7, 8 and 8.
+    rows = [([7, 8], [1.0, 1.0], 1), ([7, 0], [1.0, 0.0], 1), ([5, 8], [0.0, 1.0], 0)]
     spec = write_records(tmp_path / "records", rows)
-    baselines = demo_findings.baselines(str(tmp_path / "records"), spec, 4)
-    # Right: the 5 of the input, and the 8 for two of three masks. Orders: 1 1 0 1.
-    assert baselines == {"masked_lm_accuracy": 0.5, "sentence_order_accuracy": 0.75}
+    found = demo_findings.loss_baseline(str(tmp_path / "records"), spec)
+    assert found == pytest.approx(2 * np.log(2))
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    folder = pretrained_models.write_archive(tmp_path_factory.mktemp("asked"))
+    tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(pretrained_models.VOCABULARY))
+    checkpoint = f"{folder}/model.ckpt-best"
+    config = pretrained_models.config()
+    with demo_questions.PretrainedModel(config, checkpoint, tokenizer) as model:
+        yield model
 
 
 @pytest.mark.slow
-def test_masked_words_and_orders_of_a_model_in_memory(tmp_path):
-    folder = pretrained_models.write_archive(tmp_path)
-    tokenizer = tokenization.FullTokenizer(None, spm_model_file=str(pretrained_models.VOCABULARY))
-    checkpoint = f"{folder}/model.ckpt-best"
-    with demo_findings.PretrainedModel(pretrained_models.config(), checkpoint, tokenizer) as model:
-        ((candidates,),) = model.fill(["the [MASK] king"])
-        shares = [candidate.probability for candidate in candidates]
-        assert sum(shares) == pytest.approx(1, abs=1e-4)
-        assert shares == sorted(shares, reverse=True)
-        word = next(item for item in candidates if model.piece_of(item.word) is not None)
-        assert model.probability("the ", " king", word.word) == pytest.approx(word.probability)
-        assert model.piece_of("incomprehensibilities") is None
-        there, back = (
-            model.order_probability("the king", "went home"),
-            model.order_probability("went home", "the king"),
-        )
-        assert 0 < there < 1 and there != back
-        assert model.fits("the king", "went home") and not model.fits("the king " * 200)
-        with pytest.raises(ValueError, match="the king"):
-            model.fill(["the king " * 200 + "[MASK]"])
+def test_a_model_is_asked_for_words_orders_and_where_it_looks(asked):
+    parts = ("The king went home.", "He was incomprehensible.")
+    finder = demo_questions.WordFinder("en")
+    assert finder.places(parts[0]) == [(0, 3), (4, 8), (9, 13), (14, 18)]
+    short = demo_questions.Gap(parts, 0, 4, 8)
+    long = demo_questions.Gap(parts, 0, 9, 13)
+    assert 1 < asked.length(long.word) < 5 and (short.word, long.word) == ("king", "went")
+    row = asked.row(parts, short)
+    places = row.features["mlm_positions"]
+    assert (row.places[places[0]][:2], row.places[places[-1]][2]) == ((0, 4), 8)
+    mask = asked.source.tokenizer.vocab["[MASK]"]
+    assert [n for n, token in enumerate(row.features["input_ids"]) if token == mask] == places
+    one, several = asked.fill_gaps([short, long])
+    for answer in (one, several):
+        shares = [share for _, share in answer.candidates]
+        assert len(shares) == 5 and shares == sorted(shares, reverse=True) and shares[0] <= 1
+        assert not any("\u2581" in word for word, _ in answer.candidates)
+    config = asked.source.config
+    length = len(row.places)
+    looks = one.looks[:, :, :length]
+    assert looks.shape == (config.num_hidden_layers, config.num_attention_heads, length)
+    assert np.allclose(looks.sum(axis=2), 1, atol=1e-4)
+    there, back = asked.in_order([parts, parts[::-1]])
+    assert 0 < there < 1 and there != back
+    assert asked.fits(parts) and not asked.fits(["the king " * 200])
+    assert np.allclose(np.linalg.norm(asked.vectors(["king", "home"]), axis=1), 1)
+
+
+@pytest.mark.slow
+def test_the_rule_chooses_the_same_gap_of_few_tokens_each_time(asked):
+    sentences = ["The king went home.", "He was incomprehensible.", "So it was."]
+    finder = demo_questions.WordFinder("en")
+    parts = demo_questions.halves(sentences, asked, " ")
+    assert parts == ("The king went home.", "He was incomprehensible. So it was.")
+    assert demo_questions.halves(sentences[:1], asked, " ") is None
+    gap = demo_questions.gap_in(parts, finder, asked)
+    assert gap == demo_questions.gap_in(parts, finder, asked)
+    assert gap.word in parts[gap.part].lower() and asked.length(gap.word) <= 4
+    assert demo_questions.gap_in((".", "..."), finder, asked) is None
 
 
 # ---- Short runs.
 
 TINY = demo_tour.Recipe(
+    stories=200,
     vocab_size=VOCAB_SIZE,
-    max_seq_length=32,
+    max_seq_length=64,
     max_predictions_per_seq=5,
     dupe_factor=1,
     hidden_size=16,
@@ -350,23 +422,58 @@ TINY = demo_tour.Recipe(
 
 
 @pytest.mark.slow
-def test_tour_goes_from_text_to_report_and_can_be_run_again(library, tmp_path, capsys):
-    recipe = TINY._replace(library=library)
+def test_tour_of_prose_goes_from_text_to_report_and_can_be_run_again(library, tmp_path, capsys):
+    recipe = TINY._replace(text="python", library=library)
     findings = demo_tour.run_tour(tmp_path / "run", recipe)
     assert [evaluation.step for evaluation in findings.evaluations] == [0, 4]
-    assert findings.curve[-1]["step"] == 4
+    assert findings.curve[-1]["step"] == 4 and sorted(findings.scores) == [0, 4]
     shown = capsys.readouterr().out
-    assert "python -m albert.run_pretraining" in shown and "baseline" in shown
+    assert "python -m albert.run_pretraining" in shown and "python -m albert.train_vocab" in shown
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert "masked_lm_accuracy" in page and "python -m albert.train_vocab" in page
+    assert "python -m albert.train_vocab" in page
     again = demo_tour.run_tour(tmp_path / "run", recipe)
-    assert again.evaluations == findings.evaluations
+    assert (again.evaluations, again.scores) == (findings.evaluations, findings.scores)
+
+
+@pytest.mark.slow
+def test_chinese_tour_shows_whole_words(tmp_path, capsys):
+    options = ["--language", "zh", "--steps", "4", "-o", str(tmp_path / "run")]
+    names = ("stories", "hidden_size", "num_hidden_layers", "train_batch_size", "evaluations")
+    tiny = {name: getattr(TINY, name) for name in names}
+    findings = demo_tour.run_tour(
+        tmp_path / "run", demo_tour.recipe_of(tour_options(*options))._replace(**tiny)
+    )
+    shown = capsys.readouterr().out
+    assert "--language=zh" in shown and "##" not in shown and "\u2581" not in shown
+    assert {len(item.gap.word) for item in findings.fills} > {1}
+    for item in findings.fills:
+        assert {len(word) for word, _ in item.candidates} == {len(item.gap.word)}
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert 'lang="zh"' in page and "##" not in page
+    # Four steps teach nothing, and the page says so.
+    assert "has not learnt to fill gaps" in page
+
+
+def tour_options(*arguments):
+    parser = argparse.ArgumentParser()
+    demo_options.tour(parser)
+    return parser.parse_args(list(arguments))
 
 
 def test_tour_refuses_a_python_without_its_library(tmp_path):
     (tmp_path / "library").mkdir()
+    recipe = TINY._replace(text="python", library=str(tmp_path / "library"))
     with pytest.raises(ValueError, match="0 documents"):
-        demo_tour.run_tour(tmp_path / "run", TINY._replace(library=str(tmp_path / "library")))
+        demo_tour.run_tour(tmp_path / "run", recipe)
+
+
+@pytest.mark.parametrize("signal", [KeyboardInterrupt(), stop_signals.Stopped("Stopped.")])
+def test_one_who_stops_the_demo_is_told_the_folder(signal, tmp_path, capsys):
+    for given, hint in ((None, f"-o {tmp_path}"), (str(tmp_path), "")):
+        with pytest.raises(type(signal)), demo_runs.held(tmp_path, given):
+            raise signal
+        shown = capsys.readouterr().err
+        assert hint in shown and bool(hint) == bool(shown)
 
 
 def pretraining_options(*arguments):
