@@ -3,11 +3,11 @@
 """Fine-tunes an ALBERT of a published size on SQuAD or MRPC, and reports speed and scores.
 
 The data folder (-i) holds, for squad, train-v1.1.json and dev-v1.1.json; for mrpc, train.tsv and
-dev.tsv, or a folder MRPC with them. Without it SQuAD is fetched, once, into ~/.cache/albert. The
-model (--model) is the folder of a released archive, with albert_config.json, 30k-clean.model,
-model.ckpt-best.*, or of run_pretraining, or the name of a released model. Without it the released
-model of the size is fetched, once; but if the data folder has a vocabulary (*.model or vocab.txt),
-the weights start random, which shows the speed and not the scores.
+dev.tsv, or a folder MRPC with them. Without it the published data is fetched, once, into
+~/.cache/albert. The model (--model) is the folder of a released archive, with albert_config.json,
+30k-clean.model, model.ckpt-best.*, or of run_pretraining, or the name of a released model. Without
+it the released model of the size is fetched, once; but if the data folder has a vocabulary (*.model
+or vocab.txt), the weights start random, which shows the speed and not the scores.
 """
 
 import argparse
@@ -17,20 +17,14 @@ from typing import Any, Callable, Dict, NamedTuple, Sequence
 
 from albert import modeling, run_classifier, run_squad_v1
 from albert.classification import tasks
+from albert.datasets import fetch, table
 from albert.demo import runs
 from albert.demo.options import FINETUNING_EPOCHS, LENGTHS
-from albert.pretrained import downloads, released
+from albert.pretrained import released
 from albert.pretrained.settings import CACHE_DIR
 from albert.squad import examples
 
 _WARMUP_SHARE = 0.1
-# Task -> where its data is published.
-PUBLISHED = {
-    "squad": (
-        "https://rajpurkar.github.io/SQuAD-explorer/dataset",
-        ("train-v1.1.json", "dev-v1.1.json"),
-    ),
-}
 
 
 class Task(NamedTuple):
@@ -42,6 +36,7 @@ class Task(NamedTuple):
     scores: Sequence[str]
     find_data: Callable[[pathlib.Path], Dict[str, str]]  # folder -> the flags of the data
     count: Callable[[Dict[str, str]], int]  # those flags -> training examples
+    data_set: str  # its published data
 
 
 def _squad_files(folder: pathlib.Path) -> Dict[str, str]:
@@ -86,6 +81,7 @@ TASKS = {
         scores=["f1", "exact_match"],
         find_data=_squad_files,
         count=_squad_count,
+        data_set="squad_v1",
     ),
     "mrpc": Task(
         run_classifier,
@@ -94,6 +90,7 @@ TASKS = {
         scores=["eval_accuracy", "f1"],
         find_data=lambda folder: {"data_dir": str(folder)},
         count=_mrpc_count,
+        data_set="mrpc",
     ),
 }
 
@@ -102,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     runs.check_options(options)
     task = TASKS[options.t]
-    folder = runs.input_folder(options) if options.i else published_data(options.t)
+    folder = runs.input_folder(options) if options.i else published_data(task)
     data = task.find_data(folder)
     model = _model_flags(options, folder)
     batch_size = runs.batch_size(options)
@@ -143,33 +140,10 @@ def run(options: argparse.Namespace) -> None:
     print(f"Scores of the best checkpoint: {', '.join(shown)}\nModel: {path / 'model'}")
 
 
-def published_data(task: str) -> pathlib.Path:
-    """Returns the folder of a task's published data in the cache, fetched the first time.
-
-    Raises:
-      ValueError: a task whose data has no address.
-      ConnectionError: it cannot be fetched.
-    """
-    if task not in PUBLISHED:
-        raise ValueError(f"-t {task} needs -i, the folder of the data: it has no fixed address.")
-    address, names = PUBLISHED[task]
-    folder = pathlib.Path(os.path.expanduser(CACHE_DIR), task)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        path, hidden = folder / name, str(folder / f".{name}")
-        if path.exists():
-            continue
-        print(f"Fetching {address}/{name}", flush=True)
-        try:
-            downloads.fetch(f"{address}/{name}", hidden)
-        except ConnectionError as error:
-            raise ConnectionError(
-                f"{error} Or fetch that file in another way and put it at {path}, where the same "
-                "command then finds it."
-            ) from error
-        os.rename(hidden, str(path))
-        downloads.discard(hidden)
-    return folder
+def published_data(task: Task) -> pathlib.Path:
+    """Returns the folder of a task's published data in the cache; see datasets.fetch.obtain."""
+    cache = os.path.join(os.path.expanduser(CACHE_DIR), "data")
+    return pathlib.Path(fetch.obtain(table.DATA_SETS[task.data_set], cache))
 
 
 def _model_flags(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, str]:
@@ -178,7 +152,7 @@ def _model_flags(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, s
     if vocabulary and not options.model:
         return dict(vocabulary, albert_config_file=runs.preset(options.m))
     name = options.model or f"{options.m}_v2"
-    folder = released.local_folder(os.path.expanduser(name), "model")
+    folder = released.local_folder(os.path.expanduser(name), f"--model {name}")
     found = released.find_files(folder, label=f"--model {name}")
     _check_size(options, found.albert_config_file)
     return {"albert_dir": folder}
