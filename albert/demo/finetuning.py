@@ -4,11 +4,10 @@
 
 The data folder (-i) holds, for squad, train-v1.1.json and dev-v1.1.json; for mrpc, train.tsv and
 dev.tsv, or a folder MRPC with them. Without it the published data is fetched, once, into
-~/.cache/albert/data. The model (--model) is the folder of a released archive, with
-albert_config.json, 30k-clean.model, model.ckpt-best.*, or of run_pretraining, or the name of a
-released model. Without it the released model of the size is fetched, once; but if the data folder
-has a vocabulary (*.model or vocab.txt), the weights start random, which shows the speed and not the
-scores.
+~/.cache/albert. The model (--model) is the folder of a released archive, with albert_config.json,
+30k-clean.model, model.ckpt-best.*, or of run_pretraining, or the name of a released model. Without
+it the released model of the size is fetched, once; but if the data folder has a vocabulary (*.model
+or vocab.txt), the weights start random, which shows the speed and not the scores.
 """
 
 import argparse
@@ -26,8 +25,6 @@ from albert.pretrained.settings import CACHE_DIR
 from albert.squad import examples
 
 _WARMUP_SHARE = 0.1
-# Task -> the data set that is fetched where -i names no folder.
-DATA_SETS = {"squad": "squad_v1", "mrpc": "mrpc"}
 
 
 class Task(NamedTuple):
@@ -39,6 +36,7 @@ class Task(NamedTuple):
     scores: Sequence[str]
     find_data: Callable[[pathlib.Path], Dict[str, str]]  # folder -> the flags of the data
     count: Callable[[Dict[str, str]], int]  # those flags -> training examples
+    data_set: str  # its published data
 
 
 def _squad_files(folder: pathlib.Path) -> Dict[str, str]:
@@ -83,6 +81,7 @@ TASKS = {
         scores=["f1", "exact_match"],
         find_data=_squad_files,
         count=_squad_count,
+        data_set="squad_v1",
     ),
     "mrpc": Task(
         run_classifier,
@@ -91,6 +90,7 @@ TASKS = {
         scores=["eval_accuracy", "f1"],
         find_data=lambda folder: {"data_dir": str(folder)},
         count=_mrpc_count,
+        data_set="mrpc",
     ),
 }
 
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     runs.check_options(options)
     task = TASKS[options.t]
-    folder = runs.input_folder(options) if options.i else published_data(options.t)
+    folder = runs.input_folder(options) if options.i else published_data(task)
     data = task.find_data(folder)
     model = _model_flags(options, folder)
     batch_size = runs.batch_size(options)
@@ -140,13 +140,10 @@ def run(options: argparse.Namespace) -> None:
     print(f"Scores of the best checkpoint: {', '.join(shown)}\nModel: {path / 'model'}")
 
 
-def published_data(task: str) -> pathlib.Path:
-    """Returns the folder of a task's published data in the cache, fetched the first time.
-
-    Raises what fetch.obtain does.
-    """
-    (data_set,) = table.find(DATA_SETS[task])
-    return pathlib.Path(fetch.obtain(data_set, os.path.expanduser(f"{CACHE_DIR}/data")))
+def published_data(task: Task) -> pathlib.Path:
+    """Returns the folder of a task's published data in the cache; see datasets.fetch.obtain."""
+    cache = os.path.join(os.path.expanduser(CACHE_DIR), "data")
+    return pathlib.Path(fetch.obtain(table.DATA_SETS[task.data_set], cache))
 
 
 def _model_flags(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, str]:

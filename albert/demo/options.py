@@ -52,7 +52,7 @@ def finetuning(parser: argparse.ArgumentParser) -> None:
         warmup="a tenth of the steps",
     )
     option = parser.add_argument
-    option("-i", metavar="DIR", help="folder of the data (default: the published, fetched once)")
+    option("-i", metavar="DIR", help="folder of the data (default: fetched the first time)")
     text = "(default: the released one of the size, fetched the first time)"
     option("--model", metavar="DIR", help=f"folder of the pretrained model, or its name {text}")
 
