@@ -85,7 +85,8 @@ if __name__ == "__main__":  # before TensorFlow is imported
 
 import tensorflow.compat.v1 as tf
 
-from albert.conversion import albert_zh, huggingface, weights
+from albert.checkpoints import weights
+from albert.conversion import albert_zh, huggingface
 
 _FUNCTIONS = {
     "from_albert_zh": albert_zh.from_albert_zh,

@@ -16,21 +16,18 @@ from typing import Optional
 
 from absl import flags
 
-from albert.pretrained.settings import BASE_URL, CACHE_DIR, USUAL_LIMITS
+from albert.downloads import settings as transfer_settings
+from albert.pretrained.settings import ALBERT_ZH_URL, BASE_URL, CACHE_DIR
 from albert.util import flags as flags_lib
 
 
 @dataclasses.dataclass(frozen=True)
-class DownloadSettings(flags_lib.Settings):
+class DownloadSettings(transfer_settings.TransferSettings):
     """The script's flags."""
 
     name: Optional[str]
     list: bool
     cache_dir: str
-    base_url: str
-    sha256: Optional[str]
-    time_limit_minutes: float
-    size_limit_gb: float
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -39,37 +36,16 @@ def define_flags(flag_values: flags.FlagValues):
         flag_values,
         "name",
         None,
-        help="The model, such as base_v2 or xxlarge_zh; --name= may be left out.",
+        help="The model, such as base_v2, xxlarge_zh (Google's) or albert_zh_base; --name= may be "
+        "left out.",
     )
     flags_lib.mark(flag_values, "required, except with --list", "name")
     flags_lib.boolean(flag_values, "list", False, help="Show the names there are, and end.")
     flags_lib.path(flag_values, "cache_dir", CACHE_DIR, help="Folder for downloaded models.")
-    flags_lib.string(
+    transfer_settings.define_transfer_flags(
         flag_values,
-        "base_url",
-        BASE_URL,
-        help="Address of the folder that holds the archives: a mirror of the public one.",
-    )
-    flags_lib.string(
-        flag_values,
-        "sha256",
-        None,
-        help="SHA-256 that the archive must have, if you know it. That of the first download is "
-        "recorded, and every later one must have the same.",
-    )
-    flags_lib.floating(
-        flag_values,
-        "time_limit_minutes",
-        USUAL_LIMITS.seconds / 60,
-        lower_bound=0.001,
-        help="Give up after so long; what has arrived is kept for the next start.",
-    )
-    flags_lib.floating(
-        flag_values,
-        "size_limit_gb",
-        USUAL_LIMITS.bytes / 1e9,
-        lower_bound=0.001,
-        help="Refuse an archive of more than this.",
+        base_url="Address of the folder that holds the archives: a mirror. The public ones are "
+        f"{BASE_URL} and, of albert_zh's, {ALBERT_ZH_URL}.",
     )
     return DownloadSettings
 
@@ -77,7 +53,7 @@ def define_flags(flag_values: flags.FlagValues):
 if __name__ == "__main__":  # before TensorFlow is imported
     flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
 
-from albert.pretrained import downloads, released
+from albert.pretrained import released
 
 
 def main(settings: DownloadSettings):
@@ -87,10 +63,11 @@ def main(settings: DownloadSettings):
       ValueError: no such model, or what released.obtain raises.
     """
     if settings.list:
-        row = "{:<12}{:<30}{:<16}{}".format
-        print(row("name", "archive", "folder in it", "vocabulary"))
-        for name, archive, folder, vocabulary in released.RELEASES.values():
-            print(row(name, archive, f"{folder}/", vocabulary))
+        row = "{:<18}{:<30}{:<19}{:<20}{}".format
+        print(row("name", "archive", "folder", "vocabulary", "by"))
+        for release in released.RELEASES.values():
+            by = "albert_zh (converted)" if release.is_albert_zh else "Google"
+            print(row(*release[:2], f"{release.folder}/", release.vocabulary, by))
         return
     if not settings.name:
         raise ValueError(
@@ -102,9 +79,7 @@ def main(settings: DownloadSettings):
         sha256=settings.sha256,
         cache_dir=settings.cache_dir,
         base_url=settings.base_url,
-        limits=downloads.Limits(
-            60 * settings.time_limit_minutes, int(1e9 * settings.size_limit_gb)
-        ),
+        limits=settings.limits,
     )
     print(folder)
     print(f"--albert_dir={folder}")

@@ -69,7 +69,8 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.pretrained import checkpoint_files, inference, model_vocabulary, released, warm_start
+from albert.checkpoints import checkpoint_files
+from albert.pretrained import inference, model_vocabulary, released, warm_start
 from albert.runtimes import compat
 from albert.util import files
 
@@ -91,7 +92,9 @@ def export(settings: CheckpointExportSettings) -> Export:
       ValueError: a part of the model is missing or does not fit, or a file that would be written
         exists.
     """
-    folder = released.local_folder(settings.albert_directory, "albert_directory")
+    folder = released.local_folder(
+        settings.albert_directory, f"--albert_directory={settings.albert_directory}"
+    )
     label = f"--albert_directory={folder}"
     model = released.find_files(
         folder,

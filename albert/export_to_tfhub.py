@@ -86,7 +86,9 @@ def export(settings: HubExportSettings) -> str:
     """
     if not settings.use_einsum:
         print("--use_einsum=false changes nothing: the graph has no einsum.")
-    folder = released.local_folder(settings.albert_directory, "albert_directory")
+    folder = released.local_folder(
+        settings.albert_directory, f"--albert_directory={settings.albert_directory}"
+    )
     label = f"--albert_directory={folder}"
     named = released.ModelFiles(
         _file(folder, settings.config_name),

@@ -401,7 +401,7 @@ def _config_path(settings: PlanSettings) -> str:
     if settings.albert_config_file:
         return settings.albert_config_file
     if settings.albert_dir:
-        folder = released.local_folder(settings.albert_dir, "albert_dir")
+        folder = released.local_folder(settings.albert_dir, f"--albert_dir={settings.albert_dir}")
         return os.path.join(folder, released.CONFIG_NAME)
     return published_path(settings.name)
 

@@ -11,6 +11,7 @@ albert.load("output/squad").answer("Who left?", "He saw the king leave.").text
 albert.load("base_v2", pooling="mean").embed(["He left.", "It rains."])
 """
 
+import os
 from typing import Any, Dict, Optional, Union
 
 from albert.classification import model_folder
@@ -47,7 +48,7 @@ def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> AnyMod
       ValueError: no model, or one whose files do not belong together.
       ConnectionError: a released model cannot be downloaded.
     """
-    folder = released.local_folder(str(place), "place")
+    folder = released.local_folder(os.path.expanduser(str(place)), f"albert.load({str(place)!r})")
     _, name = model_vocabulary.read_description(folder)
     if name in _KINDS:
         return _KINDS[name](folder, checkpoint, **options)

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from albert import download_model
+from albert.pretrained import released
 from albert.util import flags as flags_lib
 from tests.support import file_server, released_archives
 
@@ -43,10 +44,13 @@ def test_the_command_prints_the_folder_and_the_flag_that_takes_it(arguments, tmp
 def test_the_list_has_all_names_and_the_defaults_are_the_public_ones(capsys):
     download_model.main(parsed("--list"))
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert len(lines) == 13
-    assert lines[5] == ["base_v2", "albert_base_v2.tar.gz", "albert_base/", "30k-clean.model"]
-    assert lines[-1][0] == "xxlarge_zh" and lines[-1][-1] == "vocab_chinese.txt"
-    assert parsed().base_url == "https://storage.googleapis.com/albert_models"
+    assert len(lines) == 1 + 12 + 3
+    base = ["base_v2", "albert_base_v2.tar.gz", "albert_base/", "30k-clean.model", "Google"]
+    assert lines[5] == base
+    assert lines[12][0] == "xxlarge_zh" and lines[12][-1] == "Google"
+    assert lines[13][:2] == ["albert_zh_base", "albert_base_zh.zip"]
+    assert released.BASE_URL == "https://storage.googleapis.com/albert_models"
+    assert released.ALBERT_ZH_URL == "https://storage.googleapis.com/albert_zh"
     assert parsed().cache_dir == os.path.expanduser("~/.cache/albert")
     for given in ([], ["--name=base_v3"]):
         with pytest.raises(ValueError, match="base_v2"):

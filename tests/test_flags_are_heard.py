@@ -115,6 +115,7 @@ TEXTS = {
     """),
 }
 RACE, PRETRAINING = "tests/test_run_race.py::", "tests/test_run_pretraining.py::"
+DOWNLOAD_DATA = "tests/test_download_data.py::"
 DOWNLOAD, SQUAD_TESTS = "tests/test_download_model.py::", "tests/test_run_squad.py::"
 
 HEARD = {
@@ -135,6 +136,18 @@ HEARD = {
         **dict.fromkeys(DATA, "create_pretraining_data"),
         **DATA_FILES,
         **probes("num_shards=2"),
+    },
+    "download_data": {
+        **probes("name=nothere list=true"),
+        **dict.fromkeys(
+            ["base_url", "data_dir"],
+            DOWNLOAD_DATA + "test_what_to_put_where_without_a_network_is_said_and_then_taken",
+        ),
+        "sha256": DOWNLOAD_DATA + "test_a_changed_download_is_refused_with_both_hashes",
+        **dict.fromkeys(
+            ["size_limit_gb", "time_limit_minutes"],
+            DOWNLOAD_DATA + "test_limits_are_those_of_the_flags",
+        ),
     },
     "download_model": {
         **probes("name=nothere list=true"),
@@ -468,6 +481,7 @@ PROBES = {
     "convert_checkpoint": (converting, with_foreign_files, True),
     "create_pretraining_data": (records, with_foreign_files, True),
     "create_pretraining_data_beam": (records, with_foreign_files, True),
+    "download_data": (downloading, with_foreign_files, True),
     "download_model": (downloading, with_foreign_files, True),
     "embed": (texts, with_foreign_files, True),
     "export_checkpoints": (exporting, with_foreign_files, True),

@@ -26,10 +26,10 @@ MOST_MODULES_IN_A_FOLDER = 10
 ORDER = (
     ("runtimes",),
     ("util",),
-    ("configs",),
+    ("configs", "downloads"),
     ("ops", "data", "tokenization", "optimization"),
     ("modeling",),
-    ("fine_tuning_utils",),
+    ("fine_tuning_utils", "checkpoints", "datasets"),
     ("pretrained",),
     ("training",),
     ("pretraining", "classification", "squad", "race"),
@@ -41,6 +41,7 @@ LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in plac
 # Where flags are defined: scripts, at the top, and these.
 MAY_DEFINE_FLAGS = {
     "albert.util.flags",
+    "albert.downloads.settings",
     "albert.pretraining.settings",
     "albert.squad.settings",
 }

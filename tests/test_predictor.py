@@ -141,6 +141,20 @@ def test_a_folder_that_is_no_trained_classifier_is_refused(tmp_path, content):
         predictor.Predictor(str(tmp_path))
 
 
+def test_a_folder_that_is_not_there_is_named_with_the_nearest(tmp_path):
+    (tmp_path / "mrpc").mkdir()
+    wrong = str(tmp_path / "mprc")
+    with pytest.raises(ValueError, match=f"{wrong}.*{tmp_path / 'mrpc'}"):
+        predictor.Predictor(wrong)
+    with pytest.raises(ValueError, match=f"albert.load.*{wrong}.*{tmp_path / 'mrpc'}"):
+        albert.load(wrong)
+    with pytest.raises(ValueError, match="albert.load.*base_v2"):
+        albert.load("bass_v2")
+    (tmp_path / "mrpc" / "squad.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ValueError, match="classifier.json.*squad.json"):
+        predictor.Predictor(str(tmp_path / "mrpc"))
+
+
 @pytest.mark.parametrize("texts", [[("a", "b", "c")], [7], [("a", None)], [()], "the king"])
 def test_what_is_neither_text_nor_pair_is_refused(loaded, texts):
     with pytest.raises(ValueError, match="text"):

@@ -29,7 +29,8 @@ from typing import (
     Union,
 )
 
-from albert.util import files
+from albert.data import parquet
+from albert.util import files, wording
 
 Column = Any  # a number, from 0 or from the end, or the name in the header row
 
@@ -82,7 +83,9 @@ class Texts(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """The fields of the objects in a JSON-lines file; a list of strings is joined by spaces.
+    """The fields of the objects in a JSON-lines file, or the columns of a Parquet file.
+
+    A list of strings is joined by spaces.
 
     `render` replaces this where a field is not the text itself: object -> examples. The names then
     only say which fields there are.
@@ -93,6 +96,8 @@ class Fields(NamedTuple):
     label: Optional[str] = "label"
     guid: Optional[str] = None  # None: "<split>-<row>"; without effect if there is `render`
     render: Optional[Callable[[Mapping[str, Any]], List[Texts]]] = None
+    # Where labels are numbers, counted from 0: their names. A negative one stands for no label.
+    label_names: Tuple[str, ...] = ()
 
 
 Reading = Union[Columns, Fields]
@@ -101,7 +106,7 @@ Reading = Union[Columns, Fields]
 class Source(NamedTuple):
     """One way in which a split is distributed."""
 
-    file: str  # below the task's folder
+    file: str  # below the task's folder; of Parquet files the name may be a pattern
     reading: Reading
 
 
@@ -159,6 +164,7 @@ class Table(NamedTuple):
     path: str
     rows: List[Row]
     dirt: Counter[str]  # what was repaired -> how often
+    files: Tuple[str, ...] = ()  # if there are several; `path` is their pattern
 
     def where(self, row: Row) -> str:
         """Returns "file:line", the line counted from 1."""
@@ -177,6 +183,15 @@ class Table(NamedTuple):
 def read_tsv(path: str) -> Table:
     """Returns the rows of a TSV file; ValueError if it is missing or not UTF-8."""
     return _read_lines(path, lambda line, where: line.split("\t"))
+
+
+def read_parquet(path: str) -> Table:
+    """Returns the rows of a Parquet file, or of those that a pattern fits; errors as its reader."""
+    found = parquet.parts(path)
+    if not found:
+        raise ValueError(f"File '{path}' does not exist. Check the path.")
+    rows = [Row(number, values) for number, values in enumerate(parquet.read_rows(found))]
+    return Table(path, rows, collections.Counter(), tuple(found))
 
 
 def read_json_lines(path: str) -> Table:
@@ -267,17 +282,21 @@ def read_split(split: Split, folders: Sequence[str], labels: Labels) -> TaskData
         raise ValueError(f"'{table.path}' holds no example for {split.name}.")
     notes["example with an empty text"] = sum(not item.text_a.strip() for item in examples)
     counts = [f"{number} x {what}" for what, number in notes.items() if number]
-    return TaskData(examples, [table.path], counts)
+    return TaskData(examples, list(table.files) or [table.path], counts)
 
 
 def find_files(split: Split, folders: Sequence[str]) -> List[str]:
-    """Returns the files that exist for a split, the preferred one first."""
+    """Returns the files, or patterns of files, that exist for a split, the preferred one first."""
     names = dict.fromkeys(source.file for source in split.sources)
     for folder in folders:
         paths = [os.path.join(folder, name) for name in names]
         import tensorflow.compat.v1 as tf
 
-        found = [path for path in paths if tf.io.gfile.exists(path)]
+        found = [
+            path
+            for path in paths
+            if (parquet.parts(path) if path.endswith(parquet.ENDING) else tf.io.gfile.exists(path))
+        ]
         if found:
             return found
     return []
@@ -287,7 +306,7 @@ def _find_table(split: Split, folders: Sequence[str]) -> Tuple[Reading, Table]:
     """The first source whose file exists and has the columns."""
     found = find_files(split, folders)
     if not found:
-        names = ", ".join(dict.fromkeys(source.file for source in split.sources))
+        names = wording.listed(list(dict.fromkeys(source.file for source in split.sources)))
         places = ", ".join(f"'{folder}'" for folder in folders)
         raise ValueError(
             f"The {split.name} data was not found: none of {names} is in {places}. --data_dir must "
@@ -299,7 +318,8 @@ def _find_table(split: Split, folders: Sequence[str]) -> Tuple[Reading, Table]:
             if not path.endswith(source.file):
                 continue
             is_json = isinstance(source.reading, Fields)
-            table = read_json_lines(path) if is_json else read_tsv(path)
+            read = read_json_lines if is_json else read_tsv
+            table = (read_parquet if path.endswith(parquet.ENDING) else read)(path)
             reading = _without_missing_label(source.reading, split, table)
             problem = _mismatch(reading, table)
             if not problem:
@@ -355,7 +375,15 @@ def _read_objects(fields: Fields, table: Table, role: str) -> Iterator[Tuple[str
             guid = f"{role}-{row.number * len(rendered) + part}"
             if fields.guid is not None and not fields.render:
                 guid = str(row.values.get(fields.guid, guid))
-            yield where, InputExample(guid, *texts)
+            label = _named(texts.label, fields.label_names)
+            yield where, InputExample(guid, texts.text_a, texts.text_b, label)
+
+
+def _named(label: Any, names: Sequence[str]) -> Any:
+    """The name of a label that is a number; "-" for a negative one, as the NLI files have it."""
+    if not names or not isinstance(label, int) or label >= len(names):
+        return label
+    return names[label] if label >= 0 else "-"
 
 
 def _plain_texts(fields: Fields, values: Mapping[str, Any]) -> Texts:

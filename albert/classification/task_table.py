@@ -248,7 +248,7 @@ _MNLI = Task(
     dropped_labels=("-",),
 )
 
-GLUE = (
+_GLUE = (
     Task(
         "cola",
         ("CoLA",),
@@ -361,8 +361,7 @@ def _clue(name: str, splits: Tuple[Split, ...], labels: Sequence[str], *, recipe
     return Task(name, (name, f"{name}_public"), splits, tuple(labels), recipe)
 
 
-# Their predictions go to <name>_predict.json, as CLUE wants them.
-CHINESE = (
+_CHINESE = (
     _LCQMC,
     _LCQMC._replace(name="lcqmc_pair", folders=("LCQMC", "lcqmc_pair")),
     _LCQMC._replace(name="sentence_pair", folders=("sentence_pair",), splits=_SENTENCE_PAIR),
@@ -383,6 +382,57 @@ CHINESE = (
     ),
 )
 
+# The common hubs keep these as Parquet files: <split>-*.parquet, or <split>/*.parquet, in which dev
+# is "validation". Labels are numbers there, in an order of their own.
+_PAIR_OF_01 = Fields("sentence1", "sentence2", label_names=_BINARY)
+_NLI_ORDER = ("entailment", "neutral", "contradiction")
+_CLUE_NLI_ORDER = ("neutral", "entailment", "contradiction")
+_ON_THE_HUB = {
+    "cola": Fields("sentence", label_names=_BINARY),
+    "sst-2": Fields("sentence", label_names=_BINARY),
+    "mrpc": _PAIR_OF_01,
+    "sts-b": Fields("sentence1", "sentence2"),
+    "qqp": Fields("question1", "question2", label_names=_BINARY),
+    "mnli": Fields("premise", "hypothesis", label_names=_NLI_ORDER),
+    "mismnli": Fields("premise", "hypothesis", label_names=_NLI_ORDER),
+    "qnli": Fields("question", "sentence", label_names=_RTE),
+    "rte": Fields("sentence1", "sentence2", label_names=_RTE),
+    "wnli": _PAIR_OF_01,
+    "ax": Fields("premise", "hypothesis", label_names=_NLI_ORDER),
+    "lcqmc": _PAIR_OF_01,
+    "lcqmc_pair": _PAIR_OF_01,
+    "sentence_pair": _PAIR_OF_01,
+    "xnli": Fields("premise", "hypothesis", label_names=_NLI_ORDER),
+    "tnews": Fields("sentence", label_names=_TNEWS_LABELS),
+    "iflytek": Fields("sentence", label_names=_IFLYTEK_LABELS),
+    "afqmc": _PAIR_OF_01,
+    "cmnli": Fields("sentence1", "sentence2", label_names=_CLUE_NLI_ORDER),
+    "ocnli": Fields("sentence1", "sentence2", label_names=_CLUE_NLI_ORDER),
+    "csl": Fields("keyword", "abst", label_names=_BINARY),
+    "wsc": Fields("text", render=mark_spans, label_names=("true", "false")),
+    "copa": Fields("premise", "choices", render=pair_choices),
+    "chnsenticorp": Fields("text", label_names=_BINARY),
+}
+
+
+def _with_parquet(task: Task) -> Task:
+    """The task, its files on a hub being the last of the sources of each split."""
+    splits = []
+    for split in task.splits:
+        reading, name = _ON_THE_HUB[task.name], split.name.replace("dev", "validation")
+        if task.glue_name:
+            # GLUE hides the labels of test data: they are -1 there, of MRPC the true ones.
+            hidden = split.role == "test"
+            reading = reading._replace(guid="idx", label=None if hidden else reading.label)
+        files = (f"{name}-*.parquet", f"{name}/*.parquet", f"{name}.parquet")
+        further = tuple(Source(file, reading) for file in files)
+        splits.append(split._replace(sources=split.sources + further))
+    return task._replace(splits=tuple(splits))
+
+
+GLUE = tuple(map(_with_parquet, _GLUE))
+# Their predictions go to <name>_predict.json, as CLUE wants them.
+CHINESE = tuple(map(_with_parquet, _CHINESE))
 GLUE_TASKS = tuple(task.name for task in GLUE)
 CHINESE_TASKS = tuple(task.name for task in CHINESE)
 TASKS: Dict[str, Task] = {task.name: task for task in GLUE + CHINESE}

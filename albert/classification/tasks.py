@@ -139,7 +139,7 @@ _CUSTOM = {
     "test_file": _Setting("test.tsv", "text"),
     "name": _Setting(CUSTOM, "text"),
 }
-_JSON_EXTENSIONS = (".json", ".jsonl", ".ndjson")
+_FIELD_EXTENSIONS = (".json", ".jsonl", ".ndjson", ".parquet")
 _CUSTOM_RECIPE = Recipe(128, 32, 2e-5, num_train_epochs=3, warmup_proportion=0.1)
 
 
@@ -150,8 +150,8 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
       task_file: JSON file with an object of the settings below; "" for none.
       **settings: values of flags; None and "" are ignored, others override the file.
         text_a, text_b, label, guid: column numbers from 0 (negative: from the end) or names of the
-          header row; for files that end in .json or .jsonl, names of fields. text_b and guid are
-          optional.
+          header row; for files that end in .json, .jsonl or .parquet, names of fields. text_b and
+          guid are optional.
         header: whether TSV files have a header row; by default the first row decides.
         labels: list or comma-separated text, or "regression".
         metric: chooses the best checkpoint; eval_accuracy (regression: pearson) by default.
@@ -254,7 +254,7 @@ def _check_metrics(metrics: Sequence[str], labels: Sequence[str]) -> None:
 def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
     file = values[f"{name}_file"]
     places = {key: values[key] for key in ("text_a", "text_b", "label", "guid")}
-    if file.endswith(_JSON_EXTENSIONS):
+    if file.endswith(_FIELD_EXTENSIONS):
         names: Dict[str, Any] = {
             key: None if place is None else str(place) for key, place in places.items()
         }

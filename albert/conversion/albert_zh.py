@@ -3,8 +3,10 @@
 """albert_zh's models as models of ours, and these in Google's layout."""
 
 from albert import modeling
-from albert.conversion import folders, names, weights
-from albert.conversion.weights import Report, Values
+from albert.checkpoints import names, weights
+from albert.checkpoints.weights import Report
+from albert.conversion import folders
+from albert.pretrained import released
 
 
 def from_albert_zh(settings: folders.ConversionSettings) -> Report:
@@ -14,47 +16,13 @@ def from_albert_zh(settings: folders.ConversionSettings) -> Report:
       ValueError: the folder is not one of albert_zh's, or its parts do not fit together.
     """
     model = folders.read_model(settings)
-    source = model.weights.values
-    _check_albert_zh(source)
-    changes = dict(model.config.to_dict(), embedding_layout="albert_zh")
-    config = modeling.AlbertConfig.from_dict(changes)
-    if config.num_hidden_groups != 1 or config.inner_group_num != 1 or config.share_type != "all":
-        raise ValueError(
-            f"{model.files.albert_config_file}: num_hidden_groups {config.num_hidden_groups}, "
-            f"inner_group_num {config.inner_group_num} and share_type {config.share_type} do not "
-            "fit albert_zh's layout, in which all layers share one set of weights."
-        )
-    label_count = folders.output_count(source, "output_bias")
-    conversion = weights.rename(
-        folders.wanted_parts(names.albert_zh(config, label_count), source),
-        source,
-        to_ours=True,
-        # The whole encoder must be converted.
-        reason=lambda name: None if name.startswith("bert/") else "not part of this model",
-    )
-    ignored, values = (*conversion.report.ignored, *model.weights.ignored), conversion.values
-    report = conversion.report._replace(ignored=ignored)
+    config, values, report = weights.from_albert_zh(model.config, model.weights)
     if settings.layout == "google":
         report = report._replace(notes=(_product_note(config),))
         config, values = weights.to_google_layout(config, values)
     with folders.new_folder(settings.output_dir) as folder:
-        folders.write_model(folder, config, values, vocabulary=model.vocabulary)
+        released.write_model(folder, config, values, vocabulary=model.vocabulary)
     return report
-
-
-def _check_albert_zh(values: Values) -> None:
-    """Refuses other layouts that have files of the same names."""
-    if any(name.startswith("bert/encoder/layer_shared/") for name in values):
-        return
-    if any(name.startswith("bert/encoder/transformer/group_0/") for name in values):
-        raise ValueError(
-            "The checkpoint has this package's variable names (Google's) already, as have the "
-            "*_google models of albert_zh: it needs no conversion."
-        )
-    raise ValueError(
-        "The checkpoint has not albert_zh's layout: no variable begins with "
-        f"bert/encoder/layer_shared/ (the first are {', '.join(sorted(values)[:3])})."
-    )
 
 
 def _product_note(config: modeling.AlbertConfig) -> str:
@@ -89,5 +57,5 @@ def to_google_layout(settings: folders.ConversionSettings) -> Report:
     ]
     report = Report(tuple(renamed), model.weights.ignored, (), (_product_note(model.config),))
     with folders.new_folder(settings.output_dir) as folder:
-        folders.write_model(folder, config, values, vocabulary=model.vocabulary)
+        released.write_model(folder, config, values, vocabulary=model.vocabulary)
     return report

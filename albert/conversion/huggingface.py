@@ -8,12 +8,20 @@ from typing import Callable, Dict, Optional, Sequence, Tuple
 import numpy as np
 
 from albert import modeling
+from albert.checkpoints import names as checkpoint_names
+from albert.checkpoints import weights
+from albert.checkpoints.names import (
+    CLASSIFIER,
+    ENCODER,
+    MASKED_WORDS,
+    POOLER,
+    SENTENCE_ORDER,
+    SPANS,
+)
+from albert.checkpoints.weights import Remark, Report, Values
 from albert.classification import model_folder
-from albert.conversion import folders, huggingface_files, weights
-from albert.conversion import names as checkpoint_names
-from albert.conversion.names import CLASSIFIER, ENCODER, MASKED_WORDS, POOLER, SENTENCE_ORDER, SPANS
+from albert.conversion import folders, huggingface_files
 from albert.conversion.settings import HEADS
-from albert.conversion.weights import Remark, Report, Values
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
@@ -21,7 +29,7 @@ from albert.util import files
 # Head -> the parts converted beside encoder and pooler.
 _PARTS: Dict[str, Tuple[str, ...]] = {
     "encoder": (),
-    "pretraining": folders.PRETRAINING,
+    "pretraining": weights.PRETRAINING,
     "classification": (CLASSIFIER,),
     "multiple_choice": (CLASSIFIER,),
     "question_answering": (SPANS,),
@@ -98,7 +106,7 @@ def _head(name: str, model: folders.OurModel) -> huggingface_files.Head:
     if name != "classification":
         count = 1 if name == "multiple_choice" else None
         return huggingface_files.Head(architecture, label_count=count)
-    count = folders.output_count(model.weights.values, "output_bias")
+    count = weights.output_count(model.weights.values, "output_bias")
     labels = tuple(model.description.get("labels") or ())
     if labels and len(labels) != count:
         raise ValueError(
@@ -155,10 +163,10 @@ def from_huggingface(settings: folders.ConversionSettings) -> Report:
             f"{read.architecture} has no counterpart here: no head labels each token. "
             "--head=encoder converts the encoder alone."
         )
-    label_count = folders.output_count(source, "classifier.bias")
+    label_count = weights.output_count(source, "classifier.bias")
     parts = checkpoint_names.huggingface(config, label_count)
     if head == "auto":
-        parts = folders.wanted_parts(parts, source)
+        parts = weights.wanted_parts(parts, source)
     else:
         parts = {part: parts[part] for part in (ENCODER, POOLER, *_PARTS[head])}
     conversion = weights.rename(
@@ -179,7 +187,7 @@ def from_huggingface(settings: folders.ConversionSettings) -> Report:
     is_choice = head == "multiple_choice" or read.architecture == "AlbertForMultipleChoice"
     is_classifier = CLASSIFIER in conversion.parts and not is_choice and not read.is_multi_label
     with folders.new_folder(settings.output_dir) as folder:
-        folders.write_model(folder, config, values)
+        released.write_model(folder, config, values)
         if vocabulary:
             name = _VOCABULARY_NAMES[vocabulary.key]
             model_vocabulary.put(folder, vocabulary, name)

@@ -18,8 +18,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.conversion import huggingface_tokenizer, weights
-from albert.conversion import names as checkpoint_names
+from albert.checkpoints import names as checkpoint_names
+from albert.checkpoints import weights
+from albert.conversion import huggingface_tokenizer
 from albert.pretrained import model_vocabulary
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files

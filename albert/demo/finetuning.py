@@ -137,7 +137,9 @@ def run(options: argparse.Namespace) -> None:
 def _model_flags(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, str]:
     """The flags that name the model and its vocabulary."""
     if options.model:
-        folder = released.local_folder(os.path.expanduser(options.model), "model")
+        folder = released.local_folder(
+            os.path.expanduser(options.model), f"--model {options.model}"
+        )
         found = released.find_files(folder, label=f"--model {options.model}")
         _check_size(options, found.albert_config_file)
         return {"albert_dir": folder}

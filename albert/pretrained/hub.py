@@ -24,7 +24,8 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Sequence
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import checkpoint_files, inference, saved_model, warm_start
+from albert.checkpoints import checkpoint_files
+from albert.pretrained import inference, saved_model, warm_start
 from albert.runtimes import compat, hub_module
 from albert.util import files
 

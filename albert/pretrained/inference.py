@@ -288,6 +288,7 @@ def read_trained(
       ValueError: the folder holds no such model, or its vocabulary is gone or has changed.
     """
     folder = os.path.expanduser(str(folder))
+    _check_is_trained(folder, name)
     description = _read_description(os.path.join(folder, name), keys)
     config, config_path = None, os.path.join(folder, released.CONFIG_NAME)
     if tf.io.gfile.exists(config_path) or not description.get("hub_module"):
@@ -297,12 +298,21 @@ def read_trained(
     return Trained(description, config, weights, vocabulary)
 
 
+def _check_is_trained(folder: str, name: str) -> None:
+    """Refuses a folder without the file that describes a fine-tuned model."""
+    if tf.io.gfile.exists(os.path.join(folder, name)):
+        return
+    found = f"model_dir {folder!r} "
+    if not tf.io.gfile.isdir(folder):
+        found += f"does not exist.{released.folders_like(folder)}"
+    else:
+        _, other = model_vocabulary.read_description(folder)
+        found += f"holds no fine-tuned model of this kind: it has no {name}"
+        found += f", but {other}, which describes another." if other else "."
+    raise ValueError(f"{found} Give the --output_dir of a training.")
+
+
 def _read_description(path: str, keys: Sequence[str]) -> Dict[str, Any]:
-    if not tf.io.gfile.exists(path):
-        raise ValueError(
-            f"{path} is missing: its folder holds no fine-tuned model of this kind. Give the "
-            "--output_dir of a training."
-        )
     try:
         description = files.read_json_object(path)
     except ValueError as error:

@@ -6,28 +6,31 @@ A released archive unpacks to a folder with albert_config.json, model.ckpt-best.
 30k-clean.model (SentencePiece) or vocab_chinese.txt (WordPiece). Models trained here also record
 which vocabulary they have (see `model_vocabulary`).
 
-In the cache folder, base_v2 of the releases is
-
-  albert_base_v2/albert_base/     the model, as the archive has it
-  albert_base_v2.json             address, size and SHA-256 of the archive, and of every file in it
-
-and, during the download, the archive under the hidden name .albert_base_v2.tar.gz. A model is in
-the cache whole or not at all, and each later use compares it with its record.
+A release is in the cache folder whole or not at all, as the archive has it (albert_zh's: converted
+to a folder of ours), with a record that each later use compares it with: see downloads.cache.
 """
 
-import contextlib
 import logging
 import os
 import re
 import shutil
 import time
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, cast
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, cast
 
 import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
-from albert.pretrained import downloads, model_vocabulary, warm_start
-from albert.pretrained.settings import BASE_URL, CACHE_DIR, ModelSettings, Settings
+from albert.checkpoints import weights
+from albert.downloads import archives, cache
+from albert.downloads.settings import USUAL_LIMITS, Limits
+from albert.pretrained import model_vocabulary, warm_start
+from albert.pretrained.settings import (
+    ALBERT_ZH_URL,
+    BASE_URL,
+    CACHE_DIR,
+    ModelSettings,
+    Settings,
+)
 from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
@@ -36,7 +39,6 @@ CONFIG_NAME = "albert_config.json"
 SPM_MODEL_NAME = "30k-clean.model"
 CHINESE_VOCAB_NAME = "vocab_chinese.txt"
 FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
-_RECORD_VERSION = 1
 
 # The names that each kind of file may have.
 _CONFIGS = r"albert_config.*\.json"
@@ -53,59 +55,99 @@ class Release(NamedTuple):
 
     name: str  # such as base_v2
     archive: str  # the published file
-    folder: str  # that the archive unpacks to
-    vocabulary: str  # file in the archive
+    folder: str  # in the cache: Google's archives unpack to it
+    vocabulary: str  # file in it
+    is_albert_zh: bool = False  # and not Google's
+
+    @property
+    def bare_name(self) -> str:
+        """Returns the name without "albert_"."""
+        return re.sub("^albert_", "", self.name)
 
 
 RELEASES = {
-    f"{size}_{version}": Release(
-        f"{size}_{version}",
-        f"albert_{size}_{version}.tar.gz",
-        f"albert_{size}",
-        CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME,
+    release.name: release
+    for release in (
+        *(
+            Release(
+                f"{size}_{version}",
+                f"albert_{size}_{version}.tar.gz",
+                f"albert_{size}",
+                CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME,
+            )
+            for version in ("v1", "v2", "zh")
+            for size in ("base", "large", "xlarge", "xxlarge")
+        ),
+        *(
+            Release(
+                f"albert_zh_{size}", f"albert_{size}_zh.zip", f"albert_zh_{size}", "vocab.txt", True
+            )
+            for size in ("base", "large", "xlarge")
+        ),
     )
-    for version in ("v1", "v2", "zh")
-    for size in ("base", "large", "xlarge", "xxlarge")
 }
 
 
 def find_release(name: str) -> Release:
-    """Returns a release by its name: base_v2, albert_base_v2 or albert_base_v2.tar.gz."""
-    bare = re.sub(r"^albert_|\.tar\.gz$", "", name.strip().lower())
-    if bare not in RELEASES:
-        hint = wording.did_you_mean(bare, RELEASES)
-        raise ValueError(
-            f"There is no released model {name!r}.{hint} Names: {', '.join(RELEASES)}."
-        )
-    return RELEASES[bare]
+    """Returns a release: base_v2, albert_base_v2 or albert_base_v2.tar.gz; albert_zh_base.
+
+    Raises:
+      ValueError: there is none of this name; the message has the nearest, and all.
+    """
+    wanted = name.strip().lower()
+    for release in RELEASES.values():
+        if wanted in (release.name, f"albert_{release.name}", release.archive):
+            return release
+    raise ValueError(
+        f"There is no released model {name!r}.{_nearest(wanted)} Names: {', '.join(RELEASES)}."
+    )
 
 
-def local_folder(place: str, flag: str) -> str:
-    """Returns the folder that a flag names: itself, or that of a released model in the cache.
+def _nearest(name: str) -> str:
+    return wording.did_you_mean(name.lower(), RELEASES, cutoff=0.6)
+
+
+def local_folder(place: str, label: str) -> str:
+    """Returns the folder that a user names: itself, or that of a released model in the cache.
 
     Args:
       place: a folder, or else the name of a released model, which is downloaded if it is not in
         the cache.
-      flag: such as "albert_dir", for messages.
+      label: how messages show where the user named it, such as "--albert_dir=base_v2".
 
     Raises:
-      ValueError: the model in the cache has changed, or what arrived is no model.
+      ValueError: there is neither such a folder nor such a name; the model in the cache has
+        changed; or what arrived is no model.
       ConnectionError: it cannot be downloaded.
     """
-    if "/" in place or tf.io.gfile.exists(place):
+    if tf.io.gfile.isdir(place):
         return place
     try:
-        release = find_release(place)
-    except ValueError:
-        return place  # find_files reports the missing folder
+        release = None if "/" in place else find_release(place)
+    except ValueError as error:
+        raise ValueError(f"{label} is no folder. {error}") from error
+    if release is None:
+        raise ValueError(
+            f"{label} is no folder.{folders_like(place)} Give that of a model, or the name of a "
+            "released one, such as base_v2."
+        )
     try:
         return obtain(release)
     except ConnectionError as error:
         raise ConnectionError(
-            f"--{flag}={place} is no folder here, and the released model of this name is not in "
-            f"{CACHE_DIR}: {error} On a machine without a network, name the folder of the unpacked "
-            "archive."
+            f"{label} is no folder here, and the released model of this name is not in "
+            f"{CACHE_DIR}: {error}"
         ) from error
+
+
+def folders_like(place: str) -> str:
+    """Returns " Did you mean ...?" with what is called like a folder that is not there, or ""."""
+    parent = os.path.dirname(place.rstrip("/"))
+    if not tf.io.gfile.isdir(parent or "."):
+        return ""
+    names = [name.rstrip("/") for name in tf.io.gfile.listdir(parent or ".")]
+    beside = [os.path.join(parent, name) for name in names]
+    return wording.did_you_mean(place.rstrip("/"), beside, cutoff=0.8)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -118,7 +160,7 @@ def obtain(
     sha256: Optional[str] = None,
     cache_dir: Optional[str] = None,
     base_url: Optional[str] = None,
-    limits: downloads.Limits = downloads.USUAL_LIMITS,
+    limits: Limits = USUAL_LIMITS,
     wait: Callable[[float], None] = time.sleep,
 ) -> str:
     """Returns the folder of a model in the cache, after downloading it if it is not there.
@@ -127,145 +169,49 @@ def obtain(
       release: which one.
       sha256: that its archive must have, if it is known.
       cache_dir: None for CACHE_DIR.
-      base_url: address of the folder with the archives; None for BASE_URL.
-      limits, wait: see downloads.fetch.
+      base_url: address of the folder with the archives; None for the public one.
+      limits, wait: see transfer.fetch.
 
     Raises:
-      ValueError: the cache is on another machine; the server does not have the archive; that is
-        damaged, unsafe, no model, or another one than before; or files in the cache have changed
-        since the download.
-      ConnectionError: the server cannot be reached, or the transfer stops again and again.
+      ValueError, ConnectionError: see cache.obtain.
     """
     cache_dir = os.path.expanduser(cache_dir or CACHE_DIR)
-    if "://" in cache_dir:
-        raise ValueError(
-            f"--cache_dir={cache_dir} must be a folder of this machine: downloads are unpacked and "
-            "locked there. Copy the model from there to where it is wanted."
-        )
-    os.makedirs(cache_dir, exist_ok=True)
-    folder = os.path.join(cache_dir, f"albert_{release.name}")
-    with _locked(os.path.join(cache_dir, f".albert_{release.name}.lock"), release.name):
-        if os.path.isdir(folder):
-            record = _read_record(folder)
-            _check_sha256(f"The archive of {folder}", record, {"--sha256": sha256})
-            _check_unchanged(folder, record)
+    base_url = (base_url or (ALBERT_ZH_URL if release.is_albert_zh else BASE_URL)).rstrip("/")
+    folder = os.path.join(cache_dir, f"albert_{release.bare_name}")
+    source = cache.Source(f"{base_url}/{release.archive}", sha256)
+
+    def make(archive: Sequence[str], new: str) -> None:
+        if release.is_albert_zh:
+            unpacked = os.path.join(new, ".archive")
+            found = _model_folder(unpacked, archives.unpack(archive[0], unpacked), _CONFIGS)
+            _convert_albert_zh(found, os.path.join(new, release.folder))
+            shutil.rmtree(unpacked)
         else:
-            url = f"{(base_url or BASE_URL).rstrip('/')}/{release.archive}"
-            archive = os.path.join(cache_dir, f".{release.archive}")
-            recorded = f"{folder}.json, from the first download (if this one is meant, remove it)"
-            has_record = os.path.exists(f"{folder}.json")
-            earlier = _read_record(folder)["sha256"] if has_record else None
-            _LOGGER.info("Downloading %s.", url)
-            fetched = downloads.fetch(url, archive, limits=limits, wait=wait)._asdict()
-            try:
-                _check_sha256(url, fetched, {"--sha256": sha256, recorded: earlier})
-                record = _unpacked(archive, folder, {"url": url, **fetched})
-            except ValueError:
-                downloads.discard(archive)
-                raise
-            downloads.discard(archive)
+            found = _model_folder(new, archives.unpack(archive[0], new))
+            find_files(found, label="its folder")
+
+    record = cache.obtain(folder, [source], make, limits=limits, wait=wait)
     return _model_folder(folder, record["files"])
 
 
-@contextlib.contextmanager
-def _locked(path: str, name: str) -> Iterator[None]:
-    """Lets one process at a time work on a model; the lock of one that was killed is free."""
-    import fcntl  # not on every system
-
-    # Not through a link, which another user may have put there.
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-    with os.fdopen(descriptor, "r+b") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _LOGGER.info("Another process is downloading %s; waiting for it.", name)
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
-
-
-def _read_record(folder: str) -> Dict[str, Any]:
-    """What was downloaded into a folder, by the record beside it."""
-    path = f"{folder}.json"
-    if not os.path.exists(path):
-        raise ValueError(
-            f"{folder} was not downloaded by this command: {path} is missing. Use the folder as it "
-            "is by --albert_dir, or choose another --cache_dir."
-        )
-    try:
-        record = files.read_json_object(path)
-        version, *_ = (record[key] for key in ("format_version", "url", "sha256", "files"))
-    except (ValueError, KeyError, TypeError) as error:
-        version, record = error, {}
-    if version != _RECORD_VERSION:
-        raise ValueError(
-            f"{path} does not describe a download (format_version is {version!r} and should be "
-            f"{_RECORD_VERSION}). Remove it and the folder beside it to download again."
-        )
-    return record
-
-
-def _check_unchanged(folder: str, record: Dict[str, Any]) -> None:
-    changed: List[str] = []
-    for name, fingerprint in record["files"].items():
-        path = os.path.join(folder, name)
-        if not os.path.exists(path) or _fingerprint(path) != fingerprint:
-            changed.append(name)
-    if changed:
-        raise ValueError(
-            f"The model in {folder} has changed since it was downloaded: {', '.join(changed)}. "
-            "Remove the folder to download it again, or, if the change is meant, move it out of "
-            "the cache."
-        )
-    _LOGGER.info("%s is as it was downloaded: %d files.", folder, len(record["files"]))
-
-
-def _check_sha256(what: str, record: Dict[str, Any], wanted: Dict[str, Optional[str]]) -> None:
-    """Compares an archive's hash with the known ones, which are named by where they stand."""
-    for source, sha256 in wanted.items():
-        if sha256 and sha256.lower() != record["sha256"]:
-            raise ValueError(
-                f"{what} is not the archive that is wanted: its SHA-256 is {record['sha256']}, not "
-                f"{sha256} as in {source}. It is not used."
-            )
-
-
-def _fingerprint(path: str) -> Dict[str, Any]:
-    content = files.file_fingerprint(path)
-    return {"size": content["size"], "sha256": content["sha256"]}
-
-
-def _model_folder(folder: str, names: Iterable[str]) -> str:
+def _model_folder(folder: str, names: Iterable[str], config: str = CONFIG_NAME) -> str:
     """The folder that holds the configuration; the archives have one around everything."""
-    inner = {os.path.dirname(name) for name in names if os.path.basename(name) == CONFIG_NAME}
+    paths = [os.path.split(name) for name in names]
+    inner = [parent for parent, name in paths if re.fullmatch(config, name)]
     if not inner:
         raise ValueError(f"it holds no {CONFIG_NAME}.")
     return os.path.join(folder, min(inner)).rstrip("/")
 
 
-def _unpacked(archive: str, folder: str, record: Dict[str, Any]) -> Dict[str, Any]:
-    """Unpacks an archive to `folder`, and writes and returns its record."""
-    parent, name = os.path.split(folder)
-    temporary = os.path.join(parent, f".{name}.unpacked")
-    shutil.rmtree(temporary, ignore_errors=True)  # of a process that was killed
-    os.makedirs(temporary)
-    try:
-        names = downloads.unpack(archive, temporary)
-        find_files(_model_folder(temporary, names), label="its folder")
-        prints = {name: _fingerprint(os.path.join(temporary, name)) for name in names}
-        record = {"format_version": _RECORD_VERSION, **record, "files": prints}
-        # The record is written first, because a record without its folder does no harm.
-        files.atomic_write_json(f"{folder}.json", record)
-        os.rename(temporary, folder)
-    except downloads.DamagedArchiveError as error:
-        raise ValueError(
-            f"The archive from {record['url']} is damaged ({error.__cause__}). It was removed: run "
-            "the same command again; if that does not help, the one on the server is damaged."
-        ) from error
-    except ValueError as error:
-        raise ValueError(f"{record['url']} is not the archive of a model: {error}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    return record
+def _convert_albert_zh(source: str, folder: str) -> None:
+    """Writes albert_zh's model in the folder `source` as one of ours."""
+    found = find_files(source, label="its folder")
+    config, values, _ = weights.from_albert_zh(
+        modeling.AlbertConfig.from_json_file(found.albert_config_file),
+        weights.read_checkpoint(found.init_checkpoint),
+    )
+    vocabulary = model_vocabulary.Vocabulary("vocab_file", found.vocab_file, do_lower_case=True)
+    write_model(folder, config, values, vocabulary=vocabulary)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -311,8 +257,7 @@ def find_files(
     """
     found, by_name = named or ModelFiles(), {}
     if not tf.io.gfile.isdir(folder):
-        hint = wording.did_you_mean(folder.lower(), RELEASES, cutoff=0.8)
-        raise ValueError(f"{label} is not a folder, nor the name of a released model.{hint}")
+        raise ValueError(f"{label} is not a folder.")
     if not found.albert_config_file:
         config = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
         found = found._replace(albert_config_file=config)
@@ -327,6 +272,20 @@ def find_files(
     if by_name:
         _check_vocabulary(found)
     return found
+
+
+def write_model(
+    folder: str,
+    config: modeling.AlbertConfig,
+    values: weights.Values,
+    *,
+    vocabulary: Optional[model_vocabulary.Vocabulary] = None,
+) -> None:
+    """Writes configuration, checkpoint and, if there is one, the vocabulary under its own name."""
+    files.atomic_write_text(os.path.join(folder, CONFIG_NAME), config.to_json_string())
+    weights.write_checkpoint(os.path.join(folder, warm_start.BEST_CHECKPOINT), values)
+    if vocabulary:
+        model_vocabulary.put(folder, vocabulary)
 
 
 def _vocabulary_by_name(folder: str, label: str, *, is_required: bool) -> Dict[str, str]:
@@ -470,7 +429,7 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
     changes: Dict[str, Any] = {}
     is_complete, start = False, found.init_checkpoint
     if folder:
-        folder = changes["albert_dir"] = local_folder(folder, "albert_dir")
+        folder = changes["albert_dir"] = local_folder(folder, f"--albert_dir={folder}")
         label, vocabulary = f"--albert_dir={folder}", "required"
     elif start and (has_tokenizer or not found.albert_config_file):
         label, vocabulary = f"The folder of --init_checkpoint={start}", "optional"

@@ -5,11 +5,12 @@ values that some of them take.
 """
 
 import dataclasses
-from typing import NamedTuple, Optional, TypeVar
+from typing import Optional, TypeVar
 
 from albert.util.flags import EncoderSettings, Settings
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
+ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
 CACHE_DIR = "~/.cache/albert"
 MODULE_FORMATS = ("tf1", "tf2")  # of a TF-Hub module
 POOLINGS = ("pooled", "mean", "first")
@@ -35,13 +36,3 @@ class TextSettings(Settings):
     output_file: str
     predict_batch_size: int
     precision: str
-
-
-class Limits(NamedTuple):
-    """What a transfer may take."""
-
-    seconds: float = 2 * 3600.0  # all attempts and the pauses between them together
-    bytes: int = 4 * 10**9
-
-
-USUAL_LIMITS = Limits()

@@ -13,14 +13,10 @@ from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequenc
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import optimization
-from albert.pretrained import checkpoint_files
+from albert.checkpoints import checkpoint_files
 from albert.util import wording
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
-# What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
-OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
-_OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power", *optimization.LossScale.NAMES)
 _MOST_LISTED = 12
 
 # A variable of other layouts under the same file names, and what to do about each.
@@ -201,7 +197,7 @@ def warm_start(
     # Checked here, because TensorFlow's own error would not name the file.
     checkpoint_files.check_whole(checkpoint, takers)
     unused = [Entry(name, tensors[name].shape) for name in sorted(set(tensors) - set(takers))]
-    state = tuple(entry for entry in unused if is_optimizer_state(entry.name))
+    state = tuple(entry for entry in unused if checkpoint_files.is_optimizer_state(entry.name))
     left_over = tuple(entry for entry in unused if entry not in state)
     report = Report(checkpoint, tuple(loaded), tuple(new), left_over, state)
 
@@ -277,11 +273,6 @@ def _find(
     if tensor.dtype != variable.dtype.base_dtype:
         return source, f"has the type {tensor.dtype.name}"
     return source, ""
-
-
-def is_optimizer_state(name: str) -> bool:
-    """Returns whether a checkpoint's variable is an optimizer's slot or a counter."""
-    return name.split("/")[-1] in OPTIMIZER_SLOTS + _OPTIMIZER_SCALARS
 
 
 # ---------------------------------------------------------------------------------------------

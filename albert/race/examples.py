@@ -4,7 +4,8 @@
 
 A split is RACE/{train,dev,test}/{middle,high}/ with one file for each passage, as distributed, or
 with one file all.txt that holds a passage a line. A passage is a JSON object with `article`,
-`questions`, `options`, `answers` (letters) and `id`.
+`questions`, `options`, `answers` (letters) and `id`. The hubs keep a level as Parquet files, with a
+row for each question: RACE/{middle,high}/{train,validation,test}-*.parquet.
 
     split = read_split("data", "dev")
     split.questions[0]          # Key(identity="middle13.txt-0", level="middle", answer=0)
@@ -21,6 +22,7 @@ from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Seq
 
 import tensorflow.compat.v1 as tf
 
+from albert.data import parquet
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -118,6 +120,10 @@ def find_folders(data_dir: str, split: str, levels: Sequence[str] = LEVELS) -> L
     bases = [os.path.join(data_dir, "RACE", split), os.path.join(data_dir, split)]
     base = next((base for base in bases if tf.io.gfile.isdir(base)), None)
     if base is None:
+        for place in (os.path.join(data_dir, "RACE"), data_dir):
+            folders = [os.path.join(place, level) for level in levels]
+            if all(_hub_files(folder, split) for folder in folders):
+                return folders
         raise ValueError(
             f"The {split} data was not found: there is neither '{bases[0]}' nor '{bases[1]}'. "
             "--data_dir must hold the folder RACE, or be it."
@@ -133,8 +139,16 @@ def find_folders(data_dir: str, split: str, levels: Sequence[str] = LEVELS) -> L
     return folders
 
 
-def _find_files(folder: str) -> List[str]:
-    """all.txt, or else the files of passages in the order of their numbers."""
+def _hub_files(folder: str, split: str) -> List[str]:
+    name = split.replace("dev", "validation")
+    return parquet.parts(os.path.join(folder, f"{name}-*{parquet.ENDING}"))
+
+
+def _find_files(folder: str, split: str) -> List[str]:
+    """A hub's files, all.txt, or else the files of passages in the order of their numbers."""
+    of_hub = _hub_files(folder, split)
+    if of_hub:
+        return of_hub
     names = [name.rstrip("/") for name in tf.io.gfile.listdir(folder)]
     names = [name for name in names if name.endswith(".txt") and not name.startswith(".")]
     if ALL_NAME in names:
@@ -170,7 +184,9 @@ def read_split(data_dir: str, split: str, *, levels: Sequence[str] = LEVELS) -> 
     digest = hashlib.sha256()
     notes: Counter[str] = collections.Counter()
     paths = [
-        (level, path) for level, folder in zip(levels, folders) for path in _find_files(folder)
+        (level, path)
+        for level, folder in zip(levels, folders)
+        for path in _find_files(folder, split)
     ]
     for level, path in paths:
         content = files.read_bytes(path)
@@ -199,6 +215,9 @@ def read_split(data_dir: str, split: str, *, levels: Sequence[str] = LEVELS) -> 
 
 def _values(path: str, content: bytes, level: str) -> Iterator[Tuple[str, str, Any]]:
     """The place of each passage of a file, its name if it has no id, and its JSON value."""
+    if path.endswith(parquet.ENDING):
+        yield from _hub_passages(path)
+        return
     name, text = os.path.basename(path), files.decode(content, path)
     if name != ALL_NAME:
         if text.strip():
@@ -208,6 +227,22 @@ def _values(path: str, content: bytes, level: str) -> Iterator[Tuple[str, str, A
         if line.strip():
             where = f"{path}:{number}"
             yield where, f"{level}{name}-{number}", files.parse_json(line, f"'{where}'")
+
+
+def _hub_passages(path: str) -> Iterator[Tuple[str, str, Any]]:
+    """What `_values` yields, of a Parquet file, in the order of the passages' numbers."""
+    passages: Dict[Tuple[str, str], List[Dict[str, Any]]] = {}
+    for row in parquet.read_rows([path]):
+        passages.setdefault((str(row.get("example_id")), row.get("article")), []).append(row)
+
+    def number(key: Tuple[str, str]) -> int:
+        return int("".join(re.findall(r"\d+", key[0])) or -1)
+
+    for name, article in sorted(passages, key=number):
+        rows = passages[name, article]
+        keys = {"questions": "question", "options": "options", "answers": "answer"}
+        columns = {ours: [row.get(theirs) for row in rows] for ours, theirs in keys.items()}
+        yield f"{path}, {name}", name, {"id": name, "article": article, **columns}
 
 
 def _count_unusual(passage: Passage, notes: Counter[str]) -> None:

@@ -11,7 +11,9 @@ A file is one JSON object:
         {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 0}],
          "is_impossible": false}]}]}]}
 
-"is_impossible" comes with version 2. TensorFlow is imported only to open a file.
+"is_impossible" comes with version 2. TensorFlow is imported only to open a file. The hubs keep the
+same as a Parquet file with a row for each question; there the one of version 2 that has no answer
+is impossible.
 """
 
 import collections
@@ -20,6 +22,7 @@ import logging
 import re
 from typing import Any, Counter, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
+from albert.data import parquet
 from albert.util import files
 
 _LOGGER = logging.getLogger(__name__)
@@ -30,7 +33,8 @@ _LAYOUT = (
     'The layout is that of SQuAD: {"data": [{"paragraphs": [{"context": "...", "qas": [{"id": '
     '"...", "question": "...", "answers": [{"text": "...", "answer_start": 0}]}]}]}]}.'
 )
-_KINDS = {str: "text", list: "a list", int: "a whole number", bool: "true or false"}
+_KINDS = {str: "text", list: "a list", dict: "an object", int: "a whole number"}
+_KINDS[bool] = "true or false"
 
 
 @dataclasses.dataclass(eq=False)
@@ -117,6 +121,11 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
 
 def _questions(path: str) -> Iterator[Tuple[str, Any, str]]:
     """Each question's place (for messages), its JSON value and its context."""
+    if not files.gfile().exists(path) or files.gfile().isdir(path):
+        raise ValueError(f"File '{path}' does not exist. Check the path.")
+    if path.endswith(parquet.ENDING):
+        yield from _rows(path)
+        return
     content = _load(path)
     if not isinstance(content, dict) or "data" not in content:
         raise ValueError(f"'{path}' has no \"data\". {_LAYOUT}")
@@ -130,11 +139,18 @@ def _questions(path: str) -> Iterator[Tuple[str, Any, str]]:
                 yield f"{inner}, question {index}", question, context
 
 
-def _load(path: str) -> Any:
-    import tensorflow.compat.v1 as tf
+def _rows(path: str) -> Iterator[Tuple[str, Any, str]]:
+    """What `_questions` yields, of a Parquet file."""
+    for number, row in enumerate(parquet.read_rows([path]), start=1):
+        where = f"{path}, row {number}"
+        found = _get(row, "answers", where, kind=dict)
+        texts, starts = (_get(found, key, where, kind=list) for key in ("text", "answer_start"))
+        answers = [{"text": text, "answer_start": start} for text, start in zip(texts, starts)]
+        question = {**row, "answers": answers, "is_impossible": not answers}
+        yield where, question, _get(row, "context", where, kind=str)
 
-    if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
-        raise ValueError(f"File '{path}' does not exist. Check the path.")
+
+def _load(path: str) -> Any:
     try:
         return files.read_json(path)
     except ValueError as error:

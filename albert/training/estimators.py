@@ -20,8 +20,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from albert.checkpoints import checkpoint_files
 from albert.data import record_damage
-from albert.pretrained import checkpoint_files, warm_start
+from albert.pretrained import warm_start
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch

@@ -24,8 +24,8 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Opt
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert.pretrained import checkpoint_files
-from albert.pretrained.checkpoint_files import BEST_CHECKPOINT, Checkpoint, list_checkpoints
+from albert.checkpoints import checkpoint_files
+from albert.checkpoints.checkpoint_files import BEST_CHECKPOINT, Checkpoint, list_checkpoints
 from albert.util import files, folder_lock
 
 LEDGER_NAME = "eval_results.json"

@@ -21,7 +21,7 @@ import tensorflow.compat.v2 as tf2
 from tqdm import tqdm
 
 from albert import optimization
-from albert.pretrained import checkpoint_files
+from albert.checkpoints import checkpoint_files
 from albert.runtimes import compat
 from albert.training import distribution
 from albert.training.settings import TrainingSettings

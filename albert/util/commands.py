@@ -25,6 +25,7 @@ COMMANDS: Dict[str, str] = {
     "embed": "albert.embed",
     "fill-mask": "albert.fill_mask",
     "download-model": "albert.download_model",
+    "download-data": "albert.download_data",
     "convert": "albert.convert_checkpoint",
     "export-checkpoints": "albert.export_checkpoints",
     "export-hub": "albert.export_to_tfhub",

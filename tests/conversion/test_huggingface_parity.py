@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from albert import configs, modeling, tokenization
-from albert.conversion import huggingface_files, names, weights
+from albert.checkpoints import names, weights
+from albert.conversion import huggingface_files
 from albert.pretrained import model_vocabulary
 from albert.runtimes import compat
 from tests.support import (

@@ -5,6 +5,7 @@
 import io
 import json
 import os
+import pathlib
 import shutil
 import tarfile
 import threading
@@ -15,6 +16,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import (
     configs,
+    convert_checkpoint,
     export_checkpoints,
     export_to_tfhub,
     fill_mask,
@@ -22,9 +24,11 @@ from albert import (
     plan,
     run_classifier,
 )
-from albert.pretrained import downloads, inference, released, warm_start
+from albert.conversion import albert_zh
+from albert.downloads import transfer
+from albert.pretrained import inference, released, warm_start
 from albert.util import flags as flags_lib
-from tests.support import classification_data, file_server, released_archives
+from tests.support import albert_zh_models, classification_data, file_server, released_archives
 from tests.support.file_server import Answer
 from tests.support.shared import needs_shared, shared_path
 
@@ -70,7 +74,7 @@ def obtain(server, tmp_path):
 
     run.cache = tmp_path / "cache"
     run.record = run.cache / "albert_base_v2.json"
-    run.sha256 = lambda: json.loads(run.record.read_text(encoding="utf-8"))["sha256"]
+    run.sha256 = lambda: json.loads(run.record.read_text(encoding="utf-8"))["sources"][0]["sha256"]
     return run
 
 
@@ -120,14 +124,15 @@ def test_a_model_is_downloaded_once_and_recorded(obtain, server, folder):
     assert obtain() == found
     assert server.ranges == [None]
     record = json.loads(obtain.record.read_text(encoding="utf-8"))
-    assert record["url"] == server.url + PATH and len(record["sha256"]) == 64
-    assert record["size"] == len(server.files[PATH])
+    (source,) = record["sources"]
+    assert source["url"] == server.url + PATH and len(source["sha256"]) == 64
+    assert source["size"] == len(server.files[PATH])
     names = os.listdir(str(folder))
     assert sorted(record["files"]) == sorted(f"albert_base/{name}" for name in names)
 
 
 def test_what_is_cut_for_good_is_kept_for_the_next_start(obtain, server, monkeypatch):
-    monkeypatch.setattr(downloads, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(transfer, "CHUNK_BYTES", 1000)
     server.answers = [Answer(cut_after=5000)] + [Answer(cut_after=0)] * 4
     with pytest.raises(ConnectionError):
         obtain()
@@ -206,6 +211,36 @@ def test_a_file_that_changed_since_the_download_is_noticed(obtain, is_removed):
         obtain()
     shutil.rmtree(str(obtain.cache / "albert_base_v2"))
     assert obtain()
+
+
+def test_a_record_of_earlier_versions_counts(obtain):
+    folder = obtain()
+    record = json.loads(obtain.record.read_text(encoding="utf-8"))
+    record.update(format_version=1, **record.pop("sources")[0])
+    obtain.record.write_text(json.dumps(record), encoding="utf-8")
+    assert obtain() == folder
+    with pytest.raises(ValueError, match="0000 as in --sha256"):
+        obtain(sha256="0" * 64)
+
+
+def test_an_archive_that_was_put_in_place_is_taken_and_stays(obtain, server, archives):
+    own = obtain.cache / BASE.archive
+    obtain.cache.mkdir()
+    server.files.clear()
+    with pytest.raises(ValueError, match=str(own)):
+        obtain()
+    own.write_bytes(archives[0][:1000])
+    with pytest.raises(ValueError, match="damaged"):
+        obtain()
+    own.write_bytes(archives[1])
+    server.ranges = []
+    folder = obtain()
+    shutil.rmtree(str(obtain.cache / "albert_base_v2"))
+    own.write_bytes(archives[0])
+    with pytest.raises(ValueError, match=str(own)):  # another one than the first
+        obtain()
+    own.write_bytes(archives[1])
+    assert obtain() == folder and own.read_bytes() == archives[1] and server.ranges == []
 
 
 def test_a_folder_without_its_record_is_left_alone(obtain):
@@ -326,6 +361,8 @@ def test_a_place_that_is_no_models_folder_is_named(folder, monkeypatch):
         ("/nowhere", "/nowhere"),
         (folder.parent, str(folder)),  # the folder that an archive was unpacked in
         ("bse_v2", "[Dd]id you mean .?base_v2"),
+        ("bass_v2", "--albert_dir=bass_v2.*base_v2"),
+        (f"{folder}s", f"[Dd]id you mean .?{folder}"),
     ):
         with pytest.raises(ValueError, match=words):
             completed(f"--albert_dir={place}")
@@ -392,6 +429,54 @@ def test_a_released_model_is_fetched_once_by_its_name(cached, folder, tmp_path):
     assert cached.ranges == [None]
     shutil.copytree(str(folder), str(tmp_path / "base_v2"))  # takes precedence
     assert completed("--albert_dir=base_v2").init_checkpoint == "base_v2/model.ckpt-best"
+
+
+@pytest.mark.parametrize("inner", ["", "albert_base_zh"])
+def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatch, inner):
+    """The same as convert_checkpoint makes; with and without a folder around the files."""
+    monkeypatch.setattr(released, "ALBERT_ZH_URL", f"{cached.url}/zh")
+    theirs = albert_zh_models.write(tmp_path / "theirs", slots=True)
+    packed = tmp_path / "packed" / inner if inner else pathlib.Path(theirs)
+    if inner:
+        shutil.copytree(theirs, str(packed))
+    archive = shutil.make_archive(
+        str(tmp_path / "zh"), "zip", str(packed.parent if inner else packed)
+    )
+    with open(archive, "rb") as stream:
+        cached.files["/zh/albert_base_zh.zip"] = stream.read()
+    flags = [
+        "--direction=from_albert_zh",
+        f"--input_dir={theirs}",
+        f"--output_dir={tmp_path / 'ours'}",
+    ]
+    settings = flags_lib.parse(convert_checkpoint.define_flags, flags)
+    albert_zh.from_albert_zh(settings)
+    for name in ("albert_zh_base", "albert_base_zh.zip"):
+        found = completed(f"--albert_dir={name}")
+        folder = pathlib.Path(found.albert_dir)
+        assert folder == tmp_path / "cache" / "albert_zh_base" / "albert_zh_base"
+        assert sorted(os.listdir(str(folder))) == sorted(os.listdir(str(tmp_path / "ours")))
+        for path in sorted(folder.iterdir()):
+            assert path.read_bytes() == (tmp_path / "ours" / path.name).read_bytes()
+    assert cached.ranges == [None] and found.do_lower_case
+    assert visible(tmp_path / "cache") == ["albert_zh_base", "albert_zh_base.json"]
+    with open(str(folder / "vocab.txt"), "ab") as stream:
+        stream.write(b"x")
+    with pytest.raises(ValueError, match="albert_zh_base/vocab.txt"):
+        completed("--albert_dir=albert_zh_base")
+    # Google's Chinese model has another name, and is another.
+    assert released.find_release("base_zh").archive == "albert_base_zh.tar.gz"
+
+
+def test_an_archive_of_albert_zh_in_another_layout_is_refused(cached, tmp_path, monkeypatch):
+    monkeypatch.setattr(released, "ALBERT_ZH_URL", cached.url)
+    folder = released_archives.write_model(tmp_path / "google", chinese=True)
+    archive = shutil.make_archive(str(tmp_path / "zh"), "zip", str(folder))
+    with open(archive, "rb") as stream:
+        cached.files["/albert_large_zh.zip"] = stream.read()
+    with pytest.raises(ValueError, match="albert_large_zh.zip .*layout|variable names"):
+        completed("--albert_dir=albert_zh_large")
+    assert visible(tmp_path / "cache") == []
 
 
 @pytest.mark.slow

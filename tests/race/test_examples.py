@@ -37,6 +37,29 @@ def without(key):
     return {name: value for name, value in PASSAGE.items() if name != key}
 
 
+def test_the_parquet_files_of_the_hubs_give_the_same(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    folder = race_data.write_race(tmp_path / "files", passages=12)
+    expected = examples.read_split(folder, "dev")
+    for level in examples.LEVELS:
+        paths = sorted((tmp_path / "files" / "RACE" / "dev" / level).iterdir())  # 10 before 9
+        passages = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+        rows = [
+            (passage["id"], passage["article"], *values)
+            for passage in passages
+            for values in zip(*(passage[key] for key in ("questions", "options", "answers")))
+        ]
+        names = ("example_id", "article", "question", "options", "answer")
+        columns = dict(zip(names, map(list, zip(*rows))))
+        (tmp_path / "hub" / level).mkdir(parents=True)
+        path = tmp_path / "hub" / level / "validation-00000-of-00001.parquet"
+        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), str(path))
+    found = examples.read_split(str(tmp_path / "hub"), "dev")
+    assert (found.passages, found.questions) == (expected.passages, expected.questions)
+    with pytest.raises(ValueError, match="train"):
+        examples.read_split(str(tmp_path / "hub"), "train")
+
+
 def test_both_layouts_give_the_questions_in_order_of_level_and_number(tmp_path):
     folder = race_data.write_race(tmp_path / "files", passages=12)
     split = examples.read_split(folder, "dev")

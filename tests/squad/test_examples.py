@@ -54,6 +54,33 @@ def test_the_first_answer_is_learnt_and_all_count(tmp_path):
     assert (example.orig_answer_text, example.start_position) == (None, None)
 
 
+@pytest.mark.parametrize("is_training", [True, False])
+def test_a_parquet_file_of_the_hubs_holds_the_same(tmp_path, is_training):
+    pyarrow = pytest.importorskip("pyarrow")
+    asked = [
+        question("q", "which ?", ("the river", 21), ("river", 25)),
+        question("i", "who ?", is_impossible=True),
+    ]
+    columns = {
+        "id": ["q", "i"],
+        "title": ["The town"] * 2,
+        "context": [TOWN] * 2,
+        "question": ["which ?", "who ?"],
+        "answers": [
+            {"text": ["the river", "river"], "answer_start": [21, 25]},
+            {"text": [], "answer_start": []},
+        ],
+    }
+    path = tmp_path / "train-00000-of-00001.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), str(path))
+    expected = _read(tmp_path, *asked, is_training=is_training)
+    found = squad_examples.read_dataset(path, is_training)
+    assert list(map(vars, found.examples)) == list(map(vars, expected.examples))
+    path.write_bytes(b"PAR1")
+    with pytest.raises(ValueError, match="Parquet"):
+        squad_examples.read_dataset(path, is_training)
+
+
 @pytest.mark.parametrize(
     "changes, has_gold",
     [

@@ -17,7 +17,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, fine_tuning_utils, modeling
-from albert.conversion import weights as checkpoint_conversion
+from albert.checkpoints import weights as checkpoint_conversion
 from albert.pretrained import warm_start
 from albert.squad import heads as squad_heads
 from tests.support import huggingface_models

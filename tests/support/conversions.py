@@ -7,7 +7,7 @@ import os
 import tensorflow.compat.v1 as tf
 
 from albert import convert_checkpoint
-from albert.conversion import weights
+from albert.checkpoints import weights
 from albert.util import flags as flags_lib
 from tests.support import pretrained_models
 from tests.support.conversion_check import config_in

@@ -16,8 +16,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
+from albert.checkpoints.checkpoint_files import Checkpoint
 from albert.data import batches
-from albert.pretrained.checkpoint_files import Checkpoint
 from albert.runtimes import devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks

@@ -266,6 +266,7 @@ def test_help_names_only_flags_that_the_script_has(script):
         ("embed", "one of three", "albert_dir albert_hub_module_handle init_checkpoint"),
         ("run_classifier", "required, except", "data_dir"),
         ("download_model", "required, except", "name"),
+        ("download_data", "required, except", "name"),
         ("run_squad_v1", "required with --do_train", "train_file"),
         ("run_squad_v2", "required with --do_predict", "predict_file"),
         ("create_pretraining_data", "one of two required", "spm_model_file vocab_file"),

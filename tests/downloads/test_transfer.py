@@ -1,24 +1,21 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Transfers over HTTP from a server on this machine, and archives that are not to be trusted."""
+"""Transfers over HTTP from a server on this machine."""
 
 import base64
-import errno
 import hashlib
-import io
 import os
 import pathlib
-import tarfile
 
 import numpy as np
 import pytest
 
-from albert.pretrained import downloads
+from albert.downloads import transfer
 from tests.support import file_server
 from tests.support.file_server import Answer
 
 CONTENT = np.random.RandomState(0).bytes(700001)
-CHUNK = downloads.CHUNK_BYTES
+CHUNK = transfer.CHUNK_BYTES
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 # The first answer brings something, the others nothing: the transfer is given up.
 CUT_FOR_GOOD = [Answer(cut_after=4 * CHUNK)] + [Answer(cut_after=0)] * 4
@@ -39,22 +36,18 @@ def fetch(server, tmp_path):
     """Fetches the file into `fetch.path`; `fetch.waits` has the pauses between attempts."""
 
     def run(url="", **limits):
-        limits = downloads.USUAL_LIMITS._replace(**limits)
+        limits = transfer.USUAL_LIMITS._replace(**limits)
         url = url or f"{server.url}/model"
-        return downloads.fetch(url, str(run.path), limits=limits, wait=run.waits.append)
+        return transfer.fetch(url, str(run.path), limits=limits, wait=run.waits.append)
 
     run.path = tmp_path / "file"
     run.waits = []
     return run
 
 
-# ---------------------------------------------------------------------------------------------
-# Fetching.
-
-
 def test_a_file_arrives_once_with_its_checksum(fetch, server):
     for _ in range(2):
-        assert fetch() == downloads.Fetched(len(CONTENT), SHA256)
+        assert fetch() == transfer.Fetched(len(CONTENT), SHA256)
     assert fetch.path.read_bytes() == CONTENT
     assert server.ranges == [None] and fetch.waits == []
 
@@ -118,7 +111,7 @@ def test_another_version_of_the_file_is_fetched_from_its_beginning(fetch, server
         server.files["/model"] = CONTENT[::-1]
         server.etag = etag.replace("1", "2")
 
-    downloads.fetch(f"{server.url}/model", str(fetch.path), wait=change)
+    transfer.fetch(f"{server.url}/model", str(fetch.path), wait=change)
     assert fetch.path.read_bytes() == CONTENT[::-1]
 
 
@@ -145,7 +138,7 @@ def test_what_the_server_says_of_the_content_is_checked(fetch, server):
     answer = Answer(headers={"x-goog-hash": f"crc32c=AAAAAA==,md5={digest}"})
     server.answers = [answer]
     assert fetch().sha256 == SHA256
-    downloads.discard(str(fetch.path))
+    transfer.discard(str(fetch.path))
     server.answers, server.files["/model"] = [answer], CONTENT[:-1] + b"?"
     with pytest.raises(ValueError, match="MD5"):
         fetch()
@@ -192,104 +185,3 @@ def test_nothing_is_written_through_a_link_that_was_put_in_place(fetch, tmp_path
     link(str(other), f"{fetch.path}{ending}")
     assert fetch().sha256 == SHA256
     assert other.read_text(encoding="utf-8") == "precious"
-
-
-# ---------------------------------------------------------------------------------------------
-# Unpacking.
-
-
-def member(name, content=b"text", **attributes):
-    info = tarfile.TarInfo(name)
-    info.size = len(content)
-    for key, value in attributes.items():
-        setattr(info, key, value)
-    return info, content
-
-
-@pytest.fixture
-def unpack(tmp_path):
-    """Unpacks an archive of members; `unpack.files` are those that are there then."""
-
-    def run(*members, damage=lambda content: content):
-        stream = io.BytesIO()
-        with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-            for info, content in members:
-                archive.addfile(info, io.BytesIO(content))
-        path = tmp_path / "a.tar.gz"
-        path.write_bytes(damage(stream.getvalue()))
-        return downloads.unpack(str(path), str(tmp_path / "out"))
-
-    run.folder = tmp_path / "out"
-    run.files = lambda: sorted(
-        str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()
-    )
-    return run
-
-
-def test_files_and_folders_come_out_as_they_went_in(unpack):
-    names = unpack(
-        member("model", b"", type=tarfile.DIRTYPE),
-        member("./model/weights", CONTENT),
-        member("model/inner/config", b"{}", mode=0o4777, uid=0),
-    )
-    assert names == ["model/weights", "model/inner/config"]
-    assert unpack.files() == ["a.tar.gz", "out/model/inner/config", "out/model/weights"]
-    assert (unpack.folder / "model" / "weights").read_bytes() == CONTENT
-    assert (unpack.folder / "model" / "inner" / "config").stat().st_mode & 0o7111 == 0
-
-
-@pytest.mark.parametrize(
-    "members, kept",
-    [
-        ([member("model/good"), member(name)], ["out/model/good"])
-        for name in ("../evil", "m/../../evil", "/evil", "model/..", "..\\evil", "C:/evil", ".")
-    ]
-    + [
-        ([member("model/link", b"", type=kind, linkname="../../evil"), member("model/link/x")], [])
-        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE)
-    ]
-    + [
-        ([member("model/a"), member(second)], ["out/model/a"])
-        for second in ("model/a", "model/a/b", "./model//a")
-    ],
-)
-def test_members_that_could_do_harm_are_refused(unpack, members, kept):
-    with pytest.raises(ValueError) as caught:
-        unpack(*members)
-    assert not isinstance(caught.value, downloads.DamagedArchiveError)
-    assert unpack.files() == ["a.tar.gz", *kept]
-
-
-def test_an_archive_made_to_fill_the_disk_is_refused(unpack):
-    with pytest.raises(ValueError, match="MB"):
-        unpack(member("zeros", bytes(120 * 10**6)))
-    assert unpack.files() == ["a.tar.gz"]
-
-
-def flipped(place):
-    def damage(content):
-        at = place if place < 0 else int(place * len(content))
-        return content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 or len(content) :]
-
-    return damage
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [lambda content, share=share: content[: int(share * len(content))] for share in (0, 0.3, 0.999)]
-    # The last place is in the checksum, behind all members.
-    + [flipped(place) for place in (0.2, 0.9, -6)]
-    + [lambda content: b"<html>" * 1000],
-)
-def test_what_is_no_whole_archive_is_damaged(unpack, damage):
-    with pytest.raises(downloads.DamagedArchiveError):
-        unpack(member("weights", CONTENT), damage=damage)
-
-
-def test_a_full_disk_is_not_the_archives_fault(unpack, monkeypatch):
-    def fail(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(downloads.shutil, "copyfileobj", fail)
-    with pytest.raises(OSError, match="No space left"):
-        unpack(member("weights"))

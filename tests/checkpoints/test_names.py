@@ -9,7 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import classifier_utils, configs, modeling
-from albert.conversion import names as checkpoint_names
+from albert.checkpoints import names as checkpoint_names
 from tests.support import albert_zh_models, pretrained_models, squad_models
 from tests.support.shared import needs_shared, shared_path
 

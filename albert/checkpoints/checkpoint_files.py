@@ -15,10 +15,15 @@ from typing import Iterable, Iterator, List, NamedTuple, Optional
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert import optimization
+
 _LOGGER = logging.getLogger("albert")
 
 STATE_NAME = "checkpoint"
 BEST_CHECKPOINT = "model.ckpt-best"
+# What optimizers keep beside a variable: ours and Google's, albert_zh's, tf.train's Adam.
+OPTIMIZER_SLOTS = ("adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1")
+_OPTIMIZER_SCALARS = ("global_step", "beta1_power", "beta2_power", *optimization.LossScale.NAMES)
 # Errors of reading a damaged checkpoint; TensorFlow 2.15 raises IndexError for a truncated file.
 _READ_ERRORS = (tf.errors.OpError, RuntimeError, ValueError, IndexError)
 # Errors that do not prove damage; in TensorFlow 2.15 only the message tells them apart.
@@ -61,6 +66,11 @@ def list_checkpoints(output_dir: str, *, incomplete_too: bool = False) -> List[C
         if match and (incomplete_too or data_files(match.group(1), names)):
             found.append(Checkpoint(int(match.group(2)), os.path.join(output_dir, match.group(1))))
     return sorted(found)
+
+
+def is_optimizer_state(name: str) -> bool:
+    """Returns whether a checkpoint's variable is an optimizer's slot or a counter."""
+    return name.split("/")[-1] in OPTIMIZER_SLOTS + _OPTIMIZER_SCALARS
 
 
 def data_files(prefix: str, names: Iterable[str]) -> List[str]:

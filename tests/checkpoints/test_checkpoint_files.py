@@ -9,9 +9,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import embed, export_checkpoints, export_to_tfhub, fill_mask, modeling, predictor
+from albert.checkpoints import checkpoint_files, weights
 from albert.classification import model_folder
-from albert.conversion import weights
-from albert.pretrained import checkpoint_files
 from albert.pretrained import warm_start as checkpoint_init
 from albert.util import flags as flags_lib
 from tests.support import damaged_files, fine_tuned_models, pretrained_models

@@ -1,6 +1,6 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fetches large archives over HTTP and unpacks them; neither server nor archive is trusted.
+"""Fetches large files over HTTP, in parts if need be; the server is not trusted.
 
 `fetch` keeps what has arrived at `path`, and in `path`.json the address, the size and the server's
 name for the version (ETag or date), so that the next call asks for the rest of the same version.
@@ -8,24 +8,20 @@ name for the version (ETag or date), so that the next call asks for the rest of 
 
 import base64
 import contextlib
-import gzip
 import hashlib
 import logging
 import multiprocessing
 import os
 import re
-import shutil
 import stat
-import tarfile
 import time
-import zlib
 from multiprocessing import pool
-from typing import Any, Callable, Generator, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Generator, Iterator, NamedTuple, Optional
 from urllib import parse
 
 import requests
 
-from albert.pretrained.settings import USUAL_LIMITS, Limits
+from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.util import files, progress
 
 _LOGGER = logging.getLogger("albert")
@@ -36,20 +32,12 @@ _ATTEMPTS = 5  # in a row that bring no new byte
 _LONGEST_WAIT = 30.0
 _TRY_AGAIN_LATER = (408, 425, 429, 500, 502, 503, 504)
 
-# An archive that unpacks to far more than its own size is made to fill the disk.
-_MOST_GROWTH = 50
-_ALWAYS_ALLOWED_BYTES = 100 * 10**6
-
 
 class Fetched(NamedTuple):
     """A file that has arrived."""
 
     size: int
     sha256: str
-
-
-class DamagedArchiveError(ValueError):
-    """The file is no archive, is cut off, or fails its checksum: another copy may be whole."""
 
 
 def _reason(error: Exception) -> str:
@@ -92,10 +80,6 @@ class _Session(requests.Session):
                 "another server by --base_url."
             )
         return target
-
-
-# ---------------------------------------------------------------------------------------------
-# Fetching.
 
 
 def fetch(
@@ -306,79 +290,3 @@ def _remove_foreign(path: str) -> None:
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or found.st_uid != os.getuid():
             os.remove(path)
-
-
-# ---------------------------------------------------------------------------------------------
-# Unpacking.
-
-
-def unpack(archive: str, folder: str) -> List[str]:
-    """Unpacks a .tar.gz file; owners and permissions in it are ignored.
-
-    Args:
-      archive: a local file.
-      folder: gets the content; what is written remains there if the rest is refused.
-
-    Returns:
-      The paths of the files, relative to the folder and with slashes, in the archive's order.
-
-    Raises:
-      DamagedArchiveError: the archive cannot be read to its end.
-      ValueError: a member is a link or a device, leads out of the folder or is there twice, or
-        there is far too much.
-    """
-    most_bytes = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive)
-    try:
-        with gzip.open(archive) as stream:
-            paths = _unpack_stream(stream, folder, most_bytes)
-            while stream.read(1 << 20):  # the checksum comes after the archive's own end
-                continue
-    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-        if getattr(error, "errno", None) is not None:  # not the file's fault, such as a full disk
-            raise
-        raise DamagedArchiveError(f"{archive} is no whole archive ({error}).") from error
-    return paths
-
-
-def _unpack_stream(stream: Any, folder: str, most_bytes: int) -> List[str]:
-    paths, total = [], 0
-    with tarfile.open(fileobj=stream, mode="r|") as members:
-        for member in members:
-            path = _checked_path(member)
-            total += member.size
-            if total > most_bytes:
-                raise ValueError(
-                    f"The archive unpacks to more than {most_bytes / 1e6:.0f} MB, which no archive "
-                    "of its size should. Nothing of it is used."
-                )
-            if not member.isdir():
-                _write(members.extractfile(member), os.path.join(folder, path), member.name)
-                paths.append(path)
-    return paths
-
-
-def _write(source: Any, path: str, name: str) -> None:
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "xb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise ValueError(f"The archive holds {name!r} twice; nothing of it is used.") from error
-
-
-def _checked_path(member: tarfile.TarInfo) -> str:
-    """The path of a member below the folder."""
-    name = member.name
-    parts = [part for part in name.split("/") if part not in ("", ".")]
-    leaves = name.startswith("/") or ".." in parts or any(sign in name for sign in "\\\0")
-    fault = ""
-    if leaves or (parts and parts[0].endswith(":")) or not (parts or member.isdir()):
-        fault = "leads out of its folder"
-    elif not member.isreg() and not member.isdir():
-        fault = "is a link or a device and not a file"
-    if fault:
-        raise ValueError(
-            f"The archive holds {name!r}, which {fault}. It is not one of the released archives; "
-            "nothing of it is used."
-        )
-    return "/".join(parts)

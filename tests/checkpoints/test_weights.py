@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.conversion import names
-from albert.conversion import weights as checkpoint_conversion
-from albert.conversion.names import ENCODER, POOLER, Name
+from albert.checkpoints import names
+from albert.checkpoints import weights as checkpoint_conversion
+from albert.checkpoints.names import ENCODER, POOLER, Name
 from tests.support import pretrained_models, released_archives
 
 PARTS = {

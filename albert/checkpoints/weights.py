@@ -8,9 +8,11 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.conversion import names as checkpoint_names
-from albert.pretrained import checkpoint_files, warm_start
+from albert.checkpoints import checkpoint_files
+from albert.checkpoints import names as checkpoint_names
 from albert.runtimes import compat
+
+PRETRAINING = (checkpoint_names.MASKED_WORDS, checkpoint_names.SENTENCE_ORDER)
 
 Values = Dict[str, np.ndarray]
 Shape = Tuple[int, ...]
@@ -71,7 +73,7 @@ def read_checkpoint(prefix: str) -> Weights:
         reader = tf.train.load_checkpoint(prefix)
         shapes = reader.get_variable_to_shape_map()
         for name in sorted(shapes):
-            if warm_start.is_optimizer_state(name):
+            if checkpoint_files.is_optimizer_state(name):
                 ignored.append(Remark(name, tuple(shapes[name]), "of the optimiser"))
             else:
                 values[name] = reader.get_tensor(name)
@@ -184,7 +186,68 @@ def _refusal(wrong: Sequence[str]) -> str:
     )
 
 
-# ---- from albert_zh's layout to Google's ----
+def wanted_parts(parts: checkpoint_names.Parts, values: Values) -> checkpoint_names.Parts:
+    """Returns encoder, pooler and the heads of a foreign model; pretraining heads go together."""
+    there = {part for part, names in parts.items() if any(name.theirs in values for name in names)}
+    wanted = {checkpoint_names.ENCODER, checkpoint_names.POOLER, *there}
+    if wanted & set(PRETRAINING):
+        wanted.update(PRETRAINING)
+    return {part: names for part, names in parts.items() if part in wanted}
+
+
+def output_count(values: Values, name: str) -> Optional[int]:
+    """Returns the number of outputs of a head, by the name of its bias; None without a head."""
+    return int(values[name].shape[0]) if name in values and values[name].ndim == 1 else None
+
+
+# ---- albert_zh's layout ----
+
+
+def from_albert_zh(
+    config: modeling.AlbertConfig, source: Weights
+) -> Tuple[modeling.AlbertConfig, Values, Report]:
+    """Returns a model of albert_zh's as one of ours, in its own layout.
+
+    Args:
+      config: of albert_zh, which does not say what layout it is.
+      source: its variables.
+
+    Raises:
+      ValueError: the variables are not albert_zh's, or do not fit the configuration.
+    """
+    _check_albert_zh(source.values)
+    config = modeling.AlbertConfig.from_dict(dict(config.to_dict(), embedding_layout="albert_zh"))
+    if config.num_hidden_groups != 1 or config.inner_group_num != 1 or config.share_type != "all":
+        raise ValueError(
+            f"The configuration's num_hidden_groups {config.num_hidden_groups}, inner_group_num "
+            f"{config.inner_group_num} and share_type {config.share_type} do not fit albert_zh's "
+            "layout, in which all layers share one set of weights."
+        )
+    parts = checkpoint_names.albert_zh(config, output_count(source.values, "output_bias"))
+    conversion = rename(
+        wanted_parts(parts, source.values),
+        source.values,
+        to_ours=True,
+        # The whole encoder must be converted.
+        reason=lambda name: None if name.startswith("bert/") else "not part of this model",
+    )
+    ignored = (*conversion.report.ignored, *source.ignored)
+    return config, conversion.values, conversion.report._replace(ignored=ignored)
+
+
+def _check_albert_zh(values: Values) -> None:
+    """Refuses other layouts that have files of the same names."""
+    if any(name.startswith("bert/encoder/layer_shared/") for name in values):
+        return
+    if any(name.startswith("bert/encoder/transformer/group_0/") for name in values):
+        raise ValueError(
+            "The checkpoint has this package's variable names (Google's) already, as have the "
+            "*_google models of albert_zh: it needs no conversion."
+        )
+    raise ValueError(
+        "The checkpoint has not albert_zh's layout: no variable begins with "
+        f"bert/encoder/layer_shared/ (the first are {', '.join(sorted(values)[:3])})."
+    )
 
 
 def to_google_layout(
@@ -230,7 +293,7 @@ def format_report(report: Report) -> str:
         )
     for title, remarks in (("ignored", report.ignored), ("missing", report.missing)):
         lines.append(_heading(title, [item.shape for item in remarks]))
-        slots = [item for item in remarks if warm_start.is_optimizer_state(item.name)]
+        slots = [item for item in remarks if checkpoint_files.is_optimizer_state(item.name)]
         if slots:
             lines.append(f"  {len(slots)} of the optimiser, such as {slots[0].name}")
         lines += [

@@ -1,0 +1,128 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Downloads public data sets and lays them out as the other scripts read them.
+
+  python -m albert.download_data glue --data_dir=glue
+  python -m albert.download_data squad_v2,race --data_dir=data
+  python -m albert.download_data --list
+
+Each data set becomes a folder in --data_dir, whole or not at all, and the flags that take it are
+printed. A transfer that was cut goes on where it stopped when the command is run again. What is
+there already is compared with the record of its download and not fetched again; folders that were
+not downloaded stay as they are. The licences are their publishers': --list shows them.
+"""
+
+import dataclasses
+import logging
+from typing import Optional
+
+from absl import flags
+
+from albert.downloads import settings as transfer_settings
+from albert.util import flags as flags_lib
+
+
+@dataclasses.dataclass(frozen=True)
+class DownloadDataSettings(transfer_settings.TransferSettings):
+    """The script's flags."""
+
+    name: Optional[str]
+    list: bool
+    data_dir: str
+
+
+def define_flags(flag_values: flags.FlagValues):
+    """Defines the script's flags and returns the class of its settings."""
+    flags_lib.string(
+        flag_values,
+        "name",
+        None,
+        help="The data sets, with commas between them, or a group such as glue; --name= may be "
+        "left out.",
+    )
+    flags_lib.mark(flag_values, "required, except with --list", "name")
+    flags_lib.boolean(
+        flag_values, "list", False, help="Show the names, sizes and licences, and end."
+    )
+    flags_lib.path(
+        flag_values, "data_dir", "data", help="Folder that gets a folder for each data set."
+    )
+    transfer_settings.define_transfer_flags(
+        flag_values,
+        base_url="Address of a folder that holds the files under their own names: a mirror.",
+    )
+    return DownloadDataSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+
+from albert.datasets import fetch, table
+
+_LOGGER = logging.getLogger("albert")
+
+
+def main(settings: DownloadDataSettings):
+    """Runs the script.
+
+    Raises:
+      ValueError: no such data set, or what fetch.obtain raises; the others are there then.
+      ConnectionError: a server cannot be reached.
+    """
+    if settings.list:
+        _print_list()
+        return
+    if not settings.name:
+        raise ValueError(
+            "No data set is named. Write for example `python -m albert.download_data glue "
+            "--data_dir=glue`; --list shows the names."
+        )
+    data_sets = table.find(settings.name)
+    hashes = [part.strip() for part in (settings.sha256 or "").split(",") if part.strip()]
+    if hashes and len(data_sets) != 1:
+        raise ValueError(f"--sha256 goes with one data set, and {settings.name} are several.")
+    failures = []
+    for data_set in data_sets:
+        try:
+            folder = fetch.obtain(
+                data_set,
+                settings.data_dir,
+                base_url=settings.base_url,
+                sha256=hashes,
+                limits=settings.limits,
+            )
+        except ValueError as error:
+            if len(data_sets) == 1:
+                raise
+            _LOGGER.error("%s: %s", data_set.name, error)
+            failures.append(data_set.name)
+            continue
+        _LOGGER.info("%s is in %s. Licence: %s.", data_set.name, folder, data_set.licence)
+        print(
+            f"{data_set.script} " + data_set.flags.format(data_dir=settings.data_dir, folder=folder)
+        )
+    if failures:
+        raise ValueError(
+            f"{len(failures)} of {len(data_sets)} data sets are missing, for the reasons above: "
+            f"{', '.join(failures)}."
+        )
+
+
+def _print_list() -> None:
+    row = "{:<10}{:<7}{:>9}  {:<40}{}".format
+    print(row("name", "group", "MB", "licence", "from"))
+    for item in table.DATA_SETS.values():
+        size = f"{item.size / 1e6:.1f}" if item.size else "?"
+        origins = [source.url for source in item.sources] or [f"on request: {item.by_hand}"]
+        print(row(item.name, item.group, size, item.licence, origins[0]))
+        for origin in origins[1:]:
+            print(row("", "", "", "", origin))
+
+
+def cli():
+    """Runs the script with the process's own arguments."""
+    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+
+
+if __name__ == "__main__":
+    cli()

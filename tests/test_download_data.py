@@ -1,0 +1,202 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The command that downloads data sets, from a server on this machine."""
+
+import hashlib
+import os
+
+import pytest
+
+from albert import download_data
+from albert.classification import tasks
+from albert.datasets import table
+from albert.downloads import transfer
+from albert.race import examples as race_examples
+from albert.squad import examples as squad_examples
+from albert.util import flags as flags_lib
+from tests.support import file_server, public_archives
+from tests.support.file_server import Answer
+
+FILES = public_archives.files()
+SOME = FILES["RTE.zip"]
+ANOTHER = public_archives.zipped({"RTE/train.tsv": "x", "RTE/dev.tsv": "y", "RTE/test.tsv": "z"})
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """A server with all files; the table has their hashes."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(table, "DATA_SETS", public_archives.table_of(FILES))
+    with file_server.serving() as state:
+        state.files.update({f"/{name}": content for name, content in FILES.items()})
+        yield state
+
+
+@pytest.fixture
+def download(server, tmp_path):
+    """Runs the command into `download.folder`."""
+
+    def run(name, **changes):
+        flags = [f"--name={name}", f"--data_dir={run.folder}", f"--base_url={server.url}"]
+        settings = flags_lib.parse(download_data.define_flags, flags)
+        download_data.main(settings.replace(**changes))
+
+    run.folder = tmp_path / "data"
+    return run
+
+
+def visible(folder):
+    return sorted(name for name in os.listdir(str(folder)) if not name.endswith(".lock"))
+
+
+@pytest.mark.parametrize("name", [name for name in table.DATA_SETS if name != "lcqmc"])
+def test_a_data_set_is_laid_out_as_its_script_reads_it(download, server, capsys, name):
+    download(name)
+    data_set = table.DATA_SETS[name]
+    assert visible(download.folder) == sorted([data_set.folder, f"{data_set.folder}.json"])
+    printed = capsys.readouterr().out
+    assert printed.startswith(data_set.script)
+    folder = str(download.folder)
+    if data_set.script == "run_race":
+        for split in race_examples.SPLITS:
+            assert len(race_examples.read_split(folder, split).questions) == 2
+    elif data_set.script.startswith("run_squad"):
+        paths = [word.partition("=")[2] for word in printed.split()[1:]]
+        assert len(paths) == 2
+        for path in paths:
+            (example,) = squad_examples.read_dataset(path, True).examples
+            assert example.orig_answer_text == "king"
+    else:
+        task = tasks.get_task(name)
+        assert f"--task_name={name} --data_dir={folder}" in printed
+        for split in task.splits:
+            found = tasks.read_examples(task, folder, split.name)
+            assert len(found.examples) in (1, 2) and data_set.folder in found.files[0]
+    asked = len(server.ranges)
+    server.files.clear()
+    download(name)
+    assert len(server.ranges) == asked == len(data_set.sources)
+
+
+def test_mrpc_is_made_as_glue_has_it(download):
+    download("mrpc")
+    found = {path.name: path.read_text(encoding="utf-8") for path in download.folder.glob("MRPC/*")}
+    header = "\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    assert found == {
+        "train.tsv": header + '1\t11\t12\ta "b\tc\n1\t31\t32\tf\tg\n',
+        "dev.tsv": header + "0\t21\t22\td\te\n",
+        "test.tsv": "index\t#1 ID\t#2 ID\t#1 String\t#2 String\n0\t41\t42\th\ti\n",
+    }
+
+
+def test_a_group_is_all_of_it_and_one_that_fails_does_not_stop_the_others(download, server):
+    del server.files["/QNLIv2.zip"]
+    with pytest.raises(ValueError, match="1 of 10 .*qnli"):
+        download("glue")
+    there = [item.folder for item in table.DATA_SETS.values() if item.group == "glue"]
+    there.remove("QNLI")
+    assert [name for name in visible(download.folder) if "." not in name] == sorted(there)
+    server.files["/QNLIv2.zip"] = FILES["QNLIv2.zip"]
+    server.ranges = []
+    download("glue")
+    assert len(server.ranges) == 1 and "QNLI" in visible(download.folder)
+
+
+def test_a_transfer_that_was_cut_goes_on(download, server, monkeypatch):
+    monkeypatch.setattr(transfer, "CHUNK_BYTES", 10)
+    monkeypatch.setattr(transfer, "_ATTEMPTS", 1)
+    server.answers = [Answer(), Answer(cut_after=50)]
+    with pytest.raises(ConnectionError, match="train-v1.1.json"):
+        download("squad_v1")
+    server.ranges = []
+    download("squad_v1")  # the first file has arrived, and the beginning of the second
+    assert server.ranges == ["bytes=50-"]
+    assert visible(download.folder) == ["squad_v1", "squad_v1.json"]
+
+
+def test_a_changed_download_is_refused_with_both_hashes(download, server):
+    server.files["/RTE.zip"] = ANOTHER
+    with pytest.raises(ValueError, match=f"{sha256(ANOTHER)}.*{sha256(SOME)}"):
+        download("rte")
+    assert visible(download.folder) == []
+    download("rte", sha256=sha256(ANOTHER))
+    for wrong in (f"{sha256(SOME)},{sha256(SOME)}", sha256(SOME)):
+        with pytest.raises(ValueError, match="--sha256"):
+            download("rte", sha256=wrong)
+    with pytest.raises(ValueError, match="--sha256"):
+        download("rte,wnli", sha256=sha256(SOME))
+
+
+def test_limits_are_those_of_the_flags(download):
+    for limit in ({"size_limit_gb": 1e-9}, {"time_limit_minutes": 1e-9}):
+        with pytest.raises((ValueError, ConnectionError)):
+            download("rte", **limit)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        public_archives.zipped({"RTE/train.tsv": "x", "../../evil": "x"}),
+        public_archives.zipped({"RTE/train.tsv": "x", "RTE/dev.tsv": "x"}),
+        SOME[: len(SOME) // 2],
+        b"<html>",
+    ],
+    ids=["leads out", "incomplete", "cut", "a page"],
+)
+def test_what_is_no_such_archive_leaves_nothing_behind(download, server, content, tmp_path):
+    server.files["/RTE.zip"] = content
+    with pytest.raises(ValueError, match="RTE.zip"):
+        download("rte", sha256=sha256(content))
+    assert visible(download.folder) == [] and visible(tmp_path) == ["data"]
+
+
+def test_what_a_user_made_is_never_overwritten(download, server):
+    own = download.folder / "RTE"
+    own.mkdir(parents=True)
+    (own / "train.tsv").write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="RTE"):
+        download("rte")
+    assert visible(own) == ["train.tsv"] and (own / "train.tsv").read_text() == "mine"
+    assert server.ranges == []
+    (download.folder / "WNLI").write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="WNLI"):
+        download("wnli")
+
+
+def test_what_to_put_where_without_a_network_is_said_and_then_taken(download, monkeypatch):
+    monkeypatch.setattr(transfer, "_ATTEMPTS", 1)
+    own = download.folder / "RTE.zip"
+    with pytest.raises(ConnectionError, match=f"http://127.0.0.1:9/RTE.zip .*{own}"):
+        download("rte", base_url="http://127.0.0.1:9")
+    own.write_bytes(SOME)
+    download("rte", base_url="http://127.0.0.1:9")
+    assert own.read_bytes() == SOME and (download.folder / "RTE" / "dev.tsv").exists()
+
+
+def test_data_that_is_given_on_request_is_used_once_it_is_there(download):
+    folder = download.folder / "LCQMC"
+    with pytest.raises(ValueError, match=f"http.*{folder}"):
+        download("lcqmc")
+    folder.mkdir(parents=True)
+    for name in ("train.txt", "dev.txt", "test.txt"):
+        (folder / name).write_text("a\tb\t1\n", encoding="utf-8")
+    download("lcqmc")
+
+
+def test_an_unknown_name_has_the_nearest_and_the_list_has_all(capsys):
+    for given in ("sqaud_v1", ""):
+        with pytest.raises(ValueError, match="squad_v1|--list"):
+            download_data.main(flags_lib.parse(download_data.define_flags, [f"--name={given}"]))
+    download_data.main(flags_lib.parse(download_data.define_flags, ["--list"]))
+    listed = capsys.readouterr().out
+    for item in table.DATA_SETS.values():
+        assert item.name in listed and item.licence in listed
+        assert all(source.url in listed for source in item.sources)
+    assert all(
+        source.url.startswith("https://") for i in table.DATA_SETS.values() for source in i.sources
+    )
