@@ -36,7 +36,7 @@ def commands_in(text):
 @every_page
 def test_commands_use_scripts_and_flags_that_exist(page):
     known, wrong = {}, []
-    for script, flags in commands_in(page.read_text(encoding="utf-8")):
+    for script, flags in commands_in(pages.text_of(page)):
         module = ROOT / "albert" / script
         if not (module.with_suffix(".py").exists() or (module / "__main__.py").exists()):
             wrong.append(f"albert.{script}")
@@ -49,7 +49,7 @@ def test_commands_use_scripts_and_flags_that_exist(page):
 
 @every_page
 def test_the_scripts_read_every_command_of_a_page(page):
-    for command in pages.commands(page.read_text(encoding="utf-8")):
+    for command in pages.commands(pages.text_of(page)):
         if command.is_whole:
             pages.parse(command)
 
@@ -62,14 +62,14 @@ def test_every_page_is_in_the_table_of_contents():
 
 def anchors_of(page):
     """What a link can name behind a #: the page's headings, as they are written there."""
-    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    titles = re.findall(r"^#+ (.+)$", pages.text_of(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 @every_page
 def test_links_between_pages_lead_somewhere(page):
     missing = []
-    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+    for link in re.findall(r"\]\(([^)\s]+)\)", pages.text_of(page)):
         name, _, anchor = link.partition("#")
         target = page.parent / name if name else page
         is_here = "://" in link or target.exists()

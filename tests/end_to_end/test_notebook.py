@@ -38,13 +38,6 @@ def test_saved_outputs_are_those_of_one_run_from_top_to_bottom():
     assert pictures(notebook) == 2
 
 
-def test_the_pages_that_the_notebook_points_to_exist():
-    notebook = nbformat.read(str(pages.NOTEBOOK), as_version=4)
-    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    links = re.findall(r"\]\(([^)#\s]+)", text)
-    assert links and all((pages.NOTEBOOK.parent / link).exists() for link in links)
-
-
 @pytest.mark.slow
 def test_the_notebook_runs_from_top_to_bottom(tmp_path):
     pytest.importorskip("matplotlib")

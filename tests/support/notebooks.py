@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 from typing import Any, Iterator, Mapping
@@ -19,6 +20,13 @@ import nbformat
 
 from tests.support import pages
 from tests.support.processes import ROOT
+
+# Lines in which TensorFlow speaks of itself: they are not saved.
+_NOTICE = re.compile(
+    r"^(?:[IWE]\d{4} |WARNING: All log |(?:WARNING|INFO):tensorflow:|Instructions for updating"
+    r"|This API was designed).*\n",
+    re.MULTILINE,
+)
 
 # Of the run whose outputs are saved.
 SETTINGS = {
@@ -74,6 +82,11 @@ def main(folder: str) -> None:
     notebook = run(folder, SETTINGS, coalesce_streams=True)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # when it ran
+        for output in cell.get("outputs", []):
+            if "text" in output:
+                output["text"] = _NOTICE.sub("", output["text"])
+        if "outputs" in cell:
+            cell.outputs = [output for output in cell.outputs if output.get("text") != ""]
     nbformat.write(notebook, str(pages.NOTEBOOK))
 
 

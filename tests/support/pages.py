@@ -3,6 +3,8 @@
 """The pages a user reads, and the commands and programs in them."""
 
 import importlib
+import json
+import pathlib
 import re
 import shlex
 from typing import List, Mapping, NamedTuple, Union
@@ -12,7 +14,9 @@ from albert.util import flags as flags_lib
 from tests.support.processes import ROOT
 
 NOTEBOOK = ROOT / "albert_glue_fine_tuning_tutorial.ipynb"
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted(
+    [NOTEBOOK, ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+)
 
 _STEP = re.compile(
     r"^```python\n(?P<program>.*?)^```"
@@ -36,9 +40,17 @@ class Command(NamedTuple):
         return not any("..." in argument for argument in self.arguments)
 
 
+def text_of(page: pathlib.Path) -> str:
+    """The text of a page, or of a notebook's cells."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix != ".ipynb":
+        return text
+    return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+
+
 def read(name: str) -> str:
     """The text of a page of docs/, such as "tutorials/own_language"."""
-    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    return text_of(ROOT / "docs" / f"{name}.md")
 
 
 def steps(text: str) -> List[Union[Command, str]]:
