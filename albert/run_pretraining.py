@@ -159,7 +159,7 @@ from albert.pretraining import model as pretraining_utils
 from albert.pretraining import words
 from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
-from albert.util import config_files
+from albert.util import config_files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -263,6 +263,9 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     if settings.spm_model_file or settings.vocab_file:
         tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
     estimators.check_output_dir(settings.output_dir, config.to_dict())
+    if settings.do_train:
+        count = wording.counted(len(data.training), "file")
+        estimators.announce(settings, config.to_dict(), f"{count} of records")
     if distribution.is_chief(settings):
         config_files.record(os.path.join(settings.output_dir, config_files.RECORD_NAME), given)
         if settings.do_train:
