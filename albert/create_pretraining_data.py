@@ -102,6 +102,7 @@ from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job, masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
+from albert.util import config_files
 
 _LOGGER = logging.getLogger("albert")
 
@@ -432,6 +433,8 @@ def main(settings: PretrainingDataSettings):
         overwrite=settings.overwrite,
         work_dir=settings.work_dir,
     )
+    path = f"{output_files[0]}.{config_files.RECORD_NAME}"
+    config_files.record(path, settings.given_values())
 
 
 def cli():

@@ -159,6 +159,7 @@ from albert.pretraining import model as pretraining_utils
 from albert.pretraining import words
 from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
+from albert.util import config_files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -251,6 +252,7 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     check_flags(settings)
+    given = settings.given_values()
     settings = released.completed(settings, with_vocabulary=False)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
     if settings.share_type:
@@ -261,8 +263,13 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     if settings.spm_model_file or settings.vocab_file:
         tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
     estimators.check_output_dir(settings.output_dir, config.to_dict())
-    if settings.do_train and distribution.is_chief(settings):
-        keep_vocabulary(settings, data.vocabularies)
+    if settings.do_train:
+        count = wording.counted(len(data.training), "file")
+        estimators.announce(settings, config.to_dict(), f"{count} of records")
+    if distribution.is_chief(settings):
+        config_files.record(os.path.join(settings.output_dir, config_files.RECORD_NAME), given)
+        if settings.do_train:
+            keep_vocabulary(settings, data.vocabularies)
     training = train(settings, config, data.training) if settings.do_train else None
     evaluation = evaluate(settings, config, data.evaluation) if settings.do_eval else None
     return Outcome(training, evaluation)

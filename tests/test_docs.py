@@ -16,6 +16,7 @@ FLAG = re.compile(r"(?<![\w-])--([a-z_0-9]+)")
 # Not absl's flags: sub-commands with options of their own, and a cluster's options behind ours.
 OTHER_PARSERS = {"demo", "create_pretraining_data_beam"}
 ABSL = {"help", "helpfull", "verbosity"}
+OF_EVERY_SCRIPT = {"config", "verbose"}
 every_page = pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
 
 
@@ -24,7 +25,7 @@ def flags_of(script):
     flag_values = flags_lib.flags.FlagValues()
     importlib.import_module(f"albert.{script}").define_flags(flag_values)
     booleans = {f"no{name}" for name in flag_values if flag_values[name].boolean}
-    return set(flag_values) | booleans | ABSL
+    return set(flag_values) | booleans | ABSL | OF_EVERY_SCRIPT
 
 
 def commands_in(text):

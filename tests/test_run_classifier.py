@@ -74,7 +74,7 @@ PUBLISHED_DEFAULTS = dict(
 def test_the_published_flags_have_their_published_defaults():
     settings = flags_lib.parse(
         run_classifier.define_flags,
-        ["--task_name=t", "--output_dir=o", "--data_dir=d", "--spm_model_file=s"],
+        ["--task_name=mrpc", "--output_dir=o", "--data_dir=d", "--spm_model_file=s"],
     ).to_dict()
     assert {name: settings[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
     assert math.isnan(settings["threshold_to_export"])

@@ -16,6 +16,7 @@ import traceback
 from typing import List, Optional
 
 from albert.demo.options import PHASES
+from albert.runtimes import quiet
 from albert.util import commands, stop_signals
 from albert.util import flags as flags_lib
 
@@ -53,6 +54,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 def _run(module: str, options: argparse.Namespace) -> int:
     """Runs the phase; a user's mistake becomes one line."""
+    quiet.import_tensorflow(is_verbose=options.verbose)
     flags_lib.configure_logging(verbosity=int(options.verbose))
     try:
         with stop_signals.handled():

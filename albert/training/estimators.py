@@ -21,6 +21,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import checkpoint_files
+from albert.configs import published
 from albert.data import record_damage
 from albert.pretrained import warm_start
 from albert.runtimes import compat, devices
@@ -64,15 +65,10 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
 
 
 def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates a script's main part, which takes settings: training locks --output_dir.
-
-    The first line of the log says what is trained on.
-    """
+    """Decorates a script's main part, which takes settings: training locks --output_dir."""
 
     @functools.wraps(script)
     def run(settings: TrainingSettings, *arguments: Any) -> Any:
-        if settings.do_train:
-            announce_device(settings)
         if not settings.do_train or not distribution.is_chief(settings):
             return script(settings, *arguments)
         with folder_lock.held(settings.output_dir):
@@ -81,16 +77,29 @@ def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def announce_device(settings: TrainingSettings) -> None:
-    """Logs what this process trains on; with --use_tpu no GPU is touched, not even to count it."""
+def announce(settings: TrainingSettings, config: Optional[Mapping[str, Any]], data: str) -> None:
+    """Logs the first line of a training: model, data, precision and device.
+
+    Args:
+      config: the keys of the model's configuration; None for a hub module without one.
+      data: what it is trained on, in a few words.
+    """
     if not _LOGGER.isEnabledFor(logging.INFO):
         return
+    found = published.recognise(config)
+    model = f"ALBERT {found.size}" if found else "ALBERT"
+    if config:
+        model += f" ({config['num_hidden_layers']} layers of {config['hidden_size']})"
+    _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device_line(settings))
+
+
+def device_line(settings: TrainingSettings) -> str:
+    """Returns what this process trains on; with --use_tpu no GPU is touched, not even to count."""
     if settings.use_tpu:
         tpu = settings.tpu_name or settings.master or "of this host"
-        _LOGGER.info("Training on TPU %s (%d cores).", tpu, settings.num_tpu_cores)
-        return
+        return f"Training on TPU {tpu} ({settings.num_tpu_cores} cores)."
     at_most = 1 if settings.distribution_strategy == distribution.NONE else settings.num_devices
-    _LOGGER.info("%s", devices.training_line(at_most))
+    return devices.training_line(at_most)
 
 
 def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_files.Checkpoint]:
@@ -690,7 +699,7 @@ def run_own_part(
             name,
         )
         return
-    announce_device(settings)  # what follows logs warnings only
+    _LOGGER.info("%s", device_line(settings))  # what follows logs warnings only
     _LOGGER.info("%s: the log, checkpoints and results are written by the first worker.", name)
     own = {name: value for name, value in _CHIEFS_OWN.items() if hasattr(settings, name)}
     level = _LOGGER.level

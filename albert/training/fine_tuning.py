@@ -26,7 +26,7 @@ from albert.pretrained import model_vocabulary, released, warm_start
 from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training.settings import FineTuningSettings
-from albert.util import files
+from albert.util import config_files, files
 
 _LOGGER = logging.getLogger("albert")
 
@@ -244,6 +244,7 @@ class FineTuning:
     def __init__(self, settings: FineTuningSettings, task: Type[Task]):
         """Checks the flags and finds the model; raises ValueError."""
         self._began = time.time()
+        self._given = settings.given_values()
         check_flags(settings, task)
         self.settings = released.completed(settings)
         self.config = fine_tuning_utils.load_config(self.settings)
@@ -261,6 +262,12 @@ class FineTuning:
         if (task.predicts or export_dir) and (settings.checkpoint or not may_come):
             chosen_checkpoint(settings)
         task.check_data()
+        if settings.do_train:
+            config = self.config.to_dict() if self.config else None
+            estimators.announce(settings, config, task.name.upper())
+        if distribution.is_chief(settings):
+            path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
+            config_files.record(path, self._given)
         about = {"task": task.name, "metric": task.best_metric, "seed": settings.seed}
         self._times = RunSummary(
             settings.output_dir, about, batch_size=settings.train_batch_size, began=self._began

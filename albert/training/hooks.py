@@ -574,14 +574,24 @@ class ProgressHook(tf.train.SessionRunHook):
         if self._bar is not None:
             note = _brief(self._interval.means(), ("loss", _SPEED))
             self._bar.set_postfix_str(note, refresh=False)
-            self._bar.update(steps)
+            if is_first:  # what the bar says is left is of the steps from here on
+                self._bar.initial = self._bar.n = step
+                self._bar.unpause()
+            else:
+                self._bar.update(steps)
         is_silent = self._bar is None and now - self._last_line > _LONGEST_SILENCE_SECONDS
-        if is_due or is_silent or (is_first and self._bar is None):
+        if is_due or is_silent or (self._bar is None and (is_first or self._is_quarter(previous))):
             self._last_line = now
             brief = _brief(self._interval.means())
             _LOGGER.info("%s", ", ".join([f"step {step}/{self._max_steps}", brief, self._left()]))
         if is_due:
             self._record()
+
+    def _is_quarter(self, previous: int) -> bool:
+        """Whether a training with hardly a line of its own is a quarter further."""
+        total = self._max_steps - self.first_step
+        done, before = self.step - self.first_step, previous - self.first_step
+        return total < 2 * self._log_steps and 4 * done // total > 4 * before // total
 
     def _check_updates(self, previous: int, step: int):
         """Finds the updates that a TPU, which cannot stop in its loop, has refused in silence."""

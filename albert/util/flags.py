@@ -27,7 +27,7 @@ none was set it takes the script's own default, whatever FLAGS shows. Values are
 runs.
 
 Library modules report through `logging.getLogger(__name__)`; `run` shows the lines of this package
-from the level INFO on, and TensorFlow's own notices only with `--verbosity=1`.
+from the level INFO on, and TensorFlow's own notices only with `--verbose`.
 """
 
 import copy
@@ -55,7 +55,8 @@ from typing import (
 
 from absl import app, flags
 
-from albert.util import stop_signals
+from albert.runtimes import quiet
+from albert.util import config_files, stop_signals
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -88,6 +89,10 @@ class Settings:
     def to_dict(self) -> Dict[str, Any]:
         """Returns the values by name, as a new dict."""
         return {name: value for name, value in self.__dict__.items() if name != "given"}
+
+    def given_values(self) -> Dict[str, Any]:
+        """Returns the values of the flags that were set, by name, as a new dict."""
+        return {name: value for name, value in self.to_dict().items() if name in self.given}
 
     def replace(self, **changes: Any) -> "Settings":
         """Returns a copy with some values changed; AttributeError for a name that is no flag."""
@@ -609,7 +614,8 @@ _GROUPS = {
     "gradient_accumulation_steps num_processes",
     "Distribution": "distribution_strategy num_devices worker_patience_seconds master",
     "TPU": "use_tpu tpu_name tpu_zone gcp_project num_tpu_cores iterations_per_loop",
-    "Log": "log_steps verbosity",
+    "Log": "log_steps verbose",
+    "This command line": "config",
 }
 
 
@@ -758,8 +764,9 @@ def parse(
     kind = define_flags(flag_values)
     flag_values.set_gnu_getopt(others is not None)
     try:
-        arguments = with_our_names(flag_values, argv)
-        rest = flag_values(["albert", *arguments], known_only=others is not None)
+        arguments = with_our_names(flag_values, ["albert", *argv])
+        arguments = config_files.expanded(arguments, flag_values)
+        rest = flag_values(arguments, known_only=others is not None)
     except flags.Error as error:
         raise ValueError(str(error)) from error
     settings = _settings(flag_values, list(flag_values), kind)
@@ -1018,7 +1025,20 @@ class _CommandLine(NamedTuple):
         before = set(flag_values)
         kind = self.define_flags(flag_values)
         names = [name for name in flag_values if name not in before]
-        own = functools.partial(help_text, flag_values, [*names, "verbosity"])
+        flags.DEFINE_multi_string(
+            config_files.FLAG,
+            None,
+            "TOML file with flags: train_batch_size = 32. Flags of the command line win, and of "
+            "several files the last.",
+            flag_values=flag_values,
+        )
+        flags.DEFINE_boolean(
+            "verbose",
+            False,
+            "Show TensorFlow's own lines, and tracebacks.",
+            flag_values=flag_values,
+        )
+        own = functools.partial(help_text, flag_values, [*names, config_files.FLAG, "verbose"])
         for name, text in (("help", own), ("helpshort", own), ("helpfull", flag_values.get_help)):
             flags.DEFINE_flag(_HelpFlag(name, self.usage, text), flag_values)
         # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
@@ -1029,6 +1049,7 @@ class _CommandLine(NamedTuple):
         """Sets the flags; returns the other arguments, after the first; exits at a mistake."""
         try:
             arguments = with_our_names(flag_values, arguments)
+            arguments = config_files.expanded(arguments, flag_values)
             rest = flag_values(arguments, known_only=self.others is not None)
             if self.positional and len(rest) == 2 and not flag_values[self.positional].value:
                 flag = flag_values[self.positional]
@@ -1057,6 +1078,8 @@ def answer_early(
 ):
     """Exits where the process's arguments ask for help or have a mistake that flags can tell.
 
+    Otherwise TensorFlow is imported, without its notices unless they are asked for.
+
     For a script's head, above the imports that take seconds; the arguments are those of `run`,
     which reads the command line again, into FLAGS. That is left as it is: flags that may be given
     several times would have each value twice.
@@ -1071,6 +1094,11 @@ def answer_early(
     except ValueError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         sys.exit(1)
+    quiet.import_tensorflow(is_verbose=_verbosity(early) >= 1)
+
+
+def _verbosity(flag_values: flags.FlagValues) -> int:
+    return max(flag_values.verbosity, int(flag_values.verbose))
 
 
 def run(
@@ -1084,7 +1112,7 @@ def run(
     """Runs a script: reads the process's arguments, calls `main`, and exits with its code.
 
     A mistake of the user's (see user_errors) prints one line and exits with 1, with a traceback
-    only under --verbosity=1; Ctrl-C exits with 130; SIGTERM and SIGUSR1 with 143, see stop_signals.
+    only under --verbose; Ctrl-C exits with 130; SIGTERM and SIGUSR1 with 143, see stop_signals.
 
     Args:
       main: the script's function; what it returns, if anything, is the exit code.
@@ -1100,7 +1128,7 @@ def run(
     kind, names = command_line.define(flags.FLAGS)
 
     def start(argv: List[str]) -> int:
-        verbosity = flags.FLAGS.verbosity
+        verbosity = _verbosity(flags.FLAGS)
         configure_logging(verbosity)
 
         def completed_main(settings: Settings) -> Optional[int]:

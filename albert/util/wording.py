@@ -16,3 +16,8 @@ def listed(items: Sequence[str], most: int = 6) -> str:
     """Returns "a, b and 3 more": the first items and the number of the others."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more if items else "none"
+
+
+def counted(count: float, noun: str, plural: str = "") -> str:
+    """Returns "1 file", "1,234 files" or, with the plural named, "2 batches"."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
+from albert import configs, run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
 from albert.checkpoints.checkpoint_files import Checkpoint
 from albert.data import batches
 from albert.runtimes import devices
@@ -23,7 +23,7 @@ from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.util import flags as flags_lib
 from albert.util import stop_signals
-from tests.support import damaged_files
+from tests.support import classification_data, damaged_files, pretraining_records
 from tests.support.one_weight import (
     CONFIG,
     curve_of,
@@ -55,13 +55,62 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
-def test_the_first_line_of_each_trainings_log_is_the_device(name, tmp_path, caplog):
+def test_mistakes_are_told_before_the_device_is_looked_for(name, tmp_path, caplog):
     module, arguments = SCRIPTS[name]
     arguments = [*arguments.split(), f"--output_dir={tmp_path}"]
     with caplog.at_level(logging.INFO, logger="albert"), pytest.raises(ValueError):
         script = getattr(module, name, None) or module.answer
         script(flags_lib.parse(module.define_flags, arguments))  # there are no data
-    assert caplog.messages[0] == devices.training_line()
+    assert devices.training_line() not in caplog.text
+
+
+class AnnouncedError(Exception):
+    """Ends a training at its first line."""
+
+
+def announced(script, settings, caplog, monkeypatch):
+    """The log up to the first line of a training; nothing is trained."""
+    announce = estimators.announce
+
+    def end(*arguments):
+        announce(*arguments)
+        raise AnnouncedError
+
+    monkeypatch.setattr(estimators, "announce", end)
+    with caplog.at_level(logging.INFO, logger="albert"), pytest.raises(AnnouncedError):
+        script(settings)
+    return caplog.messages
+
+
+def test_the_first_line_of_a_training_says_model_data_precision_and_device(
+    tmp_path, caplog, monkeypatch
+):
+    classification_data.write_mrpc(tmp_path)
+    arguments = [
+        f"--albert_config_file={configs.preset_path('albert_base_v2')}",
+        f"--spm_model_file={classification_data.VOCABULARY}",
+        f"--data_dir={tmp_path}",
+        f"--output_dir={tmp_path / 'out'}",
+        *("--task_name=mrpc", "--do_train", "--precision=bfloat16"),
+    ]
+    settings = flags_lib.parse(run_classifier.define_flags, arguments)
+    line = announced(run_classifier.classify, settings, caplog, monkeypatch)[-1]
+    assert all(part in line for part in ("ALBERT base", "12 layers", "MRPC", "bfloat16"))
+    assert line.endswith(devices.training_line())
+
+
+def test_pretraining_says_how_many_files_it_reads(tmp_path, caplog, monkeypatch):
+    arguments = [
+        f"--albert_config_file={pretraining_records.write_config(tmp_path / 'config.json')}",
+        f"--input_file={pretraining_records.write_records(tmp_path / 'records', 8)}",
+        f"--output_dir={tmp_path / 'out'}",
+        f"--max_seq_length={pretraining_records.LENGTH}",
+        f"--max_predictions_per_seq={pretraining_records.PREDICTIONS}",
+        "--train_batch_size=8",
+    ]
+    settings = flags_lib.parse(run_pretraining.define_flags, arguments)
+    line = announced(run_pretraining.pretrain, settings, caplog, monkeypatch)[-1]
+    assert "1 file of records" in line and line.endswith(devices.training_line())
 
 
 @pytest.mark.parametrize(
@@ -73,12 +122,11 @@ def test_the_first_line_of_each_trainings_log_is_the_device(name, tmp_path, capl
         (["--use_tpu", "--tpu_name=pod"], []),  # the GPUs of a TPU's host are left alone
     ],
 )
-def test_the_devices_are_those_that_the_flags_choose(monkeypatch, tmp_path, caplog, flags, used):
+def test_the_devices_are_those_that_the_flags_choose(monkeypatch, tmp_path, flags, used):
     asked = []
     monkeypatch.setattr(devices, "training_line", lambda at_most: asked.append(at_most))
-    with caplog.at_level(logging.INFO, logger="albert"):
-        estimators.announce_device(settings_for(tmp_path, *flags))
-    assert asked == used and (used or "TPU pod" in caplog.text)
+    line = estimators.device_line(settings_for(tmp_path, *flags))
+    assert asked == used and (used or "TPU pod" in line)
 
 
 # ---------------------------------------------------------------------------------------------
