@@ -13,7 +13,8 @@ JOBS ?= 2
 LINTED = albert benchmarks tests setup.py
 
 help:
-	@echo "make demo    train a small ALBERT on English text that ships with Python, and show what it learnt"
+	@echo "make demo    train a small ALBERT on made-up stories, and show what it learnt (ARGS=--help: options,"
+	@echo "             ARGS='--language zh': in Chinese)"
 	@echo "make test    run the tests on every supported runtime found (TensorFlow 1.15, 2.15 and later);"
 	@echo "             ARGS=--slow: the slow ones too (whole trainings, kills, runtimes together)"
 	@echo "make mutations  plant faults in copies of the code, and count those that the quick tests catch;"

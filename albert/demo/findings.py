@@ -147,12 +147,13 @@ def examine(path: pathlib.Path, text: Text, spec: batches.FeatureSpec) -> Findin
     with PretrainedModel(config, checkpoints[0].path, tokenizer) as untrained:
         gaps, pairs = _questions(text, finder, untrained)
         frequent = _frequent_words(text, finder)
-        words, vectors = _word_vectors(untrained, list(frequent))
+        words, vectors = _word_vectors(untrained, frequent)
         similarity = _mean_similarity(_neighbours(words, vectors))
-        scores[checkpoints[0].step] = _asked(untrained, gaps, pairs)[0]
+        scores[checkpoints[0].step] = _asked(untrained, gaps, pairs, words=frequent)[0]
     for checkpoint in checkpoints[1:]:
         with PretrainedModel(config, checkpoint.path, tokenizer) as trained:
-            scores[checkpoint.step], answers, orders = _asked(trained, gaps, pairs)
+            score, answers, orders = _asked(trained, gaps, pairs, words=frequent)
+            scores[checkpoint.step] = score
             neighbours = _neighbours(*_word_vectors(trained, words))
             attention = _attention(trained, gaps, answers)
             parameters = trained.parameters
@@ -209,31 +210,35 @@ def _questions(
 
 
 def _asked(
-    asked: PretrainedModel, gaps: Sequence[Gap], pairs: Sequence[Tuple[str, str]]
+    asked: PretrainedModel,
+    gaps: Sequence[Gap],
+    pairs: Sequence[Tuple[str, str]],
+    *,
+    words: Sequence[str],
 ) -> Tuple[Score, List[questions.Answer], List[Order]]:
-    answers = asked.fill_gaps(gaps)
+    answers = asked.fill_gaps(gaps, words)
     guesses = [[word for word, _ in answer.candidates] for answer in answers]
     swapped = asked.in_order([(second, first) for first, second in pairs])
     orders = [Order(*pair, *both) for pair, both in zip(pairs, zip(asked.in_order(pairs), swapped))]
     told = [(item.in_order > 0.5) + (item.swapped <= 0.5) for item in orders]
     score = Score(
-        first=float(np.mean([gap.word == words[0] for gap, words in zip(gaps, guesses)])),
-        five=float(np.mean([gap.word in words for gap, words in zip(gaps, guesses)])),
+        first=float(np.mean([[gap.word] == best[:1] for gap, best in zip(gaps, guesses)])),
+        five=float(np.mean([gap.word in best for gap, best in zip(gaps, guesses)])),
         order=float(np.mean(told)) / 2,
     )
     return score, answers, orders
 
 
-def _frequent_words(text: Text, finder: WordFinder) -> Dict[str, int]:
-    """The words of some training documents and their numbers, the most frequent first."""
+def _frequent_words(text: Text, finder: WordFinder) -> List[str]:
+    """The words of some training documents, the most frequent first."""
     counts: Counter[str] = collections.Counter()
     for document in text.corpus.training[:_COUNTED_DOCUMENTS]:
         for sentence in document.sentences:
             counts.update(sentence[start:end].lower() for start, end in finder.places(sentence))
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return sorted(counts, key=lambda word: (-counts[word], word))
 
 
-def _baseline(gaps: Sequence[Gap], frequent: Dict[str, int], asked: PretrainedModel) -> Score:
+def _baseline(gaps: Sequence[Gap], frequent: Sequence[str], asked: PretrainedModel) -> Score:
     """Always the most frequent words, of as many tokens as are missing, which a model sees too."""
     by_length: Dict[int, List[str]] = collections.defaultdict(list)
     for word in frequent:
@@ -363,8 +368,8 @@ def explanations(findings: Findings) -> List[str]:
     """Returns what the table's numbers are, and what follows from them."""
     trained, baseline = findings.trained, findings.baseline
     lines = [
-        "Without reading: always the most frequent words of the training text (of as many tokens "
-        "as are missing), a guess at the order, and the loss of one who knows only how frequent "
+        "Without reading: always the most frequent words of the training text with as many tokens "
+        "as are missing, a guess at the order, and the loss of one who knows only how frequent "
         "each token is."
     ]
     if findings.is_learnt("five"):

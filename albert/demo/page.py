@@ -214,8 +214,8 @@ def _look(item: Look) -> str:
 
 
 def _shade(weight: float) -> str:
-    """How much colour a share of attention gets: two thirds are full, and little is still seen."""
-    return f"{100 * min(1.0, 1.5 * weight) ** 0.7:.0f}%"
+    """How much colour a share of attention gets: at most 60%, which letters can be read on."""
+    return f"{60 * min(1.0, 1.5 * weight) ** 0.7:.0f}%"
 
 
 # ---- Charts.

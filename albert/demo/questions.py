@@ -6,7 +6,7 @@ A question is made of a document by a fixed rule, so that nobody chooses what is
 B batch, P masked positions, L layers, N heads, S sequence, C candidates, E embedding.
 """
 
-import heapq
+import collections
 import itertools
 import re
 import zlib
@@ -41,7 +41,7 @@ class Gap(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A model's words for a gap, the best first, and their probabilities."""
+    """A model's words for a gap, the best first, with probabilities."""
 
     candidates: List[Tuple[str, float]]
     looks: np.ndarray  # float32 [L, N, S]: where the first masked token looks
@@ -85,7 +85,7 @@ class PretrainedModel(inference.MaskFiller):
         tokenization.check_vocab_size(tokenizer, config.vocab_size)
         longest = config.max_position_embeddings
         source = inference.Source(config, checkpoint, None, tokenizer, longest)
-        super().__init__(source, count=CANDIDATES)
+        super().__init__(source)
         variables = self.network.graph.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)
         self.parameters = sum(variable.shape.num_elements() for variable in variables)
 
@@ -97,7 +97,9 @@ class PretrainedModel(inference.MaskFiller):
         first = inputs[inference.POSITIONS][:, :1]  # [B, 1]
         looks = tf.gather(layers, first, batch_dims=1)[:, 0]  # [B, L, N, S]
         order = tf.exp(outputs["sop_log_probs"])  # [B, 2]
-        return dict(self._best(outputs["mlm_logits"], inputs), order=order, looks=looks)
+        shares = tf.nn.softmax(outputs["mlm_logits"])  # [B * P, V]
+        shape = [-1, tf.shape(inputs[inference.POSITIONS])[1], self.source.config.vocab_size]
+        return {"shares": tf.reshape(shares, shape), "order": order, "looks": looks}
 
     def row(self, parts: Sequence[str], gap: Optional[Gap] = None) -> Row:
         """Returns [CLS] part [SEP] part [SEP], the gap's word masked."""
@@ -121,31 +123,19 @@ class PretrainedModel(inference.MaskFiller):
         """Returns whether the texts together are short enough for the model."""
         return sum(map(len, map(self._ids, parts))) + 3 <= self.source.max_seq_length
 
-    def fill_gaps(self, gaps: Sequence[Gap]) -> List[Answer]:
-        """Returns the model's words; those of several tokens have the product of their shares."""
+    def fill_gaps(self, gaps: Sequence[Gap], words: Sequence[str]) -> List[Answer]:
+        """Returns the most probable of `words` for each gap, of those with as many tokens.
+
+        A word is as probable as its tokens, each for itself, in proportion to the other words.
+        """
+        by_length: Dict[int, List[Tuple[str, List[int]]]] = collections.defaultdict(list)
+        for word, ids in zip(words, map(self._ids, words)):
+            by_length[len(ids)].append((word, ids))
         rows = [self.row(gap.parts, gap).features for gap in gaps]
         return [
-            Answer(self._words(found, len(row[inference.POSITIONS])), found["looks"])
+            Answer(_best_words(found, by_length[len(row[inference.POSITIONS])]), found["looks"])
             for row, found in zip(rows, self.network.run(rows))
         ]
-
-    def _words(self, found: Dict[str, np.ndarray], count: int) -> List[Tuple[str, float]]:
-        """The most probable words of `count` tokens, each token for itself."""
-        tokens = [
-            list(zip(ids.tolist(), shares.tolist()))
-            for ids, shares in zip(found["ids"][:count], found["shares"][:count])
-        ]
-        several = [
-            ([token for token, _ in choice], float(np.prod([share for _, share in choice])))
-            for choice in itertools.product(*tokens)
-        ]
-        best = heapq.nlargest(CANDIDATES, several, key=lambda pair: pair[1])
-        return [(self.text(ids), share) for ids, share in best]
-
-    def text(self, ids: Sequence[int]) -> str:
-        """Returns tokens as one would write them, without the signs of a vocabulary."""
-        joined = "".join(self.source.tokenizer.convert_ids_to_tokens(ids))
-        return joined.replace("\u2581", " ").replace("##", "").strip() or " "
 
     def in_order(self, pairs: Sequence[Tuple[str, str]]) -> List[float]:
         """Returns how probable it is that the first text comes before the second."""
@@ -165,6 +155,19 @@ class PretrainedModel(inference.MaskFiller):
         table = tf.train.load_variable(self.source.checkpoint, EMBEDDINGS)
         means = np.array([table[self._ids(text)].mean(axis=0) for text in texts])
         return means / np.linalg.norm(means, axis=1, keepdims=True)
+
+
+def _best_words(
+    found: Dict[str, np.ndarray], words: Sequence[Tuple[str, List[int]]]
+) -> List[Tuple[str, float]]:
+    """The most probable words, whose ids are given, with their shares among all of them."""
+    if not words:
+        return []
+    table = np.array([ids for _, ids in words])  # [n, tokens]
+    shares = np.prod([found["shares"][i, table[:, i]] for i in range(table.shape[1])], axis=0)
+    shares /= shares.sum()
+    best = np.argsort(-shares, kind="stable")[:CANDIDATES]
+    return [(words[place][0], float(shares[place])) for place in best]
 
 
 def halves(sentences: Sequence[str], model: PretrainedModel, joint: str) -> Optional[Tuple]:

@@ -374,11 +374,16 @@ def test_a_model_is_asked_for_words_orders_and_where_it_looks(asked):
     assert (row.places[places[0]][:2], row.places[places[-1]][2]) == ((0, 4), 8)
     mask = asked.source.tokenizer.vocab["[MASK]"]
     assert [n for n, token in enumerate(row.features["input_ids"]) if token == mask] == places
-    one, several = asked.fill_gaps([short, long])
+    words = ["king", "man", "went", "home", "the", "he", "was", "in", "of", "and", "it", "old"]
+    one, several = asked.fill_gaps([short, long], words)
     for answer in (one, several):
         shares = [share for _, share in answer.candidates]
-        assert len(shares) == 5 and shares == sorted(shares, reverse=True) and shares[0] <= 1
-        assert not any("\u2581" in word for word, _ in answer.candidates)
+        assert shares == sorted(shares, reverse=True) and 0 < sum(shares) < 1 + 1e-6
+    for gap, answer in ((short, one), (long, several)):
+        fitting = [word for word in words if asked.length(word) == asked.length(gap.word)]
+        assert len(answer.candidates) == min(5, len(fitting))
+        assert {word for word, _ in answer.candidates} <= set(fitting)
+    assert asked.fill_gaps([short], [])[0].candidates == []
     config = asked.source.config
     length = len(row.places)
     looks = one.looks[:, :, :length]
