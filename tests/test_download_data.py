@@ -59,6 +59,7 @@ def test_a_data_set_is_laid_out_as_its_script_reads_it(download, server, capsys,
     download(name)
     data_set = table.DATA_SETS[name]
     assert visible(download.folder) == sorted([data_set.folder, f"{data_set.folder}.json"])
+    assert not list(download.folder.glob("*/original"))  # earlier versions in GLUE's archives
     printed = capsys.readouterr().out
     assert printed.startswith(data_set.script)
     folder = str(download.folder)

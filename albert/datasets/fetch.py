@@ -12,7 +12,7 @@ from albert.datasets.table import DataSet
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL_LIMITS, Limits
 
-_KNOWN_FROM = "albert/datasets/table.py (if this one is meant, give its hash by --sha256)"
+_KNOWN_FROM = "the list of published files (to take this one, give its hash by --sha256)"
 _MRPC_TEST_HEADER = "index\t#1 ID\t#2 ID\t#1 String\t#2 String"
 
 

@@ -114,10 +114,10 @@ def fetch(
             failures = failures + 1 if _size(path) <= most else 1
             most = max(most, _size(path))
             if time.monotonic() >= transfer.deadline or failures >= _ATTEMPTS:
+                kept = f"{_size(path) / 1e6:.1f} MB have arrived and are kept. " if most else ""
                 raise ConnectionError(
                     f"{url} could not be fetched: {reason} ({failures} attempts without progress, "
-                    f"at most {limits.seconds / 60:g} minutes in all). "
-                    f"{_size(path) / 1e6:.1f} MB have arrived and are kept. Check the network "
+                    f"at most {limits.seconds / 60:g} minutes in all). {kept}Check the network "
                     "(proxies are taken from $HTTPS_PROXY) and run the same command again to go on."
                 ) from error
         seconds = min(2.0 ** (failures - 1), _LONGEST_WAIT)
