@@ -475,3 +475,30 @@ def test_flags_that_are_allowed_but_no_use_are_warned_of(data, tmp_path, caplog)
     run_pretraining.check_flags(settings_for(data, tmp_path, "--precision=float16"))
     has_gpu = bool(tf.config.experimental.list_physical_devices("GPU"))
     assert ("--precision=float16" in caplog.text) != has_gpu
+
+
+# ---------------------------------------------------------------------------------------------
+# What is said of a training that learns nothing, and of a vocabulary too large.
+
+
+@pytest.mark.parametrize(
+    "kind,rate,batch,first",
+    [
+        ("plateau", 0.00176, 4096, "more updates"),
+        ("plateau", 0.00044, 256, "more updates"),  # scaled by the root of the batch
+        ("plateau", 0.00176, 256, "a lower --learning_rate"),
+        ("plateau", 1e-6, 256, "a higher --learning_rate"),
+        ("lost", 1e-6, 256, "a lower --learning_rate"),
+    ],
+)
+def test_the_first_remedy_of_a_plateau_follows_from_rate_and_batch(data, kind, rate, batch, first):
+    flags = [f"--learning_rate={rate}", f"--train_batch_size={batch}"]
+    tries = run_pretraining.remedy(settings_for(data, data, *flags), kind)
+    assert first in tries.split(";")[0]
+
+
+def test_a_named_vocabulary_larger_than_the_model_is_refused(data, tmp_path):
+    pieces = [f"piece{number}" for number in range(records.VOCAB_SIZE)]
+    named = write_vocabulary(tmp_path, ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], pieces)
+    with pytest.raises(ValueError, match=f"{len(pieces) + 5} .* {records.VOCAB_SIZE}"):
+        run(data, tmp_path / "out", named)

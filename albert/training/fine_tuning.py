@@ -447,9 +447,10 @@ class FineTuning:
 
             alone = self._checkpoint_alone()
             if alone:
-                return None, checkpoint_evaluator.evaluate_one(
-                    self.settings.output_dir, measure, alone
-                )
+                folder = self.settings.output_dir
+                found = checkpoint_evaluator.evaluate_one(folder, measure, alone)
+                self.compare(found, "dev")
+                return None, found
             summary = self._evaluate_all(measure, splits)
         return summary, dict(summary.best.metrics) if summary.best else {}
 
