@@ -31,6 +31,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 from absl import flags
 
 from albert.classification.task_table import CHINESE_TASKS, GLUE_TASKS
+from albert.pretrained.settings import CONFIG_NAME, SPM_MODEL_NAME
 from albert.util import flags as flags_lib
 
 # Suite -> the tasks that are run by default if their data is there. mnli's run also evaluates the
@@ -120,15 +121,23 @@ def environment_arguments(names: List[str], environment: Mapping[str, str]) -> L
     return [f"--{name}={value}" for name, value in given.items()]
 
 
+def _exists(path: str) -> bool:
+    if "://" not in path:
+        return os.path.exists(path)
+    import tensorflow.compat.v1 as tf
+
+    return tf.io.gfile.exists(path)
+
+
 def _flags_of_root(root: str, given: Mapping[str, str]) -> Dict[str, str]:
     """What the folder of the published run_glue.sh stands for, beside the flags that are given."""
     found = {"data_dir": os.path.join(root, "glue"), "output_dir": os.path.join(root, "output")}
     parts = {
-        "albert_config_file": os.path.join(root, released.CONFIG_NAME),
-        "spm_model_file": os.path.join(root, released.SPM_MODEL_NAME),
+        "albert_config_file": os.path.join(root, CONFIG_NAME),
+        "spm_model_file": os.path.join(root, SPM_MODEL_NAME),
         "vocab_file": os.path.join(root, "vocab.txt"),
     }
-    there = {name: path for name, path in parts.items() if tf.io.gfile.exists(path)}
+    there = {name: path for name, path in parts.items() if _exists(path)}
     if any(name in given for name in ("model_dir", "albert_dir", "albert_hub_module_handle")):
         return found
     if "init_checkpoint" in given:

@@ -1,11 +1,14 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Shows what this package does, with one command and no download.
+"""Shows what this package does, with one command.
 
 python -m albert.demo [tour]            from text to a small trained model, with a report page
 python -m albert.demo pretraining ...   pretrains a model of a published size, reports its speed
 python -m albert.demo finetuning ...    fine-tunes one on SQuAD or MRPC, reports speed and scores
 python -m albert.demo help              this page; PHASE -h: the options of a phase
+
+Only finetuning downloads, once: the data and the model, unless -i and --model name yours.
+./demo_albert, or after installation demo_albert, is the same.
 """
 
 import argparse

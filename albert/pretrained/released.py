@@ -28,6 +28,8 @@ from albert.pretrained.settings import (
     ALBERT_ZH_URL,
     BASE_URL,
     CACHE_DIR,
+    CONFIG_NAME,
+    SPM_MODEL_NAME,
     ModelSettings,
     Settings,
 )
@@ -35,8 +37,6 @@ from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
 
-CONFIG_NAME = "albert_config.json"
-SPM_MODEL_NAME = "30k-clean.model"
 CHINESE_VOCAB_NAME = "vocab_chinese.txt"
 FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
 

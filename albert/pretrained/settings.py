@@ -12,6 +12,7 @@ from albert.util.flags import EncoderSettings, Settings
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
 ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
 CACHE_DIR = "~/.cache/albert"
+CONFIG_NAME, SPM_MODEL_NAME = "albert_config.json", "30k-clean.model"  # in a model's folder
 MODULE_FORMATS = ("tf1", "tf2")  # of a TF-Hub module
 POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
