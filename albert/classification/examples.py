@@ -29,7 +29,7 @@ from typing import (
     Union,
 )
 
-from albert.util import files
+from albert.util import files, wording
 
 Column = Any  # a number, from 0 or from the end, or the name in the header row
 
@@ -140,7 +140,8 @@ class TaskData(NamedTuple):
     def log_line(self, name: str) -> str:
         """Returns one line that says what was read."""
         notes = f" ({'; '.join(self.notes)})" if self.notes else ""
-        return f"{name}: {len(self.examples)} examples from {', '.join(self.files)}{notes}"
+        count = wording.counted(len(self.examples), "example")
+        return f"{name}: {count} from {', '.join(self.files)}{notes}"
 
 
 # ----------------------------------------------------------------------------------------- lines

@@ -216,7 +216,9 @@ def _check_unchanged(folder: str, record: Dict[str, Any]) -> None:
             "Remove the folder to download it again, or, if the change is meant, move it out of "
             "the cache."
         )
-    _LOGGER.info("%s is as it was downloaded: %d files.", folder, len(record["files"]))
+    _LOGGER.info(
+        "%s is as it was downloaded: %s.", folder, wording.counted(len(record["files"]), "file")
+    )
 
 
 def _check_sha256(what: str, record: Dict[str, Any], wanted: Dict[str, Optional[str]]) -> None:
