@@ -359,8 +359,8 @@ def train(
     size = len(tokenizer.vocab)
     _LOGGER.info(
         f"Wrote {model_file} and .vocab: {size} tokens after "
-        f"{progress.format_seconds(time.time() - start)}. They hold {characters:.2f} characters each on average, and {unknown:.3%} of the tokens "
-        "of a text like this are unknown."
+        f"{progress.format_seconds(time.time() - start)}. They hold {characters:.2f} characters "
+        f"each on average, and {unknown:.3%} of the tokens of a text like this are unknown."
     )
     return TrainedVocabulary(model_file, vocab_file, size, total, used, characters, unknown)
 
