@@ -76,9 +76,9 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp
 
 @pytest.mark.slow
 def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
-    process = start(data, tmp_path, "--task_name=mprc")
+    process = start(data, tmp_path, "--dev_file=other.tsv")  # of a custom task
     said = processes.finish(process)
     assert process.returncode == 1
-    assert said.splitlines()[-1].startswith("ERROR: ") and "'mprc'" in said.splitlines()[-1]
+    assert said.splitlines()[-1].startswith("ERROR: ") and "--dev_file" in said.splitlines()[-1]
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
