@@ -102,7 +102,7 @@ from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job, masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
-from albert.util import config_files
+from albert.util import config_files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -255,7 +255,11 @@ def write_instance_to_example_files(
         for count, instance in enumerate(instances, start=1):
             record = _record(instance, tokenizer, spec=spec, number=count)
             writers[(count - 1) % len(writers)].write(spec.encode(record))
-    _LOGGER.info("Wrote %d instances into %d files.", count, len(output_files))
+    _LOGGER.info(
+        "Wrote %s into %s.",
+        wording.counted(count, "instance"),
+        wording.counted(len(output_files), "file"),
+    )
 
 
 def create_int_feature(values) -> tf.train.Feature:

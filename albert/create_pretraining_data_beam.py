@@ -71,6 +71,7 @@ if __name__ == "__main__":  # before TensorFlow is imported
 
 from albert import tokenization
 from albert.pretraining import instances, job
+from albert.util import wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -105,7 +106,7 @@ def main(settings: BeamSettings):
         report = work.outputs.report()
     for name, value in instances.Counts(**report["counts"])._asdict().items():
         print(f"{name.replace('_', ' '):>16}: {value:,}")
-    print(f"{'records':>16}: {work.outputs.pattern} ({report['shards']} files)")
+    print(f"{'records':>16}: {work.outputs.pattern} ({wording.counted(report['shards'], 'file')})")
     print(f"{'counts':>16}: {work.outputs.counts}")
     print(f"{'seconds':>16}: {time.time() - started:,.1f}")
 

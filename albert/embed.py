@@ -65,7 +65,7 @@ import numpy as np
 
 from albert.data import text_lines
 from albert.pretrained import inference
-from albert.util import files
+from albert.util import files, wording
 
 
 def embed(settings: EmbedSettings) -> int:
@@ -117,7 +117,7 @@ def main(settings: EmbedSettings):
     """Runs the script."""
     count = embed(settings)
     if settings.output_file != text_lines.STANDARD:
-        _LOGGER.info("Wrote %d vectors to %s.", count, settings.output_file)
+        _LOGGER.info("Wrote %s to %s.", wording.counted(count, "vector"), settings.output_file)
 
 
 def cli():

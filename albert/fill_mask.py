@@ -48,6 +48,7 @@ if __name__ == "__main__":  # before TensorFlow is imported
 
 from albert.data import text_lines
 from albert.pretrained import inference
+from albert.util import wording
 
 
 def fill_mask(settings: FillMaskSettings) -> int:
@@ -91,7 +92,7 @@ def main(settings: FillMaskSettings):
     """Runs the script."""
     count = fill_mask(settings)
     if settings.output_file != text_lines.STANDARD:
-        _LOGGER.info("Wrote %d answers to %s.", count, settings.output_file)
+        _LOGGER.info("Wrote %s to %s.", wording.counted(count, "answer"), settings.output_file)
 
 
 def cli():

@@ -72,6 +72,7 @@ if __name__ == "__main__":  # before TensorFlow is imported
 from albert import predictor
 from albert.data import text_lines
 from albert.pretrained import inference
+from albert.util import wording
 
 
 def format_prediction(prediction: predictor.Prediction, output_format: str) -> str:
@@ -124,7 +125,7 @@ def main(settings: PredictSettings):
     """Runs the script."""
     count = predict(settings)
     if settings.output_file != text_lines.STANDARD:
-        _LOGGER.info("Wrote %d answers to %s.", count, settings.output_file)
+        _LOGGER.info("Wrote %s to %s.", wording.counted(count, "answer"), settings.output_file)
 
 
 def cli():

@@ -106,7 +106,7 @@ from tqdm import tqdm
 
 from albert import tokenization
 from albert.pretraining import documents
-from albert.util import files
+from albert.util import files, progress, wording
 
 # Not __name__: that is "__main__" in `python -m albert.train_vocab`.
 _LOGGER = logging.getLogger("albert.train_vocab")
@@ -339,7 +339,9 @@ def train(
     total = _count_sentences(paths, text_field)
     used = min(total, input_sentence_size)
     _LOGGER.info(
-        "Training %d tokens on %d of %d sentences in %d files.", vocab_size, used, total, len(paths)
+        "Training %d tokens on %d of %s in %s.",
+        *(vocab_size, used, wording.counted(total, "sentence")),
+        wording.counted(len(paths), "file"),
     )
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
@@ -356,9 +358,9 @@ def train(
     unknown = ids.count(tokenizer.sp_model.unk_id()) / max(1, len(ids))
     size = len(tokenizer.vocab)
     _LOGGER.info(
-        f"Wrote {model_file} and .vocab: {size} tokens after {time.time() - start:.0f} seconds. "
-        f"They hold {characters:.2f} characters each on average, and {unknown:.3%} of the tokens "
-        "of a text like this are unknown."
+        f"Wrote {model_file} and .vocab: {size} tokens after "
+        f"{progress.format_seconds(time.time() - start)}. They hold {characters:.2f} characters "
+        f"each on average, and {unknown:.3%} of the tokens of a text like this are unknown."
     )
     return TrainedVocabulary(model_file, vocab_file, size, total, used, characters, unknown)
 

@@ -145,7 +145,8 @@ class TaskData(NamedTuple):
     def log_line(self, name: str) -> str:
         """Returns one line that says what was read."""
         notes = f" ({'; '.join(self.notes)})" if self.notes else ""
-        return f"{name}: {len(self.examples)} examples from {', '.join(self.files)}{notes}"
+        count = wording.counted(len(self.examples), "example")
+        return f"{name}: {count} from {', '.join(self.files)}{notes}"
 
 
 # ----------------------------------------------------------------------------------------- lines

@@ -40,7 +40,7 @@ from typing import (
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches, record_damage, record_files
-from albert.util import files, parallel, progress
+from albert.util import files, parallel, progress, wording
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -106,7 +106,9 @@ def build_records(
         reason = f"its record {damaged} (counted from 0) is damaged"
     if not reason:
         count = record_files.read_sidecar(path).count
-        _LOGGER.info("%s: %d records are there already: %s", description, count, path)
+        _LOGGER.info(
+            "%s: %s already there: %s", description, wording.counted(count, "record"), path
+        )
         return RecordFile(path, count, True, {})
     if exact_path:
         _refuse_to_replace_other_data(path)
@@ -142,8 +144,9 @@ def _write(
             bar.update(min(_CHUNK_ITEMS, count - number * _CHUNK_ITEMS), "")
     seconds = max(time.time() - started, 1e-6)
     details = "".join(f"; {number} x {what}" for what, number in sorted(notes.items()) if number)
-    written = description, writer.count, seconds, writer.count / seconds, details
-    _LOGGER.info("%s: %d records in %.1f s (%.0f/s)%s.", *written)
+    made = wording.counted(writer.count, "record")
+    written = description, made, seconds, writer.count / seconds, details
+    _LOGGER.info("%s: %s in %.1f s (%.0f/s)%s.", *written)
     return dict(notes)
 
 

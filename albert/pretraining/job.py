@@ -62,7 +62,7 @@ from albert.pretraining.instances import (
     check_counts,
     check_settings,
 )
-from albert.util import files, many_files, parallel, progress
+from albert.util import files, many_files, parallel, progress, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -217,8 +217,10 @@ def _size(path: str) -> int:
 def _report(counts: Counts, fresh: int, *, seconds: float, megabytes: float) -> None:
     """Logs what was read and made; `fresh`: instances that were made in these `seconds`."""
     _LOGGER.info(
-        f"{counts.documents:,} documents, {counts.sentences:,} sentences -> {counts.instances:,} "
-        f"instances with {counts.predictions:,} predictions in "
+        f"{wording.counted(counts.documents, 'document')}, "
+        f"{wording.counted(counts.sentences, 'sentence')} -> "
+        f"{wording.counted(counts.instances, 'instance')} with "
+        f"{wording.counted(counts.predictions, 'prediction')} in "
         f"{progress.format_seconds(seconds)} ({fresh / seconds:,.0f} instances/s)."
     )
     _LOGGER.info(
@@ -628,7 +630,8 @@ def check_ours(
     )
     if old != new:
         raise ValueError(
-            f"--output_file: '{path}' was made from {', '.join(old[:3])} ({len(old)} files), and "
-            f"--input_file is {', '.join(new[:3])} ({len(new)} files). Choose another name, or "
-            "replace it by --overwrite."
+            f"--output_file: '{path}' was made from {', '.join(old[:3])} "
+            f"({wording.counted(len(old), 'file')}), and --input_file is {', '.join(new[:3])} "
+            f"({wording.counted(len(new), 'file')}). Choose another name, or replace it by "
+            "--overwrite."
         )

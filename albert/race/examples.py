@@ -23,7 +23,7 @@ from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Seq
 import tensorflow.compat.v1 as tf
 
 from albert.data import parquet
-from albert.util import files
+from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -95,7 +95,8 @@ class RaceSplit(NamedTuple):
         """Returns one line for the log."""
         notes = f" ({'; '.join(self.notes)})" if self.notes else ""
         return (
-            f"{name}: {len(self.questions)} questions on {len(self.passages)} passages from "
+            f"{name}: {wording.counted(len(self.questions), 'question')} on "
+            f"{wording.counted(len(self.passages), 'passage')} from "
             f"{', '.join(self.folders)}{notes}"
         )
 
@@ -153,7 +154,11 @@ def _find_files(folder: str, split: str) -> List[str]:
     names = [name for name in names if name.endswith(".txt") and not name.startswith(".")]
     if ALL_NAME in names:
         if len(names) > 1:
-            _LOGGER.info("Reading %s and not the %d files beside it.", ALL_NAME, len(names) - 1)
+            _LOGGER.info(
+                "Reading %s and not the other %s.",
+                ALL_NAME,
+                wording.counted(len(names) - 1, "file"),
+            )
         return [os.path.join(folder, ALL_NAME)]
     if not names:
         raise ValueError(

@@ -8,8 +8,6 @@ imports this package as a library imports TensorFlow itself, and its standard er
 """
 
 import contextlib
-import ctypes
-import glob
 import os
 import sys
 import tempfile
@@ -39,22 +37,6 @@ def held_back() -> Iterator[None]:
             os.close(kept)
 
 
-# Releases of Abseil in TensorFlow 2.15 and later, which the names of its functions have in them.
-_ABSEILS = (20230125, 20230802, 20240116, 20240722, 20250127, 20250512, 20250814)
-_ERRORS = 2  # of its levels
-
-
-def _silence_abseil() -> None:
-    """Leaves out what XLA logs below errors while it compiles: this too heeds no variable."""
-    folder = os.path.dirname(sys.modules["tensorflow"].__file__)
-    for path in glob.glob(os.path.join(folder, "libtensorflow_framework.*")):
-        library = ctypes.CDLL(path)  # which is loaded already
-        for release in _ABSEILS:
-            name = f"_ZN4absl12lts_{release}14SetMinLogLevelENS0_18LogSeverityAtLeastE"
-            if hasattr(library, name):
-                getattr(library, name)(_ERRORS)
-
-
 def import_tensorflow(*, is_verbose: bool) -> None:
     """Imports TensorFlow, for the import statements that follow; `is_verbose`: with its notices.
 
@@ -67,6 +49,3 @@ def import_tensorflow(*, is_verbose: bool) -> None:
         # First: it crashes where TensorFlow 1.15 was loaded before it.
         import sentencepiece  # noqa: F401
         import tensorflow.compat.v1  # noqa: F401
-
-        if not is_verbose:
-            _silence_abseil()

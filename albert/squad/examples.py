@@ -23,7 +23,7 @@ import re
 from typing import Any, Counter, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from albert.data import parquet
-from albert.util import files
+from albert.util import files, wording
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -112,7 +112,7 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
         raise ValueError(f"'{path}' holds no question. {_LAYOUT}")
     notes = [f"{number} x {what}" for what, number in counts.items() if number]
     details = f" ({'; '.join(notes)})" if notes else ""
-    _LOGGER.info("%d questions from %s%s", len(examples), path, details)
+    _LOGGER.info("%s from %s%s", wording.counted(len(examples), "question"), path, details)
     return SquadData(examples, path, notes)
 
 

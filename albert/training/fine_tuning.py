@@ -26,7 +26,7 @@ from albert.pretrained import model_vocabulary, released, warm_start
 from albert.training import distribution, estimators, hooks, model_fn
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training.settings import FineTuningSettings
-from albert.util import config_files, files
+from albert.util import config_files, files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -658,7 +658,8 @@ class _RoomHook(tf.train.SessionRunHook):
 def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
     """Logs what room checkpoints of `size` bytes take; raises ValueError if a disk has less."""
     folder, needed = settings.output_dir, count * size
-    described = f"{count} checkpoints of {size / 1e9:.3g} GB, {needed / 1e9:.3g} GB in all"
+    checkpoints = wording.counted(count, "checkpoint")
+    described = f"{checkpoints} of {size / 1e9:.3g} GB, {needed / 1e9:.3g} GB in all"
     if "://" not in folder:
         present = os.path.abspath(folder)
         while not os.path.isdir(present):

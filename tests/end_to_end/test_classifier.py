@@ -65,7 +65,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp
     process = start(data, killed)
     said = processes.finish(process)
     assert process.returncode == 0, said
-    assert "Nothing to train" in said and "records are there already" in said
+    assert "Nothing to train" in said and "already there" in said
 
     expected = processes.weights(whole / "model.ckpt-12")
     actual = processes.weights(killed / "model.ckpt-12")
@@ -76,9 +76,9 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_results(data, tmp
 
 @pytest.mark.slow
 def test_a_mistake_is_one_line_and_exit_code_one(data, tmp_path):
-    process = start(data, tmp_path, "--task_name=mprc")
+    process = start(data, tmp_path, "--dev_file=other.tsv")  # of a custom task
     said = processes.finish(process)
     assert process.returncode == 1
-    assert said.splitlines()[-1].startswith("ERROR: ") and "'mprc'" in said.splitlines()[-1]
+    assert said.splitlines()[-1].startswith("ERROR: ") and "--dev_file" in said.splitlines()[-1]
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
