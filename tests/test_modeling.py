@@ -255,6 +255,19 @@ def test_preln_has_the_same_variables_and_another_output():
     assert np.abs(post[0].std(axis=-1) - 1).max() < 1e-3 < np.abs(pre[0].std(axis=-1) - 1).max()
 
 
+@pytest.mark.parametrize("recompute", [False, True])
+def test_attention_of_every_block_is_shared_among_the_tokens(recompute):
+    config = tiny_config()
+    with tf.Graph().as_default(), tf.Session() as session:
+        model, _ = build(config, recompute=recompute)
+        session.run(tf.global_variables_initializer())
+        layers = session.run(model.get_attention_probs())
+    assert [layer.shape for layer in layers] == [(BATCH, 2, LENGTH, LENGTH)] * 3
+    for layer in layers:
+        np.testing.assert_allclose(layer.sum(axis=3), 1, atol=1e-5)
+        assert layer[1, :, :, 7:].max() < 1e-6  # padding
+
+
 def test_albert_zh_embedding_normalises_after_the_projection():
     with tf.Graph().as_default():
         tf.set_random_seed(1)

@@ -341,7 +341,7 @@ def _painted(gap: Gap, row: questions.Row, weights: np.ndarray) -> List[List[Tup
 
 # ---- In words.
 
-HEAD = ("On {} held-out documents", "untrained", "without reading", "trained")
+HEAD = ("Held-out documents: {}", "untrained", "without reading", "trained")
 _ROWS = (
     ("right word is the first guess", "first"),
     ("right word among five guesses", "five"),

@@ -129,7 +129,7 @@ class PretrainedModel(inference.MaskFiller):
         A word is as probable as its tokens, each for itself, in proportion to the other words.
         """
         by_length: Dict[int, List[Tuple[str, List[int]]]] = collections.defaultdict(list)
-        for word, ids in zip(words, map(self._ids, words)):
+        for word, ids in zip(words, map(self._word_ids, words)):
             by_length[len(ids)].append((word, ids))
         rows = [self.row(gap.parts, gap).features for gap in gaps]
         return [
@@ -142,18 +142,22 @@ class PretrainedModel(inference.MaskFiller):
         found = self.network.run([self.row(pair).features for pair in pairs])
         return [float(item["order"][0]) for item in found]
 
+    def _word_ids(self, word: str) -> List[int]:
+        """The tokens that are masked for a word: not the one that is only the space before it."""
+        return self._ids_after_mask(word)
+
     def tokens(self, text: str) -> Set[int]:
-        """Returns the ids of a text's tokens."""
-        return set(self._ids(text))
+        """Returns the ids of a word's tokens."""
+        return set(self._word_ids(text))
 
     def length(self, text: str) -> int:
-        """Returns how many tokens a text has."""
-        return len(self._ids(text))
+        """Returns how many tokens a word has."""
+        return len(self._word_ids(text))
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns the mean embedding of each text's tokens, float32 [n, E], of length 1."""
+        """Returns the mean embedding of each word's tokens, float32 [n, E], of length 1."""
         table = tf.train.load_variable(self.source.checkpoint, EMBEDDINGS)
-        means = np.array([table[self._ids(text)].mean(axis=0) for text in texts])
+        means = np.array([table[self._word_ids(text)].mean(axis=0) for text in texts])
         return means / np.linalg.norm(means, axis=1, keepdims=True)
 
 

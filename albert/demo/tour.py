@@ -19,7 +19,7 @@ from albert import create_pretraining_data, modeling, run_pretraining, tokenizat
 from albert.demo import corpus as demo_corpus
 from albert.demo import findings as demo_findings
 from albert.demo import options as phase_options
-from albert.demo import page, runs, stories
+from albert.demo import page, runs
 from albert.pretraining import model
 from albert.util import files
 
@@ -99,7 +99,7 @@ def run_tour(path: pathlib.Path, recipe: Recipe) -> demo_findings.Findings:
     _announce(1, f"Text: {describe_text(recipe)}")
     text = _write_text(path, recipe)
     _announce(2, "Vocabulary")
-    vocabulary = _make_vocabulary(path, recipe, text, commands)
+    vocabulary = _make_vocabulary(path, recipe, text, commands=commands)
     _announce(3, "Records of masked sequences and swapped texts")
     _create_data(path, recipe, text, commands=commands, vocabulary=vocabulary)
     _announce(4, f"Pretraining, {recipe.num_train_steps:,} steps, and evaluation on held-out text")
@@ -139,10 +139,12 @@ def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_findings.Text:
     if recipe.text == "python":
         corpus = demo_corpus.read_corpus(recipe.library)
     else:
-        corpus = stories.make_corpus(recipe.language, recipe.stories)
+        corpus = demo_corpus.make_stories(recipe.language, recipe.stories)
     if recipe.language == "zh":
         names = str(path / "names.txt")
-        files.atomic_write_text(names, "\n".join(stories.names(recipe.language)) + "\n")
+        files.atomic_write_text(
+            names, "\n".join(demo_corpus.names_of_people(recipe.language)) + "\n"
+        )
     if len(corpus.training) < _FEWEST_DOCUMENTS or not corpus.held_out:
         raise ValueError(
             f"Only {len(corpus.training)} documents of prose were found: the sources of this "
@@ -159,7 +161,7 @@ def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_findings.Text:
 
 
 def _make_vocabulary(
-    path: pathlib.Path, recipe: Recipe, text: demo_findings.Text, commands: runs.Commands
+    path: pathlib.Path, recipe: Recipe, text: demo_findings.Text, *, commands: runs.Commands
 ) -> Dict[str, Any]:
     """Makes the vocabulary; returns the flag that names it.
 

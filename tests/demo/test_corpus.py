@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from albert.demo import options, stories
+from albert.demo import corpus as stories
+from albert.demo import options
 
 COUNT = 400
 SHA256_OF_SEED_7 = "50bb39afadcd7c9c30eab4ee0a1a8ff160e75e021e62bceb591165110518b678"
@@ -20,7 +21,7 @@ def language(request):
 
 @pytest.fixture(scope="module")
 def corpus(language):
-    return stories.make_corpus(language, COUNT)
+    return stories.make_stories(language, COUNT)
 
 
 def all_sentences(documents):
@@ -29,9 +30,9 @@ def all_sentences(documents):
 
 def test_a_seed_gives_the_same_stories_on_every_python():
     # Numbers of `random.random` are the same since Python 3.2; what a choice makes of them is not.
-    texts = "\n".join(all_sentences(stories.make_corpus("en", 50, seed=7).training))
-    assert texts == "\n".join(all_sentences(stories.make_corpus("en", 50, seed=7).training))
-    assert texts != "\n".join(all_sentences(stories.make_corpus("en", 50, seed=8).training))
+    texts = "\n".join(all_sentences(stories.make_stories("en", 50, seed=7).training))
+    assert texts == "\n".join(all_sentences(stories.make_stories("en", 50, seed=7).training))
+    assert texts != "\n".join(all_sentences(stories.make_stories("en", 50, seed=8).training))
     digest = hashlib.sha256(texts.encode("utf-8")).hexdigest()
     assert digest == SHA256_OF_SEED_7, "The stories changed: say so in CHANGELOG.md."
 
