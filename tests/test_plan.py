@@ -316,7 +316,7 @@ def test_the_table_has_every_size_beside_the_one_that_its_authors_give(capsys):
         ([], "nothing"),
         (["--name=base_v2", "--albert_dir=x"], "--name and --albert_dir"),
         (["--name=bse_v2"], "albert_base_v"),
-        (["--albert_dir=nowhere"], "nowhere/albert_config.json"),
+        (["--albert_dir=nowhere"], "nowhere"),
         (["--name=base_v2", "--memory_gb=inf"], "memory_gb"),
         (["--name=base_v2", "--task=glue"], "glue"),
         (["--name=base_v2", "--max_seq_length=600"], "--max_seq_length=600"),
