@@ -29,8 +29,7 @@ if _other:
     )
 
 # TensorFlow's C++ side prints dozens of lines about devices and libraries that it did not find.
-# What goes wrong comes back as an exception. Set the variable to 0 to read them. (Six lines of
-# TensorFlow 2.21 heed no variable.)
+# What goes wrong comes back as an exception. Set the variable to 0 to read them.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
@@ -44,6 +43,9 @@ def load(place, checkpoint=None, **options):
       checkpoint: weights to take in place of model.ckpt-best.
       **options: precision_name and batch_size; of an encoder also pooling and layer.
     """
+    from albert.runtimes import quiet
+
+    quiet.import_tensorflow(is_verbose=os.environ["TF_CPP_MIN_LOG_LEVEL"] == "0")
     from albert import predictor
 
     return predictor.load(place, checkpoint, **options)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns texts, or pairs of texts, into vectors with a pretrained (or fine-tuned) encoder.
 
-  python -m albert.embed --albert_dir=albert_base --input_file=sentences.txt --output_file=out.npy
+  python -m albert.embed --albert_dir=base_v2 --input_file=sentences.txt --output_file=out.npy
   python -m albert.embed --albert_hub_module_handle=modules/albert_base --pooling=mean < in > out
 
 Input is a line for each text: the text (TAB a second text), or a JSON object with text_a (and

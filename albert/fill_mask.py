@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proposes words for each [MASK] in texts.
 
-  python -m albert.fill_mask --albert_dir=albert_base --text='The [MASK] of France is Paris.'
-  python -m albert.fill_mask --albert_dir=albert_base --input_file=gaps.txt --output_file=words
+  python -m albert.fill_mask --albert_dir=base_v2 --text='The [MASK] of France is Paris.'
+  python -m albert.fill_mask --albert_dir=base_v2 --input_file=gaps.txt --output_file=words
 
 Input is a line for each text: the text, or a JSON object with text_a. Output is a JSON object for
 each text: the text, and for each [MASK] the most probable tokens of the vocabulary with their

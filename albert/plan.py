@@ -562,8 +562,8 @@ def _compared_size(size: Mapping[str, Any]) -> ComparedSize:
 
 
 SIZE_HEAD = (
-    *("name", "parameters", "without heads", "published", "difference"),
-    *("MB", "published MB", "difference"),
+    *("name", "parameters", "without heads", "published", "minus ours"),
+    *("MB", "published MB", "minus ours"),
 )
 
 

@@ -3,7 +3,7 @@
 """Fine-tunes ALBERT on a classification or regression task, evaluates it, predicts and exports.
 
   python -m albert.run_classifier --task_name=MRPC --data_dir=glue --output_dir=output/mrpc \\
-      --albert_dir=albert_base --max_seq_length=128 --train_batch_size=32 --learning_rate=2e-5 \\
+      --albert_dir=base_v2 --max_seq_length=128 --train_batch_size=32 --learning_rate=2e-5 \\
       --train_step=800 --warmup_step=200 --save_checkpoints_steps=100 \\
       --do_train --do_eval --do_predict
 

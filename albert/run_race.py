@@ -3,7 +3,7 @@
 """Fine-tunes ALBERT on RACE, reading comprehension by multiple choice; evaluates and predicts.
 
   python -m albert.run_race --data_dir=data --output_dir=output/race \\
-      --albert_dir=albert_base --max_seq_length=512 --max_qa_length=128 --train_batch_size=32 \\
+      --albert_dir=base_v2 --max_seq_length=512 --max_qa_length=128 --train_batch_size=32 \\
       --learning_rate=1e-5 --train_step=12000 --warmup_step=1000 --save_checkpoints_steps=100 \\
       --do_predict
 

@@ -3,7 +3,7 @@
 """Fine-tunes ALBERT on SQuAD v1.1, evaluates it, answers questions and exports the model.
 
   python -m albert.run_squad_v1 --output_dir=output/squad_v1 --train_file=train-v1.1.json \\
-      --predict_file=dev-v1.1.json --albert_dir=albert_base --do_train --do_predict
+      --predict_file=dev-v1.1.json --albert_dir=base_v2 --do_train --do_predict
 
 Training goes on from the newest checkpoint in --output_dir. --do_predict evaluates every checkpoint
 there once, keeps the one with the best F1 as model.ckpt-best, and writes what it answers to

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fine-tunes a model on several tasks with several seeds, and makes a table of the results.
 
-  python -m albert.sweep --data_dir=glue --model_dir=albert_base --output_dir=output/glue
+  python -m albert.sweep --data_dir=glue --model_dir=base_v2 --output_dir=output/glue
   python -m albert.sweep --suite=clue --data_dir=clue --model_dir=albert_base_zh \\
       --output_dir=output/clue --tasks=afqmc,tnews --seeds=1-3
 

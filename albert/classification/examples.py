@@ -343,8 +343,14 @@ def _mismatch(reading: Reading, table: Table) -> str:
     """Says why a table is not what a declaration describes; "" if it may be."""
     if not table.rows:
         return "it is empty"
-    missing = [name for name in _names_of(reading) if name not in table.rows[0].values]
-    return f"its first row has no column {', '.join(map(repr, missing))}" if missing else ""
+    there = table.rows[0].values
+    missing = [name for name in _names_of(reading) if name not in there]
+    if not missing:
+        return ""
+    return (
+        f"its first row has no column {', '.join(map(repr, missing))}, but "
+        f"{wording.listed(list(map(repr, there)))}"
+    )
 
 
 def _columns_of(columns: Columns) -> List[Column]:

@@ -104,7 +104,10 @@ def find_release(name: str) -> Release:
 
 
 def _nearest(name: str) -> str:
-    return wording.did_you_mean(name.lower(), RELEASES, cutoff=0.6)
+    bare = re.sub("^albert_(?!zh)", "", name.lower())
+    if f"{bare}_v2" in RELEASES:  # a size alone, which is also how the archives' folders are called
+        return f" Did you mean '{bare}_v2' or '{bare}_v1'?"
+    return wording.did_you_mean(bare, RELEASES, cutoff=0.6)
 
 
 def local_folder(place: str, label: str) -> str:
@@ -125,17 +128,17 @@ def local_folder(place: str, label: str) -> str:
     try:
         release = None if "/" in place else find_release(place)
     except ValueError as error:
-        raise ValueError(f"{label} is no folder. {error}") from error
+        raise ValueError(f"{label}: there is no such folder. {error}") from error
     if release is None:
         raise ValueError(
-            f"{label} is no folder.{folders_like(place)} Give that of a model, or the name of a "
+            f"{label}: there is no such folder.{folders_like(place)} Give that of a model, or the name of a "
             "released one, such as base_v2."
         )
     try:
         return obtain(release)
     except ConnectionError as error:
         raise ConnectionError(
-            f"{label} is no folder here, and the released model of this name is not in "
+            f"{label}: there is no such folder here, and the released model of this name is not in "
             f"{CACHE_DIR}: {error}"
         ) from error
 
@@ -248,7 +251,7 @@ def find_files(
     Args:
       folder: such as an unpacked archive.
       named: the files that need not be found.
-      label: what messages call the folder, e.g. "--albert_dir=albert_base".
+      label: what messages call the folder, e.g. "--albert_dir=base_v2".
       vocabulary: "required", "optional" (None where there is none), or "unused".
 
     Raises:
