@@ -13,6 +13,7 @@ import pytest
 
 from albert import run_classifier
 from albert.classification import run as classifier_run
+from albert.configs import published
 from albert.training import estimators, fine_tuning
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data
@@ -493,6 +494,23 @@ def test_nothing_is_said_of_a_training_that_learns(folder, tmp_path, caplog):
     assert read_json(tmp_path / "run_summary.json")["metrics"]["eval_accuracy"] > 0.8
     assert not [one for one in warnings_in(caplog) if "updates" in one.message]
     assert not (tmp_path / "training_warnings.json").exists()
+
+
+@pytest.mark.parametrize(
+    "task,model,rate",
+    [
+        ("lcqmc", "albert_zh_tiny", 1e-4),
+        ("lcqmc", "albert_zh_base", 2e-5),
+        ("lcqmc", None, 2e-5),
+        ("mrpc", "albert_zh_tiny", 2e-5),
+    ],
+)
+def test_the_usual_learning_rate_is_that_published_of_the_model(
+    folder, tmp_path, task, model, rate
+):
+    asked = settings_for(folder, tmp_path, "--do_train").replace(task_name=task)
+    known = published.Model("", (model,)) if model else None
+    assert classifier_run.ClassifierTask(asked, None).usual_learning_rate(known) == rate
 
 
 @pytest.mark.parametrize("handle", ["some/module", "https://hub/albert/1"])

@@ -42,7 +42,7 @@ def _table(name: str) -> str:
             )
             for one in found
         ]
-        return _markdown(("model", "task", "what happens", "what helped", "source"), rows)
+        return _markdown(("model", "task", "what happens", "what was tried", "source"), rows)
     if name == "glue and clue":
         tasks = task_table.GLUE + task_table.CHINESE
         return _markdown(

@@ -92,8 +92,10 @@ class ClassifierTask(fine_tuning.Task):
         return "" if is_custom else self.name
 
     def usual_learning_rate(self, model: Optional[published.Model]) -> Optional[float]:
-        """Returns that of the task's recipe."""
-        return self.declared.recipe.learning_rate if self.published_name else None
+        """Returns the published one, or else that of the task's recipe."""
+        if not self.published_name:
+            return None
+        return super().usual_learning_rate(model) or self.declared.recipe.learning_rate
 
     @property
     def predicts(self) -> bool:

@@ -10,6 +10,7 @@ albert_zh's and, where it names none, those of the most similar task.
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert.classification.examples import Columns, Fields, Reading, Source, Split, Texts, text_of
+from albert.configs import published
 from albert.util import wording
 
 # Metrics, by their names in eval_results.txt, and whether more is better.
@@ -224,6 +225,16 @@ def _epochs(length: int, batch: int, rate: float, *, epochs: float) -> Recipe:
     return Recipe(length, batch, rate, num_train_epochs=epochs, warmup_proportion=0.1)
 
 
+def _published(task: str) -> Recipe:
+    """The published recipe of a task, for the base model."""
+    found = published.recipes(task)[0]
+    return Recipe(
+        *(found.max_seq_length, found.train_batch_size, found.learning_rate),
+        num_train_epochs=found.num_train_epochs or 0.0,
+        warmup_proportion=found.warmup,
+    )
+
+
 _GLUE_PAIR = _tsv_splits(Columns(1, 2, -1, guid=0, header=True))
 _COLA = _tsv_splits(Columns(3, None, 1, header=False), Columns(1, guid=0, header=True))
 _SST2 = _tsv_splits(Columns(0, None, 1, header=True), Columns(1, guid=0, header=True))
@@ -344,13 +355,13 @@ _WSC_FOLDERS = ("cluewsc", "wsc", "cluewsc2020", "cluewsc2020_public")
 _COPA = _splits_of({".json": (Fields("premise", "choices", render=pair_choices),)})
 _CHNSENTICORP = _splits_of({".tsv": _LABEL_FIRST, ".txt": _LABEL_FIRST})
 
-_LCQMC = Task("lcqmc", ("LCQMC",), _PAIRS, _BINARY, _epochs(128, 64, 2e-5, epochs=3))
+_LCQMC = Task("lcqmc", ("LCQMC",), _PAIRS, _BINARY, _published("lcqmc"))
 _XNLI = Task(
     "xnli",
     ("xnli", "XNLI-1.0", "XNLI-MT-1.0"),
     _splits_of({".tsv": _XNLI_COLUMNS, ".json": (Fields("premise", "hypo"),)}, _XNLI_FILES),
     _NLI,
-    _epochs(128, 64, 3e-5, epochs=2),
+    _published("xnli"),
     label_aliases={"contradictory": "contradiction"},
     dropped_labels=("-",),
 )

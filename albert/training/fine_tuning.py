@@ -65,8 +65,7 @@ class Task:
       chiefs_own: settings that workers of a distributed training leave alone, with the value that
         says so.
       metric_fn: see model_fn.build_model_fn.
-      first_loss_share: the share of the first updates' loss above which nothing was learnt, where
-        constant_loss is not known; None: nothing is said of such a training.
+      constant_loss_share: the share of constant_loss above which nothing was learnt.
       per_cent: what makes the measurements per cent.
       predicted_scores: measurements of what was predicted, where the right answers are known.
     """
@@ -80,7 +79,7 @@ class Task:
     earlier: Mapping[str, Any] = {}
     chiefs_own: Mapping[str, Any] = {}
     metric_fn: Optional[Callable] = None
-    first_loss_share: Optional[float] = None
+    constant_loss_share = hooks.LossWatch.SHARE
     per_cent = 100.0
     predicted_scores: Mapping[str, float] = {}
 
@@ -147,7 +146,7 @@ class Task:
         return features.records.count
 
     def constant_loss(self, features: Any) -> Optional[float]:
-        """Returns the lowest loss of a constant prediction; None where that is not known."""
+        """Returns the loss of a constant prediction; None where that is not known."""
         del features
         return None
 
@@ -385,15 +384,15 @@ class FineTuning:
 
     def _watch(self, features: Any) -> Optional[hooks.LossWatch]:
         """What follows the training's loss; None for a task that does not tell what to expect."""
-        loss, share = self.task.constant_loss(features), self.task.first_loss_share
-        if not (loss or share):
+        loss = self.task.constant_loss(features)
+        if not loss:
             return None
         return hooks.LossWatch(
-            loss or None,
+            loss,
             first_steps=self.length.num_warmup_steps,
             num_train_steps=self.length.num_train_steps,
             remedy=self.remedy,
-            **({} if loss else {"share": share}),
+            share=self.task.constant_loss_share,
         )
 
     def remedy(self, kind: str) -> str:
@@ -420,7 +419,7 @@ class FineTuning:
             tries.append(f"a warm-up longer than {self.length.num_warmup_steps} updates")
             tries.append("another --seed")
         known = [
-            f" Known of {model and model.name}: {one.what}; {one.remedy} helped ({one.source})."
+            f" Known of {model and model.name}: {one.what}; {one.remedy} ({one.source})."
             for one in published.troubles(task.published_name, model)
         ]
         return f"Try, in this order: {'; '.join(tries)}.{''.join(known)}"

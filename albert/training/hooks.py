@@ -213,7 +213,10 @@ class Warned(NamedTuple):
 
 
 class _Recent:
-    """The rows of a curve over the last `span` steps; a row is the mean over the steps before."""
+    """The rows of a curve over the last `span` steps and one more: their ends need not divide it.
+
+    A row is the mean over the steps before.
+    """
 
     def __init__(self, span: int):
         self._span = span
@@ -222,7 +225,7 @@ class _Recent:
     def add(self, step: int, steps: int, means: Mapping[str, float]):
         """Takes the row of the `steps` steps that end with `step`."""
         self._rows.append((steps, step, means))
-        while self._rows[0][1] <= step - self._span:
+        while sum(self._rows[0][:2]) <= step - self._span:
             del self._rows[0]
 
     def mean(self, name: str, steps: int, before: int = 0) -> float:
@@ -279,39 +282,32 @@ class LossWatch(Watch):
     """
 
     STEPS = 100  # over which the loss is averaged
+    SHARE = 0.97  # of the loss without reading, where that is the lowest possible one
     _LEARNT, _FAR_ABOVE = 0.93, 1.5  # of what `share` says, and of the whole
 
     def __init__(
         self,
-        constant_loss: Optional[float],
+        constant_loss: float,
         *,
         first_steps: int,
         num_train_steps: int,
         remedy: Callable[[str], str],
-        share: float = 0.97,
+        share: float = SHARE,
     ):
         """Takes what to compare with.
 
         Args:
-          constant_loss: of the best prediction without reading; None: the first updates' loss
-            stands for it.
+          constant_loss: of a prediction without reading.
           first_steps: of warm-up.
           share: of constant_loss above which nothing has been learnt.
           remedy: kind -> what to do.
         """
         super().__init__(self.STEPS)
         self._constant_loss = constant_loss
-        self._whose = "a prediction without reading" if constant_loss else "the first updates"
         self._first, self._steps = first_steps, num_train_steps
         self._share = share
         self._remedy = remedy
         self._best = math.inf
-
-    def add(self, step: int, steps: int, means: Mapping[str, float]) -> Optional[Warned]:
-        """Takes a row as Watch.add does; the first may say what to compare with."""
-        if self._constant_loss is None:
-            self._constant_loss = means.get("loss")
-        return super().add(step, steps, means)
 
     @classmethod
     def is_enough(cls, step: int, first_steps: int, num_train_steps: int) -> bool:
@@ -328,7 +324,7 @@ class LossWatch(Watch):
 
     def _learnt(self) -> float:
         """The loss below which something has surely been learnt."""
-        return self._LEARNT * self._share * (self._constant_loss or 0.0)
+        return self._LEARNT * self._share * self._constant_loss
 
     def _judge(self, step: int) -> Optional[Tuple[str, str]]:
         loss = self.loss(self.STEPS)
@@ -347,8 +343,8 @@ class LossWatch(Watch):
         """Returns a sentence with a loss, mean of the last steps, and what it is compared with."""
         before = f" (before, it was down to {self._best:.4f})" if self._best < loss else ""
         return (
-            f"the mean loss of the last updates is {loss:.4f}{before}, and that of {self._whose} "
-            f"{self._constant_loss:.4f}."
+            f"the mean loss of the last updates is {loss:.4f}{before}, and that of a "
+            f"prediction without reading {self._constant_loss:.4f}."
         )
 
     def _is_recovered(self) -> bool:
@@ -399,10 +395,10 @@ class PlateauWatch(Watch):
             text = f"the loss of masked words has risen from {self._best:.3f} to {lately:.3f}"
             return "lost", f"{text}. {self._remedy('lost')}"
         words, words_before, order = self._means()
-        if step < self._first + 2 * self._span or not words > self._high:
+        if step < self._first + 2 * self._span:
             return None
-        if words < self._GAIN * words_before or order < self._ORDER:
-            return None
+        if not (words > self._high and words >= self._GAIN * words_before and order >= self._ORDER):
+            return None  # nor where one is not known
         return "plateau", (
             f"pretraining is on a plateau: in {self._span} updates the loss of masked words went "
             f"from {words_before:.3f} to {words:.3f}, and that of the sentence order is "

@@ -22,7 +22,7 @@ from tests.support import classification_data, hub_modules, released_archives
 WHO = ["teacher", "baker", "sailor", "farmer", "doctor", "painter", "pilot", "singer"]
 DID = [("buy", "bought"), ("fix", "fixed"), ("sell", "sold"), ("hide", "hid"), ("see", "saw")]
 WHAT = ["boat", "house", "clock", "lamp", "wagon", "bridge", "ladder", "violin"]
-WHEN = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+WHEN = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 YES, NO = (
     ("{past}", "really {past}", "did {do}"),
     ("never {past}", "refused to {do}", "did not {do}"),
@@ -59,7 +59,8 @@ def write_module(folder: Any, **sizes: Any) -> None:
     """Writes `folder`/module: random weights, and a vocabulary of whole words."""
     model = pathlib.Path(str(folder)) / "model"
     model.mkdir(parents=True)
-    words = set(re.findall(r"[a-z]+", f"{WHO} {DID} {WHAT} {WHEN} {YES} {NO} the on"))
+    texts = f"{WHO} {DID} {WHAT} {WHEN} {YES} {NO} the on".lower()  # as the module reads them
+    words = set(re.findall(r"[a-z]+", texts))
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *sorted(words)]
     (model / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     sizes = dict(released_archives.CONFIG, **sizes, vocab_size=len(vocabulary))

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import configs, modeling
-from albert.configs import published
+from albert import configs, modeling, run_race
+from albert.race.run import RaceTask
 from albert.runtimes import compat
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, evaluation, fine_tuning
 from albert.training import model_fn as training_graph
-from tests.support import damaged_files, one_weight
+from albert.util import flags as flags_lib
+from tests.support import damaged_files, one_weight, race_data
 
 
 def settings(**changes):
@@ -147,14 +148,17 @@ def test_one_prediction_for_several_labels_is_found(confusion, label):
     assert fine_tuning.constant_prediction(np.array(confusion), ["no", "yes"]) == label
 
 
-def a_run(model=None, **changes):
-    """A FineTuning as far as remedies and comparisons need it."""
-    run = fine_tuning.FineTuning.__new__(fine_tuning.FineTuning)
-    names = {"init_checkpoint": "x", "albert_hub_module_handle": None, "learning_rate": 3e-5}
-    run.settings = settings(**dict(names, **changes))
-    run.published_model, run.length = model, training_graph.TrainingLength(1000, 10)
-    run.task = fine_tuning.Task(run.settings, None)
-    run.task.name = "race"
+def a_run(**changes):
+    """A fine-tuning of base v2 on RACE before it has read its data."""
+    flags = [
+        *("--do_train", "--data_dir=x", "--output_dir=x", "--init_checkpoint=x"),
+        f"--albert_config_file={configs.preset_path('albert_base_v2')}",
+        f"--spm_model_file={race_data.VOCABULARY}",
+        "--learning_rate=3e-5",
+    ]
+    asked = flags_lib.parse(run_race.define_flags, flags).replace(**changes)
+    run = fine_tuning.FineTuning(asked, RaceTask)
+    run.length = training_graph.TrainingLength(1000, 10)
     return run
 
 
@@ -175,13 +179,14 @@ def test_the_first_remedy_follows_from_what_was_measured(kind, changes, first, a
 
 
 def test_what_is_known_of_a_model_and_task_is_named():
-    model = published.Model("base", ("albert_base_v2",))
-    assert "--learning_rate=1e-5" in a_run(model).remedy("lost")
-    assert "--learning_rate=1e-5" not in a_run(model._replace(presets=())).remedy("lost")
+    run = a_run()
+    assert "--learning_rate=1e-5" in run.remedy("lost")
+    run.published_model = run.published_model._replace(presets=())
+    assert "--learning_rate=1e-5" not in run.remedy("lost")
 
 
 def test_measurements_are_compared_in_per_cent_and_logged(caplog):
-    run = a_run(published.Model("base", ("albert_base_v2",)))
+    run = a_run()
     with caplog.at_level(logging.INFO, logger="albert"):
         (found,) = run.compare({"eval_accuracy": 0.67, "eval_loss": 1.0}, "dev")
     assert (found.mean, found.published, found.verdict) == (67.0, 66.8, "within")
@@ -200,7 +205,8 @@ def test_measurements_are_compared_in_per_cent_and_logged(caplog):
 )
 def test_random_weights_are_compared_with_nothing(changes, size):
     config = modeling.AlbertConfig.from_json_file(configs.preset_path("albert_base_v2"))
-    found = fine_tuning.published_model(a_run(**changes).settings, config)
+    names = {"init_checkpoint": "x", "albert_hub_module_handle": None}
+    found = fine_tuning.published_model(settings(**dict(names, **changes)), config)
     assert (found and found.size) == size
 
 

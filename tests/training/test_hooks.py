@@ -5,11 +5,13 @@
 import json
 import logging
 import math
+import types
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from albert.squad.run import SquadTask
 from albert.training import hooks
 from tests.support.one_weight import curve_of, train
 from tests.support.runtimes import needs_tf_estimator
@@ -210,10 +212,19 @@ def test_after_a_recovery_a_second_event_is_said():
     assert first.step < first.recovered_step < second.step and second.recovered_step is None
 
 
-def test_without_a_known_loss_the_first_updates_stand_for_it():
-    options = {"constant_loss": None, "share": 0.7}
-    assert feed(loss_watch(2000, **options), noisy((2000, 5.9, 5.0))) == [("flat", 300)]
-    assert feed(loss_watch(2000, **options), noisy((300, 5.9, 1.5), (1700, 1.5, 1.0))) == []
+@pytest.mark.parametrize(
+    "parts,found",
+    [
+        ([(3000, 5.5, 4.8)], [("flat", 1000)]),
+        ([(300, 5.9, 2.0), (2700, 1.5, 1.2)], []),
+        ([(3000, 1.1, 0.9)], []),  # begins with a model that answers already
+    ],
+)
+def test_the_loss_of_answers_is_judged_by_that_of_guessing_however_long_a_row(parts, found):
+    task = SquadTask(types.SimpleNamespace(max_seq_length=384), None)
+    options = {"share": task.constant_loss_share, "first_steps": 100}
+    watch = loss_watch(3000, task.constant_loss(None), **options)
+    assert feed(watch, noisy(*parts), each=1000) == found
 
 
 def pretraining_said(parts, *, order=LN2, each=100, steps=20000, first_steps=500):
@@ -234,6 +245,15 @@ PLATEAU = [(500, 10.3, 7.0), (9500, 7.0, 6.95)]
 @pytest.mark.parametrize("each", [10, 100])
 def test_masked_words_by_frequency_and_no_order_are_a_plateau(each):
     assert pretraining_said(PLATEAU, each=each) == [("plateau", 2500)]
+
+
+@pytest.mark.parametrize(
+    "each,steps,first_steps,found", [(300, 20000, 500, 2700), (100, 125000, 3125, 15700)]
+)
+def test_rows_need_not_divide_the_spans_of_a_plateau(each, steps, first_steps, found):
+    options = {"each": each, "steps": steps, "first_steps": first_steps}
+    assert pretraining_said([(25000, 9.5, 6.0)], **options) == []
+    assert pretraining_said([(25000, 7.0, 7.0)], **options) == [("plateau", found)]
 
 
 @pytest.mark.parametrize(
