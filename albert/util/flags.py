@@ -56,7 +56,7 @@ from typing import (
 from absl import app, flags
 
 from albert.runtimes import quiet
-from albert.util import config_files, stop_signals
+from albert.util import commands, config_files, stop_signals
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -1020,7 +1020,7 @@ class _HelpFlag(flags.BooleanFlag):
     def parse(self, argument: Any) -> None:
         """Called where the flag is given."""
         if self._parse(argument):
-            print(f"{self._usage}\n{self._text()}")
+            print(f"{commands.as_started(self._usage)}\n{self._text()}")
             sys.exit(0)
 
 
