@@ -8,6 +8,7 @@
 `python -m albert COMMAND` is the same.
 """
 
+import os
 import runpy
 import sys
 import textwrap
@@ -30,6 +31,8 @@ def main() -> None:
         known = list(commands.COMMANDS)
         hint = wording.did_you_mean(name, known)
         sys.exit(f"ERROR: There is no command {name!r}.{hint} Commands: {', '.join(known)}.")
+    is_installed = os.path.splitext(os.path.basename(sys.argv[0]))[0] == "albert"
+    commands.program = "albert" if is_installed else "python -m albert"
     del sys.argv[1]
     runpy.run_module(commands.COMMANDS[name], run_name="__main__", alter_sys=True)
 

@@ -437,8 +437,7 @@ def main(settings: PretrainingDataSettings):
         overwrite=settings.overwrite,
         work_dir=settings.work_dir,
     )
-    path = f"{output_files[0]}.{config_files.RECORD_NAME}"
-    config_files.record(path, settings.given_values())
+    config_files.record(config_files.beside(output_files[0]), settings.given_values())
 
 
 def cli():

@@ -71,7 +71,7 @@ if __name__ == "__main__":  # before TensorFlow is imported
 
 from albert import tokenization
 from albert.pretraining import instances, job
-from albert.util import wording
+from albert.util import config_files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -104,6 +104,7 @@ def main(settings: BeamSettings):
         work.outputs.make_way(overwrite=settings.overwrite)
         beam.run(options, lambda pipeline: beam.add_steps(pipeline, work))
         report = work.outputs.report()
+    config_files.record(config_files.beside(work.outputs.counts), settings.given_values())
     for name, value in instances.Counts(**report["counts"])._asdict().items():
         print(f"{name.replace('_', ' '):>16}: {value:,}")
     print(f"{'records':>16}: {work.outputs.pattern} ({wording.counted(report['shards'], 'file')})")

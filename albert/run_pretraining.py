@@ -265,7 +265,8 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     estimators.check_output_dir(settings.output_dir, config.to_dict())
     if settings.do_train:
         count = wording.counted(len(data.training), "file")
-        estimators.announce(settings, config.to_dict(), f"{count} of records")
+        names = wording.listed([os.path.basename(path) for path in data.training], most=1)
+        estimators.announce(settings, config.to_dict(), f"{count} of records ({names})")
     if distribution.is_chief(settings):
         config_files.record(os.path.join(settings.output_dir, config_files.RECORD_NAME), given)
         if settings.do_train:

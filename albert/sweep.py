@@ -145,15 +145,14 @@ def _flags_of_root(root: str, given: Mapping[str, str]) -> Dict[str, str]:
     return dict(found, model_dir=root if "albert_config_file" in there else "base_v1")
 
 
-def _flag_names() -> List[str]:
+def _of_environment() -> List[str]:
     values = flags.FlagValues()
     define_flags(values)
-    return sorted(values)
+    return environment_arguments(sorted(values), os.environ)
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    sys.argv[1:1] = environment_arguments(_flag_names(), os.environ)
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    flags_lib.answer_early(define_flags, usage=__doc__, fallback=_of_environment())
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -165,7 +164,7 @@ from albert.classification.run import ClassifierTask
 from albert.configs import published
 from albert.pretrained import released, warm_start
 from albert.training import fine_tuning
-from albert.util import files, folder_lock, progress, stop_signals
+from albert.util import config_files, files, folder_lock, progress, stop_signals
 
 _LOGGER = logging.getLogger("albert")
 
@@ -497,6 +496,8 @@ def sweep(settings: SweepSettings) -> Dict[str, str]:
         return {}
     with folder_lock.held(settings.output_dir):
         plan = make_plan(settings)
+        path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
+        config_files.record(path, settings.given_values())
         failed: Dict[str, str] = {}
         began = time.time()
         for number, run in enumerate(plan, 1):
@@ -819,7 +820,12 @@ def main(settings: SweepSettings) -> int:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)  # type: ignore[arg-type]
+    flags_lib.run(
+        main,  # type: ignore[arg-type]
+        define_flags,
+        usage=__doc__,
+        fallback=_of_environment(),
+    )
 
 
 if __name__ == "__main__":

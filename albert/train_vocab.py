@@ -106,7 +106,7 @@ from tqdm import tqdm
 
 from albert import tokenization
 from albert.pretraining import documents
-from albert.util import files, progress, wording
+from albert.util import config_files, files, progress, wording
 
 # Not __name__: that is "__main__" in `python -m albert.train_vocab`.
 _LOGGER = logging.getLogger("albert.train_vocab")
@@ -367,7 +367,8 @@ def train(
 
 def main(settings: flags_lib.Settings):
     """Trains by the flags."""
-    train(**settings.to_dict())
+    trained = train(**settings.to_dict())
+    config_files.record(config_files.beside(trained.model_file), settings.given_values())
 
 
 def cli():

@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -94,6 +95,24 @@ def test_the_list_of_commands_has_a_line_for_each_and_imports_none(capsys, monke
         assert first_word in listed
     (answer,) = answers(("albert", ["finetune", "--help"]))
     assert answer[0] == 0 and not answer[2]
+
+
+def test_help_of_a_command_shows_the_command(monkeypatch):
+    calls = [("albert", [name, "--help"]) for name in ("finetune", "create-data", "demo")]
+    for (_, (name, _)), answer in zip(calls, answers(*calls)):
+        module = commands.COMMANDS[name].replace(".__main__", "")
+        assert f"python -m albert {name} " in answer[1] and module not in answer[1], name
+    assert commands.as_started("python -m albert.plan") == "python -m albert.plan"
+    monkeypatch.setattr(commands, "program", "albert")
+    assert commands.as_started("python -m albert.plan --list") == "albert plan --list"
+
+
+def test_the_page_of_the_command_line_has_every_command_beside_its_module():
+    page = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?) \| (`.+?) \|$", page, re.M)
+    names, modules = (re.findall("`(.+?)`", " ".join(cells)) for cells in zip(*rows))
+    declared = {name: module.split(".")[1] for name, module in commands.COMMANDS.items()}
+    assert dict(zip(names, modules)) == declared
 
 
 def test_an_unknown_command_is_told_the_nearest(monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 
 from albert import create_pretraining_data
 from albert.data import record_files
+from albert.util import config_files, files
 from albert.util import flags as flags_lib
 from tests.support import script_process
 
@@ -112,6 +113,11 @@ def test_a_folder_of_json_lines_and_text_may_be_named(tmp_path):
     run_here(*arguments)
     assert record_files.count_records(str(tmp_path / "in" / "a.txt")) == 6  # two passes
     run_here(*arguments)  # its own output is no input
+    # BERT's usual pattern: the flags that lie beside the records are none.
+    pattern = str(tmp_path / "in" / "a.txt*")
+    assert files.expand_patterns(pattern, "input_file") == [str(tmp_path / "in" / "a.txt")]
+    record = config_files.beside(str(tmp_path / "in" / "a.txt"))
+    assert config_files.read(record)["text_field"] == "body"
     text = record_files.read_sidecar(str(tmp_path / "in" / "a.txt")).fingerprint["text"]
     assert [source["name"] for source in text] == ["1.jsonl", "2.txt.gz"]
 

@@ -13,6 +13,7 @@ import pytest
 from albert import create_pretraining_data_beam
 from albert.data import record_files
 from albert.pretraining import beam
+from albert.util import config_files
 from albert.util import flags as flags_lib
 from tests.support import script_process
 
@@ -50,6 +51,8 @@ def made(tmp_path_factory):
     """A folder with the output for CORPUS in two shards, made in this process."""
     folder = tmp_path_factory.mktemp("made")
     run_here(*arguments_for(folder, "--num_shards=2"))
+    record = config_files.read(f"{folder}/.train.counts.json.run.toml")
+    assert record["num_shards"] == 2
     return folder
 
 

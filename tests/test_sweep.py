@@ -15,8 +15,8 @@ import pytest
 
 from albert import run_classifier, sweep
 from albert.classification import tasks as classifier_tasks
+from albert.util import config_files, progress
 from albert.util import flags as flags_lib
-from albert.util import progress
 from tests.support import classification_data
 from tests.support import fine_tuned_models as models
 
@@ -195,6 +195,21 @@ def test_environment_variables_are_flags_and_empty_ones_are_not():
     assert sweep.environment_arguments(names, environment) == ["--tasks=rte mrpc", "--data_dir=a b"]
 
 
+def test_flags_of_a_file_win_over_the_environment_and_the_command_line_over_both(
+    tmp_path, monkeypatch
+):
+    config = tmp_path / "run.toml"
+    config.write_text('data_dir = "of file"\nseeds = "2"\n', encoding="utf-8")
+    for name, value in {"DATA_DIR": "e", "SEEDS": "1", "TASKS": "rte", "OUTPUT_DIR": "e"}.items():
+        monkeypatch.setenv(name, value)
+    given = {}
+    monkeypatch.setattr(flags_lib, "run", lambda *_, **options: given.update(options))
+    sweep.cli()
+    arguments = [f"--config={config}", "--seeds=3"]
+    settings = flags_lib.parse(sweep.define_flags, arguments, fallback=given["fallback"])
+    assert (settings.data_dir, settings.seeds, settings.tasks) == ("of file", "3", "rte")
+
+
 def test_the_folder_of_the_published_script_stands_for_what_is_not_named(tmp_path):
     def found(**environment):
         names = ["data_dir", "output_dir", "model_dir", "init_checkpoint", "albert_config_file"]
@@ -335,6 +350,7 @@ def test_a_sweep_ends_with_the_table_and_the_best_seeds_submission(
     assert content == {"AX.tsv": "ax 3", "MNLI-m.tsv": "mnli 3", "MRPC.tsv": "mrpc 3"}
     assert "starting mnli" in (out / "mnli" / "seed-2" / "log.txt").read_text()
     assert (out / "results.png").exists() and (out / "results.json").exists()
+    assert config_files.read(str(out / "run.toml"))["seeds"] == "1,3,2"
 
 
 @pytest.mark.slow

@@ -212,7 +212,8 @@ def test_command_writes_the_files_and_turns_mistakes_into_one_line(tmp_path):
     first, second = run(), run()
     assert first.returncode == 0, first.stderr
     assert b"300 tokens after" in first.stderr
-    assert files_in(tmp_path / "new") == ["command.model", "command.vocab"]
+    made = [".command.model.run.toml", "command.model", "command.vocab"]
+    assert files_in(tmp_path / "new") == made
     assert second.returncode == 1
     last_line = second.stderr.decode("utf-8").strip().split("\n")[-1]
     assert last_line.startswith("ERROR: ") and "exists" in last_line

@@ -27,8 +27,8 @@ from albert.util import flags as flags_lib
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Returns the parser of a phase's options."""
     parser = argparse.ArgumentParser(
-        prog=f"python -m albert.demo {name}",
-        description=commands.docstring(f"albert.demo.{name}"),
+        prog=commands.as_started(f"python -m albert.demo {name}"),
+        description=commands.as_started(commands.docstring(f"albert.demo.{name}")),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     PHASES[name](parser)
@@ -44,7 +44,8 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Runs a phase and returns the exit code: 0, or 2 with a one-line error."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] in (["help"], ["-h"], ["--help"]):
-        print(f"{__doc__.strip()}\n\n{parser_of(next(iter(PHASES))).format_help()}")
+        usage = commands.as_started(__doc__.strip())
+        print(f"{usage}\n\n{parser_of(next(iter(PHASES))).format_help()}")
         return 0
     is_named = bool(arguments) and not arguments[0].startswith("-")
     name = arguments.pop(0) if is_named else next(iter(PHASES))

@@ -266,4 +266,5 @@ def _check_unchanged(folder: str, record: Dict[str, Any]) -> None:
             "Remove the folder to download it again, or, if the change is meant, move it "
             "elsewhere."
         )
-    _LOGGER.info("%s is as it was downloaded: %d files.", folder, len(record["files"]))
+    # Not news, and scripts have a first line of their own.
+    _LOGGER.debug("%s is as it was downloaded: %d files.", folder, len(record["files"]))

@@ -3,38 +3,68 @@
 """Importing TensorFlow without its notices, in a process that runs a script of ours.
 
 TensorFlow 2.21 prints lines to file descriptor 2 while it is imported that heed no variable. What
-the process writes there meanwhile is held back, and shown if the import fails. A program that
-imports this package as a library imports TensorFlow itself, and its standard error is its own.
+the process writes there meanwhile is held back, and shown if the import fails or ends the process.
+A program that imports this package as a library imports TensorFlow itself, and its standard error
+is its own.
 """
 
 import contextlib
 import os
+import signal
 import sys
-import tempfile
-from typing import Iterator
+from typing import Iterator, Tuple
 
 
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
-    """While this lasts, standard error goes to a file; it is shown where the block raises."""
+    """While this lasts, another process holds standard error; it is shown unless all goes well.
+
+    So it is also where this process dies, as TensorFlow does on a processor that is too old.
+    """
     try:
         kept = os.dup(2)
-    except OSError:  # it is closed
+        sys.stderr.flush()
+        holder, pipe = _start_holder()
+    except (OSError, AttributeError):  # it is closed, or this system has no fork
         yield
         return
-    with tempfile.TemporaryFile() as held:
+    os.dup2(pipe, 2)
+    os.close(pipe)
+    is_well = False
+    try:
+        yield
+        is_well = True
+    finally:
         sys.stderr.flush()
-        os.dup2(held.fileno(), 2)
-        try:
-            yield
-        except BaseException:
-            held.seek(0)
-            os.write(kept, held.read())
-            raise
-        finally:
-            sys.stderr.flush()
+        # Without the signal, what is held is shown when the last copy of the pipe is closed.
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            if is_well:
+                os.kill(holder, signal.SIGKILL)
             os.dup2(kept, 2)
             os.close(kept)
+            os.waitpid(holder, 0)
+
+
+def _start_holder() -> Tuple[int, int]:
+    """Starts a process that writes what comes through a pipe to standard error when that ends.
+
+    Returns its number and the pipe's end. A fork costs a millisecond, before anything is imported.
+    """
+    read_end, write_end = os.pipe()
+    process = os.fork()
+    if process:
+        os.close(read_end)
+        return process, write_end
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches both
+        for descriptor in (0, 1, write_end):  # others wait for these to be closed
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        held = b"".join(iter(lambda: os.read(read_end, 1 << 16), b""))
+        while held:
+            held = held[os.write(2, held) :]
+    finally:
+        os._exit(0)
 
 
 def import_tensorflow(*, is_verbose: bool) -> None:

@@ -260,10 +260,10 @@ class FineTuning:
         may_come = settings.do_train or settings.wait_for_checkpoints_minutes
         if (task.predicts or export_dir) and (settings.checkpoint or not may_come):
             chosen_checkpoint(settings)
-        task.check_data()
         if settings.do_train:
             config = self.config.to_dict() if self.config else None
             estimators.announce(settings, config, task.name.upper())
+        task.check_data()
         if distribution.is_chief(settings):
             path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
             config_files.record(path, self._given)

@@ -8,7 +8,8 @@ Nothing is imported to say it: the modules behind the commands take seconds.
 import ast
 import importlib.util
 import pathlib
-from typing import Dict
+import re
+from typing import Dict, Optional
 
 # Command -> module, which `python -m` runs too.
 COMMANDS: Dict[str, str] = {
@@ -34,6 +35,18 @@ COMMANDS: Dict[str, str] = {
     "doctor": "albert.doctor",
     "demo": "albert.demo.__main__",
 }
+
+
+# How `albert` was called, where this process runs one of its commands.
+program: Optional[str] = None
+
+
+def as_started(text: str) -> str:
+    """Returns a usage with the modules' names as the commands by which this process was started."""
+    for command, module in COMMANDS.items() if program else ():
+        name = re.escape(module.replace(".__main__", ""))
+        text = re.sub(rf"python -m {name}\b", f"{program} {command}", text)
+    return text
 
 
 def docstring(module: str) -> str:

@@ -20,7 +20,8 @@ from typing import Any, Dict, List, Mapping, Sequence
 import tomli
 from absl import flags
 
-from albert.util import wording
+from albert.runtimes import quiet
+from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -28,10 +29,15 @@ FLAG = "config"
 RECORD_NAME = "run.toml"  # in the output folder of a run
 
 
-def expanded(arguments: Sequence[str], flag_values: flags.FlagValues) -> List[str]:
+def expanded(
+    arguments: Sequence[str], flag_values: flags.FlagValues, aliases: Mapping[str, str]
+) -> List[str]:
     """Returns a command line, with the program's name, with --config replaced by what it gives.
 
     That comes first, so that flags of the command line win, and of several files the last.
+
+    Args:
+      aliases: other names of flags, which a file may give.
 
     Raises:
       ValueError: a file that cannot be read, a key that is no flag, or a value it does not take.
@@ -50,29 +56,48 @@ def expanded(arguments: Sequence[str], flag_values: flags.FlagValues) -> List[st
             continue
         if not has_value and not waiting:
             raise ValueError(f"--{FLAG} needs a file: --{FLAG}=run.toml.")
-        given += _arguments(os.path.expanduser(path if has_value else waiting.pop(0)), flag_values)
+        path = os.path.expanduser(path if has_value else waiting.pop(0))
+        given += _arguments(path, flag_values, aliases)
     return [*arguments[:1], *given, *rest]
 
 
 def read(path: str) -> Dict[str, Any]:
     """Returns the keys and values of a TOML file; ValueError where it cannot be read."""
+    text = _text_of(path)
     try:
-        with open(path, "rb") as stream:
-            return tomli.loads(stream.read().decode("utf-8"))
-    except OSError as error:
-        raise ValueError(f"--{FLAG}={path}: {error.strerror}.") from error
-    except ValueError as error:  # of TOML, or not UTF-8
+        return tomli.loads(text)
+    except ValueError as error:
         raise ValueError(f"--{FLAG}={path} is no TOML: {error}") from error
 
 
-def _arguments(path: str, flag_values: flags.FlagValues) -> List[str]:
+def _text_of(path: str) -> str:
+    """The content of a file, of this machine without TensorFlow."""
+    try:
+        if "://" not in path:
+            with open(path, "rb") as stream:
+                return stream.read().decode("utf-8")
+        quiet.import_tensorflow(is_verbose=False)
+        import tensorflow.compat.v1 as tf
+
+        try:
+            return files.read_text(path)
+        except tf.errors.OpError as error:
+            raise ValueError(f"--{FLAG}={path}: {error.message}.") from error
+    except OSError as error:
+        raise ValueError(f"--{FLAG}={path}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"--{FLAG}={path} is no TOML: {error}") from error
+
+
+def _arguments(path: str, flag_values: flags.FlagValues, aliases: Mapping[str, str]) -> List[str]:
     """The flags that a file stands for."""
-    arguments = []
-    for name, value in read(path).items():
-        place = f"--{FLAG}={path}, {_line_of(path, name)}{name}"
+    arguments: List[str] = []
+    for key, value in read(path).items():
+        place = f"--{FLAG}={path}, {_line_of(path, key)}{key}"
+        name = key if key in flag_values else aliases.get(key, key)
         if name not in flag_values or name == FLAG:
             known = [known for known in flag_values if len(known) > 1]
-            hint = wording.did_you_mean(name, known, cutoff=0.6)
+            hint = wording.did_you_mean(key, known, cutoff=0.6)
             raise ValueError(f"{place}: there is no such flag.{hint}")
         try:
             text = _text(value)
@@ -85,12 +110,10 @@ def _arguments(path: str, flag_values: flags.FlagValues) -> List[str]:
 
 def _line_of(path: str, name: str) -> str:
     """Where a key stands; the reader does not tell."""
-    with open(path, encoding="utf-8") as stream:
-        for number, line in enumerate(stream, 1):
-            if re.match(
-                rf"\s*[\"']?{re.escape(name)}[\"']?\s*(=|\.)|\s*\[+\s*{re.escape(name)}\b", line
-            ):
-                return f"line {number}: "
+    key = re.escape(name)
+    for number, line in enumerate(_text_of(path).split("\n"), 1):
+        if re.match(rf"\s*[\"']?{key}[\"']?\s*(=|\.)|\s*\[+\s*{key}\b", line):
+            return f"line {number}: "
     return ""
 
 
@@ -116,8 +139,22 @@ def record(path: str, values: Mapping[str, Any]) -> None:
     The same flags leave the file as it is. One with others, of an earlier run in the same folder,
     is renamed, unless a renamed one says the same. A run does not fail because of this.
     """
+    import tensorflow.compat.v1 as tf
+
+    try:
+        _record(path, values)
+    except (ValueError, OSError, tf.errors.OpError) as error:  # also if another process was faster
+        _LOGGER.warning("%s was not written: %s", path, error)
+
+
+def beside(path: str) -> str:
+    """Returns where the record of a run that makes one file lies: hidden, from patterns too."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{RECORD_NAME}")
+
+
+def _record(path: str, values: Mapping[str, Any]) -> None:
     from albert import __version__
-    from albert.util import files
 
     known = {name: value for name, value in values.items() if value is not None}
     module = getattr(sys.modules["__main__"], "__spec__", None)
@@ -130,27 +167,22 @@ def record(path: str, values: Mapping[str, Any]) -> None:
     exists = files.gfile().exists
     if not exists(os.path.dirname(path) or "."):
         return  # there are no results
-    try:
-        content = tomli.loads(text)
-        if exists(path):
-            earlier = _content(path)
-            if earlier == content:
-                return
-            kept, number = [], 1
-            while exists(f"{path}.old-{number}"):
-                kept.append(_content(f"{path}.old-{number}"))
-                number += 1
-            if earlier not in kept:
-                files.gfile().rename(path, files.unused_name(path))
-        files.atomic_write_text(path, text)
-    except (ValueError, OSError) as error:
-        _LOGGER.warning("%s was not written: %s", path, error)
+    content = tomli.loads(text)
+    if exists(path):
+        earlier = _content(path)
+        if earlier == content:
+            return
+        kept, number = [], 1
+        while exists(f"{path}.old-{number}"):
+            kept.append(_content(f"{path}.old-{number}"))
+            number += 1
+        if earlier not in kept:
+            files.gfile().rename(path, files.unused_name(path))
+    files.atomic_write_text(path, text)
 
 
 def _content(path: str) -> Any:
     """What a file says; its text where it is no TOML."""
-    from albert.util import files
-
     text = files.read_text(path)
     try:
         return tomli.loads(text)

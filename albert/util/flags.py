@@ -56,7 +56,7 @@ from typing import (
 from absl import app, flags
 
 from albert.runtimes import quiet
-from albert.util import config_files, stop_signals
+from albert.util import commands, config_files, stop_signals
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -748,14 +748,18 @@ def _refuse_arguments(arguments: Sequence[str]):
 
 
 def parse(
-    define_flags: DefineFlags, argv: Sequence[str], *, others: Optional[str] = None
+    define_flags: DefineFlags,
+    argv: Sequence[str],
+    *,
+    others: Optional[str] = None,
+    fallback: Sequence[str] = (),
 ) -> Settings:
     """Returns the settings for the arguments `argv`, without touching the process's own flags.
 
     Args:
       define_flags: the script's function of that name.
       argv: arguments without the program's name, such as ["--output_dir=/tmp/x", "--do_eval"].
-      others: see `run`.
+      others, fallback: see `run`.
 
     Raises:
       ValueError: an unknown flag, a bad value, a required flag that is absent, a stray argument.
@@ -764,8 +768,7 @@ def parse(
     kind = define_flags(flag_values)
     flag_values.set_gnu_getopt(others is not None)
     try:
-        arguments = with_our_names(flag_values, ["albert", *argv])
-        arguments = config_files.expanded(arguments, flag_values)
+        arguments = _in_order(flag_values, ["albert", *argv], fallback)
         rest = flag_values(arguments, known_only=others is not None)
     except flags.Error as error:
         raise ValueError(str(error)) from error
@@ -774,6 +777,15 @@ def parse(
         return _with_others(settings, others, rest[1:])
     _refuse_arguments(rest[1:])
     return settings
+
+
+def _in_order(
+    flag_values: flags.FlagValues, arguments: Sequence[str], fallback: Sequence[str]
+) -> List[str]:
+    """The program's name, and the flags of all origins, of which the later ones win."""
+    arguments = with_our_names(flag_values, arguments)
+    arguments = config_files.expanded(arguments, flag_values, ALIASES)
+    return [*arguments[:1], *fallback, *arguments[1:]]
 
 
 def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Settings:
@@ -1008,7 +1020,7 @@ class _HelpFlag(flags.BooleanFlag):
     def parse(self, argument: Any) -> None:
         """Called where the flag is given."""
         if self._parse(argument):
-            print(f"{self._usage}\n{self._text()}")
+            print(f"{commands.as_started(self._usage)}\n{self._text()}")
             sys.exit(0)
 
 
@@ -1019,6 +1031,7 @@ class _CommandLine(NamedTuple):
     usage: str
     positional: Optional[str]
     others: Optional[str]
+    fallback: Sequence[str]
 
     def define(self, flag_values: flags.FlagValues) -> Tuple[Optional[Type[Settings]], List[str]]:
         """Defines the script's flags and --help; returns the settings' class and flags' names."""
@@ -1048,8 +1061,7 @@ class _CommandLine(NamedTuple):
     def read(self, flag_values: flags.FlagValues, arguments: List[str]) -> List[str]:
         """Sets the flags; returns the other arguments, after the first; exits at a mistake."""
         try:
-            arguments = with_our_names(flag_values, arguments)
-            arguments = config_files.expanded(arguments, flag_values)
+            arguments = _in_order(flag_values, arguments, self.fallback)
             rest = flag_values(arguments, known_only=self.others is not None)
             if self.positional and len(rest) == 2 and not flag_values[self.positional].value:
                 flag = flag_values[self.positional]
@@ -1075,6 +1087,7 @@ def answer_early(
     usage: str,
     positional: Optional[str] = None,
     others: Optional[str] = None,
+    fallback: Sequence[str] = (),
 ):
     """Exits where the process's arguments ask for help or have a mistake that flags can tell.
 
@@ -1084,7 +1097,7 @@ def answer_early(
     which reads the command line again, into FLAGS. That is left as it is: flags that may be given
     several times would have each value twice.
     """
-    command_line = _CommandLine(define_flags, usage, positional, others)
+    command_line = _CommandLine(define_flags, usage, positional, others, fallback)
     app.define_help_flags()
     early = copy.deepcopy(flags.FLAGS)  # has the flags of absl
     kind, names = command_line.define(early)
@@ -1108,6 +1121,7 @@ def run(
     usage: str,
     positional: Optional[str] = None,
     others: Optional[str] = None,
+    fallback: Sequence[str] = (),
 ):
     """Runs a script: reads the process's arguments, calls `main`, and exits with its code.
 
@@ -1121,8 +1135,9 @@ def run(
       positional: the flag that an argument without a name stands for, if there is one.
       others: the name under which the settings hold, as a tuple, the arguments that are not flags
         of the script; `main` passes them on. Without it they are refused.
+      fallback: arguments over which those of the process and of --config win.
     """
-    command_line = _CommandLine(define_flags, usage, positional, others)
+    command_line = _CommandLine(define_flags, usage, positional, others, fallback)
     _withdraw_declared()
     app.define_help_flags()
     kind, names = command_line.define(flags.FLAGS)

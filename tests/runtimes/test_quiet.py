@@ -2,22 +2,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is written to standard error while TensorFlow is imported."""
 
-import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
+PROGRAM = """
+import os
 from albert.runtimes import quiet
+with quiet.held_back():
+    os.write(2, b"noise")
+    {}
+os.write(2, b"a line of ours")
+"""
 
 
-def test_what_is_written_meanwhile_is_held_back_and_later_lines_are_not(capfd):
-    with quiet.held_back():
-        os.write(2, b"noise\n")
-    os.write(2, b"a line of ours\n")
-    assert capfd.readouterr().err == "a line of ours\n"
+def run(end):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(end)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    shown = process.communicate(timeout=60)[1]
+    return process.returncode, shown
 
 
-def test_it_is_shown_where_the_import_fails(capfd):
-    with pytest.raises(ImportError), quiet.held_back():
-        os.write(2, b"why it fails\n")
-        raise ImportError
-    assert capfd.readouterr().err == "why it fails\n"
+def test_what_is_written_meanwhile_is_held_back_and_later_lines_are_not():
+    assert run("os.write(2, b'x' * 100000)") == (0, b"a line of ours")
+
+
+def test_it_is_shown_where_the_import_fails():
+    code, shown = run("raise ImportError('of TensorFlow')")
+    assert code == 1 and shown.startswith(b"noise") and b"of TensorFlow" in shown
+
+
+@pytest.mark.parametrize("death", [signal.SIGABRT, signal.SIGILL, signal.SIGKILL])
+def test_it_is_shown_where_the_import_ends_the_process(death):
+    assert run(f"os.kill(os.getpid(), {int(death)})") == (-death, b"noise")
+
+
+def test_a_closed_standard_error_is_left_closed():
+    program = "import os; os.close(2); from albert.runtimes import quiet\n"
+    program += "with quiet.held_back(): print('done')"
+    assert subprocess.check_output([sys.executable, "-c", program]) == b"done\n"

@@ -18,12 +18,19 @@ import tensorflow.compat.v1 as tf
 from albert import configs, run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
 from albert.checkpoints.checkpoint_files import Checkpoint
 from albert.data import batches
+from albert.pretrained import released
 from albert.runtimes import devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.util import flags as flags_lib
 from albert.util import stop_signals
-from tests.support import classification_data, damaged_files, pretraining_records
+from tests.support import (
+    classification_data,
+    damaged_files,
+    pretraining_records,
+    released_archives,
+    squad_data,
+)
 from tests.support.one_weight import (
     CONFIG,
     curve_of,
@@ -69,7 +76,7 @@ class AnnouncedError(Exception):
 
 
 def announced(script, settings, caplog, monkeypatch):
-    """The log up to the first line of a training; nothing is trained."""
+    """The log but for warnings up to the first line of a training; nothing is trained."""
     announce = estimators.announce
 
     def end(*arguments):
@@ -79,7 +86,7 @@ def announced(script, settings, caplog, monkeypatch):
     monkeypatch.setattr(estimators, "announce", end)
     with caplog.at_level(logging.INFO, logger="albert"), pytest.raises(AnnouncedError):
         script(settings)
-    return caplog.messages
+    return [record.getMessage() for record in caplog.records if record.levelno == logging.INFO]
 
 
 def test_the_first_line_of_a_training_says_model_data_precision_and_device(
@@ -94,12 +101,33 @@ def test_the_first_line_of_a_training_says_model_data_precision_and_device(
         *("--task_name=mrpc", "--do_train", "--precision=bfloat16"),
     ]
     settings = flags_lib.parse(run_classifier.define_flags, arguments)
-    line = announced(run_classifier.classify, settings, caplog, monkeypatch)[-1]
+    (line,) = announced(run_classifier.classify, settings, caplog, monkeypatch)
     assert all(part in line for part in ("ALBERT base", "12 layers", "MRPC", "bfloat16"))
     assert line.endswith(devices.training_line())
 
 
-def test_pretraining_says_how_many_files_it_reads(tmp_path, caplog, monkeypatch):
+def test_it_comes_before_the_lines_of_a_model_in_the_cache_and_of_the_data(
+    tmp_path, caplog, monkeypatch
+):
+    cache = tmp_path / "cache"
+    monkeypatch.setattr(released, "CACHE_DIR", str(cache))
+    cache.mkdir()
+    model = released_archives.write_model(tmp_path / "albert_base")
+    released_archives.write_archive(cache / "albert_base_v2.tar.gz", model)
+    released.obtain(released.find_release("base_v2"))
+    caplog.clear()
+    data = squad_data.write_squad(tmp_path, [squad_data.answered("a", "it is here .", "here")])
+    arguments = [
+        *("--albert_dir=base_v2", f"--output_dir={tmp_path / 'out'}", "--do_train", "--do_predict"),
+        *(f"--train_file={data}", f"--predict_file={data}", "--max_seq_length=32"),
+        *("--max_query_length=8", "--doc_stride=8"),
+    ]
+    settings = flags_lib.parse(run_squad_v1.define_flags, arguments)
+    (line,) = announced(run_squad_v1.answer, settings, caplog, monkeypatch)
+    assert "SQUAD" in line and line.endswith(devices.training_line())
+
+
+def test_pretraining_says_what_it_reads(tmp_path, caplog, monkeypatch):
     arguments = [
         f"--albert_config_file={pretraining_records.write_config(tmp_path / 'config.json')}",
         f"--input_file={pretraining_records.write_records(tmp_path / 'records', 8)}",
@@ -109,8 +137,8 @@ def test_pretraining_says_how_many_files_it_reads(tmp_path, caplog, monkeypatch)
         "--train_batch_size=8",
     ]
     settings = flags_lib.parse(run_pretraining.define_flags, arguments)
-    line = announced(run_pretraining.pretrain, settings, caplog, monkeypatch)[-1]
-    assert "1 file of records" in line and line.endswith(devices.training_line())
+    (line,) = announced(run_pretraining.pretrain, settings, caplog, monkeypatch)
+    assert "1 file of records (records)" in line and line.endswith(devices.training_line())
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import subprocess
 import sys
 
 import pytest
+import tensorflow.compat.v1 as tf
 
-from albert.util import config_files
+from albert.util import config_files, files
 from albert.util import flags as flags_lib
 
 
@@ -135,3 +136,46 @@ def test_flags_of_an_earlier_run_are_kept_once(tmp_path):
 def test_where_there_are_no_results_nothing_is_written(tmp_path):
     config_files.record(str(tmp_path / "none" / "run.toml"), {"count": 1})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", [OSError("gone"), tf.errors.NotFoundError(None, None, "gone")])
+@pytest.mark.parametrize("name", ["exists", "rename"])
+def test_a_run_does_not_fail_because_of_its_record(tmp_path, monkeypatch, caplog, fault, name):
+    path = str(tmp_path / "run.toml")
+    config_files.record(path, {"count": 1})
+
+    def fail(*_, **__):
+        raise fault
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tf.io.gfile, name, fail)
+        config_files.record(path, {"count": 2})
+    assert path in caplog.text and config_files.read(path) == {"count": 1}
+
+
+def test_a_file_elsewhere_is_read_by_its_address(tmp_path):
+    write(tmp_path / "run.toml", "count = 3\nrate = true")
+    with pytest.raises(ValueError, match="line 2"):
+        parse(f"--config=file://{tmp_path}/run.toml")
+    write(tmp_path / "run.toml", "count = 3")
+    assert parse(f"--config=file://{tmp_path}/run.toml").count == 3
+    with pytest.raises(ValueError, match="nothere.toml"):
+        parse(f"--config=file://{tmp_path}/nothere.toml")
+
+
+def test_a_file_may_have_names_of_other_projects_and_the_command_line_still_wins(tmp_path):
+    def define(flag_values):
+        flags_lib.path(flag_values, "albert_config_file", help="x")
+
+    config = write(tmp_path / "run.toml", 'bert_config_file = "a.json"')
+    assert flags_lib.parse(define, [config]).albert_config_file == "a.json"
+    settings = flags_lib.parse(define, [config, "--albert_config_file=b.json"])
+    assert settings.albert_config_file == "b.json"
+
+
+def test_the_record_beside_a_file_is_not_among_the_files_that_its_pattern_names(tmp_path):
+    (tmp_path / "a.tfrecord").write_bytes(b"")
+    config_files.record(config_files.beside(str(tmp_path / "a.tfrecord")), {"count": 1})
+    assert len(list(tmp_path.iterdir())) == 2
+    pattern = str(tmp_path / "a.tfrecord*")
+    assert files.expand_patterns(pattern, "input_file") == [str(tmp_path / "a.tfrecord")]
