@@ -45,7 +45,8 @@ def load(place, checkpoint=None, **options):
     """
     from albert.runtimes import quiet
 
-    quiet.import_tensorflow(is_verbose=os.environ["TF_CPP_MIN_LOG_LEVEL"] == "0")
+    if "tensorflow" not in sys.modules:
+        quiet.import_tensorflow(is_verbose=os.environ["TF_CPP_MIN_LOG_LEVEL"] == "0")
     from albert import predictor
 
     return predictor.load(place, checkpoint, **options)

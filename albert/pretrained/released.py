@@ -131,8 +131,8 @@ def local_folder(place: str, label: str) -> str:
         raise ValueError(f"{label}: there is no such folder. {error}") from error
     if release is None:
         raise ValueError(
-            f"{label}: there is no such folder.{folders_like(place)} Give that of a model, or the name of a "
-            "released one, such as base_v2."
+            f"{label}: there is no such folder.{folders_like(place)} Give that of a model, or the "
+            "name of a released one, such as base_v2."
         )
     try:
         return obtain(release)
