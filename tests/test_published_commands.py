@@ -257,6 +257,8 @@ def test_without_a_network_the_demo_says_which_file_goes_where(folder, monkeypat
     said = capsys.readouterr().err
     address = "https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v1.1.json"
     assert address in said and f"{folder}/.cache/albert/data/dev-v1.1.json" in said
+    for name in ("data/train-v1.1.json", "albert_base_v2.tar.gz"):  # in the same message
+        assert f"{folder}/.cache/albert/{name}" in said
     assert demo.main(["finetuning", "-t", "mrpc"]) == 2
     assert f"{folder}/.cache/albert/data/" in capsys.readouterr().err
 
