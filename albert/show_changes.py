@@ -12,6 +12,7 @@ those of a published size, or of the model in --albert_dir, beside a BERT of the
 model, if it has its pretraining heads, also says how probable it finds either order.
 """
 
+import contextlib
 import dataclasses
 from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type
 
@@ -208,12 +209,17 @@ def changes(settings: ShowSettings) -> List[str]:
         if settings.name:
             raise ValueError("--name and --albert_dir name two models. Give one.")
         model = inference.OrderJudge(inference.folder_source(settings.albert_dir))
-    name = settings.albert_dir or settings.name or DEFAULT_NAME
-    path = None if model else plan.published_path(name)
-    config = model.source.config if model else modeling.AlbertConfig.from_json_file(path)
-    lines = [f"What ALBERT changes in BERT: {name}", ""]
-    for part in (_embedding_lines(config), _sharing_lines(config), _task_lines(settings, model)):
-        lines += [*part, ""]
+    with contextlib.closing(model) if model else contextlib.suppress():
+        name = settings.albert_dir or settings.name or DEFAULT_NAME
+        path = None if model else plan.published_path(name)
+        config = model.source.config if model else modeling.AlbertConfig.from_json_file(path)
+        lines = [f"What ALBERT changes in BERT: {name}", ""]
+        for part in (
+            _embedding_lines(config),
+            _sharing_lines(config),
+            _task_lines(settings, model),
+        ):
+            lines += [*part, ""]
     return lines[:-1]
 
 
