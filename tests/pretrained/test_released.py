@@ -509,6 +509,14 @@ def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
     export_to_tfhub.export(
         parsed(export_to_tfhub, "--albert_directory=base_v2", "--export_path=module")
     )
+    convert_checkpoint.convert(
+        parsed(
+            convert_checkpoint,
+            "--direction=to_huggingface",
+            "--input_dir=base_v2",
+            "--output_dir=theirs",
+        )
+    )
     assert (tmp_path / "new" / "30k-clean.model").exists()
     assert (tmp_path / "module" / "assets" / "30k-clean.vocab").exists()
     assert cached.ranges == [None]
