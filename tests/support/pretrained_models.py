@@ -79,8 +79,8 @@ def outputs(folder: str, batch: dict) -> dict:
     """What the model in the folder makes of a batch, as arrays."""
     of_config = modeling.AlbertConfig.from_json_file(f"{folder}/albert_config.json")
     with tf.Graph().as_default(), tf.Session() as session:
-        # Constants, which are worked out before the run, make TensorFlow 2.15 crash for one row.
-        inputs = [tf.placeholder(tf.int32, value.shape) for value in batch.values()]
+        # With inputs of one row that are constants, or whose shape is, TensorFlow 2.15 crashes.
+        inputs = [tf.placeholder(tf.int32, [None, None]) for _ in batch]
         built = build(of_config, *inputs)
         tf.train.Saver().restore(session, f"{folder}/model.ckpt-best")
         return session.run(built, dict(zip(inputs, batch.values())))
