@@ -206,18 +206,19 @@ def changes(settings: ShowSettings) -> List[str]:
     name = settings.albert_dir or settings.name or DEFAULT_NAME
     if not settings.albert_dir:
         config = modeling.AlbertConfig.from_json_file(plan.published_path(name))
-        return _lines(name, config, settings, None)
+        return _lines(name, config, settings)
     if settings.name:
         raise ValueError("--name and --albert_dir name two models. Give one.")
     with inference.OrderJudge(inference.folder_source(settings.albert_dir)) as model:
-        return _lines(name, model.source.config, settings, model)
+        return _lines(name, model.source.config, settings, model=model)
 
 
 def _lines(
     name: str,
     config: modeling.AlbertConfig,
     settings: ShowSettings,
-    model: Optional[inference.OrderJudge],
+    *,
+    model: Optional[inference.OrderJudge] = None,
 ) -> List[str]:
     lines = [f"What ALBERT changes in BERT: {name}", ""]
     for part in (_embedding_lines(config), _sharing_lines(config), _task_lines(settings, model)):
