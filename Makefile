@@ -10,7 +10,7 @@
 .PHONY: help demo test mutations lint format clean
 export PYTHON RUNTIME
 JOBS ?= 2
-LINTED = albert benchmarks tests setup.py
+LINTED = __init__.py albert benchmarks tests tools setup.py
 
 help:
 	@echo "make demo    train a small ALBERT on made-up stories, and show what it learnt (ARGS=--help: options,"

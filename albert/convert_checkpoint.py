@@ -12,7 +12,7 @@ ignored and missing. Neither torch nor transformers is needed; only pytorch_mode
 written by an interpreter that has torch (--huggingface_python).
 """
 
-from typing import List, NamedTuple, Type
+from typing import List, NamedTuple, Type, cast
 
 from absl import flags
 
@@ -55,7 +55,12 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ConversionSettings]:
         help=f"One of {', '.join(_DIRECTIONS)}; --direction= may be left out.",
     )
     flags_lib.mark(flag_values, "required", "direction")
-    flags_lib.path(flag_values, "input_dir", required=True, help="Folder of the model to convert.")
+    flags_lib.path(
+        flag_values,
+        "input_dir",
+        required=True,
+        help="Folder of the model to convert; to_...: or a released model's name.",
+    )
     flags_lib.path(flag_values, "output_dir", required=True, help="The new folder.")
     for name, text in _PATHS.items():
         flags_lib.path(flag_values, name, help=text)
@@ -87,6 +92,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import weights
 from albert.conversion import albert_zh, huggingface
+from albert.pretrained import released
 
 _FUNCTIONS = {
     "from_albert_zh": albert_zh.from_albert_zh,
@@ -123,6 +129,10 @@ def convert(settings: ConversionSettings) -> Converted:
                 f"--{name}={value} has no meaning in {settings.direction}; it belongs to "
                 f"{' and '.join(directions)}."
             )
+    if settings.direction.startswith("to_"):  # from a model of ours
+        place = settings.input_dir
+        folder = released.local_folder(place, f"--input_dir={place}")
+        settings = cast(ConversionSettings, settings.replace(input_dir=folder))
     report = _FUNCTIONS[settings.direction](settings)
     print(weights.format_report(report))
     there = sorted(tf.io.gfile.listdir(settings.output_dir))

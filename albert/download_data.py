@@ -58,6 +58,7 @@ if __name__ == "__main__":  # before TensorFlow is imported
     flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
 
 from albert.datasets import fetch, table
+from albert.downloads import transfer
 
 _LOGGER = logging.getLogger("albert")
 
@@ -91,7 +92,7 @@ def main(settings: DownloadDataSettings):
                 sha256=hashes,
                 limits=settings.limits,
             )
-        except ValueError as error:
+        except (ValueError, transfer.UnreachableError) as error:
             if len(data_sets) == 1:
                 raise
             _LOGGER.error("%s: %s", data_set.name, error)

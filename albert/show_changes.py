@@ -203,14 +203,23 @@ def changes(settings: ShowSettings) -> List[str]:
     Raises:
       ValueError: an unknown size, a model that cannot be used, or half a pair of sentences.
     """
-    model = None
-    if settings.albert_dir:
-        if settings.name:
-            raise ValueError("--name and --albert_dir name two models. Give one.")
-        model = inference.OrderJudge(inference.folder_source(settings.albert_dir))
     name = settings.albert_dir or settings.name or DEFAULT_NAME
-    path = None if model else plan.published_path(name)
-    config = model.source.config if model else modeling.AlbertConfig.from_json_file(path)
+    if not settings.albert_dir:
+        config = modeling.AlbertConfig.from_json_file(plan.published_path(name))
+        return _lines(name, config, settings)
+    if settings.name:
+        raise ValueError("--name and --albert_dir name two models. Give one.")
+    with inference.OrderJudge(inference.folder_source(settings.albert_dir)) as model:
+        return _lines(name, model.source.config, settings, model=model)
+
+
+def _lines(
+    name: str,
+    config: modeling.AlbertConfig,
+    settings: ShowSettings,
+    *,
+    model: Optional[inference.OrderJudge] = None,
+) -> List[str]:
     lines = [f"What ALBERT changes in BERT: {name}", ""]
     for part in (_embedding_lines(config), _sharing_lines(config), _task_lines(settings, model)):
         lines += [*part, ""]

@@ -133,6 +133,15 @@ def test_a_changed_download_is_refused_with_both_hashes(download, server):
         download("rte,wnli", sha256=sha256(SOME))
 
 
+def test_a_file_of_another_size_than_is_published_is_refused_with_both(download, server):
+    rte = table.DATA_SETS["rte"]
+    source = rte.sources[0]._replace(size=len(SOME) + 1, sha256=None)
+    table.DATA_SETS["rte"] = rte._replace(sources=(source,))
+    with pytest.raises(ValueError, match=f"{len(SOME)} bytes, not {len(SOME) + 1}"):
+        download("rte")
+    download("rte", sha256=sha256(SOME))
+
+
 def test_limits_are_those_of_the_flags(download):
     for limit in ({"size_limit_gb": 1e-9}, {"time_limit_minutes": 1e-9}):
         with pytest.raises((ValueError, ConnectionError)):
@@ -169,9 +178,15 @@ def test_what_a_user_made_is_never_overwritten(download, server):
         download("wnli")
 
 
-def test_what_to_put_where_without_a_network_is_said_and_then_taken(download, monkeypatch):
-    monkeypatch.setattr(transfer, "_ATTEMPTS", 1)
+def test_what_to_put_where_without_a_network_is_said_and_then_taken(download, caplog):
     own = download.folder / "RTE.zip"
+    with pytest.raises(ConnectionError) as error:
+        download("squad_v1", base_url="http://127.0.0.1:9")
+    for name in ("dev-v1.1.json", "train-v1.1.json"):
+        assert f"http://127.0.0.1:9/{name} to {download.folder / name}" in str(error.value)
+    with pytest.raises(ValueError, match="2 of 2 .* rte, wnli"):
+        download("rte,wnli", base_url="http://127.0.0.1:9")
+    assert all(f"{download.folder / name}.zip" in caplog.text for name in ("RTE", "WNLI"))
     with pytest.raises(ConnectionError, match=f"http://127.0.0.1:9/RTE.zip .*{own}"):
         download("rte", base_url="http://127.0.0.1:9")
     own.write_bytes(SOME)

@@ -14,7 +14,9 @@ import pathlib
 import re
 import shlex
 import shutil
-from typing import Dict, List
+import subprocess
+import sys
+from typing import Dict, List, Tuple
 
 import pytest
 
@@ -34,6 +36,7 @@ from tests.support import (
     released_archives,
     squad_data,
 )
+from tests.support.shared import needs_shared, shared_path
 from tests.support.squad_runs import CONTEXT
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -49,7 +52,11 @@ def published() -> Dict[str, List[str]]:
 
 COMMANDS = published()
 # Scripts that have another name here.
-OUR_NAMES = {"test_changes": "show_changes"}
+OUR_NAMES = {
+    "prepare_lm_data_ngram": "create_pretraining_data",
+    "test_changes": "show_changes",
+}
+LEFT_OUT = {"--do_data"}  # what albert_pytorch's script does with it, ours does always
 MODEL = "--albert_config_file=google/albert_config.json --init_checkpoint=google/model.ckpt-best"
 SMALL = "--max_seq_length=32 --train_batch_size=4 --nouse_xla"
 STEPS = "--train_step=2 --warmup_step=1"
@@ -72,6 +79,8 @@ ADDED = {
     "albert_zh: the three changes": "",
     "albert_pytorch: pretraining": f"{PRETRAINING} --albert_dir=google --input_file=counting "
     "--output_dir=pretrained --max_predictions_per_seq=3 --max_seq_length=16",
+    "albert_pytorch: data": "--input_file=text.txt --output_file=data.tfrecord "
+    "--max_seq_length=32 --max_ngram=3 --vocab_path=vocab.txt",
     "albert_pytorch: training": f"{SMALL} --max_steps=2 --model_name_or_path=google "
     "--task_name=MRPC --data_dir=glue_data --output_dir=pytorch",
     "albert_pytorch: test": f"{SMALL} --model_name_or_path=google --task_name=MRPC "
@@ -109,8 +118,8 @@ LEAVES = {
 }
 
 
-def run(title: str) -> None:
-    """Runs a published command with what is added to it."""
+def ours(title: str) -> Tuple[str, List[str]]:
+    """The module that a published command runs, and its arguments with what is added to them."""
     program, *arguments = COMMANDS[title]
     assert program.startswith("python")
     if arguments[0] == "-m":
@@ -122,8 +131,14 @@ def run(title: str) -> None:
         word = re.sub(r"^--(\w+)=\.\.\.$", lambda dots: f"--{dots[1]}={places[dots[1]]}", word)
         return os.path.expandvars(word)
 
-    arguments = [filled(word) for word in arguments[1:] + ADDED[title].split()]
-    module = importlib.import_module(f"albert.{OUR_NAMES.get(name, name)}")
+    words = [word for word in arguments[1:] if word not in LEFT_OUT] + ADDED[title].split()
+    return OUR_NAMES.get(name, name), list(map(filled, words))
+
+
+def run(title: str) -> None:
+    """Runs a published command in this process."""
+    name, arguments = ours(title)
+    module = importlib.import_module(f"albert.{name}")
     settings = flags_lib.parse(module.define_flags, arguments)
     module.main(settings)
     if name in LEAVES:
@@ -152,6 +167,7 @@ def google(folder):
     return folder
 
 
+SWEEP = "google: run_glue.sh"  # is run by tests/end_to_end/test_sweep.py
 PROJECTS = ("google", "albert_zh", "albert_pytorch", "habana")
 
 
@@ -161,15 +177,46 @@ def titles(project: str) -> List[str]:
     return found
 
 
+def write_text_and_vocabulary(folder: pathlib.Path) -> None:
+    """English text and a vocabulary for it, small ones."""
+    lines = ["the small bird saw a king", "it sang a song", "", "a king heard it", "he slept", ""]
+    (folder / "text.txt").write_text("\n".join(lines * 4), encoding="utf-8")
+    words = sorted({word for line in lines for word in line.split()})
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "title, link, made",
+    [
+        ("google: MNLI", "albert", "google-MNLI/checkpoint"),
+        ("albert_pytorch: data", ".", "data.tfrecord"),
+        ("albert_zh: the three changes", "albert", ""),
+    ],
+)
+def test_one_of_each_projects_runs_as_a_command_in_a_clone_or_above_it(google, title, link, made):
+    write_text_and_vocabulary(google)
+    (google / "albert").symlink_to(ROOT / link, target_is_directory=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    name, arguments = ours(title)
+    command = [sys.executable, "-m", f"albert.{name}", *arguments]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
+    assert not made or (google / made).exists()
+
+
 @pytest.mark.slow
 def test_commands_of_google_albert(google):
     hub_modules.export("google", "module")
     for title in titles("google"):
-        run(title)
+        if title != SWEEP:
+            run(title)
 
 
 @pytest.mark.slow
 def test_commands_of_albert_pytorch(google):
+    write_text_and_vocabulary(google)
     for title in titles("albert_pytorch"):
         run(title)
     assert (google / "pytorch" / "test_results.tsv").exists()
@@ -237,11 +284,13 @@ def test_commands_of_habanas_demo_fetch_what_they_need_once(
     for title in titles("habana")[1:]:  # without the server
         assert demonstrate(title) == 0, capsys.readouterr().err
     shown = capsys.readouterr().out
-    assert len(re.findall(r"Speed: \d+\.\d\d sentences/s", shown)) == 4
-    assert len(re.findall("f1 ", shown)) == 2
+    assert len(re.findall(r"Speed: \d+\.\d\d sentences/s", shown)) == 6
+    assert len(re.findall("f1 ", shown)) == 4
     assert sorted(path.name for path in (folder / "tmp" / "albert_demo").iterdir()) == [
         "finetuning-squad-base-bf16-001",
+        "finetuning-squad-base-bf16-002",
         "finetuning-squad-base-fp32-001",
+        "finetuning-squad-base-fp32-002",
         "pretraining-large-bf16-001",
         "pretraining-large-fp32-001",
     ]
@@ -257,8 +306,30 @@ def test_without_a_network_the_demo_says_which_file_goes_where(folder, monkeypat
     said = capsys.readouterr().err
     address = "https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v1.1.json"
     assert address in said and f"{folder}/.cache/albert/data/dev-v1.1.json" in said
+    for name in ("data/train-v1.1.json", "albert_base_v2.tar.gz"):  # in the same message
+        assert f"{folder}/.cache/albert/{name}" in said
     assert demo.main(["finetuning", "-t", "mrpc"]) == 2
     assert f"{folder}/.cache/albert/data/" in capsys.readouterr().err
+
+
+@needs_shared
+def test_no_published_command_is_missing():
+    text = shared_path("spec/published.md").read_text(encoding="utf-8")
+    sections = re.split(r"(?m)^## ", text)[1:]
+    assert len(sections) == len(PROJECTS)
+    for project, section in zip(PROJECTS, sections):
+        known = [[*title.split(), *COMMANDS[title]] for title in titles(project)]
+        commands = re.findall(r"`([^`]*(?: --?[a-z]|\.py|\.sh)[^`]*)`", section)
+        commands += re.findall(r"\brun_\w+\.sh", section)
+        commands += map(" ".join, re.findall(r"`(finetuning[^`]*)`[^|`]*`(-e[^`]*)`", section))
+        assert commands
+        for command in commands:
+            words = [word for word in shlex.split(command) if word not in ("python", "bash")]
+            beginnings = [re.sub(r"\.\.\.$", "", word) for word in words]
+            assert any(
+                all(any(word.startswith(start) for word in one) for start in beginnings)
+                for one in known
+            ), command
 
 
 def test_every_published_command_is_run():

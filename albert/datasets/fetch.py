@@ -48,9 +48,9 @@ def obtain(
         )
     sources = []
     for number, published in enumerate(data_set.sources):
-        source = cache.Source(published.url, published.sha256, _KNOWN_FROM)
+        source = cache.Source(published.url, published.sha256, _KNOWN_FROM, published.size)
         if sha256:
-            source = source._replace(sha256=sha256[number], known_from="--sha256")
+            source = cache.Source(published.url, sha256[number])
         if base_url:
             source = source._replace(url=f"{base_url.rstrip('/')}/{source.name}")
         sources.append(source)

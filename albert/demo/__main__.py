@@ -20,7 +20,7 @@ from typing import List, Optional
 
 from albert.demo.options import PHASES
 from albert.runtimes import quiet
-from albert.util import commands, stop_signals
+from albert.util import commands, stop_signals, wording
 from albert.util import flags as flags_lib
 
 
@@ -50,7 +50,9 @@ def main(argv: Optional[List[str]] = None) -> int:
     is_named = bool(arguments) and not arguments[0].startswith("-")
     name = arguments.pop(0) if is_named else next(iter(PHASES))
     if name not in PHASES:
-        print(f"ERROR: Unknown phase {name!r}. Phases: {', '.join(PHASES)}.", file=sys.stderr)
+        hint = wording.did_you_mean(name, PHASES)
+        known = ", ".join(PHASES)
+        print(f"ERROR: Unknown phase {name!r}.{hint} Phases: {known}.", file=sys.stderr)
         return 2
     options = parser_of(name).parse_args(arguments)
     return _run(f"albert.demo.{name}", options)

@@ -13,7 +13,7 @@ or vocab.txt), the weights start random, which shows the speed and not the score
 import argparse
 import os
 import pathlib
-from typing import Any, Callable, Dict, NamedTuple, Sequence
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from albert import modeling, run_classifier, run_squad_v1
 from albert.classification import tasks
@@ -99,9 +99,8 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     runs.check_options(options)
     task = TASKS[options.t]
-    folder = runs.input_folder(options) if options.i else published_data(task)
+    folder, model = _data_and_model(options, task)
     data = task.find_data(folder)
-    model = _model_flags(options, folder)
     batch_size = runs.batch_size(options)
     epochs = options.e or FINETUNING_EPOCHS
     warmup = _WARMUP_SHARE
@@ -133,11 +132,26 @@ def run(options: argparse.Namespace) -> None:
     )
     print()
     if outcome.training:
-        speed = outcome.training.examples_per_second
-        print(f"Speed: {speed:.2f} sentences/s (mean without the first step)")
+        runs.print_speed(outcome.training)
     scores = outcome.metrics
     shown = [f"{name} {scores[name]:.4f}" for name in task.scores if name in scores]
     print(f"Scores of the best checkpoint: {', '.join(shown)}\nModel: {path / 'model'}")
+
+
+def _data_and_model(options: argparse.Namespace, task: Task) -> Tuple[pathlib.Path, Dict[str, str]]:
+    """The folder of the data and the flags of the model; both are tried before either is missed."""
+    if options.i:
+        folder = runs.input_folder(options)
+        return folder, _model_flags(options, folder)
+    try:
+        folder = published_data(task)
+    except ConnectionError as error:
+        try:
+            _model_flags(options, None)
+        except ConnectionError as second:
+            raise ConnectionError(f"{error}\n{second}") from second
+        raise
+    return folder, _model_flags(options, folder)
 
 
 def published_data(task: Task) -> pathlib.Path:
@@ -146,9 +160,9 @@ def published_data(task: Task) -> pathlib.Path:
     return pathlib.Path(fetch.obtain(table.DATA_SETS[task.data_set], cache))
 
 
-def _model_flags(options: argparse.Namespace, data: pathlib.Path) -> Dict[str, str]:
+def _model_flags(options: argparse.Namespace, data: Optional[pathlib.Path]) -> Dict[str, str]:
     """The flags that name the model and its vocabulary."""
-    vocabulary = runs.find_vocabulary(data) if options.i else None
+    vocabulary = runs.find_vocabulary(data) if data and options.i else None
     if vocabulary and not options.model:
         return dict(vocabulary, albert_config_file=runs.preset(options.m))
     name = options.model or f"{options.m}_v2"

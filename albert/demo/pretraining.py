@@ -184,8 +184,7 @@ class _Phase:
         )
         print()
         if outcome.training:
-            speed = outcome.training.examples_per_second
-            print(f"Speed: {speed:.2f} sentences/s (mean without the first step)")
+            runs.print_speed(outcome.training)
             print(f"Training, last steps: {_scores(outcome.training.scalars)}")
         last = outcome.evaluation.results[-1]
         print(f"The same data after step {last.step}: {_scores(last.metrics)}")

@@ -55,6 +55,12 @@ def _argument(name: str, value: Any) -> str:
     return f"--{name}={value}"
 
 
+def print_speed(training: Any) -> None:
+    """Shows the speed of a training: `estimators.TrainingOutcome`, or what has its speed."""
+    speed = training.examples_per_second
+    print(f"Speed: {speed:.2f} sentences/s (mean without the first step)")
+
+
 # ---- Options.
 
 

@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 # An archive that unpacks to far more than its own size is made to fill the disk.
 _MOST_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
+MOST_MEMBERS = 10**5  # three times as many as the archive with the most, RACE's
 # What macOS puts beside the files of an archive.
 _COMPANIONS = ("__MACOSX", "._", ".DS_Store")
 
@@ -41,7 +42,11 @@ def is_archive(path: str) -> bool:
 
 
 def unpack(
-    archive: str, folder: str, *, is_wanted: Callable[[str], bool] = lambda path: True
+    archive: str,
+    folder: str,
+    *,
+    is_wanted: Callable[[str], bool] = lambda path: True,
+    most_members: int = MOST_MEMBERS,
 ) -> List[str]:
     """Unpacks an archive; owners and permissions in it are ignored, and macOS's companion files.
 
@@ -49,6 +54,7 @@ def unpack(
       archive: a local file, .zip or .tar.gz by its content.
       folder: gets the content; what is written remains there if the rest is refused.
       is_wanted: tells by the path in the archive whether a file is written. All are checked.
+      most_members: files and folders that are allowed in it.
 
     Returns:
       The paths of the files, relative to the folder and with slashes, in the archive's order.
@@ -56,11 +62,11 @@ def unpack(
     Raises:
       DamagedArchiveError: the archive cannot be read to its end.
       ValueError: a member is a link or a device, leads out of the folder or is there twice, or
-        there is far too much.
+        there is far too much or too many.
     """
     paths: List[str] = []
     try:
-        for path, member in _checked(archive):
+        for path, member in _checked(archive, most_members):
             is_companion = any(part.startswith(_COMPANIONS) for part in path.split("/"))
             if member.is_file and not is_companion and is_wanted(path):
                 _write(member, os.path.join(folder, path))
@@ -72,10 +78,15 @@ def unpack(
     return paths
 
 
-def _checked(archive: str) -> Iterator[Tuple[str, _Member]]:
+def _checked(archive: str, most_members: int) -> Iterator[Tuple[str, _Member]]:
     """The members of an archive with their paths below a folder."""
     most_bytes, total = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive), 0
-    for member in _members(archive):
+    for number, member in enumerate(_members(archive), start=1):
+        if number > most_members:
+            raise ValueError(
+                f"The archive holds more than {most_members:,} files and folders, which none of "
+                "the published ones does. Nothing of it is used."
+            )
         total += member.size
         if total > most_bytes:
             raise ValueError(

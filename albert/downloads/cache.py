@@ -12,21 +12,22 @@ and, during the transfer, .albert_base_v2.tar.gz. A file albert_base_v2.tar.gz t
 there is taken in place of a transfer, and stays.
 """
 
-import contextlib
 import logging
 import os
 import shutil
+import threading
 import time
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 from urllib import parse
 
 from albert.downloads import archives, transfer
 from albert.downloads.settings import USUAL_LIMITS, Limits
-from albert.util import files, wording
+from albert.util import files, folder_lock, wording
 
 _LOGGER = logging.getLogger("albert")
 
 _RECORD_VERSION = 2
+_threads = threading.Lock()  # folder_lock excludes other processes only
 
 
 class Source(NamedTuple):
@@ -35,11 +36,16 @@ class Source(NamedTuple):
     url: str
     sha256: Optional[str] = None  # that it must have, if that is known
     known_from: str = "--sha256"  # who says so
+    size: int = 0  # in bytes, that it must have; 0: not known
 
     @property
     def name(self) -> str:
         """Returns the file's name."""
         return os.path.basename(parse.urlsplit(self.url).path)
+
+    def own_path(self, folder: str) -> str:
+        """Returns where a user puts the file for `folder` to be made of it."""
+        return os.path.join(os.path.dirname(folder), self.name)
 
 
 class _Arrived(NamedTuple):
@@ -85,43 +91,28 @@ def obtain(
             "Copy it from there to where it is wanted."
         )
     place, name = os.path.split(folder)
+    if os.path.isdir(folder):  # whole, since it got its name last: it may be read-only
+        return _checked(folder, sources)
     os.makedirs(place or ".", exist_ok=True)
-    with _locked(os.path.join(place, f".{name}.lock"), name):
-        if os.path.isdir(folder):
-            record = _read_record(folder)
-            for source, known in zip(sources, record["sources"]):
-                _check_sha256(f"The {source.name} of {folder}", known, source)
-            _check_unchanged(folder, record)
-            return record
+    with _threads, folder_lock.held(place or ".", f"download_{name}", waits=True):
+        if os.path.isdir(folder):  # by now
+            return _checked(folder, sources)
         if os.path.lexists(folder):
             raise ValueError(f"{folder} is a file. It stays: name another folder to download to.")
         earlier: List[Any] = [None] * len(sources)
         if os.path.exists(f"{folder}.json"):
             earlier = _read_record(folder)["sources"]
-        arrived = [
-            _arrive(source, folder, before and before["sha256"], limits=limits, wait=wait)
-            for source, before in zip(sources, earlier)
-        ]
+        arrived = []
+        for number, (source, before) in enumerate(zip(sources, earlier)):
+            try:
+                sha256 = before and before["sha256"]
+                arrived.append(_arrive(source, folder, sha256, limits=limits, wait=wait))
+            except ConnectionError as error:
+                raise type(error)(f"{error}{_by_hand(folder, sources[number:])}") from error
         try:
             return _made(folder, arrived, make)
         finally:
             _discard(arrived)
-
-
-@contextlib.contextmanager
-def _locked(path: str, name: str) -> Iterator[None]:
-    """Lets one process at a time work on a folder; the lock of one that was killed is free."""
-    import fcntl  # not on every system
-
-    # Not through a link, which another user may have put there.
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-    with os.fdopen(descriptor, "r+b") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _LOGGER.info("Another process is downloading %s; waiting for it.", name)
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 # ---------------------------------------------------------------------------------------------
@@ -137,8 +128,8 @@ def _arrive(
     wait: Callable[[float], None],
 ) -> _Arrived:
     """Fetches a file, or takes what a user put in place, and compares its hash."""
-    place = os.path.dirname(folder)
-    own, hidden = os.path.join(place, source.name), os.path.join(place, f".{source.name}")
+    own = source.own_path(folder)
+    hidden = os.path.join(os.path.dirname(own), f".{source.name}")
     if os.path.isfile(own):
         _LOGGER.info("Taking %s, in place of %s.", own, source.url)
         content = files.file_fingerprint(own)
@@ -148,18 +139,15 @@ def _arrive(
         _LOGGER.info("Downloading %s.", source.url)
         try:
             fetched = transfer.fetch(source.url, hidden, limits=limits, wait=wait)
-        except (ConnectionError, ValueError) as error:
-            raise type(error)(
-                f"{error} Or fetch {source.url} in another way and put it at {own}, where the same "
-                "command then finds it."
-            ) from error
+        except ValueError as error:
+            raise ValueError(f"{error}{_by_hand(folder, [source])}") from error
         arrived = _Arrived(hidden, True, {"url": source.url, **fetched._asdict()})
     recorded = f"{folder}.json, from the first download (if this one is meant, remove it)"
     what = source.url if arrived.is_ours else own
     try:
-        _check_sha256(what, arrived.record, source)
-        before = source._replace(sha256=earlier, known_from=recorded)
-        _check_sha256(what, arrived.record, before)
+        _check_known(what, arrived.record, source)
+        before = Source(source.url, earlier, recorded)
+        _check_known(what, arrived.record, before)
     except ValueError:
         _discard([arrived])
         raise
@@ -172,11 +160,23 @@ def _discard(arrived: Sequence[_Arrived]) -> None:
             transfer.discard(item.path)
 
 
-def _check_sha256(what: str, record: Dict[str, Any], source: Source) -> None:
+def _by_hand(folder: str, sources: Sequence[Source]) -> str:
+    """What a user may do where files cannot be fetched."""
+    missing = [source for source in sources if not os.path.isfile(source.own_path(folder))]
+    places = "; ".join(f"{source.url} to {source.own_path(folder)}" for source in missing)
+    return f" Or bring by hand: {places}. The same command then finds what is there."
+
+
+def _check_known(what: str, record: Dict[str, Any], source: Source) -> None:
+    faults = []
+    if source.size and source.size != record["size"]:
+        faults.append(f"its size is {record['size']} bytes, not {source.size}")
     if source.sha256 and source.sha256.lower() != record["sha256"]:
+        faults.append(f"its SHA-256 is {record['sha256']}, not {source.sha256}")
+    if faults:
         raise ValueError(
-            f"{what} is not the file that is wanted: its SHA-256 is {record['sha256']}, not "
-            f"{source.sha256} as in {source.known_from}. It is not used."
+            f"{what} is not the file that is wanted: {', and '.join(faults)} as in "
+            f"{source.known_from}. It is not used."
         )
 
 
@@ -253,13 +253,18 @@ def _read_record(folder: str) -> Dict[str, Any]:
     return record
 
 
-def _check_unchanged(folder: str, record: Dict[str, Any]) -> None:
-    changed = [
-        path
-        for path, fingerprint in record["files"].items()
-        if not os.path.exists(os.path.join(folder, path))
-        or _fingerprint(folder, path) != fingerprint
-    ]
+def _checked(folder: str, sources: Sequence[Source]) -> Dict[str, Any]:
+    """The record of a folder that is there; ValueError if it is of other files, or has changed."""
+    record = _read_record(folder)
+    for source, known in zip(sources, record["sources"]):
+        _check_known(f"The {source.name} of {folder}", known, source)
+    changed = []
+    for path, known in record["files"].items():
+        is_there = os.path.exists(os.path.join(folder, path))
+        found = _fingerprint(folder, path) if is_there else None
+        if found != known:
+            now = f"SHA-256 {found['sha256']}" if found else "missing"
+            changed.append(f"{path} ({now}; downloaded: {known['sha256']})")
     if changed:
         raise ValueError(
             f"What was downloaded to {folder} has changed since: {wording.listed(changed)}. "
@@ -268,3 +273,4 @@ def _check_unchanged(folder: str, record: Dict[str, Any]) -> None:
         )
     # Not news, and scripts have a first line of their own.
     _LOGGER.debug("%s is as it was downloaded: %d files.", folder, len(record["files"]))
+    return record

@@ -15,9 +15,11 @@ class Limits(NamedTuple):
 
     seconds: float = 2 * 3600.0  # all attempts and the pauses between them together
     bytes: int = 4 * 10**9
+    advice: str = ""  # what messages say of flags for another server or other limits
 
 
 USUAL_LIMITS = Limits()
+_ADVICE = " --base_url names another server and folder; --size_limit_gb allows larger files."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +34,7 @@ class TransferSettings(flags_lib.Settings):
     @property
     def limits(self) -> Limits:
         """Returns what a transfer may take."""
-        return Limits(60 * self.time_limit_minutes, int(1e9 * self.size_limit_gb))
+        return Limits(60 * self.time_limit_minutes, int(1e9 * self.size_limit_gb), _ADVICE)
 
 
 def define_transfer_flags(flag_values: flags.FlagValues, *, base_url: str):

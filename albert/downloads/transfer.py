@@ -13,6 +13,7 @@ import logging
 import multiprocessing
 import os
 import re
+import socket
 import stat
 import time
 from multiprocessing import pool
@@ -30,6 +31,10 @@ CHUNK_BYTES = 1 << 16  # at most this much is lost when a connection breaks
 _TIMEOUTS = (15, 60)  # seconds to connect and between two bytes
 _ATTEMPTS = 5  # in a row that bring no new byte
 _LONGEST_WAIT = 30.0
+_GO_ON = (
+    "Check the network (proxies are taken from $HTTPS_PROXY) and run the same command again to go "
+    "on."
+)
 _TRY_AGAIN_LATER = (408, 425, 429, 500, 502, 503, 504)
 
 
@@ -44,6 +49,16 @@ def _reason(error: Exception) -> str:
     """The innermost of the messages that requests puts into one another."""
     text = str(error).rstrip("')\"").rpartition(": ")[2] or type(error).__name__
     return text + ")" * (text.count("(") - text.count(")"))
+
+
+class UnreachableError(ConnectionError):
+    """The server's name cannot be resolved, or it takes no connections."""
+
+
+def _is_unreachable(error: Optional[BaseException]) -> bool:
+    while error and not isinstance(error, (socket.gaierror, ConnectionRefusedError)):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 class _InterruptedError(Exception):
@@ -70,14 +85,18 @@ class _Origin(NamedTuple):
 class _Session(requests.Session):
     """Follows redirections, but not from https to http."""
 
+    def __init__(self, advice: str):
+        super().__init__()
+        self._advice = advice  # see Limits
+
     def get_redirect_target(self, resp: requests.Response) -> Optional[str]:
         """Returns where an answer leads to, if it does."""
         target = super().get_redirect_target(resp)
         schemes = [parse.urlsplit(url).scheme for url in (resp.url, target or "")]
         if schemes[0] == "https" and schemes[1] not in ("", "https"):
             raise ValueError(
-                f"{resp.url} leads to {target}, which is not encrypted. It is not followed; name "
-                "another server by --base_url."
+                f"{resp.url} leads to {target}, which is not encrypted. It is not followed."
+                + self._advice
             )
         return target
 
@@ -100,25 +119,29 @@ def fetch(
     Raises:
       ValueError: the server has no such file, what arrived is not what it sent, or is too large.
       ConnectionError: the server cannot be reached, the transfer stops again and again, or takes
-        too long. What has arrived stays.
+        too long. What has arrived stays. UnreachableError: it cannot be reached at all, which is
+        not tried again.
     """
     _remove_foreign(path)
-    failures, most = 0, _size(path)
+    failures, most, is_first = 0, _size(path), True
     transfer = _Transfer(url, path, limits)
     while not transfer.is_whole():
         try:
             transfer.receive()
+            is_first = False
             continue
         except _INTERRUPTIONS as error:
             reason = _reason(error)
             failures = failures + 1 if _size(path) <= most else 1
             most = max(most, _size(path))
+            if is_first and _is_unreachable(error):
+                raise UnreachableError(f"{url} could not be fetched: {reason}. {_GO_ON}") from error
+            is_first = False
             if time.monotonic() >= transfer.deadline or failures >= _ATTEMPTS:
                 kept = f"{_size(path) / 1e6:.1f} MB have arrived and are kept. " if most else ""
                 raise ConnectionError(
                     f"{url} could not be fetched: {reason} ({failures} attempts without progress, "
-                    f"at most {limits.seconds / 60:g} minutes in all). {kept}Check the network "
-                    "(proxies are taken from $HTTPS_PROXY) and run the same command again to go on."
+                    f"at most {limits.seconds / 60:g} minutes in all). {kept}{_GO_ON}"
                 ) from error
         seconds = min(2.0 ** (failures - 1), _LONGEST_WAIT)
         _LOGGER.warning("%s: %s. Trying again in %.0f s.", url, reason, seconds)
@@ -201,7 +224,7 @@ class _Transfer:
 
     def _exchange(self, headers: Any) -> Iterator[Any]:
         """Yields the response without its content, then the content in chunks."""
-        with _Session() as session:
+        with _Session(self.limits.advice) as session:
             response = session.get(self.url, headers=headers, stream=True, timeout=_TIMEOUTS)
             yield response
             yield from response.iter_content(CHUNK_BYTES)
@@ -217,16 +240,15 @@ class _Transfer:
         if status in _TRY_AGAIN_LATER:
             raise _InterruptedError(answer)
         raise ValueError(
-            f"{self.url} cannot be downloaded: {answer}. Check the address; --base_url names the "
-            "server and folder."
+            f"{self.url} cannot be downloaded: {answer}. Check the address.{self.limits.advice}"
         )
 
     def _check_size(self, size: int) -> None:
         if size > self.limits.bytes:
             discard(self.path)
             raise ValueError(
-                f"{self.url} is larger than {self.limits.bytes / 1e9:g} GB, which no released "
-                "archive is. Check the address; --size_limit_gb allows more."
+                f"{self.url} is larger than the {self.limits.bytes / 1e9:g} GB that are allowed. "
+                f"Check the address.{self.limits.advice}"
             )
 
     def _write(self, chunks: Iterator[bytes], start: int, size: Optional[int]) -> None:

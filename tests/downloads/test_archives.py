@@ -105,6 +105,13 @@ def test_only_what_is_wanted_is_written_but_all_is_checked(unpack):
         unpack(member("../evil"), is_wanted=lambda path: False)
 
 
+def test_empty_files_without_end_are_refused(unpack):
+    members = [member(str(number), b"") for number in range(3)]
+    with pytest.raises(ValueError, match="more than 2 "):
+        unpack(*members, most_members=2)
+    unpack(member("ready"), most_members=1)
+
+
 def test_an_archive_made_to_fill_the_disk_is_refused(unpack):
     with pytest.raises(ValueError, match="MB"):
         unpack(member("zeros", bytes(120 * 10**6)))

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import pathlib
+import socket
 
 import numpy as np
 import pytest
@@ -122,15 +123,45 @@ def test_another_part_than_asked_for_is_not_taken(fetch, server):
     assert server.ranges == [None, f"bytes={4 * CHUNK}-", None]
 
 
-def test_a_missing_file_is_not_asked_for_again_and_an_unreachable_server_is(fetch, server):
+def test_neither_a_missing_file_nor_an_unreachable_server_is_asked_again(
+    fetch, server, monkeypatch
+):
     with pytest.raises(ValueError, match="404"):
         fetch(f"{server.url}/nothing")
     assert fetch.waits == [] and not fetch.path.exists()
     with file_server.serving() as state:
         closed = state.url
-    with pytest.raises(ConnectionError, match="refused"):
+    with pytest.raises(transfer.UnreachableError, match="refused"):
         fetch(f"{closed}/x")
-    assert fetch.waits == [1.0, 2.0, 4.0, 8.0]
+
+    def resolve(*_, **__):
+        raise socket.gaierror(socket.EAI_AGAIN, "no such name")
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    with pytest.raises(transfer.UnreachableError, match="no such name"):
+        fetch("https://server.invalid/x")
+    assert fetch.waits == []
+
+
+def test_a_server_that_vanishes_on_the_way_is_asked_again(fetch, server, monkeypatch):
+    server.answers = [Answer(cut_after=CHUNK)]
+    answers, connect = [True, False, True], socket.socket.connect
+
+    def refuse(self, address):
+        if not answers.pop(0):
+            raise ConnectionRefusedError
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    assert fetch().sha256 == SHA256 and len(fetch.waits) == 2
+
+
+@pytest.mark.parametrize("name, allowed", [("model", 5), ("nothing", 10**9)])
+def test_flags_are_named_where_there_are_any(fetch, server, name, allowed):
+    for advice in ("", " Give --flag."):
+        with pytest.raises(ValueError) as error:
+            fetch(f"{server.url}/{name}", bytes=allowed, advice=advice)
+        assert ("--" in str(error.value)) == bool(advice)
 
 
 def test_what_the_server_says_of_the_content_is_checked(fetch, server):

@@ -27,6 +27,7 @@ from albert import (
 from albert.conversion import albert_zh
 from albert.downloads import transfer
 from albert.pretrained import inference, released, warm_start
+from albert.util import files, folder_lock
 from albert.util import flags as flags_lib
 from tests.support import albert_zh_models, classification_data, file_server, released_archives
 from tests.support.file_server import Answer
@@ -207,8 +208,12 @@ def test_a_file_that_changed_since_the_download_is_noticed(obtain, is_removed):
         stream.write(bytes([first[0] ^ 1]))
     if is_removed:
         os.remove(path)
-    with pytest.raises(ValueError, match=f"albert_base/{name}"):
+    downloaded = json.loads(obtain.record.read_text(encoding="utf-8"))["files"]
+    with pytest.raises(ValueError, match=f"albert_base/{name}") as error:
         obtain()
+    assert downloaded[f"albert_base/{name}"]["sha256"] in str(error.value)
+    if not is_removed:
+        assert files.file_fingerprint(path)["sha256"] in str(error.value)
     shutil.rmtree(str(obtain.cache / "albert_base_v2"))
     assert obtain()
 
@@ -267,12 +272,24 @@ def test_two_starts_download_a_model_once(obtain, server):
     assert len(found) == 2 and server.ranges == [None]
 
 
+def test_a_cache_that_nobody_may_write_to_is_used(obtain, monkeypatch):
+    folder = obtain()
+
+    def refuse(*_, **__):
+        raise PermissionError
+
+    for name in ("open", "mkdir", "makedirs"):  # root may write anywhere
+        monkeypatch.setattr(os, name, refuse)
+    assert obtain() == folder
+
+
 def test_a_lock_that_is_a_link_is_not_written_through(obtain, tmp_path):
     other = tmp_path / "other"
     other.write_text("precious", encoding="utf-8")
     obtain.cache.mkdir()
-    (obtain.cache / ".albert_base_v2.lock").symlink_to(other)
-    with pytest.raises(OSError, match="lock"):
+    name = folder_lock.lock_name("download_albert_base_v2")
+    (obtain.cache / name).symlink_to(other)
+    with pytest.raises(ValueError, match="lock"):
         obtain()
     assert other.read_text(encoding="utf-8") == "precious"
 
@@ -491,6 +508,14 @@ def test_every_flag_for_a_folder_takes_the_name(cached, tmp_path):
     )
     export_to_tfhub.export(
         parsed(export_to_tfhub, "--albert_directory=base_v2", "--export_path=module")
+    )
+    convert_checkpoint.convert(
+        parsed(
+            convert_checkpoint,
+            "--direction=to_huggingface",
+            "--input_dir=base_v2",
+            "--output_dir=theirs",
+        )
     )
     assert (tmp_path / "new" / "30k-clean.model").exists()
     assert (tmp_path / "module" / "assets" / "30k-clean.vocab").exists()

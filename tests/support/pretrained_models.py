@@ -79,6 +79,8 @@ def outputs(folder: str, batch: dict) -> dict:
     """What the model in the folder makes of a batch, as arrays."""
     of_config = modeling.AlbertConfig.from_json_file(f"{folder}/albert_config.json")
     with tf.Graph().as_default(), tf.Session() as session:
-        built = build(of_config, *(tf.constant(value) for value in batch.values()))
+        # With inputs of one row that are constants, or whose shape is, TensorFlow 2.15 crashes.
+        inputs = [tf.placeholder(tf.int32, [None, None]) for _ in batch]
+        built = build(of_config, *inputs)
         tf.train.Saver().restore(session, f"{folder}/model.ckpt-best")
-        return session.run(built)
+        return session.run(built, dict(zip(inputs, batch.values())))

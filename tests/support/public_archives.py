@@ -152,14 +152,13 @@ def _other_files() -> Dict[str, bytes]:
 
 
 def table_of(content: Dict[str, bytes]) -> Dict[str, table.DataSet]:
-    """The table of data sets with the hashes of these files."""
+    """The table of data sets with the sizes and hashes of these files."""
     return {
         name: data_set._replace(
             sources=tuple(
-                source._replace(
-                    sha256=hashlib.sha256(content[source.url.rpartition("/")[2]]).hexdigest()
-                )
+                source._replace(size=len(found), sha256=hashlib.sha256(found).hexdigest())
                 for source in data_set.sources
+                for found in [content[source.url.rpartition("/")[2]]]
             )
         )
         for name, data_set in table.DATA_SETS.items()
