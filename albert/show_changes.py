@@ -18,6 +18,7 @@ from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type
 from absl import flags
 
 from albert.util import flags as flags_lib
+from albert.util import progress
 
 DEFAULT_NAME = "xxlarge_v2"
 # Language -> two sentences in their order, and one of another document.
@@ -224,6 +225,7 @@ def main(settings: ShowSettings) -> None:
 
 def cli():
     """Runs the script with the process's own arguments."""
+    progress.print_any_text()
     flags_lib.run(main, define_flags, usage=__doc__, positional="name")
 
 

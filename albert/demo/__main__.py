@@ -20,7 +20,7 @@ from typing import List, Optional
 
 from albert.demo.options import PHASES
 from albert.runtimes import quiet
-from albert.util import commands, stop_signals
+from albert.util import commands, progress, stop_signals
 from albert.util import flags as flags_lib
 
 
@@ -77,6 +77,7 @@ def cli() -> None:
     """Runs the demo with the process's own arguments."""
     # Before TensorFlow is loaded: its start-up notices would bury what the demo says.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    progress.print_any_text()
     sys.exit(main())
 
 
