@@ -8,4 +8,7 @@
 #
 # Started again, it leaves out what is finished. The hyper-parameters are declared with the tasks in
 # albert/classification/task_table.py.
-exec sh "$(dirname "$0")/tools/sweep.sh" clue "$@"
+
+# The script may be a link; macOS before 12.3 has no readlink -f.
+self=$(readlink -f "$0" 2>/dev/null) || self=$0
+exec sh "$(dirname "$self")/tools/sweep.sh" clue "$@"

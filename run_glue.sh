@@ -14,4 +14,7 @@
 #   MNLI       1000           3e-5   10000    128      RTE         200           3e-5     800     32
 #   CoLA        320           1e-5    5336     16      STS-B       214           2e-5    3598     16
 #   QNLI       1986           1e-5   33112     32      MRPC        200           2e-5     800     32
-exec sh "$(dirname "$0")/tools/sweep.sh" glue "$@"
+
+# The script may be a link; macOS before 12.3 has no readlink -f.
+self=$(readlink -f "$0" 2>/dev/null) || self=$0
+exec sh "$(dirname "$self")/tools/sweep.sh" glue "$@"

@@ -18,6 +18,7 @@ from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type
 from absl import flags
 
 from albert.util import flags as flags_lib
+from albert.util import progress
 
 DEFAULT_NAME = "xxlarge_v2"
 # Language -> two sentences in their order, and one of another document.
@@ -157,26 +158,41 @@ def labelled_pairs(
     return found
 
 
-def _task_lines(settings: ShowSettings, model: Optional[inference.OrderJudge]) -> Iterator[str]:
+def _task_lines(settings: ShowSettings, source: Optional[inference.Source]) -> Iterator[str]:
     texts = _texts(settings)
     # Without a vocabulary: words, signs and Chinese characters.
-    cut = model.source.tokenizer.tokenize if model else tokenization.BasicTokenizer(False).tokenize
+    cut = source.tokenizer.tokenize if source else tokenization.BasicTokenizer(False).tokenize
     *sentences, other = map(cut, texts)
     if not all(sentences):
         raise ValueError("--text_a and --text_b must each have a word.")
     yield "3. The order of sentences in place of the next sentence"
     yield "   Half of ALBERT's pairs are swapped. Both halves are about the same things, so only"
     yield "   what makes a text hang together tells them apart."
-    judged = model.in_order([texts[:2], texts[1::-1]]) if model else [None, None]
+    judged, notes = _judged(source, texts[:2]) if source else (["", ""], [])
     names = ("in order", "swapped")
-    for name, pair, share in zip(names, labelled_pairs(sentences, other), judged):
+    for name, pair, judgement in zip(names, labelled_pairs(sentences, other), judged):
         yield from _pair_lines(name, pair)
-        if share is not None:
-            yield f"       the model says: {share:.1%} in order, {1 - share:.1%} swapped"
+        if judgement:
+            yield f"       the model says: {judgement}"
+    yield from notes
     yield "   Half of BERT's have a second segment from elsewhere. Its words give it away."
     names = ("next", "random")
     for name, pair in zip(names, labelled_pairs(sentences, other, random_next_sentence=True)):
         yield from _pair_lines(name, pair)
+
+
+def _judged(source: inference.Source, texts: List[str]) -> Tuple[List[str], List[str]]:
+    """What the model says of two texts in either order, and notes on that."""
+    if not inference.has_order_head(source):
+        return ["", ""], ["   The model lacks its head for this, as fine-tuned models do."]
+    with inference.OrderJudge(source) as model:
+        shares = model.in_order([texts, texts[::-1]])
+    said = [f"{share:.1%} in order, {1 - share:.1%} swapped" for share in shares]
+    length = sum(map(len, source.tokenizer.encode_ids_batch(texts))) + 3  # [CLS], [SEP] and [SEP]
+    longest = source.max_seq_length
+    if length <= longest:
+        return said, []
+    return said, [f"   Of {length:,} tokens it read {longest:,}, which are all its positions."]
 
 
 def _texts(settings: ShowSettings) -> List[str]:
@@ -203,25 +219,16 @@ def changes(settings: ShowSettings) -> List[str]:
     Raises:
       ValueError: an unknown size, a model that cannot be used, or half a pair of sentences.
     """
+    source = None
+    if settings.albert_dir:
+        if settings.name:
+            raise ValueError("--name and --albert_dir name two models. Give one.")
+        source = inference.folder_source(settings.albert_dir)
     name = settings.albert_dir or settings.name or DEFAULT_NAME
-    if not settings.albert_dir:
-        config = modeling.AlbertConfig.from_json_file(plan.published_path(name))
-        return _lines(name, config, settings)
-    if settings.name:
-        raise ValueError("--name and --albert_dir name two models. Give one.")
-    with inference.OrderJudge(inference.folder_source(settings.albert_dir)) as model:
-        return _lines(name, model.source.config, settings, model=model)
-
-
-def _lines(
-    name: str,
-    config: modeling.AlbertConfig,
-    settings: ShowSettings,
-    *,
-    model: Optional[inference.OrderJudge] = None,
-) -> List[str]:
+    path = None if source else plan.published_path(name)
+    config = source.config if source else modeling.AlbertConfig.from_json_file(path)
     lines = [f"What ALBERT changes in BERT: {name}", ""]
-    for part in (_embedding_lines(config), _sharing_lines(config), _task_lines(settings, model)):
+    for part in (_embedding_lines(config), _sharing_lines(config), _task_lines(settings, source)):
         lines += [*part, ""]
     return lines[:-1]
 
@@ -233,6 +240,7 @@ def main(settings: ShowSettings) -> None:
 
 def cli():
     """Runs the script with the process's own arguments."""
+    progress.print_any_text()
     flags_lib.run(main, define_flags, usage=__doc__, positional="name")
 
 

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three changes: their numbers, the pairs of both tasks, and what a model says of them."""
 
+import pathlib
+
 import numpy as np
 import pytest
+import tensorflow.compat.v1 as tf
 
 from albert import configs, modeling, plan, show_changes, tokenization
 from albert.util import flags as flags_lib
@@ -64,6 +67,24 @@ def test_sentences_are_of_the_language_or_ones_own():
 def test_what_cannot_be_shown_is_named(arguments, named):
     with pytest.raises(ValueError, match=named):
         shown(*arguments)
+
+
+@pytest.mark.slow
+def test_a_model_without_the_head_is_shown_and_one_with_few_positions_says_so(tmp_path):
+    folder = pathlib.Path(pretrained_models.write_archive(tmp_path / "model"))
+    texts = ["--text_a=the king", "--text_b=went home" + " and on" * 40]
+    longest = pretrained_models.config().max_position_embeddings
+    assert f" {longest:,}," in shown(f"--albert_dir={folder}", *texts)
+    assert f" {longest:,}," not in shown(f"--albert_dir={folder}")
+    prefix = str(folder / "model.ckpt-best")
+    with tf.Graph().as_default(), tf.Session() as session:
+        for name, _ in tf.train.list_variables(prefix):
+            if not name.startswith("cls/seq_relationship"):
+                tf.get_variable(name, initializer=tf.train.load_variable(prefix, name))
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, prefix, write_meta_graph=False)
+    text = shown(f"--albert_dir={folder}")
+    assert "label 1, random" in text and "Factorised" in text and "%" not in text
 
 
 @pytest.mark.slow

@@ -102,6 +102,14 @@ def test_the_demo_has_a_name_of_its_own(checkout):
     assert os.access(str(ROOT / "demo_albert"), os.X_OK)
 
 
+@pytest.mark.parametrize("script", ["run_glue.sh", "run_clue.sh", "demo_albert"])
+def test_a_link_to_a_script_runs_it(checkout, script):
+    write_python(checkout.parent / "bin" / "python3", code=0)
+    (checkout.parent / "bin" / "readlink").symlink_to(shutil.which("readlink"))
+    (checkout.parent / "elsewhere").symlink_to(checkout / script)
+    assert "taken: " in run(checkout.parent / "checkout", script="../elsewhere").stdout
+
+
 def test_an_environment_is_taken_only_when_it_is_complete(checkout):
     write_python(checkout.parent / "bin" / "python3", code=1)
     made = write_python(checkout / ".venv" / "tf2" / "bin" / "python", code=0)

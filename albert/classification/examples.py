@@ -9,9 +9,11 @@ Texts stay as written. A TSV cell ends at a tab and a line at a line feed; quote
 Repairs are counted, and errors name file and line.
 """
 
+import bisect
 import codecs
 import collections
 import dataclasses
+import itertools
 import math
 import os
 from typing import (
@@ -96,7 +98,7 @@ class Fields(NamedTuple):
     label: Optional[str] = "label"
     guid: Optional[str] = None  # None: "<split>-<row>"; without effect if there is `render`
     render: Optional[Callable[[Mapping[str, Any]], List[Texts]]] = None
-    # Where labels are numbers, counted from 0: their names. A negative one stands for no label.
+    # Where labels are numbers, counted from 0: their names. -1 stands for no label.
     label_names: Tuple[str, ...] = ()
 
 
@@ -165,11 +167,15 @@ class Table(NamedTuple):
     path: str
     rows: List[Row]
     dirt: Counter[str]  # what was repaired -> how often
-    files: Tuple[str, ...] = ()  # if there are several; `path` is their pattern
+    files: Tuple[str, ...] = ()  # of Parquet, `path` may be their pattern
+    starts: Tuple[int, ...] = ()  # the number of the first row of each of them
 
     def where(self, row: Row) -> str:
-        """Returns "file:line", the line counted from 1."""
-        return f"{self.path}:{row.number + 1}"
+        """Returns "file:line", the line (of Parquet: the row of the part) counted from 1."""
+        if not self.files:
+            return f"{self.path}:{row.number + 1}"
+        part = bisect.bisect(self.starts, row.number) - 1
+        return f"{self.files[part]}:{row.number - self.starts[part] + 1}"
 
     def check_damage(self, what: str, damaged: Sequence[Row]) -> None:
         """Raises ValueError if more than 1% of the rows, and more than ten, are damaged."""
@@ -191,8 +197,12 @@ def read_parquet(path: str) -> Table:
     found = parquet.parts(path)
     if not found:
         raise ValueError(f"File '{path}' does not exist. Check the path.")
-    rows = [Row(number, values) for number, values in enumerate(parquet.read_rows(found))]
-    return Table(path, rows, collections.Counter(), tuple(found))
+    rows: List[Row] = []
+    starts = []
+    for part in found:
+        starts.append(len(rows))
+        rows += map(Row, itertools.count(len(rows)), parquet.read_rows(part))
+    return Table(path, rows, collections.Counter(), tuple(found), tuple(starts))
 
 
 def read_json_lines(path: str) -> Table:
@@ -296,7 +306,7 @@ def find_files(split: Split, folders: Sequence[str]) -> List[str]:
         found = [
             path
             for path in paths
-            if (parquet.parts(path) if path.endswith(parquet.ENDING) else tf.io.gfile.exists(path))
+            if (parquet.find(path) if path.endswith(parquet.ENDING) else tf.io.gfile.exists(path))
         ]
         if found:
             return found
@@ -387,10 +397,9 @@ def _read_objects(fields: Fields, table: Table, role: str) -> Iterator[Tuple[str
 
 
 def _named(label: Any, names: Sequence[str]) -> Any:
-    """The name of a label that is a number; "-" for a negative one, as the NLI files have it."""
-    if not names or not isinstance(label, int) or label >= len(names):
-        return label
-    return names[label] if label >= 0 else "-"
+    """The name of a label that is a number."""
+    label = whole(label) if names else label
+    return names[label] if isinstance(label, int) and 0 <= label < len(names) else label
 
 
 def _plain_texts(fields: Fields, values: Mapping[str, Any]) -> Texts:
@@ -399,6 +408,11 @@ def _plain_texts(fields: Fields, values: Mapping[str, Any]) -> Texts:
         None if fields.text_b is None else text_of(values[fields.text_b]),
         None if fields.label is None else values.get(fields.label),
     )
+
+
+def whole(label: Any) -> Any:
+    """Returns a label, 1.0 (which pandas makes of 1 where some are missing) as 1."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def text_of(value: Any) -> str:

@@ -9,7 +9,16 @@ albert_zh's and, where it names none, those of the most similar task.
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from albert.classification.examples import Columns, Fields, Reading, Source, Split, Texts, text_of
+from albert.classification.examples import (
+    Columns,
+    Fields,
+    Reading,
+    Source,
+    Split,
+    Texts,
+    text_of,
+    whole,
+)
 from albert.configs import published
 from albert.util import wording
 
@@ -161,7 +170,7 @@ def pair_choices(values: Mapping[str, Any]) -> List[Texts]:
         raise ValueError(f"choices is {str(choices)[:80]!r}; it must be a list of two texts.")
     if question not in ("cause", "effect"):
         raise ValueError(f"question is {question!r}; it must be 'cause' or 'effect'.")
-    answer = values.get("label")
+    answer = whole(values.get("label"))
     examples = []
     for index, choice in enumerate(choices):
         first, second = (choice, premise) if question == "cause" else (premise, choice)
@@ -177,6 +186,7 @@ def pair_choices(values: Mapping[str, Any]) -> List[Texts]:
 _NLI = ("contradiction", "entailment", "neutral")
 _RTE = ("entailment", "not_entailment")
 _BINARY = ("0", "1")
+_NO_LABEL = ("-", "-1")  # of pairs on which annotators disagreed; the second on the hubs
 
 
 def _tsv_splits(
@@ -256,7 +266,7 @@ _MNLI = Task(
     _NLI,
     Recipe(512, 128, 3e-5, 10000, 1000, 100),
     "MNLI",
-    dropped_labels=("-",),
+    dropped_labels=_NO_LABEL,
 )
 
 _GLUE = (
@@ -363,7 +373,7 @@ _XNLI = Task(
     _NLI,
     _published("xnli"),
     label_aliases={"contradictory": "contradiction"},
-    dropped_labels=("-",),
+    dropped_labels=_NO_LABEL,
 )
 
 

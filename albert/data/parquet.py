@@ -4,15 +4,18 @@
 
 import fnmatch
 import os
-from typing import Any, Dict, Iterator, List, Sequence
+import re
+from typing import Any, Dict, Iterator, List
 
-from albert.util import files
+from albert.util import files, wording
 
 ENDING = ".parquet"
+# "train-00000-of-00002.parquet", or with a hash before the ending.
+_PART = re.compile(r"(.*)-(\d+)-of-(\d+)(?:-[0-9a-f]+)?\.parquet")
 
 
-def parts(pattern: str) -> List[str]:
-    """Returns the files of a folder whose names fit, in order: a table may have several parts.
+def find(pattern: str) -> List[str]:
+    """Returns the files of a folder whose names fit, in order.
 
     Args:
       pattern: such as "mnli/train-*.parquet"; only the last component is a pattern.
@@ -20,21 +23,38 @@ def parts(pattern: str) -> List[str]:
     filesystem, (folder, name) = files.gfile(), os.path.split(pattern)
     if not filesystem.isdir(folder or "."):
         return []
-    return [
-        os.path.join(folder, found)
-        for found in sorted(filesystem.listdir(folder or "."))
-        if fnmatch.fnmatchcase(found, name)
-    ]
+    names = sorted(fnmatch.filter(filesystem.listdir(folder or "."), name))
+    return [os.path.join(folder, name) for name in names]
 
 
-def read_rows(paths: Sequence[str]) -> Iterator[Dict[str, Any]]:
-    """Yields the rows of files, one after the other, by the names of their columns.
+def parts(pattern: str) -> List[str]:
+    """Returns what `find` does: the parts of one table.
+
+    Raises:
+      ValueError: files are numbered "-00000-of-00002", but are not all of one table, each once.
+    """
+    found = find(pattern)
+    names = [os.path.basename(path) for path in found]
+    marks = [mark for mark in map(_PART.fullmatch, names) if mark]
+    if not marks or "*" not in os.path.basename(pattern):  # the file itself is named
+        return found
+    have = sorted((mark[1], int(mark[2]), int(mark[3])) for mark in marks)
+    if have != [(marks[0][1], number, len(names)) for number in range(len(names))]:
+        raise ValueError(
+            f"'{pattern}' must be all parts of one table, each once; there is "
+            f"{wording.listed(names)}. Fetch what is missing, and move away what is another's."
+        )
+    return found
+
+
+def read_rows(path: str) -> Iterator[Dict[str, Any]]:
+    """Yields the rows of a file by the names of their columns.
 
     Texts are str, lists are lists and structures dicts. A float32 is the number that was rounded to
     it: 3.8, not 3.799999952316284.
 
     Raises:
-      ValueError: pyarrow is not installed, or a file is no Parquet file.
+      ValueError: pyarrow is not installed, or the file is no Parquet file.
     """
     import numpy as np  # here: tables of tasks are read before it is loaded
 
@@ -43,20 +63,18 @@ def read_rows(paths: Sequence[str]) -> Iterator[Dict[str, Any]]:
         from pyarrow import parquet
     except ImportError as error:
         raise ValueError(
-            f"'{paths[0]}' is a Parquet file, which pyarrow reads: pip install 'albert-tf[parquet]'"
+            f"'{path}' is a Parquet file, which pyarrow reads: pip install 'albert-tf[parquet]'"
         ) from error
-    for path in paths:
-        try:
-            table = parquet.read_table(pyarrow.BufferReader(files.read_bytes(path)))
-        except (pyarrow.ArrowException, OSError) as error:
-            raise ValueError(f"'{path}' is not a Parquet file ({error}).") from error
-        short = [field.name for field in table.schema if pyarrow.types.is_float32(field.type)]
-        for batch in table.to_batches(max_chunksize=1000):
-            columns = batch.to_pydict()
-            for name in short:
-                columns[name] = [
-                    None if value is None else float(str(np.float32(value)))
-                    for value in columns[name]
-                ]
-            for values in zip(*columns.values()):
-                yield dict(zip(columns, values))
+    try:
+        table = parquet.read_table(pyarrow.BufferReader(files.read_bytes(path)))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"'{path}' is not a Parquet file ({error}).") from error
+    short = [field.name for field in table.schema if pyarrow.types.is_float32(field.type)]
+    for batch in table.to_batches(max_chunksize=1000):
+        columns = batch.to_pydict()
+        for name in short:
+            columns[name] = [
+                None if value is None else float(str(np.float32(value))) for value in columns[name]
+            ]
+        for values in zip(*columns.values()):
+            yield dict(zip(columns, values))

@@ -20,7 +20,7 @@ from typing import List, Optional
 
 from albert.demo.options import PHASES
 from albert.runtimes import quiet
-from albert.util import commands, stop_signals, wording
+from albert.util import commands, progress, stop_signals, wording
 from albert.util import flags as flags_lib
 
 
@@ -30,6 +30,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
         prog=commands.as_started(f"python -m albert.demo {name}"),
         description=commands.as_started(commands.docstring(f"albert.demo.{name}")),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     PHASES[name](parser)
     parser.add_argument(
@@ -80,6 +81,7 @@ def cli() -> None:
     """Runs the demo with the process's own arguments."""
     # Before TensorFlow is loaded: its start-up notices would bury what the demo says.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    progress.print_any_text()
     sys.exit(main())
 
 

@@ -345,7 +345,7 @@ HEAD = ("Held-out documents: {}", "untrained", "without reading", "trained")
 _ROWS = (
     ("right word is the first guess", "first"),
     ("right word among five guesses", "five"),
-    ("order of two texts told", "order"),
+    ("order of two texts recognised", "order"),
 )
 
 
@@ -368,9 +368,9 @@ def explanations(findings: Findings) -> List[str]:
     """Returns what the table's numbers are, and what follows from them."""
     trained, baseline = findings.trained, findings.baseline
     lines = [
-        "Without reading: always the most frequent words of the training text with as many tokens "
-        "as are missing, a guess at the order, and the loss of one who knows only how frequent "
-        "each token is."
+        "Without reading: what can be had without looking at the text. The guesses are then the "
+        "most frequent words of the training text, the order is a coin's, and the loss is that of "
+        "knowing only how frequent each token is."
     ]
     if findings.is_learnt("five"):
         lines.append(
@@ -389,6 +389,11 @@ def explanations(findings: Findings) -> List[str]:
         )
     else:
         lines.append("It has not learnt to tell the order of two texts: guessing does as well.")
+    if not (findings.is_learnt("five") and findings.is_learnt("order")):
+        lines.append(
+            f"It trained for {findings.evaluations[-1].step:,} steps. More of them is what to try "
+            "first: the demo's default takes a few minutes."
+        )
     return lines
 
 

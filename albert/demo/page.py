@@ -70,7 +70,7 @@ def write_page(
         f"pretrained by TensorFlow {tf.__version__} on {findings.characters / 1e6:.1f} million "
         f"characters: {text}. Measured on {findings.questions} of {held_out:,} documents that are "
         f"not among the {training:,} it was trained on ({findings.seen_sentences:.0%} of their "
-        "sentences occur there too, in other company)."
+        "sentences also occur there, in other documents)."
     )
     head, *rows = demo_findings.comparison(findings)
     page = string.Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
@@ -110,7 +110,7 @@ def _cards(
         (title, f"{getattr(findings.trained, name):.0%}", f"without reading {base:.0%}")
         for title, name, base in (
             ("gaps with the right word among five guesses", "five", findings.baseline.five),
-            ("order of two texts told", "order", findings.baseline.order),
+            ("order of two texts recognised", "order", findings.baseline.order),
         )
     ]
     if examples_per_second:
@@ -263,7 +263,7 @@ def _charts(findings: Findings) -> List[Tuple[str, List[Line], bool]]:
             True,
         ),
         (
-            "Order of two texts told",
+            "Order of two texts",
             [
                 held_out("held-out texts", [score.order for score in scores]),
                 without_reading("guessing", baseline.order),

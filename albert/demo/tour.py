@@ -107,7 +107,6 @@ def run_tour(path: pathlib.Path, recipe: Recipe) -> demo_findings.Findings:
     _announce(5, "What was learnt")
     spec = model.feature_spec(recipe.max_seq_length, recipe.max_predictions_per_seq)
     findings = demo_findings.examine(path, text, spec)
-    print(demo_findings.summary(findings))
     page.write_page(
         path / "report.html",
         findings,
@@ -117,6 +116,7 @@ def run_tour(path: pathlib.Path, recipe: Recipe) -> demo_findings.Findings:
         seconds=dict(commands.seconds, all=time.time() - began),
         examples_per_second=outcome.training.examples_per_second if outcome.training else None,
     )
+    print(demo_findings.summary(findings))
     print(f"\nReport page: {(path / 'report.html').resolve().as_uri()}")
     return findings
 

@@ -37,6 +37,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling, tokenization
+from albert.checkpoints import checkpoint_files
 from albert.data import text_lines
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
@@ -628,6 +629,15 @@ class OrderJudge(_Pretrained):
         pooled = _albert(self.source.config, inputs).get_pooled_output()
         logits = modeling.sentence_order_logits(self.source.config, pooled)
         return {"order": tf.nn.softmax(logits)}  # [B, 2]
+
+
+def has_order_head(source: Source) -> bool:
+    """Returns whether OrderJudge can take a model: fine-tuning leaves the head out."""
+    if source.hub_module:
+        return True
+    with checkpoint_files.explained(source.checkpoint):
+        names = [name for name, _ in tf.train.list_variables(source.checkpoint)]
+    return any(name.startswith("cls/seq_relationship/") for name in names)
 
 
 def pretraining_outputs(

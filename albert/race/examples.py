@@ -237,7 +237,7 @@ def _values(path: str, content: bytes, level: str) -> Iterator[Tuple[str, str, A
 def _hub_passages(path: str) -> Iterator[Tuple[str, str, Any]]:
     """What `_values` yields, of a Parquet file, in the order of the passages' numbers."""
     passages: Dict[Tuple[str, str], List[Dict[str, Any]]] = {}
-    for row in parquet.read_rows([path]):
+    for row in parquet.read_rows(path):
         passages.setdefault((str(row.get("example_id")), row.get("article")), []).append(row)
 
     def number(key: Tuple[str, str]) -> int:

@@ -141,10 +141,12 @@ def _questions(path: str) -> Iterator[Tuple[str, Any, str]]:
 
 def _rows(path: str) -> Iterator[Tuple[str, Any, str]]:
     """What `_questions` yields, of a Parquet file."""
-    for number, row in enumerate(parquet.read_rows([path]), start=1):
+    for number, row in enumerate(parquet.read_rows(path), start=1):
         where = f"{path}, row {number}"
         found = _get(row, "answers", where, kind=dict)
         texts, starts = (_get(found, key, where, kind=list) for key in ("text", "answer_start"))
+        if len(texts) != len(starts):
+            raise ValueError(f"{where}: there are {len(texts)} texts for {len(starts)} starts.")
         answers = [{"text": text, "answer_start": start} for text, start in zip(texts, starts)]
         question = {**row, "answers": answers, "is_impossible": not answers}
         yield where, question, _get(row, "context", where, kind=str)

@@ -229,6 +229,55 @@ def test_the_parts_of_a_split_are_read_in_order_and_tsv_comes_first(tmp_path):
     assert tasks.read_examples(task, str(tmp_path), "train").examples[0].text_a == "third"
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["00000-of-00003", "00002-of-00003"],
+        ["00000-of-00001", "00000-of-00002", "00001-of-00002"],
+        ["00000-of-00001", "00000-of-00001 (1)"],
+        ["00000-of-00001", "00000-of-00001-0123456789abcdef"],
+        ["00000-of-00001", "more"],
+    ],
+)
+def test_only_the_parts_of_one_table_are_read_together(tmp_path, names):
+    for name in names:
+        (tmp_path / f"train-{name}.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ValueError, match=f"train-{names[-1][:14]}"):
+        tasks.read_examples(tasks.get_task("mrpc"), str(tmp_path), "train")
+    assert tasks.has_split(tasks.get_task("mrpc"), str(tmp_path), "train")
+    (own,) = parquet.parts(str(tmp_path / f"train-{names[0]}.parquet"))
+    assert own == str(tmp_path / f"train-{names[0]}.parquet")
+
+
+def test_the_parts_of_one_table_may_have_hashes(tmp_path):
+    for number, mark in enumerate(("0123456789abcdef", "00ff00ff00ff00ff")):
+        (tmp_path / f"train-0000{number}-of-00002-{mark}.parquet").write_bytes(b"PAR1")
+    assert len(parquet.parts(str(tmp_path / "train-*.parquet"))) == 2
+
+
+def test_labels_may_be_whole_numbers_with_a_point(tmp_path):
+    names = ("sentence1", "sentence2")
+    write(tmp_path / "mrpc" / "train.parquet", two(names, [1.0, 0.0, 1.0]))
+    data = tasks.read_examples(tasks.get_task("mrpc"), str(tmp_path), "train")
+    assert [item.label for item in data.examples] == ["1", "0", "1"]
+    premises = {"premise": ["a"], "choice1": ["b"], "choice0": ["c"], "question": ["cause"]}
+    write(tmp_path / "copa" / "train.parquet", {**premises, "label": [1.0]})
+    data = tasks.read_examples(tasks.get_task("copa"), str(tmp_path), "train")
+    assert [item.label for item in data.examples] == ["0", "1"]
+
+
+@pytest.mark.parametrize("label", [-1, -1.0, 2, 0.5])
+def test_an_unknown_label_is_named_as_it_stands_with_its_part_and_row(tmp_path, label):
+    names = ("sentence1", "sentence2")
+    for part, labels in enumerate(([1, 0, 1], [0, label, 1])):
+        write(tmp_path / str(part) / "x.parquet", two(names, labels))
+        (tmp_path / f"{part}" / "x.parquet").rename(tmp_path / f"train-0000{part}-of-00002.parquet")
+    with pytest.raises(
+        ValueError, match=rf"train-00001-of-00002.parquet:2: .*{int(label) or label}"
+    ):
+        tasks.read_examples(tasks.get_task("mrpc"), str(tmp_path), "train")
+
+
 def test_a_users_own_files_may_be_parquet(tmp_path):
     write(tmp_path / "own" / "mine.parquet", {"q": ["a", "b"], "good": ["yes", "no"]})
     task = tasks.custom_task(text_a="q", label="good", labels="no,yes", train_file="mine.parquet")
@@ -258,4 +307,4 @@ def test_what_is_no_parquet_file_is_named(tmp_path):
     for content in (b"", b"text", b"PAR1" * 9):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="validation.parquet"):
-            list(parquet.read_rows([str(path)]))
+            list(parquet.read_rows(str(path)))
