@@ -769,7 +769,7 @@ def parse(
     flag_values.set_gnu_getopt(others is not None)
     try:
         arguments = _in_order(flag_values, ["albert", *argv], fallback)
-        rest = flag_values(arguments, known_only=others is not None)
+        rest = _set_flags(flag_values, arguments, known_only=others is not None)
     except flags.Error as error:
         raise ValueError(str(error)) from error
     settings = _settings(flag_values, list(flag_values), kind)
@@ -783,9 +783,31 @@ def _in_order(
     flag_values: flags.FlagValues, arguments: Sequence[str], fallback: Sequence[str]
 ) -> List[str]:
     """The program's name, and the flags of all origins, of which the later ones win."""
-    arguments = with_our_names(flag_values, arguments)
+    # Here, and not when the flags are parsed: a flag file may hold a --config.
+    rest = flag_values.read_flags_from_files(arguments[1:], force_gnu=False)
+    arguments = with_our_names(flag_values, [*arguments[:1], *rest])
     arguments = config_files.expanded(arguments, flag_values, ALIASES)
     return [*arguments[:1], *fallback, *arguments[1:]]
+
+
+def _set_flags(
+    flag_values: flags.FlagValues, arguments: Sequence[str], *, known_only: bool
+) -> List[str]:
+    """Sets the flags; returns the program's name and the arguments that are no flags.
+
+    Where such an argument ends the flags, a flag after it is not missing: it was not read. The
+    error then names the argument.
+    """
+    try:
+        return flag_values(arguments, known_only=known_only)
+    except flags.Error:
+        if flag_values.is_gnu_getopt():
+            raise
+        unchecked = copy.deepcopy(flag_values)
+        for name in unchecked:
+            unchecked[name].validators = []
+        _refuse_arguments(unchecked(arguments)[1:])
+        raise
 
 
 def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Settings:
@@ -1060,10 +1082,12 @@ class _CommandLine(NamedTuple):
 
     def read(self, flag_values: flags.FlagValues, arguments: List[str]) -> List[str]:
         """Sets the flags; returns the other arguments, after the first; exits at a mistake."""
+        matches = map(_ARGUMENT.fullmatch, arguments)
+        is_named = self.positional in [match.group(1) for match in matches if match]
         try:
             arguments = _in_order(flag_values, arguments, self.fallback)
-            rest = flag_values(arguments, known_only=self.others is not None)
-            if self.positional and len(rest) == 2 and not flag_values[self.positional].value:
+            rest = _set_flags(flag_values, arguments, known_only=self.others is not None)
+            if self.positional and len(rest) == 2 and not is_named:
                 flag = flag_values[self.positional]
                 flag.parse(rest.pop())
                 flag.using_default_value = False

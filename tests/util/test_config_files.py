@@ -56,6 +56,14 @@ def test_the_command_line_wins_and_of_several_files_the_last(tmp_path):
     assert (settings.count, settings.rate, settings.is_on) == (5, 1.0, False)
 
 
+def test_a_flag_file_may_name_a_configuration_file(tmp_path):
+    config = write(tmp_path / "a.toml", "count = 3\nrate = 1.0")
+    flag_file = tmp_path / "flags.txt"
+    flag_file.write_text(f"{config}\n--count=4\n")
+    settings = parse(f"--flagfile={flag_file}")
+    assert (settings.count, settings.rate) == (4, 1.0)
+
+
 @pytest.mark.parametrize(
     "content, named",
     [

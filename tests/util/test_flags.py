@@ -117,6 +117,16 @@ def test_a_bad_argument_is_named_in_the_error(argument, named):
     assert named in str(error.value)
 
 
+def test_an_argument_that_ends_the_flags_is_told_before_what_it_hides():
+    with pytest.raises(ValueError, match="'true'"):
+        flags_lib.parse(define_all, ["--do_train", "true", *REQUIRED])
+    with pytest.raises(ValueError, match="--output_dir") as error:
+        flags_lib.parse(define_all, ["--do_train", *REQUIRED[:2]])
+    assert "Unexpected" not in str(error.value)
+    with pytest.raises(ValueError, match="--log_steps"):
+        flags_lib.parse(define_all, ["--log_steps=x", "true", *REQUIRED])
+
+
 def test_other_projects_names_are_those_of_our_flags():
     def parsed(*arguments):
         required = ["--output_dir=o", "--spm_model_file=s"]
