@@ -55,6 +55,7 @@ from typing import (
 
 from absl import app, flags
 
+from albert import __version__
 from albert.runtimes import quiet
 from albert.util import commands, config_files, stop_signals
 
@@ -1034,15 +1035,15 @@ def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verb
 class _HelpFlag(flags.BooleanFlag):
     """Prints a text and ends the script with 0; absl's own ends with 1, as a mistake would."""
 
-    def __init__(self, name: str, usage: str, text: Callable[[], str]):
+    def __init__(self, name: str, purpose: str, text: Callable[[], str]):
         short = "?" if name == "help" else None
-        super().__init__(name, False, "Show the flags.", short_name=short, allow_override=True)
-        self._usage, self._text = usage, text
+        super().__init__(name, False, purpose, short_name=short, allow_override=True)
+        self._text = text
 
     def parse(self, argument: Any) -> None:
         """Called where the flag is given."""
         if self._parse(argument):
-            print(f"{commands.as_started(self._usage)}\n{self._text()}")
+            commands.show(self._text())
             sys.exit(0)
 
 
@@ -1074,11 +1075,18 @@ class _CommandLine(NamedTuple):
             flag_values=flag_values,
         )
         own = functools.partial(help_text, flag_values, [*names, config_files.FLAG, "verbose"])
-        for name, text in (("help", own), ("helpshort", own), ("helpfull", flag_values.get_help)):
-            flags.DEFINE_flag(_HelpFlag(name, self.usage, text), flag_values)
+        helps = {"help": own, "h": own, "helpshort": own, "helpfull": flag_values.get_help}
+        for name, text in helps.items():
+            answer = functools.partial(self._help, text)
+            flags.DEFINE_flag(_HelpFlag(name, "Show the flags.", answer), flag_values)
+        version = _HelpFlag("version", "Show albert's version.", lambda: __version__)
+        flags.DEFINE_flag(version, flag_values)
         # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
         flag_values.set_gnu_getopt(self.positional is not None or self.others is not None)
         return kind, names
+
+    def _help(self, flags_text: Callable[[], str]) -> str:
+        return f"{commands.as_started(self.usage)}\n{flags_text()}"
 
     def read(self, flag_values: flags.FlagValues, arguments: List[str]) -> List[str]:
         """Sets the flags; returns the other arguments, after the first; exits at a mistake."""
