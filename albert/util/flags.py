@@ -1075,6 +1075,7 @@ class _CommandLine(NamedTuple):
             flag_values=flag_values,
         )
         own = functools.partial(help_text, flag_values, [*names, config_files.FLAG, "verbose"])
+        helps: Dict[str, Callable[[], str]]
         helps = {"help": own, "h": own, "helpshort": own, "helpfull": flag_values.get_help}
         for name, text in helps.items():
             answer = functools.partial(self._help, text)
