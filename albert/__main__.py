@@ -20,12 +20,12 @@ def main() -> None:
     """Runs the command that the process's first argument names, with the other arguments."""
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in ("--help", "-h", "-?", "help"):
-        print(help_text())
+        commands.show(help_text())
         return
     if name == "--version":
         from albert import __version__
 
-        print(__version__)
+        commands.show(__version__)
         return
     if name not in commands.COMMANDS:
         known = list(commands.COMMANDS)

@@ -3,6 +3,7 @@
 """The command `albert`, and what every script answers before it imports TensorFlow."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -10,6 +11,7 @@ import sys
 
 import pytest
 
+import albert
 from albert import __main__ as command
 from albert.util import commands
 
@@ -79,6 +81,32 @@ def test_other_mistakes_on_the_command_line_are_answered_as_early():
     said = [text for _, text, _ in found]
     expected = ["--output_dir", "'mrpc'", "train_batch_size", "'True'", "fp64", "--model"]
     assert [word for word, text in zip(expected, said) if word not in text] == []
+
+
+def test_short_help_and_the_version_are_answered_as_early():
+    asked = answers(*(("albert", ["finetune", flag]) for flag in ("-h", "--help", "--version")))
+    assert [(code, heavy) for code, _, heavy in asked] == [(0, [])] * 3
+    said = [text for _, text, _ in asked]
+    assert said[0] == said[1] and said[2] == f"{albert.__version__}\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a system without /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["plan", "--help"]])
+def test_help_that_cannot_be_written_is_no_traceback(arguments):
+    def ended(output):
+        call = [sys.executable, "-m", "albert", *arguments]
+        done = subprocess.run(
+            call, stdout=output, stderr=subprocess.PIPE, cwd=str(ROOT), check=False
+        )
+        return done.returncode, done.stderr.decode()
+
+    unread, pipe = os.pipe()
+    os.close(unread)
+    assert ended(pipe) == (0, "")
+    os.close(pipe)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        code, said = ended(full)
+    assert code == 1 and said.count("\n") == 1 and "space" in said
 
 
 def test_every_script_has_a_command():

@@ -7,8 +7,10 @@ Nothing is imported to say it: the modules behind the commands take seconds.
 
 import ast
 import importlib.util
+import os
 import pathlib
 import re
+import sys
 from typing import Dict, Optional
 
 # Command -> module, which `python -m` runs too.
@@ -47,6 +49,20 @@ def as_started(text: str) -> str:
         name = re.escape(module.replace(".__main__", ""))
         text = re.sub(rf"python -m {name}\b", f"{program} {command}", text)
     return text
+
+
+def show(text: str) -> None:
+    """Prints what was asked for, help or a version; ends the process if it cannot be written.
+
+    A reader that has gone, as in `--help | head -1`, is no mistake.
+    """
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        with open(os.devnull, "w", encoding="utf-8") as nowhere:
+            os.dup2(nowhere.fileno(), 1)  # for the rest, which Python writes when it ends
+        is_mistake = not isinstance(error, BrokenPipeError)
+        sys.exit(f"ERROR: Standard output: {error.strerror}." if is_mistake else 0)
 
 
 def docstring(module: str) -> str:

@@ -66,7 +66,7 @@ def read(path: str) -> Dict[str, Any]:
     text = _text_of(path)
     try:
         return tomli.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the latter: arrays in arrays in arrays
         raise ValueError(f"--{FLAG}={path} is no TOML: {error}") from error
 
 
@@ -75,7 +75,7 @@ def _text_of(path: str) -> str:
     try:
         if "://" not in path:
             with open(path, "rb") as stream:
-                return stream.read().decode("utf-8")
+                return stream.read().decode("utf-8-sig")
         quiet.import_tensorflow(is_verbose=False)
         import tensorflow.compat.v1 as tf
 
@@ -95,7 +95,9 @@ def _arguments(path: str, flag_values: flags.FlagValues, aliases: Mapping[str, s
     for key, value in read(path).items():
         place = f"--{FLAG}={path}, {_line_of(path, key)}{key}"
         name = key if key in flag_values else aliases.get(key, key)
-        if name not in flag_values or name == FLAG:
+        if name == FLAG:
+            raise ValueError(f"{place}: a file cannot name another. Give --{FLAG} several times.")
+        if name not in flag_values:
             known = [known for known in flag_values if len(known) > 1]
             hint = wording.did_you_mean(key, known, cutoff=0.6)
             raise ValueError(f"{place}: there is no such flag.{hint}")

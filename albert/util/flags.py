@@ -55,6 +55,7 @@ from typing import (
 
 from absl import app, flags
 
+from albert import __version__
 from albert.runtimes import quiet
 from albert.util import commands, config_files, stop_signals
 
@@ -769,7 +770,7 @@ def parse(
     flag_values.set_gnu_getopt(others is not None)
     try:
         arguments = _in_order(flag_values, ["albert", *argv], fallback)
-        rest = flag_values(arguments, known_only=others is not None)
+        rest = _set_flags(flag_values, arguments, known_only=others is not None)
     except flags.Error as error:
         raise ValueError(str(error)) from error
     settings = _settings(flag_values, list(flag_values), kind)
@@ -783,9 +784,31 @@ def _in_order(
     flag_values: flags.FlagValues, arguments: Sequence[str], fallback: Sequence[str]
 ) -> List[str]:
     """The program's name, and the flags of all origins, of which the later ones win."""
-    arguments = with_our_names(flag_values, arguments)
+    # Here, and not when the flags are parsed: a flag file may hold a --config.
+    rest = flag_values.read_flags_from_files(arguments[1:], force_gnu=False)
+    arguments = with_our_names(flag_values, [*arguments[:1], *rest])
     arguments = config_files.expanded(arguments, flag_values, ALIASES)
     return [*arguments[:1], *fallback, *arguments[1:]]
+
+
+def _set_flags(
+    flag_values: flags.FlagValues, arguments: Sequence[str], *, known_only: bool
+) -> List[str]:
+    """Sets the flags; returns the program's name and the arguments that are no flags.
+
+    Where such an argument ends the flags, a flag after it is not missing: it was not read. The
+    error then names the argument.
+    """
+    try:
+        return flag_values(arguments, known_only=known_only)
+    except flags.Error:
+        if flag_values.is_gnu_getopt():
+            raise
+        unchecked = copy.deepcopy(flag_values)
+        for name in unchecked:
+            unchecked[name].validators = []
+        _refuse_arguments(unchecked(arguments)[1:])
+        raise
 
 
 def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Settings:
@@ -1012,15 +1035,15 @@ def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verb
 class _HelpFlag(flags.BooleanFlag):
     """Prints a text and ends the script with 0; absl's own ends with 1, as a mistake would."""
 
-    def __init__(self, name: str, usage: str, text: Callable[[], str]):
+    def __init__(self, name: str, purpose: str, text: Callable[[], str]):
         short = "?" if name == "help" else None
-        super().__init__(name, False, "Show the flags.", short_name=short, allow_override=True)
-        self._usage, self._text = usage, text
+        super().__init__(name, False, purpose, short_name=short, allow_override=True)
+        self._text = text
 
     def parse(self, argument: Any) -> None:
         """Called where the flag is given."""
         if self._parse(argument):
-            print(f"{commands.as_started(self._usage)}\n{self._text()}")
+            commands.show(self._text())
             sys.exit(0)
 
 
@@ -1052,18 +1075,28 @@ class _CommandLine(NamedTuple):
             flag_values=flag_values,
         )
         own = functools.partial(help_text, flag_values, [*names, config_files.FLAG, "verbose"])
-        for name, text in (("help", own), ("helpshort", own), ("helpfull", flag_values.get_help)):
-            flags.DEFINE_flag(_HelpFlag(name, self.usage, text), flag_values)
+        helps: Dict[str, Callable[[], str]]
+        helps = {"help": own, "h": own, "helpshort": own, "helpfull": flag_values.get_help}
+        for name, text in helps.items():
+            answer = functools.partial(self._help, text)
+            flags.DEFINE_flag(_HelpFlag(name, "Show the flags.", answer), flag_values)
+        version = _HelpFlag("version", "Show albert's version.", lambda: __version__)
+        flags.DEFINE_flag(version, flag_values)
         # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
         flag_values.set_gnu_getopt(self.positional is not None or self.others is not None)
         return kind, names
 
+    def _help(self, flags_text: Callable[[], str]) -> str:
+        return f"{commands.as_started(self.usage)}\n{flags_text()}"
+
     def read(self, flag_values: flags.FlagValues, arguments: List[str]) -> List[str]:
         """Sets the flags; returns the other arguments, after the first; exits at a mistake."""
+        matches = map(_ARGUMENT.fullmatch, arguments)
+        is_named = self.positional in [match.group(1) for match in matches if match]
         try:
             arguments = _in_order(flag_values, arguments, self.fallback)
-            rest = flag_values(arguments, known_only=self.others is not None)
-            if self.positional and len(rest) == 2 and not flag_values[self.positional].value:
+            rest = _set_flags(flag_values, arguments, known_only=self.others is not None)
+            if self.positional and len(rest) == 2 and not is_named:
                 flag = flag_values[self.positional]
                 flag.parse(rest.pop())
                 flag.using_default_value = False

@@ -48,12 +48,24 @@ def test_a_file_gives_flags_of_every_kind(tmp_path):
     assert parse("--config", config.split("=")[1]) == settings
 
 
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    assert parse(write(tmp_path / "run.toml", "\ufeffcount = 3")).count == 3
+
+
 def test_the_command_line_wins_and_of_several_files_the_last(tmp_path):
     first = write(tmp_path / "a.toml", "count = 3\nrate = 1.0\nis_on = true")
     second = write(tmp_path / "b.toml", "count = 4")
     assert parse(first, second).count == 4 and parse(second, first).count == 3
     settings = parse("--count=5", "--nois_on", first, second)
     assert (settings.count, settings.rate, settings.is_on) == (5, 1.0, False)
+
+
+def test_a_flag_file_may_name_a_configuration_file(tmp_path):
+    config = write(tmp_path / "a.toml", "count = 3\nrate = 1.0")
+    flag_file = tmp_path / "flags.txt"
+    flag_file.write_text(f"{config}\n--count=4\n")
+    settings = parse(f"--flagfile={flag_file}")
+    assert (settings.count, settings.rate) == (4, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +80,7 @@ def test_the_command_line_wins_and_of_several_files_the_last(tmp_path):
         ("count = = 1", ["line 1"]),
         ('config = "other.toml"', ["config"]),
         ("text = '\udcff'", []),
+        ("text = " + "[" * 3000 + "]" * 3000, []),
     ],
 )
 def test_a_mistake_names_the_file_and_the_key(tmp_path, content, named):

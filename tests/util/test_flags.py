@@ -117,6 +117,38 @@ def test_a_bad_argument_is_named_in_the_error(argument, named):
     assert named in str(error.value)
 
 
+def test_an_argument_that_ends_the_flags_is_told_before_what_it_hides():
+    with pytest.raises(ValueError, match="'true'"):
+        flags_lib.parse(define_all, ["--do_train", "true", *REQUIRED])
+    with pytest.raises(ValueError, match="--output_dir") as error:
+        flags_lib.parse(define_all, ["--do_train", *REQUIRED[:2]])
+    assert "Unexpected" not in str(error.value)
+    with pytest.raises(ValueError, match="--log_steps"):
+        flags_lib.parse(define_all, ["--log_steps=x", "true", *REQUIRED])
+
+
+def test_an_argument_wins_over_the_file_that_names_its_flag(tmp_path, monkeypatch, capsys):
+    class Named(flags_lib.Settings):
+        def __init__(self, **values):
+            super().__init__(**values)
+            raise ValueError(f"named {self.name}")  # what is wrong is told before TensorFlow
+
+    def define(flag_values):
+        flags_lib.string(flag_values, "name", None, help="x")
+        return Named
+
+    def said(*arguments):
+        monkeypatch.setattr(sys, "argv", ["script", *arguments])
+        with pytest.raises(SystemExit):
+            flags_lib.answer_early(define, usage="x", positional="name")
+        return capsys.readouterr().err
+
+    config = tmp_path / "run.toml"
+    config.write_text('name = "b"', encoding="utf-8")
+    assert said("a", f"--config={config}") == "ERROR: named a\n"
+    assert said(f"--config={config}") == said("b") == said("--name=b") == "ERROR: named b\n"
+
+
 def test_other_projects_names_are_those_of_our_flags():
     def parsed(*arguments):
         required = ["--output_dir=o", "--spm_model_file=s"]
