@@ -241,7 +241,9 @@ def test_the_parts_of_a_split_are_read_in_order_and_tsv_comes_first(tmp_path):
 )
 def test_only_the_parts_of_one_table_are_read_together(tmp_path, names):
     for name in names:
-        (tmp_path / f"train-{name}.parquet").write_bytes(b"PAR1")
+        content = two(("sentence1", "sentence2"), [1, 0, 1])
+        write(tmp_path / name / "x.parquet", content)
+        (tmp_path / name / "x.parquet").rename(tmp_path / f"train-{name}.parquet")
     with pytest.raises(ValueError, match=f"train-{names[-1][:14]}"):
         tasks.read_examples(tasks.get_task("mrpc"), str(tmp_path), "train")
     assert tasks.has_split(tasks.get_task("mrpc"), str(tmp_path), "train")
