@@ -365,4 +365,4 @@ def test_help_shows_the_purpose_and_the_flags_of_the_script(run):
     assert code == 0
     for text in ("Says what the script is for.", "--output_dir: (required)", "--[no]do_train"):
         assert text in printed
-    assert "--verbose" in printed and "--alsologtostderr" not in printed
+    assert "--[no]verbose" in printed and "--alsologtostderr" not in printed
