@@ -83,7 +83,9 @@ class ClassifierTask(fine_tuning.Task):
         reads_test_data = settings.do_predict and not settings.predict_file
         if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
             raise ValueError("--data_dir must be given: the folder of the data.")
-        find_task(settings)
+        task = find_task(settings)
+        if settings.data_dir:
+            tasks.task_folders(task, settings.data_dir)  # before a model is downloaded
 
     @property
     def published_name(self) -> str:

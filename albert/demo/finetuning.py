@@ -99,6 +99,8 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     runs.check_options(options)
     task = TASKS[options.t]
+    if options.i:
+        task.find_data(runs.input_folder(options))  # before a model is downloaded
     folder, model = _data_and_model(options, task)
     data = task.find_data(folder)
     batch_size = runs.batch_size(options)

@@ -169,7 +169,7 @@ def test_each_phase_explains_its_options(phase, capsys):
     "arguments, part",
     [
         (["sculpture"], "'sculpture'"),
-        (["finetunin"], "'finetuning'?"),
+        (["finetunin"], "'finetuning'"),
         (["tour", "--steps", "0"], "--steps 0"),
         (["--text", "python", "--language", "zh"], "--language zh"),
         (["pretraining", "-b", "0"], "-b 0"),
