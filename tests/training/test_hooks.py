@@ -257,7 +257,7 @@ def test_noise_of_a_rare_class_is_no_collapse(share, batch_size, level):
 
 def test_the_steps_that_average_noise_out_begin_after_warm_up():
     constant = metrics.constant_loss(["rare"] + ["common"] * 9, is_regression=False)
-    shares = np.concatenate([np.full(1700, 1.0), np.full(2300, 0.5)])
+    shares = np.concatenate([np.full(1850, 1.0), np.full(2150, 0.5)])
     losses = batch_losses(0.1, 8, shares, np.random.RandomState(1))
     assert feed(loss_watch(4000, constant, batch_size=8, first_steps=1700), losses) == []
 
