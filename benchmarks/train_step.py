@@ -1,17 +1,20 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Speed and memory of one fine-tuning step and of prediction, against a plain graph.
+"""Speed and memory of one step of training and of prediction, against other programs.
 
 The plain graph (plain_model.py) works like the public google-research/albert script: einsums on
 [B, S, H], separate query, key and value, element-wise operations one by one, autodiff everywhere,
-in float32. Programs run in processes of their own that alternate after a few steps, so that changes
-of the machine's speed affect all of them alike; compare ratios.
+in float32. Hugging Face's model (huggingface_model.py) needs its own Python, made by `sh
+tools/environments.sh huggingface`. Programs run in processes of their own that alternate after a
+few steps, so that changes of the machine's speed affect all of them alike; compare ratios.
 
     python benchmarks/train_step.py
+    python benchmarks/train_step.py --pythons .venv/latest/bin/python .venv/huggingface/bin/python \
+        --programs huggingface@2,huggingface:compile@2,ours@1 --head pretraining
     python benchmarks/train_step.py --pythons .venv/tf1/bin/python .venv/tf2/bin/python
     python benchmarks/train_step.py --head squad_v1 --length 384 --modes train predict --turns 2
 
-Ratios are relative to the plain graph of the first Python. GFLOP/s counts the model's matrix
+Ratios are relative to the first program. GFLOP/s counts the model's matrix
 products (two operations per multiply-add, backward twice forward); "of peak" is its share of
 the rate at which the same Python multiplies two large matrices of that precision.
 """
@@ -21,12 +24,12 @@ import itertools
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
 import time
 
 import numpy as np
-import plain_model
 
 BATCHES_PER_TURN = {"train": 1, "predict": 3}
 
@@ -36,12 +39,13 @@ BATCHES_PER_TURN = {"train": 1, "predict": 3}
 
 def build_program(tf, arguments):
     """The operation to time, from the worker's arguments."""
-    from albert import configs, modeling, optimization
+    import plain_model
 
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path(arguments.config))
+    from albert import modeling, optimization
+
+    config = modeling.AlbertConfig.from_json_file(arguments.config)
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
-    build = build_answers if arguments.head == "squad_v1" else build_classes
-    output = build(tf, config, arguments)
+    output = HEADS[arguments.head](tf, config, arguments)
     if arguments.mode == "predict":
         return output.op
     loss = tf.reduce_mean(output)
@@ -70,17 +74,45 @@ def model_options(arguments):
     }
 
 
+def our_model(config, arguments, *, ids, mask):
+    """This project's encoder."""
+    from albert import modeling
+
+    training = arguments.mode == "train"
+    return modeling.AlbertModel(config, training, ids, mask, **model_options(arguments))
+
+
+def build_words(tf, config, arguments):
+    """Masked words at the first positions and the order of sentences: the sum of both losses."""
+    from albert import modeling
+
+    ids, mask = random_inputs(tf, config, arguments)
+    model = our_model(config, arguments, ids=ids, mask=mask)
+    count = arguments.predictions
+    positions = tf.Variable(np.arange(count)[None].repeat(arguments.batch, 0).astype(np.int32))
+    words = modeling.get_masked_lm_output(
+        config,
+        model.get_sequence_output(),
+        model.get_embedding_table(),
+        positions,
+        ids[:, :count],
+        tf.ones_like(positions),
+        projection=model.get_embedding_projection(),
+    )
+    labels = tf.constant(np.random.RandomState(1).randint(0, 2, [arguments.batch]))
+    order = modeling.get_sentence_order_output(config, model.get_pooled_output(), labels)
+    return words.loss + order.loss
+
+
 def build_classes(tf, config, arguments):
     """A classifier of two classes: losses [B], or probabilities."""
-    from albert import modeling
+    import plain_model
 
     ids, mask = random_inputs(tf, config, arguments)
     if arguments.program == "plain":
         pooled = plain_model.pooled_output(tf, config, ids=ids, mask=mask)
     else:
-        training = arguments.mode == "train"
-        options = model_options(arguments)
-        pooled = modeling.AlbertModel(config, training, ids, mask, **options).get_pooled_output()
+        pooled = our_model(config, arguments, ids=ids, mask=mask).get_pooled_output()
     logits = tf.matmul(pooled, plain_model.weight(tf, "head", [config.hidden_size, 2]))
     if arguments.mode == "predict":
         return tf.nn.softmax(logits)
@@ -90,6 +122,8 @@ def build_classes(tf, config, arguments):
 
 def build_answers(tf, config, arguments):
     """SQuAD v1.1's head: losses [B], or logits."""
+    import plain_model
+
     from albert import fine_tuning_utils
     from albert.squad import heads as squad_heads
 
@@ -110,26 +144,49 @@ def build_answers(tf, config, arguments):
     return sum(entropy(labels=positions, logits=logits) for logits in both) / 2
 
 
-def work(arguments):
-    """Answers each line on standard input with the seconds of one turn, as JSON."""
+HEADS = {"classifier": build_classes, "squad_v1": build_answers, "pretraining": build_words}
+
+
+def start(arguments):
+    """Builds a program; gives what runs one batch of it, and what is known of it."""
+    if arguments.program.startswith("huggingface"):
+        import huggingface_model
+        import torch
+
+        with open(arguments.config, encoding="utf-8") as file:
+            values = json.load(file)
+        is_compiled = arguments.program.endswith("compile")
+        step = huggingface_model.build_step(values, arguments, is_compiled=is_compiled)
+        library, rate = f"PyTorch {torch.__version__}", huggingface_model.matrix_rate
+        return step, library, lambda: rate(arguments.precision)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow.compat.v1 as tf
 
     from albert.runtimes import compat
-    from albert.util import progress
 
     tf.logging.set_verbosity(tf.logging.ERROR)
-    with tf.Graph().as_default(), tf.Session() as session:
+    session = tf.Session(graph=tf.Graph())
+    with session.graph.as_default():
         operation = build_program(tf, arguments)
         session.run(tf.global_variables_initializer())
-        for _ in range(2):
-            session.run(operation)
-        memory = progress.peak_memory()
-        rate = matrix_rate(tf, session, compat.compute_dtype(arguments.precision))
-        about = {"tensorflow": tf.__version__, "peak_memory": memory, "matrix_rate": rate}
-        print(json.dumps(about), flush=True)
-        for _ in sys.stdin:
-            print(json.dumps(turn_seconds(session, operation, arguments.mode)), flush=True)
+    dtype = compat.compute_dtype(arguments.precision)
+    return (
+        lambda: session.run(operation),
+        f"TF {tf.__version__}",
+        lambda: matrix_rate(tf, session, dtype),
+    )
+
+
+def work(arguments):
+    """Answers each line on standard input with the seconds of one turn, as JSON."""
+    run, library, rate = start(arguments)
+    for _ in range(2):
+        run()
+    memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    about = {"library": library, "peak_memory": memory, "matrix_rate": rate()}
+    print(json.dumps(about), flush=True)
+    for _ in sys.stdin:
+        print(json.dumps(turn_seconds(run, arguments.mode)), flush=True)
 
 
 def matrix_rate(tf, session, dtype, *, repeats=20):
@@ -148,12 +205,12 @@ def matrix_rate(tf, session, dtype, *, repeats=20):
     return 2 * rows * inner * columns / best
 
 
-def turn_seconds(session, operation, mode):
+def turn_seconds(run, mode):
     """Runs one turn; gives the seconds of a batch."""
     count = BATCHES_PER_TURN[mode]
     start = time.perf_counter()
     for _ in range(count):
-        session.run(operation)
+        run()
     return (time.perf_counter() - start) / count
 
 
@@ -168,7 +225,7 @@ class Worker:
         command = [python, os.path.abspath(__file__), "--worker", "--program", program]
         command += ["--mode", mode, "--precision", precision, "--config", arguments.config]
         command += ["--batch", str(arguments.batch), "--length", str(arguments.length)]
-        command += ["--head", arguments.head]
+        command += ["--head", arguments.head, "--predictions", str(arguments.predictions)]
         environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
         root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         environment["PYTHONPATH"] = root + os.pathsep + environment.get("PYTHONPATH", "")
@@ -203,17 +260,25 @@ class Worker:
     @property
     def name(self):
         """What the table calls the program."""
-        return f"TF {self.about['tensorflow']} {self.program} {self.precision} {self.mode}"
+        return f"{self.about['library']} {self.program} {self.precision} {self.mode}"
+
+
+def preset_path(name):
+    """The file of a named configuration; other Pythons read it without this project's package."""
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    from albert import configs
+
+    return configs.preset_path(name)
 
 
 def floating_point_operations(arguments):
     """Operations of the matrix products of one batch, forward."""
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    from albert import configs, modeling, plan
+    from albert import modeling, plan
 
-    config = modeling.AlbertConfig.from_json_file(configs.preset_path(arguments.config))
-    task = "squad_v1" if arguments.head == "squad_v1" else "classification"
-    return plan.operations(plan.Job(config, task, arguments.batch, arguments.length))["forward"]
+    config = modeling.AlbertConfig.from_json_file(arguments.config)
+    task = {"classifier": "classification"}.get(arguments.head, arguments.head)
+    job = plan.Job(config, task, arguments.batch, arguments.length)
+    return plan.operations(job._replace(predictions=arguments.predictions))["forward"]
 
 
 def print_table(workers, arguments):
@@ -244,9 +309,12 @@ def programs(arguments):
         arguments.modes, enumerate(arguments.pythons, 1), listed
     ):
         program, _, only_place = program.partition("@")
-        name, _, precision = program.partition(":")
+        name, *rest = program.split(":")
+        if "compile" in rest:
+            rest.remove("compile")
+            name += ":compile"
         if not only_place or int(only_place) == place:
-            yield python, mode, name, precision or "float32"
+            yield python, mode, name, "".join(rest) or "float32"
 
 
 def measure(arguments):
@@ -273,9 +341,11 @@ def parse_arguments():
     parser.add_argument(
         "--programs",
         default="plain@1,ours,ours:bfloat16",
-        help="plain, ours or recompute, then :bfloat16, then @N for the N-th Python only",
+        help="plain, ours, recompute, huggingface or huggingface:compile, then :bfloat16, then @N "
+        "for the N-th Python only",
     )
-    parser.add_argument("--head", default="classifier", choices=["classifier", "squad_v1"])
+    parser.add_argument("--head", default="classifier", choices=list(HEADS))
+    parser.add_argument("--predictions", type=int, default=20, help="masked words a sequence")
     parser.add_argument("--config", default="albert_base_v2")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--length", type=int, default=128)
@@ -290,4 +360,6 @@ def parse_arguments():
 
 if __name__ == "__main__":
     parsed = parse_arguments()
+    if not parsed.worker:
+        parsed.config = preset_path(parsed.config)
     work(parsed) if parsed.worker else measure(parsed)
