@@ -4,6 +4,7 @@
 
 import hashlib
 import os
+import resource
 
 import pytest
 
@@ -13,6 +14,7 @@ from albert.datasets import table
 from albert.downloads import transfer
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
+from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import file_server, public_archives
 from tests.support.file_server import Answer
@@ -163,6 +165,35 @@ def test_what_is_no_such_archive_leaves_nothing_behind(download, server, content
     with pytest.raises(ValueError, match="RTE.zip"):
         download("rte", sha256=sha256(content))
     assert visible(download.folder) == [] and visible(tmp_path) == ["data"]
+
+
+def test_a_page_is_called_one_and_not_kept_whoever_brought_it(download, server):
+    page = server.files["/RTE.zip"] = b"\n<!DOCTYPE html><html>"
+    own = download.folder / "RTE.zip"
+    for what in (f"{server.url}/RTE.zip is.* to {own}", f"{own} is.*{server.url}"):
+        with pytest.raises(ValueError, match=what):
+            download("rte", sha256=sha256(page))
+        assert visible(download.folder) == ["RTE.zip"] * own.exists()
+        own.write_bytes(page)
+
+
+@pytest.mark.parametrize("where", ["transfer", "unpacking"])
+def test_a_full_disk_names_what_is_kept_and_goes_on_from_it(download, server, where):
+    texts = {"RTE/train.tsv": os.urandom(1 << 17).hex(), "RTE/dev.tsv": "x", "RTE/test.tsv": "x"}
+    content = server.files["/RTE.zip"] = public_archives.tarred(texts)  # half the size of the texts
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    limit = len(content) // 2 if where == "transfer" else len(content)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))  # refuses more, as a full disk does
+    try:
+        with pytest.raises(files.DiskFullError, match=str(download.folder / ".RTE.zip")):
+            download("rte", sha256=sha256(content))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert visible(download.folder) == [".RTE.zip", ".RTE.zip.json"]
+    server.ranges = []
+    download("rte", sha256=sha256(content))
+    assert server.ranges == ([f"bytes={limit}-"] if where == "transfer" else [])
+    assert visible(download.folder) == ["RTE", "RTE.json"]
 
 
 def test_what_a_user_made_is_never_overwritten(download, server):
