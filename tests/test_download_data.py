@@ -5,6 +5,7 @@
 import hashlib
 import os
 import resource
+import shlex
 
 import pytest
 
@@ -233,6 +234,45 @@ def test_data_that_is_given_on_request_is_used_once_it_is_there(download):
     for name in ("train.txt", "dev.txt", "test.txt"):
         (folder / name).write_text("a\tb\t1\n", encoding="utf-8")
     download("lcqmc")
+
+
+READERS = {
+    **{
+        name: lambda folder, name=name: tasks.read_examples(tasks.get_task(name), folder, "dev")
+        for name in ("rte", "wsc", "mismnli", "qnli")
+    },
+    "race": lambda folder: race_examples.read_split(folder, "dev"),
+    "squad_v2": lambda folder: squad_examples.read_dataset(
+        os.path.join(folder, "squad_v2", "dev-v2.0.json"), False
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_data_that_is_not_found_is_there_after_the_command_in_the_message(download, name):
+    download.folder = folder = download.folder / "a b"
+    if name == "qnli":  # whose own folder is named
+        folder = folder / "QNLI"
+    elif name == "rte":
+        folder.mkdir(parents=True)
+    with pytest.raises(ValueError) as error:
+        READERS[name](str(folder))
+    found, data_dir = shlex.split(str(error.value).rpartition("albert.download_data ")[2])
+    assert data_dir == f"--data_dir={download.folder}"
+    download(found)
+    READERS[name](str(folder))
+
+
+def test_no_command_is_named_that_would_not_help(download):
+    own = tasks.custom_task(text_a=0, labels="a,b", name="rte")
+    (download.folder / "MNLI").mkdir(parents=True)
+    for task in (own, *map(tasks.get_task, ("mnli", "lcqmc", "chnsenticorp"))):
+        with pytest.raises(ValueError) as error:
+            tasks.read_examples(task, str(download.folder), "dev")
+        assert task.name in str(error.value) and "download_data" not in str(error.value)
+    with pytest.raises(ValueError, match="dev.json") as error:
+        squad_examples.read_dataset(str(download.folder / "dev.json"), False)
+    assert "download_data" not in str(error.value)
 
 
 def test_an_unknown_name_has_the_nearest_and_the_list_has_all(capsys):
