@@ -62,8 +62,9 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
 
 
 def _advice(task: Task, data_dir: str) -> str:
-    """What to do where the data are not found."""
-    hint = table.how_to_get(task.folders, data_dir) if task in TASKS.values() else ""
+    """What to do where the data are not found; `data_dir` is "" where a download is no help."""
+    is_known = data_dir and task in TASKS.values()
+    hint = table.how_to_get(task.folders, data_dir) if is_known else ""
     return (
         f"--data_dir must be the folder of all tasks (with {task.folder} in it) or that of "
         f"{task.name}.{hint}"
@@ -88,7 +89,8 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
     """
     labels = Labels(task.labels, task.label_aliases, task.dropped_labels)
     folders = _folders_to_read(task, data_dir)
-    advice = _advice(task, folders[-1])
+    has_own_folder = len(task_folders(task, data_dir)) > 1
+    advice = _advice(task, "" if has_own_folder else folders[0])
     data = examples.read_split(task.split(split), folders, labels, advice=advice)
     _LOGGER.info("%s", data.log_line(f"{task.name} {split}"))
     return data
