@@ -30,7 +30,7 @@ def test_numbers_are_the_published_ones():
     assert modeling.parameter_counts(bert)["encoder"] == 85_054_464 == 12 * 7_087_872
     # V * E: no matrix widens them.
     assert modeling.parameter_counts(bert)["embeddings"] == (30000 + 2 + 512 + 2) * 768
-    text = shown()
+    text = shown("--name=xxlarge_v2")
     for number in ("122,880,000", "4,364,288", "28.2", "2,416,558,080", "201,379,840"):
         assert number in text
     assert "7,087,872" in shown("--name=base_v2") and "201,379,840" not in shown("--name=base_v2")
