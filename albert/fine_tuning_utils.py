@@ -204,7 +204,7 @@ def load_config(settings: flags_lib.EncoderSettings) -> Optional[modeling.Albert
         raise ValueError(
             "Name one model: --albert_dir=base_v2 (a name or a folder), or --albert_config_file "
             "(with --init_checkpoint, or random weights), or --albert_hub_module_handle"
-            f"{', which excludes the others' if handle else ''}."
+            f"{', not both' if handle else ''}."
         )
     if handle and settings.init_checkpoint:
         raise ValueError(

@@ -149,12 +149,15 @@ def test_pretraining_says_what_it_reads(tmp_path, caplog, monkeypatch):
         (["--distribution_strategy=mirrored"], [None]),
         (["--distribution_strategy=mirrored", "--num_devices=2"], [2]),
         (["--use_tpu", "--tpu_name=pod"], []),  # the GPUs of a TPU's host are left alone
+        (["--distribution_strategy=mirrored", "--nodo_train"], [1]),
     ],
 )
 def test_the_devices_are_those_that_the_flags_choose(monkeypatch, tmp_path, flags, used):
     asked = []
-    monkeypatch.setattr(devices, "training_line", lambda at_most: asked.append(at_most))
-    line = estimators.device_line(settings_for(tmp_path, *flags))
+    monkeypatch.setattr(devices, "training_line", lambda at_most, _: asked.append(at_most))
+    required = ["--albert_config_file=c", "--input_file=i", f"--output_dir={tmp_path}"]
+    settings = flags_lib.parse(run_pretraining.define_flags, [*required, *flags])
+    line = estimators.device_line(settings)
     assert asked == used and (used or "TPU pod" in line)
 
 
