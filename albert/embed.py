@@ -74,8 +74,10 @@ def embed(settings: EmbedSettings) -> int:
     Raises:
       ValueError: flags, model or input that cannot be used.
     """
+    source = inference.find_source(settings)
+    inference.announce(source.config, settings)
     with inference.Embedder(
-        inference.find_source(settings),
+        source,
         pooling=settings.pooling,
         layer=settings.layer,
         precision_name=settings.precision,

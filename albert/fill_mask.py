@@ -59,8 +59,10 @@ def fill_mask(settings: FillMaskSettings) -> int:
     """
     if settings.text is not None and settings.input_file != text_lines.STANDARD:
         raise ValueError("Give either --text or --input_file, not both.")
+    source = inference.find_source(settings)
+    inference.announce(source.config, settings)
     with inference.MaskFiller(
-        inference.find_source(settings),
+        source,
         count=settings.count,
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,

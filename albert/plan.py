@@ -134,7 +134,7 @@ class Job(NamedTuple):
     @property
     def parameters(self) -> Dict[str, int]:
         """Returns the number of parameters by part."""
-        return parameter_counts(self.config, self.task, num_labels=self.num_labels)
+        return modeling.parameter_counts(self.config, self.task, num_labels=self.num_labels)
 
     @property
     def trained(self) -> int:
@@ -144,51 +144,6 @@ class Job(NamedTuple):
 
 
 # ---- Parameters and operations.
-
-
-def _groups(config: modeling.AlbertConfig, part: str) -> int:
-    """The number of weight sets that the layers use for "attention" or "feed_forward"."""
-    layers = range(config.num_hidden_layers)
-    used = {getattr(modeling.layer_groups(config, layer), part) for layer in layers}
-    return len(used) * config.inner_group_num
-
-
-def _masked_lm_width(config: modeling.AlbertConfig) -> int:
-    """The width of the masked tokens' transform: E, or H in albert_zh's layout."""
-    return config.embedding_size if config.embedding_layout == "google" else config.hidden_size
-
-
-def parameter_counts(
-    config: modeling.AlbertConfig, task: str = "pretraining", *, num_labels: int = 2
-) -> Dict[str, int]:
-    """Returns the number of parameters of the embeddings, encoder, pooler and head."""
-    embedding, hidden, inner = config.embedding_size, config.hidden_size, config.intermediate_size
-    is_google = config.embedding_layout == "google"
-    width = embedding if is_google else hidden  # of positions, segments and their LayerNorm
-    embeddings = config.vocab_size * embedding
-    embeddings += (config.type_vocab_size + config.max_position_embeddings + 2) * width
-    if embedding != hidden:
-        embeddings += embedding * hidden + (hidden if is_google else 0)
-    attention = 4 * (hidden + 1) * hidden + 2 * hidden
-    feed_forward = (hidden + 1) * inner + (inner + 1) * hidden + 2 * hidden
-    encoder = _groups(config, "attention") * attention
-    encoder += _groups(config, "feed_forward") * feed_forward
-    words = _masked_lm_width(config)
-    norm = 2 * hidden if config.ln_type == "preln" else 0
-    head = {
-        "pretraining": (hidden + 3) * words + config.vocab_size + 2 * (hidden + 1),
-        "classification": num_labels * (hidden + 1) + norm,
-        "squad_v1": 2 * (hidden + 1),
-        # start_logits; end_logits: two layers and a LayerNorm; answer_class: two layers.
-        "squad_v2": 2 * (hidden + 1) + 2 * (2 * hidden + 1) * hidden + 3 * hidden,
-        "race": hidden + 1,
-    }[task]
-    return {
-        "embeddings": embeddings,
-        "encoder": encoder,
-        "pooler": (hidden + 1) * hidden,
-        "head": head,
-    }
 
 
 def checkpoint_bytes(job: Job) -> Dict[str, int]:
@@ -209,7 +164,7 @@ def operations(job: Job) -> Dict[str, int]:
     # Dense layers, scores and weighted sum of a block, for a token.
     block = 4 * hidden * hidden + 2 * hidden * config.intermediate_size + 2 * length * hidden
     blocks = config.num_hidden_layers * config.inner_group_num
-    words = _masked_lm_width(config)
+    words = modeling.masked_lm_width(config)
     word = hidden * words + embedding * config.vocab_size
     word += words * embedding if words != embedding else 0
     # Of squad_v2's layers start_logits, the half of end_logits/dense_0 that does not depend on the
@@ -275,7 +230,7 @@ def memory(job: Job, runtime: Runtime) -> Dict[str, float]:
     gradients = FLOAT32 * job.trained
     activations, temporaries = _activations_and_temporaries(job)
     if job.precision == "float32":  # query, key and value joined
-        copies = FLOAT32 * _groups(config, "attention") * 3 * config.hidden_size**2
+        copies = FLOAT32 * modeling.weight_sets(config, "attention") * 3 * config.hidden_size**2
     else:
         copies = ACTIVATION_BYTES[job.precision] * counts["encoder"]
     found = {
@@ -332,7 +287,7 @@ def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
     logits = 0  # b P V
     if job.task == "pretraining":
         logits = sequences * job.predictions * config.vocab_size
-    weights = width * job.parameters["encoder"] / _groups(config, "feed_forward")
+    weights = width * job.parameters["encoder"] / modeling.weight_sets(config, "feed_forward")
     head = FLOAT32 * (3 * logits + 2 * hidden)
     return kept, max(head, max(feed_forward, attention) + weights)
 
@@ -541,7 +496,7 @@ def _compared_size(size: Mapping[str, Any]) -> ComparedSize:
     changes = size.get("changes", {})
     with open(configs.preset_path(size["preset"]), encoding="utf-8") as stream:
         config = modeling.AlbertConfig.from_dict(dict(json.load(stream), **changes))
-    counts = parameter_counts(config)
+    counts = modeling.parameter_counts(config)
     total = sum(counts.values())
     without_heads, megabytes = total - counts["head"], None
     if size["source"] == "albert_zh":  # the encoder, in 2^20 bytes

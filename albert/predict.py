@@ -106,6 +106,7 @@ def predict(settings: PredictSettings) -> int:
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
     )
+    inference.announce(model.classifier.config, settings)
     heading, labels = "", model.classifier.labels
     if settings.output_format == "tsv":
         heading = "\t".join(["label", *labels]) if labels else "score"

@@ -263,10 +263,10 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     if settings.spm_model_file or settings.vocab_file:
         tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
     estimators.check_output_dir(settings.output_dir, config.to_dict())
-    if settings.do_train:
-        count = wording.counted(len(data.training), "file")
-        names = wording.listed([os.path.basename(path) for path in data.training], most=1)
-        estimators.announce(settings, config.to_dict(), f"{count} of records ({names})")
+    read = data.training if settings.do_train else data.evaluation
+    names = wording.listed(read, most=1)
+    records = f"{wording.counted(len(read), 'file')} of records ({names})"
+    estimators.announce(settings, config, records)
     if distribution.is_chief(settings):
         config_files.record(os.path.join(settings.output_dir, config_files.RECORD_NAME), given)
         if settings.do_train:
@@ -390,7 +390,7 @@ def remedy(settings: PretrainingSettings, kind: str) -> str:
         tries = ["more updates, as a plateau of thousands is usual", "a larger --train_batch_size"]
     if settings.optimizer != "lamb" and kind == "plateau":
         tries.append("--optimizer=lamb")
-    return f"Try, in this order: {'; '.join(tries)}."
+    return wording.advice(tries)
 
 
 def _tokenizer(settings: PretrainingSettings) -> tokenization.FullTokenizer:

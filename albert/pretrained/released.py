@@ -10,7 +10,6 @@ A release is in the cache folder whole or not at all, as the archive has it (alb
 to a folder of ours), with a record that each later use compares it with: see downloads.cache.
 """
 
-import logging
 import os
 import re
 import shutil
@@ -21,6 +20,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
 from albert.checkpoints import weights
+from albert.configs import published
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.pretrained import model_vocabulary, warm_start
@@ -34,8 +34,6 @@ from albert.pretrained.settings import (
     Settings,
 )
 from albert.util import files, wording
-
-_LOGGER = logging.getLogger("albert")
 
 CHINESE_VOCAB_NAME = "vocab_chinese.txt"
 FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
@@ -307,6 +305,22 @@ def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
     return warm_start.resolve_checkpoint(os.path.join(folder, name))
 
 
+def described(config: Optional[modeling.AlbertConfig], is_cased: bool = False) -> str:
+    """Returns a model in words: "ALBERT base (12 layers of 768, 11.7M parameters)", heads aside.
+
+    Of a hub module without a configuration only the name is known.
+    """
+    if config is None:
+        return "ALBERT"
+    size = published.recognise(config.to_dict())
+    counts = modeling.parameter_counts(config)
+    parameters = sum(counts.values()) - counts["head"]
+    number = f"{parameters / 1e6:.1f}M" if parameters >= 1e6 else f"{parameters:,}"
+    details = [f"{config.num_hidden_layers} layers of {config.hidden_size}", f"{number} parameters"]
+    name = f"ALBERT {size.size}" if size else "ALBERT"
+    return f"{name} ({', '.join([*details, *['cased'] * is_cased])})"
+
+
 def vocabulary_of(
     found: ModelFiles, folder: str, settings: Settings, *, label: str
 ) -> Optional[model_vocabulary.Vocabulary]:
@@ -336,7 +350,6 @@ def _lower_case(folder: str, path: str, settings: Settings, *, label: str) -> bo
             f"--do_lower_case={str(wanted).lower()} contradicts {label}, where the "
             f"model is recorded as {described}. Leave the flag out."
         )
-    _LOGGER.info("The model of %s is %s, as is recorded there.", label, described)
     return recorded
 
 
