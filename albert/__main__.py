@@ -13,7 +13,8 @@ import runpy
 import sys
 import textwrap
 
-from albert.util import commands, wording
+from albert.command_line import commands
+from albert.util import wording
 
 
 def main() -> None:

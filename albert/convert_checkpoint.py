@@ -16,6 +16,7 @@ from typing import List, NamedTuple, Type, cast
 
 from absl import flags
 
+from albert.command_line import script
 from albert.conversion.settings import HEADS, LAYOUTS, ConversionSettings
 from albert.util import flags as flags_lib
 
@@ -86,7 +87,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ConversionSettings]:
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="direction")
+    script.answer_early(define_flags, usage=__doc__, positional="direction")
 
 import tensorflow.compat.v1 as tf
 
@@ -148,7 +149,7 @@ def main(settings: ConversionSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="direction")  # type: ignore[arg-type]
+    script.run(main, define_flags, usage=__doc__, positional="direction")  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Optional
 
 from absl import flags
 
+from albert.command_line import script
 from albert.downloads import settings as transfer_settings
 from albert.util import flags as flags_lib
 
@@ -55,7 +56,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+    script.answer_early(define_flags, usage=__doc__, positional="name")
 
 from albert.datasets import fetch, table
 from albert.downloads import transfer
@@ -122,7 +123,7 @@ def _print_list() -> None:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+    script.run(main, define_flags, usage=__doc__, positional="name")
 
 
 if __name__ == "__main__":

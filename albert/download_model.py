@@ -16,6 +16,7 @@ from typing import Optional
 
 from absl import flags
 
+from albert.command_line import script
 from albert.downloads import settings as transfer_settings
 from albert.pretrained.settings import ALBERT_ZH_URL, BASE_URL, CACHE_DIR
 from albert.util import flags as flags_lib
@@ -51,7 +52,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+    script.answer_early(define_flags, usage=__doc__, positional="name")
 
 from albert.pretrained import released
 
@@ -87,7 +88,7 @@ def main(settings: DownloadSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+    script.run(main, define_flags, usage=__doc__, positional="name")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 
 from absl import flags
 
+from albert.command_line import script
 from albert.util import flags as flags_lib
 
 # Task -> sequences of one example.
@@ -89,7 +90,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+    script.answer_early(define_flags, usage=__doc__, positional="name")
 
 import tensorflow.compat.v1 as tf
 
@@ -611,7 +612,7 @@ def _list_lines(rows: Any) -> Iterator[str]:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")  # type: ignore[arg-type]
+    script.run(main, define_flags, usage=__doc__, positional="name")  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

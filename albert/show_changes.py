@@ -17,6 +17,7 @@ from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type
 
 from absl import flags
 
+from albert.command_line import script
 from albert.util import flags as flags_lib
 from albert.util import progress
 
@@ -62,7 +63,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ShowSettings]:
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+    script.answer_early(define_flags, usage=__doc__, positional="name")
 
 import numpy as np
 
@@ -241,7 +242,7 @@ def main(settings: ShowSettings) -> None:
 def cli():
     """Runs the script with the process's own arguments."""
     progress.print_any_text()
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+    script.run(main, define_flags, usage=__doc__, positional="name")
 
 
 if __name__ == "__main__":

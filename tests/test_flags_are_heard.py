@@ -503,7 +503,7 @@ PROBES = {
 def scripts():
     """The modules that are started by flags, by name."""
     sources = sorted((ROOT / "albert").glob("*.py"))
-    return [path.stem for path in sources if "    flags_lib.run(main" in path.read_text("utf-8")]
+    return [path.stem for path in sources if "    script.run(main" in path.read_text("utf-8")]
 
 
 def module_of(script):

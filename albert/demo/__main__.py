@@ -18,10 +18,10 @@ import sys
 import traceback
 from typing import List, Optional
 
+from albert.command_line import commands, log, script
 from albert.demo.options import PHASES
 from albert.runtimes import quiet
-from albert.util import commands, progress, stop_signals, wording
-from albert.util import flags as flags_lib
+from albert.util import progress, stop_signals, wording
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
@@ -62,14 +62,14 @@ def main(argv: Optional[List[str]] = None) -> int:
 def _run(module: str, options: argparse.Namespace) -> int:
     """Runs the phase; a user's mistake becomes one line."""
     quiet.import_tensorflow(is_verbose=options.verbose)
-    flags_lib.configure_logging(verbosity=int(options.verbose))
+    log.configure(verbosity=int(options.verbose))
     try:
         with stop_signals.handled():
             importlib.import_module(module).run(options)
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
-    except flags_lib.user_errors() as error:
+    except script.user_errors() as error:
         if options.verbose:
             traceback.print_exc()
         print(f"ERROR: {error}", file=sys.stderr)

@@ -16,8 +16,8 @@ training/hooks.py does this and saves the checkpoint. A second signal ends the p
 so does a first one that is not answered within 15 seconds, unless a checkpoint is to come. Outside
 of `handled` nothing of this has an effect.
 
-Ctrl-C (SIGINT) is not handled here and saves no checkpoint: util/flags.py prints "Interrupted." and
-exits with 130.
+Ctrl-C (SIGINT) is not handled here and saves no checkpoint: command_line.script prints
+"Interrupted." and exits with 130.
 """
 
 import contextlib

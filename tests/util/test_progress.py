@@ -11,8 +11,8 @@ import sys
 import pytest
 
 from albert import show_changes
+from albert.command_line import script
 from albert.demo import __main__ as demo
-from albert.util import flags as flags_lib
 from albert.util import progress
 
 
@@ -43,7 +43,7 @@ def test_what_an_encoding_lacks_is_printed_as_question_marks(monkeypatch, start)
         with pytest.raises(SystemExit):
             demo.cli()
     else:
-        monkeypatch.setattr(flags_lib, "run", lambda *_, **__: print("a\u706b"))
+        monkeypatch.setattr(script, "run", lambda *_, **__: print("a\u706b"))
         show_changes.cli()
     stream.flush()
     assert stream.buffer.getvalue() == b"a?\n"

@@ -13,9 +13,9 @@ import pytest
 
 import albert
 from albert import __main__ as command
-from albert.util import commands
+from albert.command_line import commands
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What takes a tenth of a second and more to import.
 HEAVY = ("tensorflow", "numpy", "scipy", "sklearn", "requests", "matplotlib", "sentencepiece")
 # Runs modules as `python -m` does, each with some arguments; prints what each did as JSON.
