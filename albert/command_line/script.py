@@ -136,7 +136,7 @@ class _CommandLine(NamedTuple):
                 fallback=self.fallback,
             )
         except ValueError as error:
-            print(f"FATAL Flags parsing error: {error}\n--help shows the flags.", file=sys.stderr)
+            print(f"ERROR: {error} --help shows the flags.", file=sys.stderr)
             sys.exit(1)
 
 

@@ -105,7 +105,7 @@ def _arguments(path: str, flag_values: flags.FlagValues, aliases: Mapping[str, s
             text = _text(value)
             flag_values[name].parser.parse(text)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{place} = {value!r}: {error}") from error
+            raise ValueError(f"{place}: {error}") from error
         arguments.append(f"--{name}={text}")
     return arguments
 

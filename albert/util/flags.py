@@ -28,7 +28,7 @@ from typing import (
 
 from absl import flags
 
-from albert.util import config_files
+from albert.util import config_files, wording
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -109,9 +109,43 @@ class _PathParser(flags.ArgumentParser):
         return ",".join(os.path.expanduser(part.strip()) for part in paths)
 
 
+class BadValueError(ValueError):
+    """A value that a flag does not take; says which, and what the flag takes."""
+
+
+class _Parser(flags.ArgumentParser):
+    """A parser of absl's, with our words for what it does not take."""
+
+    def __init__(self, *, parser: flags.ArgumentParser, takes: str, words: Sequence[str]):
+        self.syntactic_help = parser.syntactic_help
+        self._parser, self._takes, self._words = parser, takes, words
+
+    def flag_type(self) -> str:
+        return self._parser.flag_type()
+
+    def parse(self, argument: Any) -> Any:
+        try:
+            return self._parser.parse(argument)
+        except (ValueError, TypeError, OverflowError) as error:
+            hint = wording.did_you_mean(str(argument), self._words)
+            raise BadValueError(f"{argument!r} is not {self._takes}.{hint}") from error
+
+
+def _explain(flag: flags.Flag, takes: str, words: Sequence[str] = ()):
+    """Makes errors of a flag say what it takes."""
+    flag.parser = _Parser(parser=flag.parser, takes=takes, words=words)
+
+
+def _explain_number(flag: flags.Flag):
+    parser: Any = flag.parser
+    article = f"{parser.number_article} " * parser.syntactic_help.startswith(parser.number_name)
+    _explain(flag, article + parser.syntactic_help)
+
+
 def boolean(flag_values: flags.FlagValues, name: str, default: Optional[bool], *, help: str):
     """Defines a flag that is on (`--name`) or off (`--noname`)."""
     flags.DEFINE_boolean(name, default, help, flag_values=flag_values)
+    _explain(flag_values[name], "true or false", ("true", "false"))
 
 
 def integer(
@@ -119,6 +153,7 @@ def integer(
 ):
     """Defines a flag for a whole number from `lower_bound` to `upper_bound`, where given."""
     flags.DEFINE_integer(name, default, help, flag_values=flag_values, **bounds)
+    _explain_number(flag_values[name])
 
 
 def floating(
@@ -136,14 +171,16 @@ def floating(
     above, below = bounds.pop("above", -math.inf), bounds.pop("below", math.inf)
     is_bounded = bounds or (above, below) != (-math.inf, math.inf)
     flags.DEFINE_float(name, default, help, flag_values=flag_values, **bounds)
+    _explain_number(flag_values[name])
     if is_bounded:  # NaN lies between any bounds
         limits = [f"above {above}"] * (above > -math.inf) + [f"below {below}"] * (below < math.inf)
-        flags.register_validator(
-            name,
-            lambda value: value is None or above < value < below,
-            message=" ".join([f"--{name} must be a finite number", *limits]),
-            flag_values=flag_values,
-        )
+        takes = " ".join(["a finite number", *limits])
+
+        def is_within(value: float):
+            if not above < value < below:
+                raise ValueError(f"{value} is not {takes}.")
+
+        check(flag_values, name, is_within)
 
 
 def string(flag_values: flags.FlagValues, name: str, default: Optional[str], *, help: str):
@@ -161,6 +198,7 @@ def choice(
 ):
     """Defines a flag that takes one of a few words."""
     flags.DEFINE_enum(name, default, list(choices), help, flag_values=flag_values)
+    _explain(flag_values[name], f"one of {', '.join(choices)}", choices)
 
 
 def path(
@@ -184,14 +222,14 @@ def require(flag_values: flags.FlagValues, *names: str):
     mark(flag_values, "required", *names)
 
 
-def check(flag_values: flags.FlagValues, name: str, function: Callable[[str], Any]):
+def check(flag_values: flags.FlagValues, name: str, function: Callable[[Any], Any]):
     """Makes a value of a flag one that `function` takes, or raises ValueError with the message."""
 
     def is_taken(value: Any) -> bool:
         try:
             return value is None or function(value) is not False
         except ValueError as error:
-            raise flags.ValidationError(str(error)) from error
+            raise flags.ValidationError(f"--{name}: {error}") from error
 
     flags.register_validator(name, is_taken, flag_values=flag_values)
 
@@ -726,8 +764,22 @@ def read(
             flag_values[positional].using_default_value = False
             flag_values.validate_all_flags()
     except flags.Error as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(message(error, flag_values)) from error
     return rest
+
+
+def message(error: flags.Error, flag_values: flags.FlagValues) -> str:
+    """Returns an error of absl's in our words, in one line."""
+    if isinstance(error, flags.UnrecognizedFlagError):
+        hint = wording.did_you_mean(
+            error.flagname, [name for name in flag_values if name[1:]], cutoff=0.6
+        )
+        return f"There is no flag --{error.flagname}.{hint}"
+    text = str(error)
+    if isinstance(error.__context__, BadValueError):
+        return f"{text[len('flag ') : text.index('=')]}={error.__context__}"
+    # Validators: a line for each, with the flags' values before the message, which names a flag.
+    return " ".join(re.sub(r"^flags? (.*?: (?=--))?", "", line) for line in text.splitlines())
 
 
 def _in_order(

@@ -111,10 +111,8 @@ def test_a_program_may_define_a_flag_of_the_same_name_before_and_after():
         flags.DEFINE_integer("seed", 99, "A program's own.")
         assert FLAGS.seed == 99
         assert heard(run_classifier, "seed") == {"seed": 99}
-        assert (
-            "seed"
-            not in process_flags.read_settings(run_classifier.define_flags, whole=False).given
-        )
+        read = process_flags.read_settings(run_classifier.define_flags, whole=False)
+        assert "seed" not in read.given
         process_flags.reads_flags(run_classifier.define_flags)(lambda settings: None)
         assert FLAGS.seed == 99
     finally:
@@ -135,7 +133,7 @@ def test_a_flag_that_is_gone_has_its_default():
 )
 def test_a_value_that_a_flag_does_not_take_is_named(name, value):
     set_flags(**{name: value})
-    with pytest.raises(ValueError, match=f"--{name}={value}"):
+    with pytest.raises(ValueError, match=f"--{name}.*{value}"):
         heard(run_pretraining, name)
 
 

@@ -55,14 +55,17 @@ def test_parsing_leaves_the_flags_of_the_process_alone():
 @pytest.mark.parametrize(
     "argument, named",
     [
-        ("--train_batch_size=0", "--train_batch_size=0"),
-        ("--train_batch_size=many", "--train_batch_size=many"),
-        ("--optimizer=sgd", "lamb|adamw"),
-        ("--learning_rate=-1", "--learning_rate=-1"),
+        ("--train_batch_size=0", "--train_batch_size='0'"),
+        ("--train_batch_size=many", "--train_batch_size='many'"),
+        ("--optimizer=lmb", "Did you mean 'lamb'?"),
+        ("--optimizer=sgd", "lamb, adamw"),
+        ("--learning_rate=-1", "--learning_rate='-1'"),
+        ("--learning_rate=x", "--learning_rate='x'"),
+        ("--do_train=ture", "--do_train='ture' is not true or false. Did you mean 'true'?"),
         ("--learning_rate=nan", "--learning_rate"),
-        ("--weight_decay_rate=-0.1", "--weight_decay_rate=-0.1"),
+        ("--weight_decay_rate=-0.1", "--weight_decay_rate='-0.1'"),
         ("--adam_beta_1=1", "--adam_beta_1"),
-        ("--adam_beta_2=-0.1", "--adam_beta_2=-0.1"),
+        ("--adam_beta_2=-0.1", "--adam_beta_2='-0.1'"),
         ("--adam_beta_2=nan", "--adam_beta_2"),
         ("--adam_epsilon=0", "--adam_epsilon"),
         ("--max_grad_norm=0", "--max_grad_norm"),
@@ -80,7 +83,8 @@ def test_parsing_leaves_the_flags_of_the_process_alone():
 def test_a_bad_argument_is_named_in_the_error(argument, named):
     with pytest.raises(ValueError) as error:
         parse(argument)
-    assert named in str(error.value)
+    assert named in str(error.value) and "\n" not in str(error.value)
+    assert not str(error.value).startswith("flag")
 
 
 def test_an_argument_that_ends_the_flags_is_told_before_what_it_hides():
