@@ -28,6 +28,8 @@ def main() -> None:
 
         commands.show(__version__)
         return
+    if name.startswith("-"):
+        sys.exit(f"ERROR: A command comes first: albert COMMAND {name}. --help lists the commands.")
     if name not in commands.COMMANDS:
         known = list(commands.COMMANDS)
         hint = wording.did_you_mean(name, known)

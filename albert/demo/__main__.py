@@ -18,6 +18,7 @@ import sys
 import traceback
 from typing import List, Optional
 
+from albert import __version__
 from albert.command_line import commands, log, script
 from albert.demo.options import PHASES
 from albert.runtimes import quiet
@@ -47,6 +48,9 @@ def main(argv: Optional[List[str]] = None) -> int:
     if arguments[:1] in (["help"], ["-h"], ["--help"]):
         usage = commands.as_started(__doc__.strip())
         commands.show(f"{usage}\n\n{parser_of(next(iter(PHASES))).format_help()}")
+        return 0
+    if arguments[:1] == ["--version"]:
+        commands.show(__version__)
         return 0
     is_named = bool(arguments) and not arguments[0].startswith("-")
     name = arguments.pop(0) if is_named else next(iter(PHASES))

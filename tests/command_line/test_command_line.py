@@ -84,10 +84,13 @@ def test_other_mistakes_on_the_command_line_are_answered_as_early():
 
 
 def test_short_help_and_the_version_are_answered_as_early():
-    asked = answers(*(("albert", ["finetune", flag]) for flag in ("-h", "--help", "--version")))
-    assert [(code, heavy) for code, _, heavy in asked] == [(0, [])] * 3
+    asked = answers(
+        *(("albert", ["finetune", flag]) for flag in ("-h", "--help", "--version")),
+        ("albert", ["demo", "--version"]),
+    )
+    assert [(code, heavy) for code, _, heavy in asked] == [(0, [])] * 4
     said = [text for _, text, _ in asked]
-    assert said[0] == said[1] and said[2] == f"{albert.__version__}\n"
+    assert said[0] == said[1] and said[2] == said[3] == f"{albert.__version__}\n"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a system without /dev/full")
@@ -146,6 +149,12 @@ def test_the_page_of_the_command_line_has_every_command_beside_its_module():
 def test_an_unknown_command_is_told_the_nearest(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["albert", "pretrian"])
     with pytest.raises(SystemExit, match="'pretrain'"):
+        command.main()
+
+
+def test_a_flag_in_place_of_a_command_is_told_that_a_command_comes_first(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["albert", "--seed=3", "finetune"])
+    with pytest.raises(SystemExit, match="COMMAND --seed=3"):
         command.main()
 
 
