@@ -14,6 +14,7 @@ import sys
 import textwrap
 
 from albert.command_line import commands
+from albert.runtimes import support
 from albert.util import wording
 
 
@@ -49,5 +50,11 @@ def help_text() -> str:
     return "\n".join(lines)
 
 
-if __name__ == "__main__":
+def start() -> None:
+    """Runs the process's own command line."""
+    support.end_on_interrupt()
     main()
+
+
+if __name__ == "__main__":
+    start()

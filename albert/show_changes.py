@@ -19,7 +19,6 @@ from absl import flags
 
 from albert.command_line import script
 from albert.util import flags as flags_lib
-from albert.util import progress
 
 DEFAULT_NAME = "xxlarge_v2"
 # Language -> two sentences in their order, and one of another document.
@@ -241,7 +240,6 @@ def main(settings: ShowSettings) -> None:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    progress.print_any_text()
     script.run(main, define_flags, usage=__doc__, positional="name")
 
 

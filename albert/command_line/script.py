@@ -200,6 +200,7 @@ def run(
     kind, names = command_line.define(flag_values)
 
     def start(argv: List[str]) -> int:
+        commands.print_any_text()
         verbosity = _verbosity(flag_values)
         log.configure(verbosity)
 

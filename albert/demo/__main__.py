@@ -21,8 +21,8 @@ from typing import List, Optional
 from albert import __version__
 from albert.command_line import commands, log, script
 from albert.demo.options import PHASES
-from albert.runtimes import quiet
-from albert.util import progress, stop_signals, wording
+from albert.runtimes import quiet, support
+from albert.util import stop_signals, wording
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
@@ -83,9 +83,10 @@ def _run(module: str, options: argparse.Namespace) -> int:
 
 def cli() -> None:
     """Runs the demo with the process's own arguments."""
+    support.end_on_interrupt()
     # Before TensorFlow is loaded: its start-up notices would bury what the demo says.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    progress.print_any_text()
+    commands.print_any_text()
     sys.exit(main())
 
 

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a script starts, ends and fails."""
 
+import io
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert.command_line import script
+from albert.command_line import commands, script
+from albert.demo import __main__ as demo
 from albert.util import flags as flags_lib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -62,6 +65,24 @@ def test_an_argument_wins_over_the_file_that_names_its_flag(tmp_path, monkeypatc
     assert said(f"--config={config}") == said("b") == said("--name=b") == "ERROR: named b\n"
 
 
+def test_what_an_encoding_lacks_is_printed_as_question_marks(monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
+    monkeypatch.setattr(demo, "main", lambda: print("a\u706b"))
+    answer = signal.getsignal(signal.SIGINT)
+    with pytest.raises(SystemExit):
+        demo.cli()
+    signal.signal(signal.SIGINT, answer)
+    stream.flush()
+    assert stream.buffer.getvalue() == b"a?\n"
+
+
+def test_a_notebooks_output_is_left_as_it_is(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    commands.print_any_text()
+
+
 def test_an_error_of_tensorflow_loses_its_graph_and_stack():
     error = tf.errors.InvalidArgumentError(
         None, None, "words of sense\n\t [[{{node x}}]]\n\nOriginal stack trace for x"
@@ -77,7 +98,9 @@ def test_an_error_of_tensorflow_loses_its_graph_and_stack():
 def run(tmp_path_factory):
     path = tmp_path_factory.mktemp("script") / "script.py"
     path.write_text(SCRIPT, encoding="utf-8")
-    environment = dict(os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3")
+    environment = dict(
+        os.environ, PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3", PYTHONIOENCODING="ascii"
+    )
 
     def start(*arguments):
         """Exit code, standard output, and the last line and the whole of standard error."""
@@ -96,9 +119,9 @@ def run(tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_script_gets_its_settings_and_exits_with_what_main_returns(run):
-    code, printed, _, _ = run("--output_dir=x")
+    code, printed, _, _ = run("--output_dir=\u706b")
     assert code == 0
-    assert printed == "Settings(do_train=False, output_dir='x', train_batch_size=32)\n"
+    assert printed == "Settings(do_train=False, output_dir='?', train_batch_size=32)\n"
     assert run("--output_dir=x", "--train_batch_size=15")[0] == 3
     assert run("--output_dir=x", "--train_batch_size=14")[0] == 130
 
