@@ -18,7 +18,8 @@ from typing import Optional
 
 from absl import flags
 
-from albert.command_line import script
+from albert.command_line import commands, script
+from albert.datasets import table
 from albert.downloads import settings as transfer_settings
 from albert.util import flags as flags_lib
 
@@ -55,10 +56,37 @@ def define_flags(flag_values: flags.FlagValues):
     return DownloadDataSettings
 
 
-if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__, positional="name")
+def answer(settings: DownloadDataSettings) -> bool:
+    """Prints the list if it is asked for, and returns whether it was.
 
-from albert.datasets import fetch, table
+    Raises:
+      ValueError: no data set is named, or none of this name.
+    """
+    if settings.list:
+        commands.show(_list())
+    elif not table.find(settings.name or ""):
+        raise ValueError(
+            "No data set is named. Write for example `python -m albert.download_data glue "
+            "--data_dir=glue`; --list shows the names."
+        )
+    return settings.list
+
+
+def _list() -> str:
+    row = "{:<10}{:<7}{:>9}  {:<40}{}".format
+    lines = [row("name", "group", "MB", "licence", "from")]
+    for item in table.DATA_SETS.values():
+        size = f"{item.size / 1e6:.1f}" if item.size else "?"
+        origins = [source.url for source in item.sources] or [f"on request: {item.by_hand}"]
+        lines.append(row(item.name, item.group, size, item.licence, origins[0]))
+        lines += [row("", "", "", "", origin) for origin in origins[1:]]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    script.answer_early(define_flags, usage=__doc__, positional="name", answer=answer)
+
+from albert.datasets import fetch
 from albert.downloads import transfer
 
 _LOGGER = logging.getLogger("albert")
@@ -71,15 +99,9 @@ def main(settings: DownloadDataSettings):
       ValueError: no such data set, or what fetch.obtain raises; the others are there then.
       ConnectionError: a server cannot be reached.
     """
-    if settings.list:
-        _print_list()
+    if answer(settings):
         return
-    if not settings.name:
-        raise ValueError(
-            "No data set is named. Write for example `python -m albert.download_data glue "
-            "--data_dir=glue`; --list shows the names."
-        )
-    data_sets = table.find(settings.name)
+    data_sets = table.find(settings.name or "")
     hashes = [part.strip() for part in (settings.sha256 or "").split(",") if part.strip()]
     if hashes and len(data_sets) != 1:
         raise ValueError(f"--sha256 goes with one data set, and {settings.name} are several.")
@@ -108,17 +130,6 @@ def main(settings: DownloadDataSettings):
             f"{len(failures)} of {len(data_sets)} data sets are missing, for the reasons above: "
             f"{', '.join(failures)}."
         )
-
-
-def _print_list() -> None:
-    row = "{:<10}{:<7}{:>9}  {:<40}{}".format
-    print(row("name", "group", "MB", "licence", "from"))
-    for item in table.DATA_SETS.values():
-        size = f"{item.size / 1e6:.1f}" if item.size else "?"
-        origins = [source.url for source in item.sources] or [f"on request: {item.by_hand}"]
-        print(row(item.name, item.group, size, item.licence, origins[0]))
-        for origin in origins[1:]:
-            print(row("", "", "", "", origin))
 
 
 def cli():

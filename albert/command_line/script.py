@@ -147,6 +147,7 @@ def answer_early(
     positional: Optional[str] = None,
     others: Optional[str] = None,
     fallback: Sequence[str] = (),
+    answer: Callable[[Any], bool] = lambda settings: False,
 ):
     """Exits where the process's arguments ask for help or have a mistake that flags can tell.
 
@@ -154,17 +155,20 @@ def answer_early(
 
     For a script's head, above the imports that take seconds; the arguments are those of `run`,
     which reads the command line again, into FLAGS. That is left as it is: flags that may be given
-    several times would have each value twice.
+    several times would have each value twice. `answer` does what the settings ask for without
+    TensorFlow, and returns whether that was all; a ValueError of its is a mistake of the user's.
     """
     command_line = _CommandLine(define_flags, usage, positional, others, fallback)
     early = copy.deepcopy(process_flags.of_script())
     kind, names = command_line.define(early)
     rest = command_line.read(early, list(sys.argv))[1:]
     try:
-        flags_lib.settings_of(early, names, kind, others=others, rest=rest)
+        is_answered = answer(flags_lib.settings_of(early, names, kind, others=others, rest=rest))
     except ValueError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         sys.exit(1)
+    if is_answered:
+        sys.exit(0)
     quiet.import_tensorflow(is_verbose=_verbosity(early) >= 1)
 
 

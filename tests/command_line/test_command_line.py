@@ -83,6 +83,23 @@ def test_other_mistakes_on_the_command_line_are_answered_as_early():
     assert [word for word, text in zip(expected, said) if word not in text] == []
 
 
+def test_lists_and_names_that_do_not_exist_are_answered_as_early(tmp_path):
+    folder = f"--output_dir={tmp_path / 'new'}"
+    found = answers(
+        ("albert.download_data", ["--list"]),
+        ("albert.download_model", ["--list"]),
+        ("albert.download_data", ["sqaud_v1"]),
+        ("albert.download_model", ["base_v7"]),
+        ("albert.plan", ["base_v7"]),
+        ("albert.convert_checkpoint", ["to_hugingface", "--input_dir=base_v2", folder]),
+        ("albert.convert_checkpoint", ["to_huggingface", "--input_dir=base_v7", folder]),
+    )
+    assert [(code, heavy) for code, _, heavy in found] == [(0, [])] * 2 + [(1, [])] * 5
+    expected = ["squad_v1", "base_v2", "'squad_v1'", "'base_v2'", "'albert_base_v2'"]
+    expected += ["to_huggingface", "'base_v2'"]
+    assert [word for word, (_, said, _) in zip(expected, found) if word not in said] == []
+
+
 def test_short_help_and_the_version_are_answered_as_early():
     asked = answers(
         *(("albert", ["finetune", flag]) for flag in ("-h", "--help", "--version")),
