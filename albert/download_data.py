@@ -14,6 +14,7 @@ not downloaded stay as they are. The licences are their publishers': --list show
 
 import dataclasses
 import logging
+import shlex
 from typing import Optional
 
 from absl import flags
@@ -122,9 +123,8 @@ def main(settings: DownloadDataSettings):
             failures.append(data_set.name)
             continue
         _LOGGER.info("%s is in %s. Licence: %s.", data_set.name, folder, data_set.licence)
-        print(
-            f"{data_set.script} " + data_set.flags.format(data_dir=settings.data_dir, folder=folder)
-        )
+        places = {"data_dir": shlex.quote(settings.data_dir), "folder": shlex.quote(folder)}
+        print(data_set.script, data_set.flags.format(**places))
     if failures:
         raise ValueError(
             f"{len(failures)} of {len(data_sets)} data sets are missing, for the reasons above: "

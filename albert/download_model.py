@@ -12,6 +12,7 @@ compares the files with them, and needs no network.
 """
 
 import dataclasses
+import shlex
 from typing import Optional
 
 from absl import flags
@@ -101,7 +102,7 @@ def main(settings: DownloadSettings):
         limits=settings.limits,
     )
     print(folder)
-    print(f"--albert_dir={folder}")
+    print(f"--albert_dir={shlex.quote(folder)}")
 
 
 def cli():
