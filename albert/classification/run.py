@@ -168,7 +168,7 @@ class ClassifierTask(fine_tuning.Task):
         task = self.declared
         return model.classification_head(task.num_labels, task.is_regression)
 
-    def constant_loss(self, features: fine_tuning.Split) -> float:
+    def constant_loss(self, features: fine_tuning.Split) -> metrics.ConstantLoss:
         """Returns the entropy of the labels, or their variance."""
         labels = [example.label for example in features.examples]
         return metrics.constant_loss(labels, self.declared.is_regression)

@@ -117,7 +117,7 @@ class RaceTask(fine_tuning.Task):
         """Returns a softmax over the options."""
         return model.choice_head(self.settings.dropout_prob)
 
-    def constant_loss(self, features: fine_tuning.Split) -> float:
+    def constant_loss(self, features: fine_tuning.Split) -> metrics.ConstantLoss:
         """Returns the entropy of the answers."""
         answers = [question.answer for question in features.examples]
         return metrics.constant_loss(answers, is_regression=False)

@@ -25,7 +25,7 @@ from albert.squad import features as squad_features
 from albert.squad import metrics as squad_metrics
 from albert.squad.decoding import Predictions
 from albert.squad.settings import FILES, SquadSettings, SquadV2Settings
-from albert.training import evaluation, fine_tuning
+from albert.training import evaluation, fine_tuning, metrics
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -159,9 +159,9 @@ class SquadTask(fine_tuning.Task):
         """Returns the declaration of the records."""
         return squad_features.feature_spec(self.settings.max_seq_length, is_training)
 
-    def constant_loss(self, features: Any) -> float:
+    def constant_loss(self, features: Any) -> metrics.ConstantLoss:
         """Returns the loss where each position of the longest window is as probable."""
-        return math.log(self.settings.max_seq_length)
+        return metrics.ConstantLoss(math.log(self.settings.max_seq_length))
 
     def count(self, features: squad_features.SquadFeatures) -> int:
         """Returns the number of questions; each has one window or several."""

@@ -23,7 +23,7 @@ from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs import published
 from albert.data import batches, feature_cache, padded_batches
 from albert.pretrained import model_vocabulary, released, warm_start
-from albert.training import distribution, estimators, hooks, model_fn
+from albert.training import distribution, estimators, hooks, metrics, model_fn
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training.settings import FineTuningSettings
 from albert.util import config_files, files, wording
@@ -145,7 +145,7 @@ class Task:
         """Returns the number of examples by which epochs are counted."""
         return features.records.count
 
-    def constant_loss(self, features: Any) -> Optional[float]:
+    def constant_loss(self, features: Any) -> Optional[metrics.ConstantLoss]:
         """Returns the loss of a constant prediction; None where that is not known."""
         del features
         return None
@@ -385,10 +385,11 @@ class FineTuning:
     def _watch(self, features: Any) -> Optional[hooks.LossWatch]:
         """What follows the training's loss; None for a task that does not tell what to expect."""
         loss = self.task.constant_loss(features)
-        if not loss:
+        if loss is None or not loss.mean:
             return None
         return hooks.LossWatch(
             loss,
+            batch_size=self.settings.train_batch_size,
             first_steps=self.length.num_warmup_steps,
             num_train_steps=self.length.num_train_steps,
             remedy=self.remedy,

@@ -23,7 +23,7 @@ from tqdm import tqdm
 from albert import optimization
 from albert.checkpoints import checkpoint_files
 from albert.runtimes import compat
-from albert.training import distribution
+from albert.training import distribution, metrics
 from albert.training.settings import TrainingSettings
 from albert.util import files, progress, stop_signals
 
@@ -279,16 +279,21 @@ class LossWatch(Watch):
 
     "flat": the loss has never been below it, though enough updates have followed the warm-up (200,
     or a twentieth of the training); "lost": it was well below, and is there again, or far above.
+
+    The loss is averaged over STEPS updates, or as many more as it takes where a few examples of a
+    rare class decide what it is: three standard errors are to be within NOISE of the loss.
     """
 
-    STEPS = 100  # over which the loss is averaged
+    STEPS = 100
+    NOISE = 0.05
     SHARE = 0.97  # of the loss without reading, where that is the lowest possible one
     _LEARNT, _FAR_ABOVE = 0.93, 1.5  # of what `share` says, and of the whole
 
     def __init__(
         self,
-        constant_loss: float,
+        constant_loss: metrics.ConstantLoss,
         *,
+        batch_size: int,
         first_steps: int,
         num_train_steps: int,
         remedy: Callable[[str], str],
@@ -298,12 +303,16 @@ class LossWatch(Watch):
 
         Args:
           constant_loss: of a prediction without reading.
+          batch_size: examples of an update.
           first_steps: of warm-up.
           share: of constant_loss above which nothing has been learnt.
           remedy: kind -> what to do.
         """
-        super().__init__(self.STEPS)
-        self._constant_loss = constant_loss
+        self._constant_loss, deviation = constant_loss
+        noise = 3 * deviation / (self.NOISE * self._constant_loss or math.inf)
+        self._fewest_steps = math.ceil(noise**2 / batch_size)
+        self._span = max(self.STEPS, self._fewest_steps)
+        super().__init__(self._span)
         self._first, self._steps = first_steps, num_train_steps
         self._share = share
         self._remedy = remedy
@@ -315,8 +324,10 @@ class LossWatch(Watch):
         return step >= first_steps + max(2 * cls.STEPS, num_train_steps // 20)
 
     def loss(self, steps: int) -> float:
-        """Returns the mean loss of the last steps; NaN where it is not known."""
-        return self._recent.mean("loss", min(self.STEPS, steps))
+        """Returns the mean loss of the last of so many steps; NaN if they are too few to tell."""
+        if steps < self._fewest_steps:
+            return math.nan
+        return self._recent.mean("loss", min(self._span, steps))
 
     def is_without_gain(self, loss: float) -> bool:
         """Returns whether a loss is that of a prediction without reading."""
@@ -327,12 +338,13 @@ class LossWatch(Watch):
         return self._LEARNT * self._share * self._constant_loss
 
     def _judge(self, step: int) -> Optional[Tuple[str, str]]:
-        loss = self.loss(self.STEPS)
+        loss = self.loss(self._span)
         self._best = min(self._best, loss) if math.isfinite(loss) else self._best
         had_learnt = self._best < self._learnt()
         if not self.is_without_gain(loss):
             return None
-        if not had_learnt and not self.is_enough(step, self._first, self._steps):
+        is_enough = self.is_enough(step, self._first, self._steps)
+        if not had_learnt and not (is_enough and step >= self._first + self._span):
             return None
         is_lost = had_learnt or loss > self._FAR_ABOVE * self._constant_loss
         kind = "lost" if is_lost else "flat"
@@ -348,7 +360,7 @@ class LossWatch(Watch):
         )
 
     def _is_recovered(self) -> bool:
-        loss = self.loss(self.STEPS)
+        loss = self.loss(self._span)
         self._best = min(self._best, loss)
         return loss < self._learnt()
 

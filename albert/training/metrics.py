@@ -91,15 +91,25 @@ def confusion_matrix(outcome: Outcome, num_labels: int) -> np.ndarray:
     )
 
 
-def constant_loss(labels: Sequence[Any], is_regression: bool) -> float:
-    """Returns the lowest mean loss that a prediction without looking at the input can have.
+class ConstantLoss(NamedTuple):
+    """The loss of a prediction without looking at the input: over all examples, and of one."""
 
-    The entropy of the labels for cross entropy, their variance for the squared error.
+    mean: float
+    deviation: float = 0.0
+
+
+def constant_loss(labels: Sequence[Any], is_regression: bool) -> ConstantLoss:
+    """Returns the loss of the best prediction without looking at the input.
+
+    The mean is the entropy of the labels for cross entropy, their variance for the squared error.
     """
     if is_regression:
-        return float(np.var(np.asarray(labels, np.float64)))
-    _, counts = np.unique(np.asarray(labels), return_counts=True)
-    return float(stats.entropy(counts))
+        values = np.asarray(labels, np.float64)
+        losses = (values - values.mean()) ** 2
+    else:
+        _, inverse, counts = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+        losses = np.log(len(inverse) / counts)[inverse]
+    return ConstantLoss(float(losses.mean()), float(losses.std()))
 
 
 # ---------------------------------------------------------------------------------------------

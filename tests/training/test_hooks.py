@@ -12,7 +12,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert.squad.run import SquadTask
-from albert.training import hooks
+from albert.training import hooks, metrics
 from tests.support.one_weight import curve_of, train
 from tests.support.runtimes import needs_tf_estimator
 
@@ -143,9 +143,12 @@ def feed(watch, losses, *, each=10):
     return said
 
 
-def loss_watch(steps, constant_loss=LN2, *, first_steps=100, **options):
+def loss_watch(steps, constant_loss=LN2, *, first_steps=100, batch_size=32, **options):
+    if not isinstance(constant_loss, metrics.ConstantLoss):
+        constant_loss = metrics.ConstantLoss(constant_loss)
     return hooks.LossWatch(
         constant_loss,
+        batch_size=batch_size,
         first_steps=first_steps,
         num_train_steps=steps,
         remedy=lambda kind: f"<{kind}>",
@@ -225,6 +228,53 @@ def test_the_loss_of_answers_is_judged_by_that_of_guessing_however_long_a_row(pa
     options = {"share": task.constant_loss_share, "first_steps": 100}
     watch = loss_watch(3000, task.constant_loss(None), **options)
     assert feed(watch, noisy(*parts), each=1000) == found
+
+
+def batch_losses(share, batch_size, shares, random):
+    """Mean losses of batches with `share` of a rare class.
+
+    The loss of an example is the one of guessing, times a value that goes through `shares`.
+    """
+    rare = random.rand(len(shares), batch_size) < share
+    return np.where(rare, -math.log(share), -math.log(1 - share)).mean(axis=1) * shares
+
+
+@pytest.mark.parametrize("level", [0.7, 0.85])
+@pytest.mark.parametrize("batch_size", [8, 32])
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.1, 0.3])
+def test_noise_of_a_rare_class_is_no_collapse(share, batch_size, level):
+    said = []
+    labels = ["rare"] * int(1000 * share) + ["common"] * int(1000 - 1000 * share)
+    constant = metrics.constant_loss(labels, is_regression=False)
+    for seed in range(5):
+        shares = np.concatenate([np.linspace(1, level, 300), np.full(3700, level)])
+        losses = batch_losses(share, batch_size, shares, np.random.RandomState(seed))
+        watch = loss_watch(4000, constant, batch_size=batch_size)
+        said += feed(watch, losses, each=100)
+        assert not watch.is_without_gain(watch.loss(4000))
+    assert said == []
+
+
+def test_the_steps_that_average_noise_out_begin_after_warm_up():
+    constant = metrics.constant_loss(["rare"] + ["common"] * 9, is_regression=False)
+    shares = np.concatenate([np.full(1850, 1.0), np.full(2150, 0.5)])
+    losses = batch_losses(0.1, 8, shares, np.random.RandomState(1))
+    assert feed(loss_watch(4000, constant, batch_size=8, first_steps=1700), losses) == []
+
+
+def test_too_few_examples_of_a_rare_class_have_no_mean_loss():
+    constant = metrics.constant_loss(["rare"] + ["common"] * 9, is_regression=False)
+    watch = loss_watch(200, constant, batch_size=8)
+    feed(watch, FLAT[:200])
+    assert math.isnan(watch.loss(200)) and not watch.is_without_gain(watch.loss(200))
+
+
+def test_a_collapse_on_a_rare_class_is_told_from_noise():
+    constant = metrics.constant_loss(["rare"] + ["common"] * 9, is_regression=False)
+    shares = np.concatenate([np.linspace(1, 0.3, 2000), np.full(2000, 1.0)])
+    losses = batch_losses(0.1, 32, shares, np.random.RandomState(1))
+    ((kind, step),) = feed(loss_watch(4000, constant), losses, each=100)
+    assert kind == "lost" and 2000 < step <= 2700
 
 
 def pretraining_said(parts, *, order=LN2, each=100, steps=20000, first_steps=500):

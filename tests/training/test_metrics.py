@@ -65,9 +65,12 @@ def test_the_confusion_matrix_has_labels_in_rows_and_every_label():
 
 def test_the_loss_of_a_constant_prediction_is_entropy_or_variance():
     three_to_one = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
-    assert metrics.constant_loss(["a", "a", "b", "a"], False) == pytest.approx(three_to_one)
-    assert metrics.constant_loss([1.0, 3.0], True) == pytest.approx(1.0)
-    assert metrics.constant_loss(["a", "a"], False) == 0.0
+    mean, deviation = metrics.constant_loss(["a", "a", "b", "a"], False)
+    assert mean == pytest.approx(three_to_one)
+    assert deviation == pytest.approx(math.log(3) * math.sqrt(3) / 4)  # two values, one in four
+    assert metrics.constant_loss([1.0, 3.0], True) == (pytest.approx(1.0), 0.0)
+    assert metrics.constant_loss([0.0, 0.0, 3.0], True) == pytest.approx((2.0, math.sqrt(2)))
+    assert metrics.constant_loss(["a", "a"], False) == (0.0, 0.0)
 
 
 def run_in_graph(names, values, weights, batch_size, **options):
