@@ -188,7 +188,7 @@ HEARD = {
         **FINE_TUNING,
         **STEPS,
         **probes("""
-            data_dir=/nowhere task_name=rte predict:predict_file=/nowhere
+            data_dir=/nowhere task_name=tnews predict:predict_file=/nowhere
             idle:export_dir={work}/export export:threshold_to_export=0.3 own:text_a_column=nothere
             own:text_b_column=nothere own:label_column=nothere own:task_file=nothere
             own:guid_column=nothere own:train_file=nothere own:labels=nothere own:metric=nothere
