@@ -27,6 +27,7 @@ from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
 
 from absl import flags
 
+from albert.command_line import process_flags, script
 from albert.runtimes import support
 from albert.util import flags as flags_lib
 from albert.util import wording
@@ -52,7 +53,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 try:
     import numpy as np
@@ -331,7 +332,7 @@ def _findings(check: Callable, settings: DoctorSettings) -> Iterator[Finding]:
         yield Finding(PROBLEM, f"{type(error).__name__}: {''.join(first)}")
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: DoctorSettings) -> int:
     """Runs the checks; returns 1 if there is a problem."""
     problems = 0
@@ -348,7 +349,7 @@ def main(settings: DoctorSettings) -> int:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    sys.exit(flags_lib.run(main, define_flags, usage=__doc__))
+    sys.exit(script.run(main, define_flags, usage=__doc__))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from absl import flags
 
+from albert.command_line import script
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
 from albert.util import flags as flags_lib
 
@@ -59,7 +60,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 import numpy as np
 
@@ -124,7 +125,7 @@ def main(settings: EmbedSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

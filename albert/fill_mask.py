@@ -18,6 +18,7 @@ from typing import List, Optional, Sequence
 
 from absl import flags
 
+from albert.command_line import script
 from albert.pretrained.settings import PretrainedSettings, TextSettings
 from albert.util import flags as flags_lib
 
@@ -44,7 +45,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 from albert.data import text_lines
 from albert.pretrained import inference
@@ -99,7 +100,7 @@ def main(settings: FillMaskSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

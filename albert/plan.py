@@ -23,6 +23,8 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 
 from absl import flags
 
+from albert import configs
+from albert.command_line import script
 from albert.util import flags as flags_lib
 
 # Task -> sequences of one example.
@@ -88,12 +90,34 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
     return PlanSettings
 
 
+def check_name(settings: PlanSettings) -> bool:
+    """Returns False; raises ValueError if not exactly one model is named, or none of this name."""
+    if settings.list or settings.table:
+        return False
+    names = ("name", "albert_config_file", "albert_dir")
+    named = [f"--{flag}" for flag in names if getattr(settings, flag)]
+    if len(named) != 1:
+        raise ValueError(
+            "Name one model: a published size (`python -m albert.plan base_v2`; --list shows all), "
+            f"--albert_config_file or --albert_dir. Found: {' and '.join(named) or 'nothing'}."
+        )
+    if settings.name:
+        published_path(settings.name)
+    return False
+
+
+def published_path(name: str) -> str:
+    """Returns the configuration file of a size, such as base_v2; ValueError for an unknown one."""
+    prefixed = f"albert_{name}"
+    return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
+
+
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+    script.answer_early(define_flags, usage=__doc__, positional="name", answer=check_name)
 
 import tensorflow.compat.v1 as tf
 
-from albert import configs, modeling
+from albert import modeling
 from albert.configs import published
 from albert.pretrained import released
 
@@ -346,25 +370,13 @@ def main(settings: PlanSettings) -> None:
 
 def _config_path(settings: PlanSettings) -> str:
     """The configuration file of the model that the flags name."""
-    names = ("name", "albert_config_file", "albert_dir")
-    named = [f"--{flag}" for flag in names if getattr(settings, flag)]
-    if len(named) != 1:
-        raise ValueError(
-            "Name one model: a published size (`python -m albert.plan base_v2`; --list shows all), "
-            f"--albert_config_file or --albert_dir. Found: {' and '.join(named) or 'nothing'}."
-        )
+    check_name(settings)
     if settings.albert_config_file:
         return settings.albert_config_file
     if settings.albert_dir:
         folder = released.local_folder(settings.albert_dir, f"--albert_dir={settings.albert_dir}")
         return os.path.join(folder, released.CONFIG_NAME)
     return published_path(settings.name)
-
-
-def published_path(name: str) -> str:
-    """Returns the configuration file of a size, such as base_v2; ValueError for an unknown one."""
-    prefixed = f"albert_{name}"
-    return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
 
 
 def plan(job: Job, runtime: Runtime, *, memory_bytes: float) -> Dict[str, Any]:
@@ -566,7 +578,7 @@ def _list_lines(rows: Any) -> Iterator[str]:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")  # type: ignore[arg-type]
+    script.run(main, define_flags, usage=__doc__, positional="name")  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Type
 
 from absl import flags
 
+from albert.command_line import process_flags, script
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
 
@@ -149,7 +150,7 @@ def _define_masking_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 from albert import modeling, tokenization
 from albert.configs import published
@@ -456,7 +457,7 @@ def evaluate(
     )
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: PretrainingSettings):
     """Runs the script."""
     estimators.run_own_part(pretrain, settings)
@@ -464,7 +465,7 @@ def main(settings: PretrainingSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

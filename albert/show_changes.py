@@ -17,8 +17,8 @@ from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type
 
 from absl import flags
 
+from albert.command_line import script
 from albert.util import flags as flags_lib
-from albert.util import progress
 
 DEFAULT_NAME = "base_v2"
 # Language -> two sentences in their order, and one of another document.
@@ -62,7 +62,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ShowSettings]:
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+    script.answer_early(define_flags, usage=__doc__, positional="name")
 
 import numpy as np
 
@@ -244,8 +244,7 @@ def main(settings: ShowSettings) -> None:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    progress.print_any_text()
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+    script.run(main, define_flags, usage=__doc__, positional="name")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ def download(server, tmp_path):
         settings = flags_lib.parse(download_data.define_flags, flags)
         download_data.main(settings.replace(**changes))
 
-    run.folder = tmp_path / "data"
+    run.folder = tmp_path / "my data"
     return run
 
 
@@ -70,14 +70,14 @@ def test_a_data_set_is_laid_out_as_its_script_reads_it(download, server, capsys,
         for split in race_examples.SPLITS:
             assert len(race_examples.read_split(folder, split).questions) == 2
     elif data_set.script.startswith("run_squad"):
-        paths = [word.partition("=")[2] for word in printed.split()[1:]]
+        paths = [word.partition("=")[2] for word in shlex.split(printed)[1:]]
         assert len(paths) == 2
         for path in paths:
             (example,) = squad_examples.read_dataset(path, True).examples
             assert example.orig_answer_text == "king"
     else:
         task = tasks.get_task(name)
-        assert f"--task_name={name} --data_dir={folder}" in printed
+        assert shlex.split(printed)[1:] == [f"--task_name={name}", f"--data_dir={folder}"]
         for split in task.splits:
             found = tasks.read_examples(task, folder, split.name)
             assert len(found.examples) in (1, 2) and data_set.folder in found.files[0]
@@ -165,7 +165,7 @@ def test_what_is_no_such_archive_leaves_nothing_behind(download, server, content
     server.files["/RTE.zip"] = content
     with pytest.raises(ValueError, match="RTE.zip"):
         download("rte", sha256=sha256(content))
-    assert visible(download.folder) == [] and visible(tmp_path) == ["data"]
+    assert visible(download.folder) == [] and visible(tmp_path) == ["my data"]
 
 
 def test_a_page_is_called_one_and_not_kept_whoever_brought_it(download, server):

@@ -11,7 +11,8 @@ import os
 import shlex
 from typing import Container, Dict, List, NamedTuple, Optional, Tuple
 
-from albert.util import commands, wording
+from albert.command_line import commands
+from albert.util import wording
 
 
 class Published(NamedTuple):

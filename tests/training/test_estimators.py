@@ -18,7 +18,7 @@ import tensorflow.compat.v1 as tf
 from albert import configs, run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
 from albert.checkpoints.checkpoint_files import Checkpoint
 from albert.data import batches
-from albert.pretrained import released
+from albert.pretrained import released, releases
 from albert.runtimes import devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
@@ -115,7 +115,7 @@ def test_it_comes_before_the_lines_of_a_model_in_the_cache_and_of_the_data(
     cache.mkdir()
     model = released_archives.write_model(tmp_path / "albert_base")
     released_archives.write_archive(cache / "albert_base_v2.tar.gz", model)
-    released.obtain(released.find_release("base_v2"))
+    released.obtain(releases.find_release("base_v2"))
     caplog.clear()
     data = squad_data.write_squad(tmp_path, [squad_data.answered("a", "it is here .", "here")])
     arguments = [
