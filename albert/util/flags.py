@@ -439,6 +439,13 @@ def _define(flag_values: flags.FlagValues, defaults: Dict[str, Any]):
         define(flag_values, name, default, help=text, **options)
 
 
+def _require_one(flag_values: flags.FlagValues, names: Sequence[str], message: str):
+    """Makes one of the flags needed; the sentence is told together with those of other flags."""
+    flags.register_multi_flags_validator(
+        names, lambda values: any(values.values()), message, flag_values=flag_values
+    )
+
+
 def define_model_flags(
     flag_values: flags.FlagValues, *, config_required: bool = True, is_trained: bool = True
 ):
@@ -472,13 +479,8 @@ def define_model_flags(
         add_help(flag_values, init_checkpoint=text)
     if config_required:
         names = ["albert_config_file", "albert_dir", "init_checkpoint"]
-        flags.register_multi_flags_validator(
-            names,
-            lambda values: any(values.values()),
-            "--albert_config_file must be given, or --albert_dir, or --init_checkpoint with "
-            "albert_config.json beside it.",
-            flag_values=flag_values,
-        )
+        text = "or --albert_dir, or --init_checkpoint with albert_config.json beside it."
+        _require_one(flag_values, names, f"--albert_config_file must be given, {text}")
         mark(flag_values, "one of three required", *names)
     else:
         path(
@@ -538,6 +540,10 @@ def define_task_flags(flag_values: flags.FlagValues, **defaults: Any):
       ValueError: a name that is no shared flag.
     """
     define_model_flags(flag_values, config_required=False)
+    names = ["albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle"]
+    others = ", ".join(f"--{name}" for name in names[1:])
+    text = f"--albert_dir must be given (a name such as base_v2, or a folder), or one of {others}."
+    _require_one(flag_values, names, text)
     define_tokenizer_flags(flag_values)
     define_training_flags(flag_values, **{**_TASK_DEFAULTS, **defaults})
     define_tpu_flags(flag_values)
