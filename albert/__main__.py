@@ -13,7 +13,9 @@ import runpy
 import sys
 import textwrap
 
-from albert.util import commands, wording
+from albert.command_line import commands
+from albert.runtimes import support
+from albert.util import wording
 
 
 def main() -> None:
@@ -27,6 +29,8 @@ def main() -> None:
 
         commands.show(__version__)
         return
+    if name.startswith("-"):
+        sys.exit(f"ERROR: A command comes first: albert COMMAND {name}. --help lists the commands.")
     if name not in commands.COMMANDS:
         known = list(commands.COMMANDS)
         hint = wording.did_you_mean(name, known)
@@ -46,5 +50,11 @@ def help_text() -> str:
     return "\n".join(lines)
 
 
-if __name__ == "__main__":
+def start() -> None:
+    """Runs the process's own command line."""
+    support.end_on_interrupt()
     main()
+
+
+if __name__ == "__main__":
+    start()

@@ -16,7 +16,9 @@ from typing import List, NamedTuple, Type, cast
 
 from absl import flags
 
+from albert.command_line import script
 from albert.conversion.settings import HEADS, LAYOUTS, ConversionSettings
+from albert.pretrained import releases
 from albert.util import flags as flags_lib
 
 _DIRECTIONS = ("from_albert_zh", "from_huggingface", "to_huggingface", "to_google_layout")
@@ -85,8 +87,31 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ConversionSettings]:
     return ConversionSettings
 
 
+def check(settings: ConversionSettings) -> bool:
+    """Returns False; raises ValueError for what is wrong whatever the model has.
+
+    That is an unknown direction or name of a model, or a flag that does not belong to it.
+    """
+    if settings.direction not in _DIRECTIONS:
+        raise ValueError(
+            f"Unknown direction {settings.direction!r}. Write one of {', '.join(_DIRECTIONS)} "
+            "after the command's name."
+        )
+    ordinary = {"layout": "native", "head": "auto"}
+    for name, directions in _DIRECTIONS_OF.items():
+        value = getattr(settings, name)
+        if value and value != ordinary.get(name) and settings.direction not in directions:
+            raise ValueError(
+                f"--{name}={value} has no meaning in {settings.direction}; it belongs to "
+                f"{' and '.join(directions)}."
+            )
+    if settings.direction.startswith("to_"):  # from a model of ours
+        releases.named(settings.input_dir, f"--input_dir={settings.input_dir}")
+    return False
+
+
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="direction")
+    script.answer_early(define_flags, usage=__doc__, positional="direction", answer=check)
 
 import tensorflow.compat.v1 as tf
 
@@ -116,19 +141,7 @@ def convert(settings: ConversionSettings) -> Converted:
       ValueError: an unknown direction, a flag that does not belong to it, or an error of the
         direction's function.
     """
-    if settings.direction not in _DIRECTIONS:
-        raise ValueError(
-            f"Unknown direction {settings.direction!r}. Write one of {', '.join(_DIRECTIONS)} "
-            "after the command's name."
-        )
-    ordinary = {"layout": "native", "head": "auto"}
-    for name, directions in _DIRECTIONS_OF.items():
-        value = getattr(settings, name)
-        if value and value != ordinary.get(name) and settings.direction not in directions:
-            raise ValueError(
-                f"--{name}={value} has no meaning in {settings.direction}; it belongs to "
-                f"{' and '.join(directions)}."
-            )
+    check(settings)
     if settings.direction.startswith("to_"):  # from a model of ours
         place = settings.input_dir
         folder = released.local_folder(place, f"--input_dir={place}")
@@ -148,7 +161,7 @@ def main(settings: ConversionSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="direction")  # type: ignore[arg-type]
+    script.run(main, define_flags, usage=__doc__, positional="direction")  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ from typing import (
 
 from absl import flags
 
+from albert.command_line import process_flags, script
 from albert.pretraining.settings import DataSettings, TextSettings, data_settings, define_data_flags
 from albert.util import flags as flags_lib
 
@@ -91,7 +92,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingDataSettings]
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -291,7 +292,7 @@ def truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng) -> None:
 
 
 def _flags() -> PretrainingDataSettings:
-    return cast(PretrainingDataSettings, flags_lib.process_settings(define_flags, whole=False))
+    return cast(PretrainingDataSettings, process_flags.read_settings(define_flags, whole=False))
 
 
 def _settings(rng: random.Random, **arguments: Any) -> DataSettings:
@@ -414,7 +415,7 @@ def _record(
 # The script.
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: PretrainingDataSettings):
     """Runs the script."""
     output_files = [path for path in settings.output_file.split(",") if path]
@@ -442,7 +443,7 @@ def main(settings: PretrainingDataSettings):
 
 def cli():
     """Starts the script from the command line."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from typing import Any, Optional, Tuple, Type
 
 from absl import flags
 
+from albert.command_line import script
 from albert.pretraining.settings import TextSettings, data_settings, define_data_flags
 from albert.util import flags as flags_lib
 
@@ -67,7 +68,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[BeamSettings]:
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, others="pipeline_options")
+    script.answer_early(define_flags, usage=__doc__, others="pipeline_options")
 
 from albert import tokenization
 from albert.pretraining import instances, job
@@ -133,7 +134,7 @@ def _import_beam() -> Any:
 
 def cli():
     """Starts the script from the command line."""
-    flags_lib.run(main, define_flags, usage=__doc__, others="pipeline_options")
+    script.run(main, define_flags, usage=__doc__, others="pipeline_options")
 
 
 if __name__ == "__main__":

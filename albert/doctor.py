@@ -8,7 +8,7 @@
 It takes less than a minute. There is a line for each of: the versions of Python and TensorFlow;
 GPUs, or why none is used; the speed of each number format, and which --precision pays; memory; room
 for checkpoints; the vocabulary; and training steps of two layers. A line with "note" says what
-could be better, one with "PROBLEM" what has to be mended; the exit status is 1 if there is one.
+could be better, one with "PROBLEM" what to solve first; the exit status is 1 if there is one.
 """
 
 import contextlib
@@ -27,8 +27,10 @@ from typing import Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
 
 from absl import flags
 
+from albert.command_line import process_flags, script
 from albert.runtimes import support
 from albert.util import flags as flags_lib
+from albert.util import wording
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +53,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 try:
     import numpy as np
@@ -236,7 +238,7 @@ def check_disk(settings: DoctorSettings) -> Iterator[Finding]:
 def check_vocabulary(settings: DoctorSettings) -> Iterator[Finding]:
     """Whether the vocabulary that is named cuts a sentence into tokens."""
     if not settings.spm_model_file and not settings.vocab_file:
-        yield Finding(OK, "None was tried; --spm_model_file or --vocab_file names one.")
+        yield Finding(OK, "Not checked: name yours by --spm_model_file or --vocab_file.")
         return
     try:
         tokenizer = tokenization.FullTokenizer(
@@ -330,7 +332,7 @@ def _findings(check: Callable, settings: DoctorSettings) -> Iterator[Finding]:
         yield Finding(PROBLEM, f"{type(error).__name__}: {''.join(first)}")
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: DoctorSettings) -> int:
     """Runs the checks; returns 1 if there is a problem."""
     problems = 0
@@ -340,13 +342,14 @@ def main(settings: DoctorSettings) -> int:
             print(f"{finding.state:8}{name:12}{finding.text}", flush=True)
             if finding.remedy:
                 print(f"{'':20}{finding.remedy}")
-    print("Ready to train." if not problems else f"{problems} to mend.", flush=True)
+    unsolved = f"{wording.counted(problems, 'problem')} to solve before you train."
+    print(unsolved if problems else "Ready to train.", flush=True)
     return int(problems > 0)
 
 
 def cli():
     """Runs the script with the process's own arguments."""
-    sys.exit(flags_lib.run(main, define_flags, usage=__doc__))
+    sys.exit(script.run(main, define_flags, usage=__doc__))
 
 
 if __name__ == "__main__":

@@ -14,10 +14,13 @@ not downloaded stay as they are. The licences are their publishers': --list show
 
 import dataclasses
 import logging
+import shlex
 from typing import Optional
 
 from absl import flags
 
+from albert.command_line import commands, script
+from albert.datasets import table
 from albert.downloads import settings as transfer_settings
 from albert.util import flags as flags_lib
 
@@ -54,10 +57,37 @@ def define_flags(flag_values: flags.FlagValues):
     return DownloadDataSettings
 
 
-if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+def answer(settings: DownloadDataSettings) -> bool:
+    """Prints the list if it is asked for, and returns whether it was.
 
-from albert.datasets import fetch, table
+    Raises:
+      ValueError: no data set is named, or none of this name.
+    """
+    if settings.list:
+        commands.show(_list())
+    elif not table.find(settings.name or ""):
+        raise ValueError(
+            "No data set is named. Write for example `python -m albert.download_data glue "
+            "--data_dir=glue`; --list shows the names."
+        )
+    return settings.list
+
+
+def _list() -> str:
+    row = "{:<10}{:<7}{:>9}  {:<40}{}".format
+    lines = [row("name", "group", "MB", "licence", "from")]
+    for item in table.DATA_SETS.values():
+        size = f"{item.size / 1e6:.1f}" if item.size else "?"
+        origins = [source.url for source in item.sources] or [f"on request: {item.by_hand}"]
+        lines.append(row(item.name, item.group, size, item.licence, origins[0]))
+        lines += [row("", "", "", "", origin) for origin in origins[1:]]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    script.answer_early(define_flags, usage=__doc__, positional="name", answer=answer)
+
+from albert.datasets import fetch
 from albert.downloads import transfer
 
 _LOGGER = logging.getLogger("albert")
@@ -70,15 +100,9 @@ def main(settings: DownloadDataSettings):
       ValueError: no such data set, or what fetch.obtain raises; the others are there then.
       ConnectionError: a server cannot be reached.
     """
-    if settings.list:
-        _print_list()
+    if answer(settings):
         return
-    if not settings.name:
-        raise ValueError(
-            "No data set is named. Write for example `python -m albert.download_data glue "
-            "--data_dir=glue`; --list shows the names."
-        )
-    data_sets = table.find(settings.name)
+    data_sets = table.find(settings.name or "")
     hashes = [part.strip() for part in (settings.sha256 or "").split(",") if part.strip()]
     if hashes and len(data_sets) != 1:
         raise ValueError(f"--sha256 goes with one data set, and {settings.name} are several.")
@@ -99,9 +123,8 @@ def main(settings: DownloadDataSettings):
             failures.append(data_set.name)
             continue
         _LOGGER.info("%s is in %s. Licence: %s.", data_set.name, folder, data_set.licence)
-        print(
-            f"{data_set.script} " + data_set.flags.format(data_dir=settings.data_dir, folder=folder)
-        )
+        places = {"data_dir": shlex.quote(settings.data_dir), "folder": shlex.quote(folder)}
+        print(data_set.script, data_set.flags.format(**places))
     if failures:
         raise ValueError(
             f"{len(failures)} of {len(data_sets)} data sets are missing, for the reasons above: "
@@ -109,20 +132,9 @@ def main(settings: DownloadDataSettings):
         )
 
 
-def _print_list() -> None:
-    row = "{:<10}{:<7}{:>9}  {:<40}{}".format
-    print(row("name", "group", "MB", "licence", "from"))
-    for item in table.DATA_SETS.values():
-        size = f"{item.size / 1e6:.1f}" if item.size else "?"
-        origins = [source.url for source in item.sources] or [f"on request: {item.by_hand}"]
-        print(row(item.name, item.group, size, item.licence, origins[0]))
-        for origin in origins[1:]:
-            print(row("", "", "", "", origin))
-
-
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+    script.run(main, define_flags, usage=__doc__, positional="name")
 
 
 if __name__ == "__main__":

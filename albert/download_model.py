@@ -12,11 +12,14 @@ compares the files with them, and needs no network.
 """
 
 import dataclasses
+import shlex
 from typing import Optional
 
 from absl import flags
 
+from albert.command_line import commands, script
 from albert.downloads import settings as transfer_settings
+from albert.pretrained import releases
 from albert.pretrained.settings import ALBERT_ZH_URL, BASE_URL, CACHE_DIR
 from albert.util import flags as flags_lib
 
@@ -50,8 +53,35 @@ def define_flags(flag_values: flags.FlagValues):
     return DownloadSettings
 
 
+def answer(settings: DownloadSettings) -> bool:
+    """Prints the list if it is asked for, and returns whether it was.
+
+    Raises:
+      ValueError: no model is named, or none of this name.
+    """
+    if settings.list:
+        commands.show(_list())
+    elif not settings.name:
+        raise ValueError(
+            "No model is named. Write for example `python -m albert.download_model base_v2`; "
+            "--list shows the names."
+        )
+    else:
+        releases.find_release(settings.name)
+    return settings.list
+
+
+def _list() -> str:
+    row = "{:<18}{:<30}{:<19}{:<20}{}".format
+    lines = [row("name", "archive", "folder", "vocabulary", "by")]
+    for release in releases.RELEASES.values():
+        by = "albert_zh (converted)" if release.is_albert_zh else "Google"
+        lines.append(row(*release[:2], f"{release.folder}/", release.vocabulary, by))
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+    script.answer_early(define_flags, usage=__doc__, positional="name", answer=answer)
 
 from albert.pretrained import released
 
@@ -62,32 +92,22 @@ def main(settings: DownloadSettings):
     Raises:
       ValueError: no such model, or what released.obtain raises.
     """
-    if settings.list:
-        row = "{:<18}{:<30}{:<19}{:<20}{}".format
-        print(row("name", "archive", "folder", "vocabulary", "by"))
-        for release in released.RELEASES.values():
-            by = "albert_zh (converted)" if release.is_albert_zh else "Google"
-            print(row(*release[:2], f"{release.folder}/", release.vocabulary, by))
+    if answer(settings):
         return
-    if not settings.name:
-        raise ValueError(
-            "No model is named. Write for example `python -m albert.download_model base_v2`; "
-            "--list shows the names."
-        )
     folder = released.obtain(
-        released.find_release(settings.name),
+        releases.find_release(settings.name or ""),
         sha256=settings.sha256,
         cache_dir=settings.cache_dir,
         base_url=settings.base_url,
         limits=settings.limits,
     )
     print(folder)
-    print(f"--albert_dir={folder}")
+    print(f"--albert_dir={shlex.quote(folder)}")
 
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+    script.run(main, define_flags, usage=__doc__, positional="name")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 from absl import flags
 
+from albert.command_line import script
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
 from albert.util import flags as flags_lib
 
@@ -59,7 +60,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 import numpy as np
 
@@ -74,8 +75,10 @@ def embed(settings: EmbedSettings) -> int:
     Raises:
       ValueError: flags, model or input that cannot be used.
     """
+    source = inference.find_source(settings)
+    inference.announce(source.config, settings)
     with inference.Embedder(
-        inference.find_source(settings),
+        source,
         pooling=settings.pooling,
         layer=settings.layer,
         precision_name=settings.precision,
@@ -122,7 +125,7 @@ def main(settings: EmbedSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from absl import flags
 
+from albert.command_line import process_flags, script
 from albert.util import flags as flags_lib
 
 
@@ -63,7 +64,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -243,7 +244,7 @@ def _size(prefix: str) -> int:
     return sum(tf.io.gfile.stat(path).length for path in paths)
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: CheckpointExportSettings):
     """Runs the script."""
     export(settings)
@@ -251,7 +252,7 @@ def main(settings: CheckpointExportSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

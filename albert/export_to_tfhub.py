@@ -17,6 +17,7 @@ from typing import Optional
 
 from absl import flags
 
+from albert.command_line import process_flags, script
 from albert.pretrained.settings import MODULE_FORMATS
 from albert.util import flags as flags_lib
 
@@ -70,7 +71,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 import tensorflow.compat.v1 as tf
 
@@ -128,7 +129,7 @@ def _file(folder: str, name: Optional[str]) -> Optional[str]:
     return path
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: HubExportSettings):
     """Runs the script."""
     export(settings)
@@ -136,7 +137,7 @@ def main(settings: HubExportSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import List, Optional, Sequence
 
 from absl import flags
 
+from albert.command_line import script
 from albert.pretrained.settings import PretrainedSettings, TextSettings
 from albert.util import flags as flags_lib
 
@@ -44,7 +45,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 from albert.data import text_lines
 from albert.pretrained import inference
@@ -59,8 +60,10 @@ def fill_mask(settings: FillMaskSettings) -> int:
     """
     if settings.text is not None and settings.input_file != text_lines.STANDARD:
         raise ValueError("Give either --text or --input_file, not both.")
+    source = inference.find_source(settings)
+    inference.announce(source.config, settings)
     with inference.MaskFiller(
-        inference.find_source(settings),
+        source,
         count=settings.count,
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
@@ -97,7 +100,7 @@ def main(settings: FillMaskSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -202,8 +202,9 @@ def load_config(settings: flags_lib.EncoderSettings) -> Optional[modeling.Albert
     handle = settings.albert_hub_module_handle
     if bool(handle) == bool(settings.albert_config_file):
         raise ValueError(
-            "Give either --albert_config_file (with --init_checkpoint; --albert_dir is both) or "
-            f"--albert_hub_module_handle{', not both' if handle else ''}."
+            "Name one model: --albert_dir=base_v2 (a name or a folder), or --albert_config_file "
+            "(with --init_checkpoint, or random weights), or --albert_hub_module_handle"
+            f"{', not both' if handle else ''}."
         )
     if handle and settings.init_checkpoint:
         raise ValueError(

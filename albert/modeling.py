@@ -559,6 +559,51 @@ def layer_groups(config: AlbertConfig, layer: int) -> LayerGroups:
     )
 
 
+def weight_sets(config: AlbertConfig, part: str) -> int:
+    """Returns how many weight sets the layers use for "attention" or "feed_forward"."""
+    layers = range(config.num_hidden_layers)
+    used = {getattr(layer_groups(config, layer), part) for layer in layers}
+    return len(used) * config.inner_group_num
+
+
+def masked_lm_width(config: AlbertConfig) -> int:
+    """Returns the width of the masked tokens' transform: E, or H in albert_zh's layout."""
+    return config.embedding_size if config.embedding_layout == "google" else config.hidden_size
+
+
+def parameter_counts(
+    config: AlbertConfig, task: str = "pretraining", *, num_labels: int = 2
+) -> Dict[str, int]:
+    """Returns the number of parameters of the embeddings, encoder, pooler and head."""
+    embedding, hidden, inner = config.embedding_size, config.hidden_size, config.intermediate_size
+    is_google = config.embedding_layout == "google"
+    width = embedding if is_google else hidden  # of positions, segments and their LayerNorm
+    embeddings = config.vocab_size * embedding
+    embeddings += (config.type_vocab_size + config.max_position_embeddings + 2) * width
+    if embedding != hidden:
+        embeddings += embedding * hidden + (hidden if is_google else 0)
+    attention = 4 * (hidden + 1) * hidden + 2 * hidden
+    feed_forward = (hidden + 1) * inner + (inner + 1) * hidden + 2 * hidden
+    encoder = weight_sets(config, "attention") * attention
+    encoder += weight_sets(config, "feed_forward") * feed_forward
+    words = masked_lm_width(config)
+    norm = 2 * hidden if config.ln_type == "preln" else 0
+    head = {
+        "pretraining": (hidden + 3) * words + config.vocab_size + 2 * (hidden + 1),
+        "classification": num_labels * (hidden + 1) + norm,
+        "squad_v1": 2 * (hidden + 1),
+        # start_logits; end_logits: two layers and a LayerNorm; answer_class: two layers.
+        "squad_v2": 2 * (hidden + 1) + 2 * (2 * hidden + 1) * hidden + 3 * hidden,
+        "race": hidden + 1,
+    }[task]
+    return {
+        "embeddings": embeddings,
+        "encoder": encoder,
+        "pooler": (hidden + 1) * hidden,
+        "head": head,
+    }
+
+
 def _check_length(length: Any, max_position_embeddings: int) -> None:
     """Checks that a static length does not exceed the table of positions."""
     if isinstance(length, int) and length > max_position_embeddings:

@@ -23,6 +23,8 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 
 from absl import flags
 
+from albert import configs
+from albert.command_line import script
 from albert.util import flags as flags_lib
 
 # Task -> sequences of one example.
@@ -88,12 +90,34 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PlanSettings]:
     return PlanSettings
 
 
+def check_name(settings: PlanSettings) -> bool:
+    """Returns False; raises ValueError if not exactly one model is named, or none of this name."""
+    if settings.list or settings.table:
+        return False
+    names = ("name", "albert_config_file", "albert_dir")
+    named = [f"--{flag}" for flag in names if getattr(settings, flag)]
+    if len(named) != 1:
+        raise ValueError(
+            "Name one model: a published size (`python -m albert.plan base_v2`; --list shows all), "
+            f"--albert_config_file or --albert_dir. Found: {' and '.join(named) or 'nothing'}."
+        )
+    if settings.name:
+        published_path(settings.name)
+    return False
+
+
+def published_path(name: str) -> str:
+    """Returns the configuration file of a size, such as base_v2; ValueError for an unknown one."""
+    prefixed = f"albert_{name}"
+    return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
+
+
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+    script.answer_early(define_flags, usage=__doc__, positional="name", answer=check_name)
 
 import tensorflow.compat.v1 as tf
 
-from albert import configs, modeling
+from albert import modeling
 from albert.configs import published
 from albert.pretrained import released
 
@@ -134,7 +158,7 @@ class Job(NamedTuple):
     @property
     def parameters(self) -> Dict[str, int]:
         """Returns the number of parameters by part."""
-        return parameter_counts(self.config, self.task, num_labels=self.num_labels)
+        return modeling.parameter_counts(self.config, self.task, num_labels=self.num_labels)
 
     @property
     def trained(self) -> int:
@@ -144,51 +168,6 @@ class Job(NamedTuple):
 
 
 # ---- Parameters and operations.
-
-
-def _groups(config: modeling.AlbertConfig, part: str) -> int:
-    """The number of weight sets that the layers use for "attention" or "feed_forward"."""
-    layers = range(config.num_hidden_layers)
-    used = {getattr(modeling.layer_groups(config, layer), part) for layer in layers}
-    return len(used) * config.inner_group_num
-
-
-def _masked_lm_width(config: modeling.AlbertConfig) -> int:
-    """The width of the masked tokens' transform: E, or H in albert_zh's layout."""
-    return config.embedding_size if config.embedding_layout == "google" else config.hidden_size
-
-
-def parameter_counts(
-    config: modeling.AlbertConfig, task: str = "pretraining", *, num_labels: int = 2
-) -> Dict[str, int]:
-    """Returns the number of parameters of the embeddings, encoder, pooler and head."""
-    embedding, hidden, inner = config.embedding_size, config.hidden_size, config.intermediate_size
-    is_google = config.embedding_layout == "google"
-    width = embedding if is_google else hidden  # of positions, segments and their LayerNorm
-    embeddings = config.vocab_size * embedding
-    embeddings += (config.type_vocab_size + config.max_position_embeddings + 2) * width
-    if embedding != hidden:
-        embeddings += embedding * hidden + (hidden if is_google else 0)
-    attention = 4 * (hidden + 1) * hidden + 2 * hidden
-    feed_forward = (hidden + 1) * inner + (inner + 1) * hidden + 2 * hidden
-    encoder = _groups(config, "attention") * attention
-    encoder += _groups(config, "feed_forward") * feed_forward
-    words = _masked_lm_width(config)
-    norm = 2 * hidden if config.ln_type == "preln" else 0
-    head = {
-        "pretraining": (hidden + 3) * words + config.vocab_size + 2 * (hidden + 1),
-        "classification": num_labels * (hidden + 1) + norm,
-        "squad_v1": 2 * (hidden + 1),
-        # start_logits; end_logits: two layers and a LayerNorm; answer_class: two layers.
-        "squad_v2": 2 * (hidden + 1) + 2 * (2 * hidden + 1) * hidden + 3 * hidden,
-        "race": hidden + 1,
-    }[task]
-    return {
-        "embeddings": embeddings,
-        "encoder": encoder,
-        "pooler": (hidden + 1) * hidden,
-        "head": head,
-    }
 
 
 def checkpoint_bytes(job: Job) -> Dict[str, int]:
@@ -209,7 +188,7 @@ def operations(job: Job) -> Dict[str, int]:
     # Dense layers, scores and weighted sum of a block, for a token.
     block = 4 * hidden * hidden + 2 * hidden * config.intermediate_size + 2 * length * hidden
     blocks = config.num_hidden_layers * config.inner_group_num
-    words = _masked_lm_width(config)
+    words = modeling.masked_lm_width(config)
     word = hidden * words + embedding * config.vocab_size
     word += words * embedding if words != embedding else 0
     # Of squad_v2's layers start_logits, the half of end_logits/dense_0 that does not depend on the
@@ -275,7 +254,7 @@ def memory(job: Job, runtime: Runtime) -> Dict[str, float]:
     gradients = FLOAT32 * job.trained
     activations, temporaries = _activations_and_temporaries(job)
     if job.precision == "float32":  # query, key and value joined
-        copies = FLOAT32 * _groups(config, "attention") * 3 * config.hidden_size**2
+        copies = FLOAT32 * modeling.weight_sets(config, "attention") * 3 * config.hidden_size**2
     else:
         copies = ACTIVATION_BYTES[job.precision] * counts["encoder"]
     found = {
@@ -332,7 +311,7 @@ def _activations_and_temporaries(job: Job) -> Tuple[float, float]:
     logits = 0  # b P V
     if job.task == "pretraining":
         logits = sequences * job.predictions * config.vocab_size
-    weights = width * job.parameters["encoder"] / _groups(config, "feed_forward")
+    weights = width * job.parameters["encoder"] / modeling.weight_sets(config, "feed_forward")
     head = FLOAT32 * (3 * logits + 2 * hidden)
     return kept, max(head, max(feed_forward, attention) + weights)
 
@@ -391,25 +370,13 @@ def main(settings: PlanSettings) -> None:
 
 def _config_path(settings: PlanSettings) -> str:
     """The configuration file of the model that the flags name."""
-    names = ("name", "albert_config_file", "albert_dir")
-    named = [f"--{flag}" for flag in names if getattr(settings, flag)]
-    if len(named) != 1:
-        raise ValueError(
-            "Name one model: a published size (`python -m albert.plan base_v2`; --list shows all), "
-            f"--albert_config_file or --albert_dir. Found: {' and '.join(named) or 'nothing'}."
-        )
+    check_name(settings)
     if settings.albert_config_file:
         return settings.albert_config_file
     if settings.albert_dir:
         folder = released.local_folder(settings.albert_dir, f"--albert_dir={settings.albert_dir}")
         return os.path.join(folder, released.CONFIG_NAME)
     return published_path(settings.name)
-
-
-def published_path(name: str) -> str:
-    """Returns the configuration file of a size, such as base_v2; ValueError for an unknown one."""
-    prefixed = f"albert_{name}"
-    return configs.preset_path(prefixed if prefixed in configs.preset_names() else name)
 
 
 def plan(job: Job, runtime: Runtime, *, memory_bytes: float) -> Dict[str, Any]:
@@ -541,7 +508,7 @@ def _compared_size(size: Mapping[str, Any]) -> ComparedSize:
     changes = size.get("changes", {})
     with open(configs.preset_path(size["preset"]), encoding="utf-8") as stream:
         config = modeling.AlbertConfig.from_dict(dict(json.load(stream), **changes))
-    counts = parameter_counts(config)
+    counts = modeling.parameter_counts(config)
     total = sum(counts.values())
     without_heads, megabytes = total - counts["head"], None
     if size["source"] == "albert_zh":  # the encoder, in 2^20 bytes
@@ -611,7 +578,7 @@ def _list_lines(rows: Any) -> Iterator[str]:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")  # type: ignore[arg-type]
+    script.run(main, define_flags, usage=__doc__, positional="name")  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from typing import Optional
 
 from absl import flags
 
+from albert.command_line import script
 from albert.pretrained.settings import TextSettings
 from albert.util import flags as flags_lib
 
@@ -67,7 +68,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 from albert import predictor
 from albert.data import text_lines
@@ -106,6 +107,7 @@ def predict(settings: PredictSettings) -> int:
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
     )
+    inference.announce(model.classifier.config, settings)
     heading, labels = "", model.classifier.labels
     if settings.output_format == "tsv":
         heading = "\t".join(["label", *labels]) if labels else "score"
@@ -130,7 +132,7 @@ def main(settings: PredictSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from absl import flags
 
 from albert.classification.settings import ClassifierSettings
 from albert.classification.task_table import CUSTOM, TASKS, get_task
+from albert.command_line import process_flags, script
 from albert.util import flags as flags_lib
 
 # ---------------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def _define_custom_task_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 from albert.classification import run
 from albert.training import fine_tuning
@@ -117,7 +118,7 @@ def classify(settings: ClassifierSettings) -> fine_tuning.Outcome:
     return fine_tuning.run(settings, run.ClassifierTask)
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: ClassifierSettings):
     """Runs the script."""
     fine_tuning.main(settings, run.ClassifierTask)
@@ -125,7 +126,7 @@ def main(settings: ClassifierSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Type
 
 from absl import flags
 
+from albert.command_line import process_flags, script
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
 
@@ -149,7 +150,7 @@ def _define_masking_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 from albert import modeling, tokenization
 from albert.configs import published
@@ -263,10 +264,10 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     if settings.spm_model_file or settings.vocab_file:
         tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
     estimators.check_output_dir(settings.output_dir, config.to_dict())
-    if settings.do_train:
-        count = wording.counted(len(data.training), "file")
-        names = wording.listed([os.path.basename(path) for path in data.training], most=1)
-        estimators.announce(settings, config.to_dict(), f"{count} of records ({names})")
+    read = data.training if settings.do_train else data.evaluation
+    names = wording.listed(read, most=1)
+    records = f"{wording.counted(len(read), 'file')} of records ({names})"
+    estimators.announce(settings, config, records)
     if distribution.is_chief(settings):
         config_files.record(os.path.join(settings.output_dir, config_files.RECORD_NAME), given)
         if settings.do_train:
@@ -390,7 +391,7 @@ def remedy(settings: PretrainingSettings, kind: str) -> str:
         tries = ["more updates, as a plateau of thousands is usual", "a larger --train_batch_size"]
     if settings.optimizer != "lamb" and kind == "plateau":
         tries.append("--optimizer=lamb")
-    return f"Try, in this order: {'; '.join(tries)}."
+    return wording.advice(tries)
 
 
 def _tokenizer(settings: PretrainingSettings) -> tokenization.FullTokenizer:
@@ -456,7 +457,7 @@ def evaluate(
     )
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: PretrainingSettings):
     """Runs the script."""
     estimators.run_own_part(pretrain, settings)
@@ -464,7 +465,7 @@ def main(settings: PretrainingSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Type
 
 from absl import flags
 
+from albert.command_line import process_flags, script
 from albert.race.settings import RaceSettings
 from albert.util import flags as flags_lib
 
@@ -89,7 +90,7 @@ def _define_race_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 from albert.race import run
 from albert.training import fine_tuning
@@ -103,7 +104,7 @@ def answer(settings: RaceSettings) -> fine_tuning.Outcome:
     return fine_tuning.run(settings, run.RaceTask)
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: RaceSettings):
     """Runs the script."""
     fine_tuning.main(settings, run.RaceTask)
@@ -111,7 +112,7 @@ def main(settings: RaceSettings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import Type
 
 from absl import flags
 
+from albert.command_line import process_flags, script
 from albert.squad import settings as squad_settings
 from albert.squad.settings import SquadV2Settings
 from albert.util import flags as flags_lib
@@ -46,7 +47,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[SquadV2Settings]:
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 from albert.squad import run
 from albert.training import fine_tuning
@@ -57,7 +58,7 @@ def answer(settings: SquadV2Settings) -> fine_tuning.Outcome:
     return fine_tuning.run(settings, run.SquadV2)
 
 
-@flags_lib.reads_flags(define_flags)
+@process_flags.reads_flags(define_flags)
 def main(settings: SquadV2Settings):
     """Runs the script."""
     fine_tuning.main(settings, run.SquadV2)
@@ -65,7 +66,7 @@ def main(settings: SquadV2Settings):
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type
 
 from absl import flags
 
+from albert.command_line import script
 from albert.util import flags as flags_lib
-from albert.util import progress
 
-DEFAULT_NAME = "xxlarge_v2"
+DEFAULT_NAME = "base_v2"
 # Language -> two sentences in their order, and one of another document.
 TEXTS = {
     "en": (
@@ -62,7 +62,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ShowSettings]:
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, positional="name")
+    script.answer_early(define_flags, usage=__doc__, positional="name")
 
 import numpy as np
 
@@ -99,7 +99,7 @@ def _embedding_lines(config: modeling.AlbertConfig) -> Iterator[str]:
 
 
 def _sharing_lines(config: modeling.AlbertConfig) -> Iterator[str]:
-    bert, albert = (plan.parameter_counts(one) for one in (bert_like(config), config))
+    bert, albert = (modeling.parameter_counts(one) for one in (bert_like(config), config))
     yield "2. Layers that share their weights"
     yield f"   BERT learns {config.num_hidden_layers} layers one by one. ALBERT learns one and"
     yield "   applies it again and again: as much computing, far less to keep."
@@ -224,6 +224,10 @@ def changes(settings: ShowSettings) -> List[str]:
         if settings.name:
             raise ValueError("--name and --albert_dir name two models. Give one.")
         source = inference.folder_source(settings.albert_dir)
+    if settings.name in TEXTS:
+        raise ValueError(
+            f"{settings.name!r} is a language and no published size: --language={settings.name}."
+        )
     name = settings.albert_dir or settings.name or DEFAULT_NAME
     path = None if source else plan.published_path(name)
     config = source.config if source else modeling.AlbertConfig.from_json_file(path)
@@ -240,8 +244,7 @@ def main(settings: ShowSettings) -> None:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    progress.print_any_text()
-    flags_lib.run(main, define_flags, usage=__doc__, positional="name")
+    script.run(main, define_flags, usage=__doc__, positional="name")
 
 
 if __name__ == "__main__":

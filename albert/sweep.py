@@ -31,6 +31,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 from absl import flags
 
 from albert.classification.task_table import CHINESE_TASKS, GLUE_TASKS
+from albert.command_line import script
 from albert.pretrained.settings import CONFIG_NAME, SPM_MODEL_NAME
 from albert.util import flags as flags_lib
 
@@ -152,7 +153,7 @@ def _of_environment() -> List[str]:
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__, fallback=_of_environment())
+    script.answer_early(define_flags, usage=__doc__, fallback=_of_environment())
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -820,7 +821,7 @@ def main(settings: SweepSettings) -> int:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    flags_lib.run(
+    script.run(
         main,  # type: ignore[arg-type]
         define_flags,
         usage=__doc__,

@@ -28,6 +28,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tu
 
 from absl import flags
 
+from albert.command_line import script
 from albert.pretraining.settings import TEXT_FIELD
 from albert.util import flags as flags_lib
 
@@ -98,7 +99,7 @@ def define_flags(flag_values: flags.FlagValues):
 
 
 if __name__ == "__main__":  # before TensorFlow is imported
-    flags_lib.answer_early(define_flags, usage=__doc__)
+    script.answer_early(define_flags, usage=__doc__)
 
 import numpy as np
 import sentencepiece as spm
@@ -373,7 +374,7 @@ def main(settings: flags_lib.Settings):
 
 def cli():
     """Starts the command."""
-    flags_lib.run(main, define_flags, usage=__doc__)
+    script.run(main, define_flags, usage=__doc__)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 
 import hashlib
 import os
+import resource
+import shlex
 
 import pytest
 
@@ -13,6 +15,7 @@ from albert.datasets import table
 from albert.downloads import transfer
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
+from albert.util import files
 from albert.util import flags as flags_lib
 from tests.support import file_server, public_archives
 from tests.support.file_server import Answer
@@ -46,7 +49,7 @@ def download(server, tmp_path):
         settings = flags_lib.parse(download_data.define_flags, flags)
         download_data.main(settings.replace(**changes))
 
-    run.folder = tmp_path / "data"
+    run.folder = tmp_path / "my data"
     return run
 
 
@@ -67,14 +70,14 @@ def test_a_data_set_is_laid_out_as_its_script_reads_it(download, server, capsys,
         for split in race_examples.SPLITS:
             assert len(race_examples.read_split(folder, split).questions) == 2
     elif data_set.script.startswith("run_squad"):
-        paths = [word.partition("=")[2] for word in printed.split()[1:]]
+        paths = [word.partition("=")[2] for word in shlex.split(printed)[1:]]
         assert len(paths) == 2
         for path in paths:
             (example,) = squad_examples.read_dataset(path, True).examples
             assert example.orig_answer_text == "king"
     else:
         task = tasks.get_task(name)
-        assert f"--task_name={name} --data_dir={folder}" in printed
+        assert shlex.split(printed)[1:] == [f"--task_name={name}", f"--data_dir={folder}"]
         for split in task.splits:
             found = tasks.read_examples(task, folder, split.name)
             assert len(found.examples) in (1, 2) and data_set.folder in found.files[0]
@@ -162,7 +165,36 @@ def test_what_is_no_such_archive_leaves_nothing_behind(download, server, content
     server.files["/RTE.zip"] = content
     with pytest.raises(ValueError, match="RTE.zip"):
         download("rte", sha256=sha256(content))
-    assert visible(download.folder) == [] and visible(tmp_path) == ["data"]
+    assert visible(download.folder) == [] and visible(tmp_path) == ["my data"]
+
+
+def test_a_page_is_called_one_and_not_kept_whoever_brought_it(download, server):
+    page = server.files["/RTE.zip"] = b"\n<!DOCTYPE html><html>"
+    own = download.folder / "RTE.zip"
+    for what in (f"{server.url}/RTE.zip is.* to {own}", f"{own} is.*{server.url}"):
+        with pytest.raises(ValueError, match=what):
+            download("rte", sha256=sha256(page))
+        assert visible(download.folder) == ["RTE.zip"] * own.exists()
+        own.write_bytes(page)
+
+
+@pytest.mark.parametrize("where", ["transfer", "unpacking"])
+def test_a_full_disk_names_what_is_kept_and_goes_on_from_it(download, server, where):
+    texts = {"RTE/train.tsv": os.urandom(1 << 17).hex(), "RTE/dev.tsv": "x", "RTE/test.tsv": "x"}
+    content = server.files["/RTE.zip"] = public_archives.tarred(texts)  # half the size of the texts
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    limit = len(content) // 2 if where == "transfer" else len(content)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))  # refuses more, as a full disk does
+    try:
+        with pytest.raises(files.DiskFullError, match=str(download.folder / ".RTE.zip")):
+            download("rte", sha256=sha256(content))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert visible(download.folder) == [".RTE.zip", ".RTE.zip.json"]
+    server.ranges = []
+    download("rte", sha256=sha256(content))
+    assert server.ranges == ([f"bytes={limit}-"] if where == "transfer" else [])
+    assert visible(download.folder) == ["RTE", "RTE.json"]
 
 
 def test_what_a_user_made_is_never_overwritten(download, server):
@@ -202,6 +234,46 @@ def test_data_that_is_given_on_request_is_used_once_it_is_there(download):
     for name in ("train.txt", "dev.txt", "test.txt"):
         (folder / name).write_text("a\tb\t1\n", encoding="utf-8")
     download("lcqmc")
+
+
+READERS = {
+    **{
+        name: lambda folder, name=name: tasks.read_examples(tasks.get_task(name), folder, "dev")
+        for name in ("rte", "wsc", "mismnli", "qnli")
+    },
+    "race": lambda folder: race_examples.read_split(folder, "dev"),
+    "squad_v2": lambda folder: squad_examples.read_dataset(
+        os.path.join(folder, "squad_v2", "dev-v2.0.json"), False
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_data_that_is_not_found_is_there_after_the_command_in_the_message(download, name):
+    download.folder = folder = download.folder / "a b"
+    if name == "qnli":  # whose own folder is named
+        folder = folder / "QNLI"
+    elif name == "rte":
+        folder.mkdir(parents=True)
+    with pytest.raises(ValueError) as error:
+        READERS[name](str(folder))
+    found, data_dir = shlex.split(str(error.value).rpartition("albert.download_data ")[2])
+    assert data_dir == f"--data_dir={download.folder}"
+    download(found)
+    READERS[name](str(folder))
+
+
+def test_no_command_is_named_that_would_not_help(download):
+    own = tasks.custom_task(text_a=0, labels="a,b", name="rte")
+    (download.folder / "MNLI").mkdir(parents=True)
+    (download.folder / "sst2").mkdir()
+    for task in (own, *map(tasks.get_task, ("mnli", "sst-2", "lcqmc", "chnsenticorp"))):
+        with pytest.raises(ValueError) as error:
+            tasks.read_examples(task, str(download.folder), "dev")
+        assert task.name in str(error.value) and "download_data" not in str(error.value)
+    with pytest.raises(ValueError, match="dev.json") as error:
+        squad_examples.read_dataset(str(download.folder / "dev.json"), False)
+    assert "download_data" not in str(error.value)
 
 
 def test_an_unknown_name_has_the_nearest_and_the_list_has_all(capsys):

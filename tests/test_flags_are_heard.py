@@ -188,7 +188,7 @@ HEARD = {
         **FINE_TUNING,
         **STEPS,
         **probes("""
-            data_dir=/nowhere task_name=rte predict:predict_file=/nowhere
+            data_dir=/nowhere task_name=tnews predict:predict_file=/nowhere
             idle:export_dir={work}/export export:threshold_to_export=0.3 own:text_a_column=nothere
             own:text_b_column=nothere own:label_column=nothere own:task_file=nothere
             own:guid_column=nothere own:train_file=nothere own:labels=nothere own:metric=nothere
@@ -503,7 +503,7 @@ PROBES = {
 def scripts():
     """The modules that are started by flags, by name."""
     sources = sorted((ROOT / "albert").glob("*.py"))
-    return [path.stem for path in sources if "    flags_lib.run(main" in path.read_text("utf-8")]
+    return [path.stem for path in sources if "    script.run(main" in path.read_text("utf-8")]
 
 
 def module_of(script):

@@ -122,7 +122,7 @@ def test_parameters_and_products_are_those_of_the_pretraining_graph(variant):
     config = tiny_config(**VARIANTS[variant])
     with tf.Graph().as_default() as graph:
         build_pretraining(config)
-        assert plan.parameter_counts(config) == sizes_of(tf.trainable_variables())
+        assert modeling.parameter_counts(config) == sizes_of(tf.trainable_variables())
     found = plan.operations(tiny_job(config, "pretraining"))
     assert found["forward"] == product_operations(graph)
 
@@ -135,7 +135,7 @@ def test_parameters_slots_and_products_are_those_of_each_tasks_update(task):
         settings = training_graph.FineTuningModel(config)
         model_fn = training_graph.build_model_fn(settings, HEADS[task]())
         model_fn(features_of(task), None, "train", {})
-        counts = plan.parameter_counts(config, task, num_labels=LABELS)
+        counts = modeling.parameter_counts(config, task, num_labels=LABELS)
         assert counts == sizes_of(tf.trainable_variables())
         slots = [
             variable.shape.num_elements()

@@ -75,15 +75,21 @@ PUBLISHED_DEFAULTS = dict(
 def test_the_published_flags_have_their_published_defaults():
     settings = flags_lib.parse(
         run_classifier.define_flags,
-        ["--task_name=mrpc", "--output_dir=o", "--data_dir=d", "--spm_model_file=s"],
+        [
+            "--task_name=mrpc",
+            "--output_dir=o",
+            "--data_dir=d",
+            "--spm_model_file=s",
+            "--albert_dir=a",
+        ],
     ).to_dict()
     assert {name: settings[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
     assert math.isnan(settings["threshold_to_export"])
 
 
-@pytest.mark.parametrize("missing", ["task_name", "output_dir"])
+@pytest.mark.parametrize("missing", ["task_name", "output_dir", "albert_dir"])
 def test_task_and_output_folder_are_required(missing):
-    names = {"task_name", "output_dir"} - {missing}
+    names = {"task_name", "output_dir", "albert_dir"} - {missing}
     with pytest.raises(ValueError, match=f"--{missing} must be given"):
         flags_lib.parse(run_classifier.define_flags, [f"--{name}=x" for name in names])
 

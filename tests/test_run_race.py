@@ -81,7 +81,7 @@ PUBLISHED_DEFAULTS = dict(
 
 
 def test_the_published_flags_have_their_published_defaults():
-    arguments = ["--output_dir=o", "--data_dir=d"]
+    arguments = ["--output_dir=o", "--data_dir=d", "--albert_dir=a"]
     settings = flags_lib.parse(run_race.define_flags, arguments).to_dict()
     assert {name: settings[name] for name in PUBLISHED_DEFAULTS} == PUBLISHED_DEFAULTS
 

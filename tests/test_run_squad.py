@@ -82,7 +82,7 @@ OWN_DEFAULTS = {
 @every_version
 def test_the_published_flags_have_their_published_defaults(version):
     script = SCRIPTS[version]
-    settings = flags_lib.parse(script.define_flags, ["--output_dir=o"]).to_dict()
+    settings = flags_lib.parse(script.define_flags, ["--output_dir=o", "--albert_dir=a"]).to_dict()
     expected = dict(PUBLISHED_DEFAULTS, **OWN_DEFAULTS[version])
     assert {name: settings[name] for name in expected} == expected
 
@@ -99,7 +99,7 @@ def test_the_published_flags_have_their_published_defaults(version):
         ("v1", "--do_train --num_train_epochs=0.1", "batch of 2"),
         ("v1", "--do_train --gradient_accumulation_steps=3", "multiple of 3"),
         ("v1", "--do_train --max_seq_length=65", "max_position_embeddings, 64"),
-        ("v1", "--do_train --max_seq_length=3", "--max_seq_length=3"),
+        ("v1", "--do_train --max_seq_length=3", "--max_seq_length='3'"),
         ("v1", "--do_train --max_query_length=29", "--max_query_length=29"),
         ("v1", "--do_train --spm_model_file=", "vocabulary"),
         ("v1", "--do_predict", "checkpoint"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import configs, modeling, plan, show_changes, tokenization
+from albert import configs, modeling, show_changes, tokenization
 from albert.util import flags as flags_lib
 from tests.support import pretrained_models
 
@@ -27,10 +27,10 @@ def test_numbers_are_the_published_ones():
     assert show_changes.embedding_parameters(xxlarge) == (122_880_000, 4_364_288)
     # BERT-base of V=30000: 85,054,464 in its layers, 12 times those of ALBERT-base.
     bert = show_changes.bert_like(config_of("albert_base_v2"))
-    assert plan.parameter_counts(bert)["encoder"] == 85_054_464 == 12 * 7_087_872
+    assert modeling.parameter_counts(bert)["encoder"] == 85_054_464 == 12 * 7_087_872
     # V * E: no matrix widens them.
-    assert plan.parameter_counts(bert)["embeddings"] == (30000 + 2 + 512 + 2) * 768
-    text = shown()
+    assert modeling.parameter_counts(bert)["embeddings"] == (30000 + 2 + 512 + 2) * 768
+    text = shown("--name=xxlarge_v2")
     for number in ("122,880,000", "4,364,288", "28.2", "2,416,558,080", "201,379,840"):
         assert number in text
     assert "7,087,872" in shown("--name=base_v2") and "201,379,840" not in shown("--name=base_v2")
@@ -58,6 +58,7 @@ def test_sentences_are_of_the_language_or_ones_own():
     "arguments, named",
     [
         (["--name=base_v9"], "base_v9"),
+        (["--name=zh"], "--language=zh"),
         (["--name=base_v2", "--albert_dir=base_v2"], "--albert_dir"),
         (["--text_a=He left."], "--text_b"),
         (["--text_a=He left.", "--text_b= "], "--text_b"),

@@ -15,6 +15,7 @@ import pytest
 
 from albert import run_classifier, sweep
 from albert.classification import tasks as classifier_tasks
+from albert.command_line import script
 from albert.util import config_files, progress
 from albert.util import flags as flags_lib
 from tests.support import classification_data
@@ -203,7 +204,7 @@ def test_flags_of_a_file_win_over_the_environment_and_the_command_line_over_both
     for name, value in {"DATA_DIR": "e", "SEEDS": "1", "TASKS": "rte", "OUTPUT_DIR": "e"}.items():
         monkeypatch.setenv(name, value)
     given = {}
-    monkeypatch.setattr(flags_lib, "run", lambda *_, **options: given.update(options))
+    monkeypatch.setattr(script, "run", lambda *_, **options: given.update(options))
     sweep.cli()
     arguments = [f"--config={config}", "--seeds=3"]
     settings = flags_lib.parse(sweep.define_flags, arguments, fallback=given["fallback"])

@@ -266,14 +266,18 @@ def _decode(path: str, content: bytes, dirt: Counter[str]) -> str:
 # --------------------------------------------------------------------------------------- reading
 
 
-def read_split(split: Split, folders: Sequence[str], labels: Labels) -> TaskData:
+def read_split(
+    split: Split, folders: Sequence[str], labels: Labels, *, advice: str = "Check --data_dir."
+) -> TaskData:
     """Reads the examples of a split from the first of the folders that has one of its files.
+
+    `advice` is what to do if there is none.
 
     Raises:
       ValueError: there is no such file, none fits the declaration, too many rows are damaged, a
         row lacks columns or has an unknown label (file and line are named), or there is no example.
     """
-    reading, table = _find_table(split, folders)
+    reading, table = _find_table(split, folders, advice)
     notes = collections.Counter(table.dirt)
     if isinstance(reading, Fields):
         found = _read_objects(reading, table, split.role)
@@ -281,7 +285,7 @@ def read_split(split: Split, folders: Sequence[str], labels: Labels) -> TaskData
         found = _read_rows(reading, table, notes, split=split, labels=labels)
     examples = []
     for where, example in found:
-        label = _label_text(example.label)
+        label = _label_text(example.label, labels.names)
         if label in labels.dropped and split.needs_labels:
             notes[f"example dropped: its label is {label!r}"] += 1
             continue
@@ -313,15 +317,14 @@ def find_files(split: Split, folders: Sequence[str]) -> List[str]:
     return []
 
 
-def _find_table(split: Split, folders: Sequence[str]) -> Tuple[Reading, Table]:
+def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Reading, Table]:
     """The first source whose file exists and has the columns."""
     found = find_files(split, folders)
     if not found:
         names = wording.listed(list(dict.fromkeys(source.file for source in split.sources)))
         places = ", ".join(f"'{folder}'" for folder in folders)
         raise ValueError(
-            f"The {split.name} data was not found: none of {names} is in {places}. --data_dir must "
-            "be the folder of all tasks or the task's own."
+            f"The {split.name} data was not found: none of {names} is in {places}. {advice}"
         )
     problems = []
     for path in found:
@@ -511,10 +514,11 @@ def _has_header(
     return columns.header or unexpected
 
 
-def _label_text(label: Any) -> Optional[str]:
+def _label_text(label: Any, names: Sequence[str]) -> Optional[str]:
     """A label as TSV files would hold it: JSON has numbers and booleans too."""
     if label is None:
         return None
+    label = label if str(label) in names else whole(label)
     return str(label).lower() if isinstance(label, bool) else str(label).strip()
 
 

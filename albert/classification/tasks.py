@@ -28,6 +28,7 @@ from albert.classification.examples import (
     TaskData,
 )
 from albert.classification.task_table import CUSTOM, METRICS, TASKS, Recipe, Task, get_task
+from albert.datasets import table
 from albert.util import files
 
 __all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get_task"]  # for users
@@ -54,13 +55,20 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
     """
     data_dir = os.path.expanduser(str(data_dir or ""))
     if not data_dir or not tf.io.gfile.isdir(data_dir):
-        raise ValueError(
-            f"--data_dir '{data_dir}' is not a folder. Give the folder of all tasks (with "
-            f"{task.folder} in it) or the task's own."
-        )
+        raise ValueError(f"'{data_dir}' is not a folder. {_advice(task, data_dir)}")
     found = {name.rstrip("/").lower(): name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)}
     own = [found[name.lower()] for name in task.folders if name.lower() in found]
     return [os.path.join(data_dir, name) for name in dict.fromkeys(own)] + [data_dir]
+
+
+def _advice(task: Task, data_dir: str) -> str:
+    """What to do where the data are not found; `data_dir` is "" where a download is no help."""
+    is_known = data_dir and task in TASKS.values()
+    hint = table.how_to_get(task.folders, data_dir) if is_known else ""
+    return (
+        f"--data_dir must be the folder of all tasks (with {task.folder} in it) or that of "
+        f"{task.name}.{hint}"
+    )
 
 
 def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
@@ -81,7 +89,9 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
     """
     labels = Labels(task.labels, task.label_aliases, task.dropped_labels)
     folders = _folders_to_read(task, data_dir)
-    data = examples.read_split(task.split(split), folders, labels)
+    has_own_folder = len(task_folders(task, data_dir)) > 1
+    advice = _advice(task, "" if has_own_folder else folders[0])
+    data = examples.read_split(task.split(split), folders, labels, advice=advice)
     _LOGGER.info("%s", data.log_line(f"{task.name} {split}"))
     return data
 

@@ -7,8 +7,11 @@ of huggingface/datasets and url_checksums of tensorflow/datasets. A size of 0 is
 hash of None: then the first download's is recorded. None of them was fetched to write this table.
 """
 
-from typing import Dict, List, NamedTuple, Optional, Tuple
+import os
+import shlex
+from typing import Container, Dict, List, NamedTuple, Optional, Tuple
 
+from albert.command_line import commands
 from albert.util import wording
 
 
@@ -324,3 +327,24 @@ def find(name: str) -> List[DataSet]:
             raise ValueError(f"There is no data set {part!r}.{hint} Names: {', '.join(known)}.")
         found.update({item.name: item for item in several})
     return list(found.values())
+
+
+def how_to_get(folders: Container[str], data_dir: str) -> str:
+    """Returns the end of a message that data are missing: how to get them; "" if that is not known.
+
+    Args:
+      folders: the names that the folder of the data set may have, of which the table knows one.
+      data_dir: where that folder is missed, or itself.
+    """
+    for item in DATA_SETS.values():
+        if item.folder not in folders or "://" in data_dir:
+            continue
+        parent, name = os.path.split(os.path.normpath(data_dir))
+        place = (parent or ".") if name == item.folder else os.path.join(parent, name)
+        if os.path.isfile(place) or os.path.lexists(os.path.join(place, item.folder)):
+            continue  # a download leaves it as it is
+        if item.by_hand:
+            return f" {item.name} is given on request: {item.by_hand}."
+        command = commands.as_started("python -m albert.download_data")
+        return f" To fetch it: {command} {item.name} --data_dir={shlex.quote(place)}"
+    return ""

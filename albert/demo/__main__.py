@@ -18,10 +18,11 @@ import sys
 import traceback
 from typing import List, Optional
 
+from albert import __version__
+from albert.command_line import commands, log, script
 from albert.demo.options import PHASES
-from albert.runtimes import quiet
-from albert.util import commands, progress, stop_signals, wording
-from albert.util import flags as flags_lib
+from albert.runtimes import quiet, support
+from albert.util import stop_signals, wording
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
@@ -48,6 +49,9 @@ def main(argv: Optional[List[str]] = None) -> int:
         usage = commands.as_started(__doc__.strip())
         commands.show(f"{usage}\n\n{parser_of(next(iter(PHASES))).format_help()}")
         return 0
+    if arguments[:1] == ["--version"]:
+        commands.show(__version__)
+        return 0
     is_named = bool(arguments) and not arguments[0].startswith("-")
     name = arguments.pop(0) if is_named else next(iter(PHASES))
     if name not in PHASES:
@@ -62,14 +66,14 @@ def main(argv: Optional[List[str]] = None) -> int:
 def _run(module: str, options: argparse.Namespace) -> int:
     """Runs the phase; a user's mistake becomes one line."""
     quiet.import_tensorflow(is_verbose=options.verbose)
-    flags_lib.configure_logging(verbosity=int(options.verbose))
+    log.configure(verbosity=int(options.verbose))
     try:
         with stop_signals.handled():
             importlib.import_module(module).run(options)
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return 130
-    except flags_lib.user_errors() as error:
+    except script.user_errors() as error:
         if options.verbose:
             traceback.print_exc()
         print(f"ERROR: {error}", file=sys.stderr)
@@ -79,9 +83,10 @@ def _run(module: str, options: argparse.Namespace) -> int:
 
 def cli() -> None:
     """Runs the demo with the process's own arguments."""
+    support.end_on_interrupt()
     # Before TensorFlow is loaded: its start-up notices would bury what the demo says.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    progress.print_any_text()
+    commands.print_any_text()
     sys.exit(main())
 
 

@@ -6,7 +6,7 @@ import argparse
 
 from albert.demo import runs
 
-TOUR_STEPS = 2400
+TOUR_STEPS = 3000
 LANGUAGES = ("en", "zh")  # of stories
 TEXTS = ("stories", "python")
 DEFAULT_LENGTH, PRETRAINING_EPOCHS = 128, 2.0

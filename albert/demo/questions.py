@@ -23,7 +23,8 @@ CANDIDATES = 5
 EMBEDDINGS = "bert/embeddings/word_embeddings"
 _MOST_TOKENS = 4  # of a word that is a gap
 _NO_TEXT = (-1, 0, 0)  # the place of [CLS] and [SEP]
-_LETTERS = re.compile(r"[^\W\d_]+")
+# A word begins where no letter is before it; the "s" of "Anna's" is none.
+_LETTERS = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]')[^\W\d_]+")
 
 
 class Gap(NamedTuple):

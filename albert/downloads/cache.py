@@ -47,6 +47,10 @@ class Source(NamedTuple):
         """Returns where a user puts the file for `folder` to be made of it."""
         return os.path.join(os.path.dirname(folder), self.name)
 
+    def hidden_path(self, folder: str) -> str:
+        """Returns where the file is during its transfer."""
+        return os.path.join(os.path.dirname(folder), f".{self.name}")
+
 
 class _Arrived(NamedTuple):
     """A source on this machine."""
@@ -84,6 +88,7 @@ def obtain(
         not have a file; one is damaged, unsafe, of no use, or another one than is known; or the
         files in the folder have changed.
       ConnectionError: a server cannot be reached, or the transfer stops again and again.
+      files.DiskFullError: there is no room. What has arrived stays.
     """
     if "://" in folder:
         raise ValueError(
@@ -103,16 +108,15 @@ def obtain(
         if os.path.exists(f"{folder}.json"):
             earlier = _read_record(folder)["sources"]
         arrived = []
-        for number, (source, before) in enumerate(zip(sources, earlier)):
-            try:
+        try:
+            for source, before in zip(sources, earlier):
                 sha256 = before and before["sha256"]
                 arrived.append(_arrive(source, folder, sha256, limits=limits, wait=wait))
-            except ConnectionError as error:
-                raise type(error)(f"{error}{_by_hand(folder, sources[number:])}") from error
-        try:
             return _made(folder, arrived, make)
-        finally:
-            _discard(arrived)
+        except ConnectionError as error:
+            raise type(error)(f"{error}{_by_hand(folder, sources[len(arrived) :])}") from error
+        except files.DiskFullError as error:
+            raise files.DiskFullError(f"{error}{_kept(folder, sources)}") from error
 
 
 # ---------------------------------------------------------------------------------------------
@@ -128,8 +132,7 @@ def _arrive(
     wait: Callable[[float], None],
 ) -> _Arrived:
     """Fetches a file, or takes what a user put in place, and compares its hash."""
-    own = source.own_path(folder)
-    hidden = os.path.join(os.path.dirname(own), f".{source.name}")
+    own, hidden = source.own_path(folder), source.hidden_path(folder)
     if os.path.isfile(own):
         _LOGGER.info("Taking %s, in place of %s.", own, source.url)
         content = files.file_fingerprint(own)
@@ -145,6 +148,7 @@ def _arrive(
     recorded = f"{folder}.json, from the first download (if this one is meant, remove it)"
     what = source.url if arrived.is_ours else own
     try:
+        _check_no_page(arrived, source, folder)
         _check_known(what, arrived.record, source)
         before = Source(source.url, earlier, recorded)
         _check_known(what, arrived.record, before)
@@ -165,6 +169,29 @@ def _by_hand(folder: str, sources: Sequence[Source]) -> str:
     missing = [source for source in sources if not os.path.isfile(source.own_path(folder))]
     places = "; ".join(f"{source.url} to {source.own_path(folder)}" for source in missing)
     return f" Or bring by hand: {places}. The same command then finds what is there."
+
+
+def _kept(folder: str, sources: Sequence[Source]) -> str:
+    """What of a download is on a disk that is full."""
+    paths = filter(os.path.exists, [source.hidden_path(folder) for source in sources])
+    kept = [f"{path} ({os.path.getsize(path) / 1e6:,.1f} MB)" for path in paths]
+    free = shutil.disk_usage(os.path.dirname(folder) or ".").free / 1e6
+    return f" {free:,.1f} MB are free there." + bool(kept) * (
+        f" What has arrived is kept for that: remove {', '.join(kept)} if others need the room."
+    )
+
+
+def _check_no_page(arrived: _Arrived, source: Source, folder: str) -> None:
+    """Refuses what servers and proxies send in place of a file: none that is published is HTML."""
+    with open(arrived.path, "rb") as stream:
+        start = stream.read(1000).decode("utf-8-sig", "replace").strip()
+    if start.startswith("<"):
+        fate = f"It is not kept.{_by_hand(folder, [source])}"
+        raise ValueError(
+            f"{source.url if arrived.is_ours else arrived.path} is a web page ({start[:40]!r}), "
+            "not the file: a login perhaps, or the error of a proxy. "
+            + (fate if arrived.is_ours else f"Put the file of {source.url} in its place.")
+        )
 
 
 def _check_known(what: str, record: Dict[str, Any], source: Source) -> None:
@@ -192,15 +219,19 @@ def _made(folder: str, arrived: Sequence[_Arrived], make: Maker) -> Dict[str, An
     os.makedirs(temporary)
     origins = ", ".join(item.record["url"] for item in arrived)
     try:
-        make([item.path for item in arrived], temporary)
-        record = {
-            "format_version": _RECORD_VERSION,
-            "sources": [item.record for item in arrived],
-            "files": {path: _fingerprint(temporary, path) for path in _files_below(temporary)},
-        }
-        # The record is written first, because a record without its folder does no harm.
-        files.atomic_write_json(f"{folder}.json", record)
-        os.rename(temporary, folder)
+        with files.naming_full_disk(folder):
+            make([item.path for item in arrived], temporary)
+            record = {
+                "format_version": _RECORD_VERSION,
+                "sources": [item.record for item in arrived],
+                "files": {path: _fingerprint(temporary, path) for path in _files_below(temporary)},
+            }
+            # The record is written first, because a record without its folder does no harm.
+            files.atomic_write_json(f"{folder}.json", record)
+            os.rename(temporary, folder)
+    except files.DiskFullError:
+        arrived = ()  # they stay, for when there is room
+        raise
     except archives.DamagedArchiveError as error:
         own = [item.path for item in arrived if not item.is_ours]
         fate = f"Fetch {', '.join(own)} again" if own else "It was removed: run the command again"
@@ -212,6 +243,7 @@ def _made(folder: str, arrived: Sequence[_Arrived], make: Maker) -> Dict[str, An
         raise ValueError(f"{origins} cannot be used: {error}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        _discard(arrived)
     return record
 
 

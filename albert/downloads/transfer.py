@@ -47,7 +47,7 @@ class Fetched(NamedTuple):
 
 def _reason(error: Exception) -> str:
     """The innermost of the messages that requests puts into one another."""
-    text = str(error).rstrip("')\"").rpartition(": ")[2] or type(error).__name__
+    text = str(error).rstrip("')\".").rpartition(": ")[2] or type(error).__name__
     return text + ")" * (text.count("(") - text.count(")"))
 
 
@@ -121,6 +121,7 @@ def fetch(
       ConnectionError: the server cannot be reached, the transfer stops again and again, or takes
         too long. What has arrived stays. UnreachableError: it cannot be reached at all, which is
         not tried again.
+      files.DiskFullError: there is no room. What has arrived stays.
     """
     _remove_foreign(path)
     failures, most, is_first = 0, _size(path), True
@@ -143,6 +144,10 @@ def fetch(
                     f"{url} could not be fetched: {reason} ({failures} attempts without progress, "
                     f"at most {limits.seconds / 60:g} minutes in all). {kept}{_GO_ON}"
                 ) from error
+        except requests.RequestException as error:  # redirected without end, of no known coding
+            raise ValueError(
+                f"{url} cannot be downloaded: {_reason(error)}. Check the address.{limits.advice}"
+            ) from error
         seconds = min(2.0 ** (failures - 1), _LONGEST_WAIT)
         _LOGGER.warning("%s: %s. Trying again in %.0f s.", url, reason, seconds)
         wait(seconds)
@@ -184,7 +189,7 @@ class _Transfer:
                 start, origin = 0, _origin_of(response, self.url)
                 discard(self.path)
                 files.atomic_write_json(f"{self.path}.json", origin._asdict())
-            elif not origin or not _is_part(response, start):
+            elif not origin or not _is_part(response, start, origin.size):
                 discard(self.path)
                 raise _InterruptedError("the server sent another part of the file than asked for")
             self._check_size(origin.size or 0)
@@ -253,7 +258,8 @@ class _Transfer:
 
     def _write(self, chunks: Iterator[bytes], start: int, size: Optional[int]) -> None:
         name, total = os.path.basename(self.url), size and size / 1e6
-        with open(self.path, "ab") as stream, progress.Progress(name, total, unit="MB") as bar:
+        bar = progress.Progress(name, total, unit="MB")
+        with files.naming_full_disk(self.path), open(self.path, "ab") as stream, bar:
             bar.skip(start / 1e6)
             for chunk in chunks:
                 start += len(chunk)
@@ -262,8 +268,11 @@ class _Transfer:
                 bar.update(len(chunk) / 1e6, "")
 
 
-def _is_part(response: requests.Response, start: int) -> bool:
-    return response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
+def _is_part(response: requests.Response, start: int, size: Optional[int]) -> bool:
+    """Whether the answer is the rest that was asked for."""
+    total = r"\d+" if size is None else rf"({size}|\*)"
+    found = response.headers.get("Content-Range", "")
+    return bool(start and re.fullmatch(rf"bytes {start}-\d+/{total}", found))
 
 
 def _origin_of(response: requests.Response, url: str) -> _Origin:
@@ -273,12 +282,13 @@ def _origin_of(response: requests.Response, url: str) -> _Origin:
     version: Optional[str] = headers.get("ETag", "")
     if not version or version.startswith("W/"):  # a weak one does not promise the same bytes
         version = headers.get("Last-Modified")
-    length = headers.get("Content-Length", "")
-    md5 = re.search(r"md5=([\w+/]+=*)", headers.get("x-goog-hash", ""))
+    stated = "" if "Transfer-Encoding" in headers else headers.get("Content-Length", "")
+    length = re.fullmatch("[0-9]{1,18}", stated)
+    md5 = re.search("md5=([A-Za-z0-9+/]{22}==)", headers.get("x-goog-hash", ""))
     return _Origin(
         url,
         version,
-        int(length) if length.isdigit() else None,
+        int(length.group()) if length else None,
         base64.b64decode(md5.group(1)).hex() if md5 else None,
     )
 

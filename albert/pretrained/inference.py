@@ -41,7 +41,7 @@ from albert.checkpoints import checkpoint_files
 from albert.data import text_lines
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
-from albert.runtimes import compat
+from albert.runtimes import compat, devices
 from albert.util import files, progress
 
 _LOGGER = logging.getLogger("albert")
@@ -200,6 +200,15 @@ def read_texts(settings: TextSettings, given: Sequence[str] = ()) -> Iterator[Te
             texts = reader.texts(lines)
             yield texts
             bar.update(len(texts), "")
+
+
+def announce(config: Optional[modeling.AlbertConfig], settings: TextSettings) -> None:
+    """Logs the first line of a script that answers texts: model, input, precision and device."""
+    if _LOGGER.isEnabledFor(logging.INFO):
+        model, place = released.described(config), settings.input_file
+        model += f" on {place}" if place != text_lines.STANDARD else ""
+        device = devices.describe(devices.usable_gpus(devices.read_driver()))
+        _LOGGER.info("%s in %s. Running on %s.", model, settings.precision, device)
 
 
 def answer_texts(

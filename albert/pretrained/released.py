@@ -10,7 +10,6 @@ A release is in the cache folder whole or not at all, as the archive has it (alb
 to a folder of ours), with a record that each later use compares it with: see downloads.cache.
 """
 
-import logging
 import os
 import re
 import shutil
@@ -21,9 +20,11 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling, tokenization
 from albert.checkpoints import weights
+from albert.configs import published
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.pretrained import model_vocabulary, warm_start
+from albert.pretrained.releases import Release, named
 from albert.pretrained.settings import (
     ALBERT_ZH_URL,
     BASE_URL,
@@ -35,79 +36,12 @@ from albert.pretrained.settings import (
 )
 from albert.util import files, wording
 
-_LOGGER = logging.getLogger("albert")
-
-CHINESE_VOCAB_NAME = "vocab_chinese.txt"
 FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
 
 # The names that each kind of file may have.
 _CONFIGS = r"albert_config.*\.json"
 _SPM_MODELS = r".*\.model"
 _WORDPIECES = r".*vocab.*\.txt"
-
-
-# ---------------------------------------------------------------------------------------------
-# Releases.
-
-
-class Release(NamedTuple):
-    """A published model."""
-
-    name: str  # such as base_v2
-    archive: str  # the published file
-    folder: str  # in the cache: Google's archives unpack to it
-    vocabulary: str  # file in it
-    is_albert_zh: bool = False  # and not Google's
-
-    @property
-    def bare_name(self) -> str:
-        """Returns the name without "albert_"."""
-        return re.sub("^albert_", "", self.name)
-
-
-RELEASES = {
-    release.name: release
-    for release in (
-        *(
-            Release(
-                f"{size}_{version}",
-                f"albert_{size}_{version}.tar.gz",
-                f"albert_{size}",
-                CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME,
-            )
-            for version in ("v1", "v2", "zh")
-            for size in ("base", "large", "xlarge", "xxlarge")
-        ),
-        *(
-            Release(
-                f"albert_zh_{size}", f"albert_{size}_zh.zip", f"albert_zh_{size}", "vocab.txt", True
-            )
-            for size in ("base", "large", "xlarge")
-        ),
-    )
-}
-
-
-def find_release(name: str) -> Release:
-    """Returns a release: base_v2, albert_base_v2 or albert_base_v2.tar.gz; albert_zh_base.
-
-    Raises:
-      ValueError: there is none of this name; the message has the nearest, and all.
-    """
-    wanted = name.strip().lower()
-    for release in RELEASES.values():
-        if wanted in (release.name, f"albert_{release.name}", release.archive):
-            return release
-    raise ValueError(
-        f"There is no released model {name!r}.{_nearest(wanted)} Names: {', '.join(RELEASES)}."
-    )
-
-
-def _nearest(name: str) -> str:
-    bare = re.sub("^albert_(?!zh)", "", name.lower())
-    if f"{bare}_v2" in RELEASES:  # a size alone, which is also how the archives' folders are called
-        return f" Did you mean '{bare}_v2' or '{bare}_v1'?"
-    return wording.did_you_mean(bare, RELEASES, cutoff=0.6)
 
 
 def local_folder(place: str, label: str) -> str:
@@ -125,10 +59,7 @@ def local_folder(place: str, label: str) -> str:
     """
     if tf.io.gfile.isdir(place):
         return place
-    try:
-        release = None if "/" in place else find_release(place)
-    except ValueError as error:
-        raise ValueError(f"{label}: there is no such folder. {error}") from error
+    release = named(place, label)
     if release is None:
         raise ValueError(
             f"{label}: there is no such folder.{folders_like(place)} Give that of a model, or the "
@@ -307,6 +238,22 @@ def named_checkpoint(folder: str, name: Optional[str]) -> Optional[str]:
     return warm_start.resolve_checkpoint(os.path.join(folder, name))
 
 
+def described(config: Optional[modeling.AlbertConfig], is_cased: bool = False) -> str:
+    """Returns a model in words: "ALBERT base (12 layers of 768, 11.7M parameters)", heads aside.
+
+    Of a hub module without a configuration only the name is known.
+    """
+    if config is None:
+        return "ALBERT"
+    size = published.recognise(config.to_dict())
+    counts = modeling.parameter_counts(config)
+    parameters = sum(counts.values()) - counts["head"]
+    number = f"{parameters / 1e6:.1f}M" if parameters >= 1e6 else f"{parameters:,}"
+    details = [f"{config.num_hidden_layers} layers of {config.hidden_size}", f"{number} parameters"]
+    name = f"ALBERT {size.size}" if size else "ALBERT"
+    return f"{name} ({', '.join([*details, *['cased'] * is_cased])})"
+
+
 def vocabulary_of(
     found: ModelFiles, folder: str, settings: Settings, *, label: str
 ) -> Optional[model_vocabulary.Vocabulary]:
@@ -336,7 +283,6 @@ def _lower_case(folder: str, path: str, settings: Settings, *, label: str) -> bo
             f"--do_lower_case={str(wanted).lower()} contradicts {label}, where the "
             f"model is recorded as {described}. Leave the flag out."
         )
-    _LOGGER.info("The model of %s is %s, as is recorded there.", label, described)
     return recorded
 
 

@@ -18,6 +18,7 @@ from albert.util import wording
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 _MOST_LISTED = 12
+_PRETRAINING_HEADS = "cls/"
 
 # A variable of other layouts under the same file names, and what to do about each.
 _CONVERT = "Convert it first: python -m albert.convert_checkpoint {} --input_dir=FOLDER "
@@ -313,24 +314,32 @@ def _remedy(wrong: Sequence[Entry], tensors: Dict[str, _Tensor]) -> str:
 
 
 def format_report(report: Optional[Report]) -> str:
-    """Returns a few lines that say what was loaded; None stands for no checkpoint at all."""
+    """Returns what was loaded and left out, with names where something may be wrong.
+
+    None stands for no checkpoint at all.
+    """
     if report is None:
         return "All weights are randomly initialised (no --init_checkpoint)."
-    lines = [f"Warm start from {report.checkpoint}"]
-    rows = (
-        ("loaded", report.loaded, False),
-        ("new", report.new, True),
-        ("left over in the checkpoint", report.left_over, True),
-        ("optimizer state, not loaded", report.optimizer_state, False),
-    )
-    for title, entries, named in rows:
-        plural = "" if len(entries) == 1 else "s"
-        line = f"  {title}: {len(entries)} variable{plural}, "
-        line += f"{count_parameters(entries):,} parameters"
-        if named and entries:
-            line += f": {wording.listed([_described(entry) for entry in entries])}"
-        lines.append(line)
+    heads = [entry for entry in report.left_over if entry.name.startswith(_PRETRAINING_HEADS)]
+    unknown = [_described(entry) for entry in report.left_over if entry not in heads]
+    unfit = [_described(entry) for entry in report.new if entry.remark]
+    lines = [f"Warm start from {report.checkpoint}: {_amount(report.loaded)} loaded"]
+    if report.new:
+        lines[0] += f"; {_amount(report.new)} new, at random"
+    left = {"the pretraining heads": heads, "the optimizer": report.optimizer_state}
+    counts = [f"{len(entries)} of {name}" for name, entries in left.items() if entries]
+    if counts:
+        lines[0] += f"; not taken over: {' and '.join(counts)}"
+    if unfit:
+        lines.append(f"  New, because the checkpoint's do not fit: {wording.listed(unfit)}")
+    if unknown:
+        lines.append(f"  In the checkpoint, but not in this model: {wording.listed(unknown)}")
     return "\n".join(lines)
+
+
+def _amount(entries: Sequence[Entry]) -> str:
+    variables = wording.counted(len(entries), "variable")
+    return f"{variables} ({count_parameters(entries):,} parameters)"
 
 
 def count_parameters(entries: Iterable[Entry]) -> int:

@@ -221,12 +221,8 @@ def _report(counts: Counts, fresh: int, *, seconds: float, megabytes: float) -> 
         f"{wording.counted(counts.sentences, 'sentence')} -> "
         f"{wording.counted(counts.instances, 'instance')} with "
         f"{wording.counted(counts.predictions, 'prediction')} in "
-        f"{progress.format_seconds(seconds)} ({fresh / seconds:,.0f} instances/s)."
-    )
-    _LOGGER.info(
-        "Label 1: %.2f%%. Memory of all processes together: at most %.0f MB.",
-        100.0 * counts.label_one / counts.instances,
-        megabytes,
+        f"{progress.format_seconds(seconds)} ({fresh / seconds:,.0f} instances/s, "
+        f"at most {megabytes:,.0f} MB of memory)."
     )
     oddities = {
         "empty document": counts.empty_documents,

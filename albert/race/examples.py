@@ -23,6 +23,7 @@ from typing import Any, Counter, Dict, Iterator, List, NamedTuple, Optional, Seq
 import tensorflow.compat.v1 as tf
 
 from albert.data import parquet
+from albert.datasets import table
 from albert.util import files, wording
 
 _LOGGER = logging.getLogger("albert")
@@ -128,6 +129,7 @@ def find_folders(data_dir: str, split: str, levels: Sequence[str] = LEVELS) -> L
         raise ValueError(
             f"The {split} data was not found: there is neither '{bases[0]}' nor '{bases[1]}'. "
             "--data_dir must hold the folder RACE, or be it."
+            + table.how_to_get(("RACE",), data_dir)
         )
     folders = [os.path.join(base, level) for level in levels]
     for folder, level in zip(folders, levels):

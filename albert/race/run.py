@@ -19,7 +19,7 @@ from albert.data import batches
 from albert.race import examples, model
 from albert.race import features as race_features
 from albert.race.settings import RaceSettings
-from albert.training import fine_tuning, metrics
+from albert.training import evaluation, fine_tuning, metrics
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -199,7 +199,7 @@ def write_predictions(
     rows = ["\t".join(map(str, row)) for row in outputs["probabilities"]]
     results = {"num_questions": len(questions), **measure(questions, outputs)}
     lines = [f"{name} = {value}" for name, value in sorted(results.items())]
-    _LOGGER.info("Test: %s", ", ".join(lines))
+    _LOGGER.info("Test: %s", evaluation.in_short(results))
     contents = {
         # In the order of the questions, as the probabilities are.
         ANSWERS_NAME: json.dumps(answers, indent=2, ensure_ascii=False) + "\n",

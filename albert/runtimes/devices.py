@@ -197,19 +197,20 @@ def _tensorflows_reason() -> Tuple[List[str], str]:
     return list(missing), notices[-1] if notices else ""
 
 
-def training_line(at_most: Optional[int] = None) -> str:
-    """Returns the first line of a training's log: the device, and why it is no GPU.
+def training_line(at_most: Optional[int] = None, does: str = "Training") -> str:
+    """Returns the end of a log's first line: the device, and why it is no GPU.
 
     Args:
-      at_most: how many GPUs the training uses; None for all that TensorFlow sees.
+      at_most: how many GPUs are used; None for all that TensorFlow sees.
+      does: what is done there.
     """
     driver = read_driver()
     gpus = usable_gpus(driver)
     if not gpus:
         absence = why_no_gpu(driver)
-        return f"Training on {describe([])}: {absence.reason} {absence.remedy}".rstrip()
+        return f"{does} on {describe([])}: {absence.reason} {absence.remedy}".rstrip()
     used = gpus[:at_most]
-    line = f"Training on {describe(used)}."
-    if len(used) < len(gpus):
+    line = f"{does} on {describe(used)}."
+    if len(used) < len(gpus) and does == "Training":
         line += f" --distribution_strategy=mirrored would use all {len(gpus)}."
     return line

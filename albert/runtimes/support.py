@@ -125,6 +125,24 @@ def is_started_as_script():
     return sys.argv[:1] == ["-m"] and re.search(r"(^| )-m ?albert\b", line) is not None
 
 
+def end_on_interrupt():
+    """Makes Ctrl-C end this process by one line, until stop_signals.handled answers it.
+
+    For a process that runs a command of ours, while it imports what that needs.
+    """
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupted)
+
+
+def interrupted(number, frame):
+    """The answer to Ctrl-C before a command has begun its work."""
+    del number, frame
+    os.write(2, b"Interrupted.\n")
+    os._exit(130)  # an exception may be lost in a module that is being imported
+
+
 def other_package():
     """Returns where another project's package of this name is importable, or "".
 

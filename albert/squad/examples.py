@@ -19,10 +19,12 @@ is impossible.
 import collections
 import dataclasses
 import logging
+import os
 import re
 from typing import Any, Counter, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from albert.data import parquet
+from albert.datasets import table
 from albert.util import files, wording
 
 _LOGGER = logging.getLogger(__name__)
@@ -122,7 +124,10 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
 def _questions(path: str) -> Iterator[Tuple[str, Any, str]]:
     """Each question's place (for messages), its JSON value and its context."""
     if not files.gfile().exists(path) or files.gfile().isdir(path):
-        raise ValueError(f"File '{path}' does not exist. Check the path.")
+        folder, name = os.path.split(path)
+        published = [item for item in table.DATA_SETS.values() if item.group == "squad"]
+        hint = table.how_to_get([x.folder for x in published if name in x.files], folder)
+        raise ValueError(f"File '{path}' does not exist. Check the path.{hint}")
     if path.endswith(parquet.ENDING):
         yield from _rows(path)
         return

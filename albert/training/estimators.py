@@ -21,9 +21,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import checkpoint_files
-from albert.configs import published
 from albert.data import record_damage
-from albert.pretrained import warm_start
+from albert.pretrained import released, warm_start
 from albert.runtimes import compat, devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, peer_watch
@@ -77,29 +76,29 @@ def sole_trainer(script: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def announce(settings: TrainingSettings, config: Optional[Mapping[str, Any]], data: str) -> None:
-    """Logs the first line of a training: model, data, precision and device.
+def announce(
+    settings: TrainingSettings, config: Optional[modeling.AlbertConfig], data: str
+) -> None:
+    """Logs the first line of a run: model, data, precision and device.
 
     Args:
-      config: the keys of the model's configuration; None for a hub module without one.
-      data: what it is trained on, in a few words.
+      config: of the model; None for a hub module without one.
+      data: what is read, in a few words.
     """
-    if not _LOGGER.isEnabledFor(logging.INFO):
-        return
-    found = published.recognise(config)
-    model = f"ALBERT {found.size}" if found else "ALBERT"
-    if config:
-        model += f" ({config['num_hidden_layers']} layers of {config['hidden_size']})"
-    _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device_line(settings))
+    if _LOGGER.isEnabledFor(logging.INFO):
+        is_cased = not getattr(settings, "do_lower_case", True)
+        model, device = released.described(config, is_cased), device_line(settings)
+        _LOGGER.info("%s on %s in %s. %s", model, data, settings.precision, device)
 
 
 def device_line(settings: TrainingSettings) -> str:
-    """Returns what this process trains on; with --use_tpu no GPU is touched, not even to count."""
+    """Returns what this process runs on; with --use_tpu no GPU is touched, not even to count."""
+    does = "Training" if settings.do_train else "Running"
     if settings.use_tpu:
         tpu = settings.tpu_name or settings.master or "of this host"
-        return f"Training on TPU {tpu} ({settings.num_tpu_cores} cores)."
-    at_most = 1 if settings.distribution_strategy == distribution.NONE else settings.num_devices
-    return devices.training_line(at_most)
+        return f"{does} on TPU {tpu} ({settings.num_tpu_cores} cores)."
+    is_alone = not settings.do_train or settings.distribution_strategy == distribution.NONE
+    return devices.training_line(1 if is_alone else settings.num_devices, does)
 
 
 def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_files.Checkpoint]:

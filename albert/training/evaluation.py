@@ -367,10 +367,9 @@ class _Evaluator:
         pending.sort(key=lambda c: (c.path != self._best_path, c.step))
         evaluated = []
         for number, checkpoint in enumerate(pending, start=1):
-            _LOGGER.info("Evaluating %s (%d of %d)", checkpoint.path, number, len(pending))
             if list(present) == [0]:
                 _LOGGER.warning("No trained checkpoint yet: the results are of an untrained model.")
-            if self._evaluate_one(checkpoint):
+            if self._evaluate_one(checkpoint, f"{number} of {len(pending)}"):
                 evaluated.append(checkpoint.step)
                 self._keep_best(present)
             if len(self._damaged()) > damaged:
@@ -425,7 +424,7 @@ class _Evaluator:
                 return Checkpoint(copy["step"], self._best_path)
         return None
 
-    def _evaluate_one(self, checkpoint: Checkpoint) -> bool:
+    def _evaluate_one(self, checkpoint: Checkpoint, place: str) -> bool:
         """False if training deleted the checkpoint meanwhile, or it is damaged."""
         identity = _identity(checkpoint.path)
         # Checked first, because TensorFlow's own error is long; the check is cheap.
@@ -447,7 +446,7 @@ class _Evaluator:
                 f"The best checkpoint is chosen by '{self._best_metric}', which is not measured; "
                 f"measured are {sorted(metrics)}."
             )
-        _LOGGER.info("Step %d: %s", checkpoint.step, ", ".join(_lines(metrics)))
+        _LOGGER.info("Step %d (%s): %s", checkpoint.step, place, in_short(metrics))
         self._ledger.metrics[checkpoint.step] = metrics
         self._ledger.identities[checkpoint.step] = identity
         return True
@@ -497,8 +496,6 @@ class _Evaluator:
             self._keep_best(present)
             return
         self._readings.pop(self._best_path, None)
-        value = ledger.metrics[step][self._best_metric]
-        _LOGGER.info("Best so far: step %d with %s = %s", step, self._best_metric, value)
 
     def _save(self) -> None:
         """Writes the ledger and the text files with its results."""
@@ -533,8 +530,8 @@ class _Evaluator:
             return EvaluationSummary(results, None, None, evaluated_steps)
         best = Evaluation(step, self._ledger.metrics[step])
         _LOGGER.info(
-            "Best of %d evaluated checkpoints: step %d, %s; kept as %s.",
-            *(len(results), step, ", ".join(_lines(best.metrics)), self._best_path),
+            "Best of %d evaluated checkpoints by %s: step %d; kept as %s.",
+            *(len(results), self._best_metric, step, self._best_path),
         )
         return EvaluationSummary(results, best, self._best_path, evaluated_steps)
 
@@ -550,6 +547,16 @@ def _number(value: Any) -> float:
 def _lines(metrics: Mapping[str, Any]) -> List[str]:
     """`key = value`, sorted by key."""
     return [f"{name} = {metrics[name]}" for name in sorted(metrics)]
+
+
+def in_short(metrics: Mapping[str, Any]) -> str:
+    """Returns results for the log: 4 digits of each, and no step, which the log says itself."""
+    rounded = {
+        name: value if isinstance(value, int) else f"{value:.4g}"
+        for name, value in metrics.items()
+        if name != "global_step"
+    }
+    return ", ".join(_lines(rounded))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -575,7 +582,7 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
         if reader.has_tensor("global_step"):
             results["global_step"] = int(reader.get_tensor("global_step"))
     lines = _lines(results)
-    _LOGGER.info("%s: %s", checkpoint, ", ".join(lines))
+    _LOGGER.info("%s: %s", checkpoint, in_short(results))
     stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
     files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
     files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))

@@ -260,9 +260,10 @@ class FineTuning:
         may_come = settings.do_train or settings.wait_for_checkpoints_minutes
         if (task.predicts or export_dir) and (settings.checkpoint or not may_come):
             chosen_checkpoint(settings)
-        if settings.do_train:
-            config = self.config.to_dict() if self.config else None
-            estimators.announce(settings, config, task.name.upper())
+        # --train_file of a task with --data_dir is a file of features.
+        places = ("data_dir", "train_file" if settings.do_train else "predict_file")
+        place = next(filter(None, (getattr(settings, name, None) for name in places)), "no data")
+        estimators.announce(settings, self.config, f"{task.name.upper()} (data: {place})")
         task.check_data()
         if distribution.is_chief(settings):
             path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
@@ -423,7 +424,7 @@ class FineTuning:
             f" Known of {model and model.name}: {one.what}; {one.remedy} ({one.source})."
             for one in published.troubles(task.published_name, model)
         ]
-        return f"Try, in this order: {'; '.join(tries)}.{''.join(known)}"
+        return wording.advice(tries) + "".join(known)
 
     def evaluate(
         self,

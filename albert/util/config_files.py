@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import re
+import shlex
 import sys
 from typing import Any, Dict, List, Mapping, Sequence
 
@@ -105,7 +106,7 @@ def _arguments(path: str, flag_values: flags.FlagValues, aliases: Mapping[str, s
             text = _text(value)
             flag_values[name].parser.parse(text)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{place} = {value!r}: {error}") from error
+            raise ValueError(f"{place}: {error}") from error
         arguments.append(f"--{name}={text}")
     return arguments
 
@@ -161,8 +162,9 @@ def _record(path: str, values: Mapping[str, Any]) -> None:
     known = {name: value for name, value in values.items() if value is not None}
     module = getattr(sys.modules["__main__"], "__spec__", None)
     command = f"python -m {module.name} " if module else ""
+    again = f"{command}--config={shlex.quote(path)}"
     text = (
-        f"# Flags of a run of albert {__version__}. The same again: {command}--config={path}\n"
+        f"# Flags of a run of albert {__version__}. The same again: {again}\n"
         "# (relative paths are those from the folder where it was started)\n"
     )
     text += "".join(f"{name} = {_toml(known[name])}\n" for name in sorted(known))
@@ -179,17 +181,20 @@ def _record(path: str, values: Mapping[str, Any]) -> None:
             kept.append(_content(f"{path}.old-{number}"))
             number += 1
         if earlier not in kept:
-            files.gfile().rename(path, files.unused_name(path))
+            aside = files.unused_name(path)
+            files.gfile().rename(path, aside)
+            if isinstance(earlier, bytes):
+                _LOGGER.warning("%s was no record of a run. It is %s now.", path, aside)
     files.atomic_write_text(path, text)
 
 
 def _content(path: str) -> Any:
-    """What a file says; its text where it is no TOML."""
-    text = files.read_text(path)
+    """What a file says; its bytes where it is no TOML."""
+    content = files.read_bytes(path)
     try:
-        return tomli.loads(text)
-    except ValueError:
-        return text
+        return tomli.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return content
 
 
 def _toml(value: Any) -> str:

@@ -1,44 +1,18 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Command-line flags: each shared flag defined once, and the way every script starts.
+"""Command-line flags: each shared flag defined once, and what is read from them.
 
 A script has a function `define_flags(flag_values)`, which may return the class of its settings (a
-frozen dataclass below `Settings` with a field for each flag), a function `main(settings)`, and
-
-    def cli():
-        flags_lib.run(main, define_flags, usage=__doc__)
-
-TensorFlow takes seconds to import. A script therefore imports first what its flags need, which is
-light; then, if it is what was started, answers --help and what is wrong with the command line:
-
-    if __name__ == "__main__":
-        flags_lib.answer_early(define_flags, usage=__doc__)
-
-and imports the rest below. This module and the settings modules import nothing heavy.
-
-Programs and tests in the same process call `main(parse(define_flags, ["--flag=value", ...]))`.
-
-Programs written for google-research/albert import a script, set tf.flags.FLAGS or parse a command
-line, and call `main(None)` or `app.run(script.main)`. A script of that project decorates its main
-by `@flags_lib.reads_flags(define_flags)`, which defines its flags on FLAGS when it is imported. Any
-two scripts, and a program's own flags, go together: a name that is there already stays as it is,
-and a program may define it anew later. Every `main` reads the values that were set on FLAGS; where
-none was set it takes the script's own default, whatever FLAGS shows. Values are checked when `main`
-runs.
-
-Library modules report through `logging.getLogger(__name__)`; `run` shows the lines of this package
-from the level INFO on, and TensorFlow's own notices only with `--verbose`.
+frozen dataclass below `Settings` with a field for each flag), and a function `main(settings)`.
+command_line.script starts it. Programs and tests in the same process call
+`main(parse(define_flags, ["--flag=value", ...]))`. This module imports nothing heavy.
 """
 
 import copy
 import dataclasses
-import functools
-import logging
 import math
 import os
 import re
-import sys
-import traceback
 from typing import (
     Any,
     Callable,
@@ -46,18 +20,15 @@ from typing import (
     FrozenSet,
     Iterable,
     List,
-    NamedTuple,
     Optional,
     Sequence,
     Tuple,
     Type,
 )
 
-from absl import app, flags
+from absl import flags
 
-from albert import __version__
-from albert.runtimes import quiet
-from albert.util import commands, config_files, stop_signals
+from albert.util import config_files, wording
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -138,9 +109,43 @@ class _PathParser(flags.ArgumentParser):
         return ",".join(os.path.expanduser(part.strip()) for part in paths)
 
 
+class BadValueError(ValueError):
+    """A value that a flag does not take; says which, and what the flag takes."""
+
+
+class _Parser(flags.ArgumentParser):
+    """A parser of absl's, with our words for what it does not take."""
+
+    def __init__(self, *, parser: flags.ArgumentParser, takes: str, words: Sequence[str]):
+        self.syntactic_help = parser.syntactic_help
+        self._parser, self._takes, self._words = parser, takes, words
+
+    def flag_type(self) -> str:
+        return self._parser.flag_type()
+
+    def parse(self, argument: Any) -> Any:
+        try:
+            return self._parser.parse(argument)
+        except (ValueError, TypeError, OverflowError) as error:
+            hint = wording.did_you_mean(str(argument), self._words)
+            raise BadValueError(f"{argument!r} is not {self._takes}.{hint}") from error
+
+
+def _explain(flag: flags.Flag, takes: str, words: Sequence[str] = ()):
+    """Makes errors of a flag say what it takes."""
+    flag.parser = _Parser(parser=flag.parser, takes=takes, words=words)
+
+
+def _explain_number(flag: flags.Flag):
+    parser: Any = flag.parser
+    article = f"{parser.number_article} " * parser.syntactic_help.startswith(parser.number_name)
+    _explain(flag, article + parser.syntactic_help)
+
+
 def boolean(flag_values: flags.FlagValues, name: str, default: Optional[bool], *, help: str):
     """Defines a flag that is on (`--name`) or off (`--noname`)."""
     flags.DEFINE_boolean(name, default, help, flag_values=flag_values)
+    _explain(flag_values[name], "true or false", ("true", "false"))
 
 
 def integer(
@@ -148,6 +153,7 @@ def integer(
 ):
     """Defines a flag for a whole number from `lower_bound` to `upper_bound`, where given."""
     flags.DEFINE_integer(name, default, help, flag_values=flag_values, **bounds)
+    _explain_number(flag_values[name])
 
 
 def floating(
@@ -165,14 +171,16 @@ def floating(
     above, below = bounds.pop("above", -math.inf), bounds.pop("below", math.inf)
     is_bounded = bounds or (above, below) != (-math.inf, math.inf)
     flags.DEFINE_float(name, default, help, flag_values=flag_values, **bounds)
+    _explain_number(flag_values[name])
     if is_bounded:  # NaN lies between any bounds
         limits = [f"above {above}"] * (above > -math.inf) + [f"below {below}"] * (below < math.inf)
-        flags.register_validator(
-            name,
-            lambda value: value is None or above < value < below,
-            message=" ".join([f"--{name} must be a finite number", *limits]),
-            flag_values=flag_values,
-        )
+        takes = " ".join(["a finite number", *limits])
+
+        def is_within(value: float):
+            if not above < value < below:
+                raise ValueError(f"{value} is not {takes}.")
+
+        check(flag_values, name, is_within)
 
 
 def string(flag_values: flags.FlagValues, name: str, default: Optional[str], *, help: str):
@@ -190,6 +198,7 @@ def choice(
 ):
     """Defines a flag that takes one of a few words."""
     flags.DEFINE_enum(name, default, list(choices), help, flag_values=flag_values)
+    _explain(flag_values[name], f"one of {', '.join(choices)}", choices)
 
 
 def path(
@@ -213,14 +222,14 @@ def require(flag_values: flags.FlagValues, *names: str):
     mark(flag_values, "required", *names)
 
 
-def check(flag_values: flags.FlagValues, name: str, function: Callable[[str], Any]):
+def check(flag_values: flags.FlagValues, name: str, function: Callable[[Any], Any]):
     """Makes a value of a flag one that `function` takes, or raises ValueError with the message."""
 
     def is_taken(value: Any) -> bool:
         try:
             return value is None or function(value) is not False
         except ValueError as error:
-            raise flags.ValidationError(str(error)) from error
+            raise flags.ValidationError(f"--{name}: {error}") from error
 
     flags.register_validator(name, is_taken, flag_values=flag_values)
 
@@ -430,6 +439,13 @@ def _define(flag_values: flags.FlagValues, defaults: Dict[str, Any]):
         define(flag_values, name, default, help=text, **options)
 
 
+def _require_one(flag_values: flags.FlagValues, names: Sequence[str], message: str):
+    """Makes one of the flags needed; the sentence is told together with those of other flags."""
+    flags.register_multi_flags_validator(
+        names, lambda values: any(values.values()), message, flag_values=flag_values
+    )
+
+
 def define_model_flags(
     flag_values: flags.FlagValues, *, config_required: bool = True, is_trained: bool = True
 ):
@@ -463,13 +479,8 @@ def define_model_flags(
         add_help(flag_values, init_checkpoint=text)
     if config_required:
         names = ["albert_config_file", "albert_dir", "init_checkpoint"]
-        flags.register_multi_flags_validator(
-            names,
-            lambda values: any(values.values()),
-            "--albert_config_file must be given, or --albert_dir, or --init_checkpoint with "
-            "albert_config.json beside it.",
-            flag_values=flag_values,
-        )
+        text = "or --albert_dir, or --init_checkpoint with albert_config.json beside it."
+        _require_one(flag_values, names, f"--albert_config_file must be given, {text}")
         mark(flag_values, "one of three required", *names)
     else:
         path(
@@ -529,6 +540,10 @@ def define_task_flags(flag_values: flags.FlagValues, **defaults: Any):
       ValueError: a name that is no shared flag.
     """
     define_model_flags(flag_values, config_required=False)
+    names = ["albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle"]
+    others = ", ".join(f"--{name}" for name in names[1:])
+    text = f"--albert_dir must be given (a name such as base_v2, or a folder), or one of {others}."
+    _require_one(flag_values, names, text)
     define_tokenizer_flags(flag_values)
     define_training_flags(flag_values, **{**_TASK_DEFAULTS, **defaults})
     define_tpu_flags(flag_values)
@@ -581,66 +596,6 @@ def define_update_flags(flag_values: flags.FlagValues):
     _define(flag_values, _UPDATE_DEFAULTS)
 
 
-# ---------------------------------------------------------------------------------------------
-# Help.
-
-_OWN = "This script"  # what no other group has
-_GROUPS = {
-    "What to do": "direction do_train do_eval do_predict list dry_run",
-    "Data": "suite tasks task_name data_dir input_dir input_file input_file_mode text_field "
-    "columns text text_a text_b eval_file train_file dev_file test_file predict_file task_file "
-    "text_a_column text_b_column label_column guid_column header labels max_seq_length "
-    "max_query_length max_qa_length doc_stride max_misaligned_answers high_only middle_only "
-    "padding cached_dir train_feature_file predict_feature_file predict_feature_left_file "
-    "split_sentences language user_dictionary dupe_factor short_seq_prob random_next_sentence "
-    "random_seed shuffle_window_mb",
-    "Masking": "masked_lm_prob masked_lm_budget max_predictions_per_seq do_whole_word_mask "
-    "word_start ngram favor_shorter_ngram do_permutation",
-    "Model": "name model_dir albert_directory albert_dir albert_config_file init_checkpoint "
-    "albert_hub_module_handle share_type init_from_group0 checkpoint_name config_name "
-    "spm_model_name spm_vocab_name vocab_file spm_model_file do_lower_case",
-    _OWN: "",
-    "Output": "output_dir output_file output_format pooling layer count json export_dir "
-    "threshold_to_export export_path format model_prefix num_shards work_dir overwrite",
-    "Training": "task num_labels batch train_batch_size train_step num_train_steps "
-    "num_train_epochs warmup_step num_warmup_steps start_warmup_step warmup_proportion optimizer "
-    "learning_rate weight_decay_rate adam_beta_1 adam_beta_2 adam_epsilon max_grad_norm poly_power "
-    "layerwise_lr_decay dropout_prob seed seeds run_flags",
-    "Evaluation and prediction": "checkpoint eval_batch_size predict_batch_size max_eval_steps "
-    "eval_untrained metric metrics wait_for_checkpoints_minutes max_answer_length n_best_size "
-    "start_n_top end_n_top null_score_diff_threshold",
-    "Checkpoints": "save_checkpoints_steps save_checkpoints_minutes keep_checkpoint_max "
-    "num_keep_checkpoint",
-    "Memory and speed": "memory_gb runtime_gb precision recompute use_xla "
-    "gradient_accumulation_steps num_processes",
-    "Distribution": "distribution_strategy num_devices worker_patience_seconds master",
-    "TPU": "use_tpu tpu_name tpu_zone gcp_project num_tpu_cores iterations_per_loop",
-    "Log": "log_steps verbose",
-    "This command line": "config",
-}
-
-
-def help_text(flag_values: flags.FlagValues, names: Sequence[str]) -> str:
-    """Returns what --help shows of the flags `names`, by group."""
-    groups = {
-        group: [name for name in text.split() if name in names] for group, text in _GROUPS.items()
-    }
-    grouped = {name for members in groups.values() for name in members}
-    groups[_OWN] = [name for name in names if name not in grouped]
-    lines = []
-    for group, members in groups.items():
-        if members:
-            lines.append(f"\n{group}:")
-        for name in members:
-            flag = flag_values[name]
-            start = f"--[no]{name}" if flag.boolean else f"--{name}"
-            default = "" if flag.default is None else f"default: {flag.default_as_str}"
-            notes = "; ".join(filter(None, [flag.parser.syntactic_help, default]))
-            text = f"{start}: {flag.help} ({notes})" if notes else f"{start}: {flag.help}"
-            lines.append(flags.text_wrap(text, indent="      ", firstline_indent="  "))
-    return "\n".join(lines)
-
-
 def define_encoder_flags(flag_values: flags.FlagValues):
     """Defines the flags that name a pretrained model to run: embed's and fill_mask's."""
     define_model_flags(flag_values, config_required=False, is_trained=False)
@@ -685,7 +640,7 @@ def define_text_flags(flag_values: flags.FlagValues, *, output: str):
 
 
 # ---------------------------------------------------------------------------------------------
-# From flags to a running script.
+# From a command line to settings.
 
 # Names that other projects give to flags of ours (docs/relatives.md) -> ours. A script takes those
 # of the flags that it has.
@@ -730,17 +685,30 @@ def with_our_names(flag_values: flags.FlagValues, arguments: Sequence[str]) -> L
     return renamed
 
 
-def _settings(
-    flag_values: flags.FlagValues, names: Sequence[str], kind: Optional[Type[Settings]]
+def settings_of(
+    flag_values: flags.FlagValues,
+    names: Sequence[str],
+    kind: Optional[Type[Settings]],
+    *,
+    others: Optional[str] = None,
+    rest: Sequence[str] = (),
 ) -> Settings:
-    settings = (kind or Settings)(**{name: flag_values[name].value for name in names})
-    return _with_given(
-        settings, (name for name in names if not flag_values[name].using_default_value)
-    )
+    """Returns the settings of the flags `names`, of the class `kind`.
+
+    They hold `rest`, the arguments that are no flags, under the name `others`; without that name
+    such an argument is a ValueError.
+    """
+    values = {name: flag_values[name].value for name in names}
+    if others:
+        values[others] = tuple(rest)
+    else:
+        refuse_arguments(rest)
+    given = (name for name in names if not flag_values[name].using_default_value)
+    return _with_given((kind or Settings)(**values), given)
 
 
-def _refuse_arguments(arguments: Sequence[str]):
-    """Mostly these are `--flag True`, where a boolean flag needs `--flag=True`."""
+def refuse_arguments(arguments: Sequence[str]):
+    """Raises ValueError for any; mostly it is `--flag True` for a flag that is on or off."""
     if arguments:
         raise ValueError(
             f"Unexpected arguments {list(arguments)}: every value needs its flag. Write "
@@ -760,24 +728,64 @@ def parse(
     Args:
       define_flags: the script's function of that name.
       argv: arguments without the program's name, such as ["--output_dir=/tmp/x", "--do_eval"].
-      others, fallback: see `run`.
+      others, fallback: see command_line.script.run.
 
     Raises:
       ValueError: an unknown flag, a bad value, a required flag that is absent, a stray argument.
     """
     flag_values = flags.FlagValues()
     kind = define_flags(flag_values)
+    names = list(flag_values)
     flag_values.set_gnu_getopt(others is not None)
+    arguments = ["albert", *argv]
+    rest = read(flag_values, arguments, known_only=others is not None, fallback=fallback)
+    return settings_of(flag_values, names, kind, others=others, rest=rest[1:])
+
+
+def read(
+    flag_values: flags.FlagValues,
+    arguments: Sequence[str],
+    *,
+    positional: Optional[str] = None,
+    known_only: bool = False,
+    fallback: Sequence[str] = (),
+) -> List[str]:
+    """Sets the flags; returns the program's name and the arguments that are no flags.
+
+    Args:
+      positional: the flag that an argument without a name stands for, if there is one.
+      known_only: leaves flags that are not defined among the other arguments.
+      fallback: arguments over which the others win.
+
+    Raises:
+      ValueError: an unknown flag, a bad value, or a required flag that is absent.
+    """
+    matches = map(_ARGUMENT.fullmatch, arguments)
+    is_named = positional in [match.group(1) for match in matches if match]
     try:
-        arguments = _in_order(flag_values, ["albert", *argv], fallback)
-        rest = _set_flags(flag_values, arguments, known_only=others is not None)
+        ordered = _in_order(flag_values, arguments, fallback)
+        rest = _set_flags(flag_values, ordered, known_only=known_only)
+        if positional and len(rest) == 2 and not is_named:
+            flag_values[positional].parse(rest.pop())
+            flag_values[positional].using_default_value = False
+            flag_values.validate_all_flags()
     except flags.Error as error:
-        raise ValueError(str(error)) from error
-    settings = _settings(flag_values, list(flag_values), kind)
-    if others:
-        return _with_others(settings, others, rest[1:])
-    _refuse_arguments(rest[1:])
-    return settings
+        raise ValueError(message(error, flag_values)) from error
+    return rest
+
+
+def message(error: flags.Error, flag_values: flags.FlagValues) -> str:
+    """Returns an error of absl's in our words, in one line."""
+    if isinstance(error, flags.UnrecognizedFlagError):
+        hint = wording.did_you_mean(
+            error.flagname, [name for name in flag_values if name[1:]], cutoff=0.6
+        )
+        return f"There is no flag --{error.flagname}.{hint}"
+    text = str(error)
+    if isinstance(error.__context__, BadValueError):
+        return f"{text[len('flag ') : text.index('=')]}={error.__context__}"
+    # Validators: a line for each, with the flags' values before the message, which names a flag.
+    return " ".join(re.sub(r"^flags? (.*?: (?=--))?", "", line) for line in text.splitlines())
 
 
 def _in_order(
@@ -807,382 +815,5 @@ def _set_flags(
         unchecked = copy.deepcopy(flag_values)
         for name in unchecked:
             unchecked[name].validators = []
-        _refuse_arguments(unchecked(arguments)[1:])
+        refuse_arguments(unchecked(arguments)[1:])
         raise
-
-
-def _with_others(settings: Settings, name: str, arguments: Sequence[str]) -> Settings:
-    """The settings with the arguments that are not ours, for which their class has a default."""
-    values = dict(settings.to_dict(), **{name: tuple(arguments)})
-    return _with_given(type(settings)(**values), settings.given)
-
-
-# ---------------------------------------------------------------------------------------------
-# The process's own FLAGS, for programs that call a script's main as google-research/albert's.
-
-
-class _Declared(NamedTuple):
-    """A flag that `_declare` put on FLAGS."""
-
-    flag: flags.Flag
-    default: Any
-
-
-_DECLARED: Dict[str, _Declared] = {}
-
-
-def _declare(define_flags: DefineFlags, module_name: str):
-    """Defines on FLAGS those of a script's flags that are not there."""
-    own = flags.FlagValues()
-    define_flags(own)
-    for name in own:
-        if name not in flags.FLAGS:
-            flag = own[name]
-            flag.allow_override = True  # by a program's own flag of that name
-            flag.validators = []  # another script's required flags are not required of a program
-            flags.DEFINE_flag(flag, flags.FLAGS, module_name)
-            _DECLARED[name] = _Declared(flag, flag.default)
-
-
-def _withdraw_declared():
-    """Takes from FLAGS what `_declare` put there: a command line has its own script's alone."""
-    for name, declared in _DECLARED.items():
-        if name in flags.FLAGS and flags.FLAGS[name] is declared.flag:
-            delattr(flags.FLAGS, name)
-    _DECLARED.clear()
-
-
-def _is_set(name: str) -> bool:
-    """Whether a flag on FLAGS has a value other than a script's default."""
-    if name not in flags.FLAGS:
-        return False
-    flag, declared = flags.FLAGS[name], _DECLARED.get(name)
-    if declared and declared.flag is flag:
-        return not flag.using_default_value or flag.default != declared.default
-    return flag.value is not None  # a program's own flag
-
-
-def _value_on_flags(own: flags.Flag) -> Any:
-    """The value that FLAGS has for a script's flag."""
-    value = flags.FLAGS[own.name].value
-    if value is None:
-        return None
-    try:
-        return own.parser.parse(value)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"--{own.name}={value}: {error}") from error
-
-
-def _read_command_line():
-    """Reads the process's arguments, if that was not done yet, as tf.flags does.
-
-    A program that has arguments of another kind (pytest, argparse) reads them itself.
-    """
-    if flags.FLAGS.is_parsed():
-        return
-    try:
-        copy.deepcopy(flags.FLAGS)(sys.argv)
-    except flags.Error:
-        flags.FLAGS.mark_as_parsed()
-    else:
-        flags.FLAGS(sys.argv)
-
-
-def process_settings(define_flags: DefineFlags, *, whole: bool = True) -> Settings:
-    """Returns the settings that the process's FLAGS make for a script.
-
-    Args:
-      define_flags: the script's function of that name.
-      whole: whether they are for a run, which has required flags, or only for a part of one.
-
-    Raises:
-      ValueError: a value that the flag does not take, or a required flag that was not given.
-    """
-    _read_command_line()
-    own = flags.FlagValues()
-    kind = define_flags(own)
-    for name in filter(_is_set, own):
-        own[name].value = _value_on_flags(own[name])
-        declared, flag = _DECLARED.get(name), flags.FLAGS[name]
-        # A default of the program's own flag was not chosen by the user.
-        own[name].using_default_value = flag.using_default_value and not (
-            declared and declared.flag is flag
-        )
-    try:
-        if whole:
-            own.validate_all_flags()
-    except flags.Error as error:
-        raise ValueError(str(error)) from error
-    return _settings(own, list(own), kind)
-
-
-def reads_flags(define_flags: DefineFlags) -> Callable:
-    """Decorates a script's `main(settings)`, so that it takes what existing programs give it.
-
-    `main(None)` and `main(argv)`, as app.run calls it, read the process's FLAGS, on which the
-    script's flags are defined from here on; anything else is the settings. Mistakes are raised.
-    """
-
-    def decorate(main: Callable[[Settings], Any]) -> Callable:
-        _declare(define_flags, main.__module__)
-
-        @functools.wraps(main)
-        def main_of_flags(settings: Any) -> Any:
-            if settings is not None and not isinstance(settings, (list, tuple)):
-                return main(settings)
-            # Where reading ended at a value without its flag, what follows was not read.
-            rest = list(settings or ())[1:]
-            if rest and not rest[0].startswith("-"):
-                _refuse_arguments(rest)
-            read = process_settings(define_flags)
-            if not logging.getLogger("albert").handlers:
-                _show_log(flags.FLAGS.verbosity)
-            return main(read)
-
-        return main_of_flags
-
-    return decorate
-
-
-# ---------------------------------------------------------------------------------------------
-# Scripts that are started by themselves.
-
-
-class _BarFriendlyHandler(logging.Handler):
-    """Writes log lines above a progress bar instead of through it."""
-
-    def emit(self, record: logging.LogRecord):
-        from tqdm import tqdm
-
-        tqdm.write(self.format(record), file=sys.stderr)
-
-
-class _LineFormatter(logging.Formatter):
-    """The time and the message; the level only from warnings on."""
-
-    def __init__(self):
-        super().__init__("%(asctime)s %(message)s", "%H:%M:%S")
-
-    def format(self, record: logging.LogRecord) -> str:
-        line = super().format(record)
-        if record.levelno < logging.WARNING:
-            return line
-        clock, message = line[:8], line[8:]
-        return f"{clock} {record.levelname}:{message}"
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """TPUEstimator logs, with a long stack, the error that it raises and that we report."""
-    is_repeated = str(record.msg).startswith("Error recorded from")
-    return not is_repeated or logging.getLogger("albert").level <= logging.DEBUG
-
-
-def configure_logging(verbosity: int):
-    """Shows this package's log lines on standard error, and TensorFlow's own from verbosity 1."""
-    import tensorflow.compat.v1 as tf
-
-    _show_log(verbosity)
-    tf.logging.set_verbosity(tf.logging.INFO if verbosity >= 1 else tf.logging.ERROR)
-    # Parts of TensorFlow and tensorflow-hub log there.
-    logging.getLogger("absl").setLevel(logging.INFO if verbosity >= 1 else logging.WARNING)
-    logging.getLogger("tensorflow").addFilter(_is_news)
-
-
-def _show_log(verbosity: int):
-    logger = logging.getLogger("albert")
-    for handler in list(logger.handlers):
-        logger.removeHandler(handler)
-    handler = _BarFriendlyHandler()
-    handler.setFormatter(_LineFormatter())
-    logger.addHandler(handler)
-    logger.propagate = False
-    logger.setLevel(logging.DEBUG if verbosity >= 1 else logging.INFO)
-
-
-def user_errors() -> Tuple[Type[BaseException], ...]:
-    """Returns the exceptions that a script shows as one-line errors: a user's mistakes."""
-    import tensorflow.compat.v1 as tf
-
-    return (ValueError, OSError, ArithmeticError, tf.errors.OpError)
-
-
-def _message(error: BaseException) -> str:
-    """An error's own words: without the graph node and stack TensorFlow adds to its errors."""
-    import tensorflow.compat.v1 as tf
-
-    text = error.message if isinstance(error, tf.errors.OpError) else str(error)
-    # TensorFlow 2 begins with the lines of Python that made the node.
-    text = re.sub(r"(?s)^Graph execution error:.*\nNode: '[^']*'\n", "", text)
-    for noise in ("\n\t [[", "\n\nOriginal stack trace", "\n\nErrors may have originated"):
-        text = text.split(noise)[0]
-    return text.strip() or type(error).__name__
-
-
-def _guarded(main: Callable[[Settings], Optional[int]], settings: Settings, verbosity: int) -> int:
-    """Calls `main`; a user's mistake becomes a line on standard error and a non-zero code."""
-    try:
-        return main(settings) or 0
-    except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
-        return 130
-    except user_errors() as error:
-        if verbosity >= 1:
-            traceback.print_exc()
-        print(f"ERROR: {_message(error)}", file=sys.stderr)
-        return 1
-
-
-class _HelpFlag(flags.BooleanFlag):
-    """Prints a text and ends the script with 0; absl's own ends with 1, as a mistake would."""
-
-    def __init__(self, name: str, purpose: str, text: Callable[[], str]):
-        short = "?" if name == "help" else None
-        super().__init__(name, False, purpose, short_name=short, allow_override=True)
-        self._text = text
-
-    def parse(self, argument: Any) -> None:
-        """Called where the flag is given."""
-        if self._parse(argument):
-            commands.show(self._text())
-            sys.exit(0)
-
-
-class _CommandLine(NamedTuple):
-    """How a script reads its arguments; see `run`."""
-
-    define_flags: DefineFlags
-    usage: str
-    positional: Optional[str]
-    others: Optional[str]
-    fallback: Sequence[str]
-
-    def define(self, flag_values: flags.FlagValues) -> Tuple[Optional[Type[Settings]], List[str]]:
-        """Defines the script's flags and --help; returns the settings' class and flags' names."""
-        before = set(flag_values)
-        kind = self.define_flags(flag_values)
-        names = [name for name in flag_values if name not in before]
-        flags.DEFINE_multi_string(
-            config_files.FLAG,
-            None,
-            "TOML file with flags: train_batch_size = 32. Flags of the command line win, and of "
-            "several files the last.",
-            flag_values=flag_values,
-        )
-        flags.DEFINE_boolean(
-            "verbose",
-            False,
-            "Show TensorFlow's own lines, and tracebacks.",
-            flag_values=flag_values,
-        )
-        own = functools.partial(help_text, flag_values, [*names, config_files.FLAG, "verbose"])
-        helps: Dict[str, Callable[[], str]]
-        helps = {"help": own, "h": own, "helpshort": own, "helpfull": flag_values.get_help}
-        for name, text in helps.items():
-            answer = functools.partial(self._help, text)
-            flags.DEFINE_flag(_HelpFlag(name, "Show the flags.", answer), flag_values)
-        version = _HelpFlag("version", "Show albert's version.", lambda: __version__)
-        flags.DEFINE_flag(version, flag_values)
-        # Flags may come after an argument only where there may be one: elsewhere it is a mistake.
-        flag_values.set_gnu_getopt(self.positional is not None or self.others is not None)
-        return kind, names
-
-    def _help(self, flags_text: Callable[[], str]) -> str:
-        return f"{commands.as_started(self.usage)}\n{flags_text()}"
-
-    def read(self, flag_values: flags.FlagValues, arguments: List[str]) -> List[str]:
-        """Sets the flags; returns the other arguments, after the first; exits at a mistake."""
-        matches = map(_ARGUMENT.fullmatch, arguments)
-        is_named = self.positional in [match.group(1) for match in matches if match]
-        try:
-            arguments = _in_order(flag_values, arguments, self.fallback)
-            rest = _set_flags(flag_values, arguments, known_only=self.others is not None)
-            if self.positional and len(rest) == 2 and not is_named:
-                flag = flag_values[self.positional]
-                flag.parse(rest.pop())
-                flag.using_default_value = False
-                flag_values.validate_all_flags()
-        except (flags.Error, ValueError) as error:
-            print(f"FATAL Flags parsing error: {error}\n--help shows the flags.", file=sys.stderr)
-            sys.exit(1)
-        return rest
-
-    def completed(self, settings: Settings, arguments: List[str]) -> Settings:
-        """Returns the settings with the arguments that are no flags; ValueError for stray ones."""
-        if self.others:
-            return _with_others(settings, self.others, arguments)
-        _refuse_arguments(arguments)
-        return settings
-
-
-def answer_early(
-    define_flags: DefineFlags,
-    *,
-    usage: str,
-    positional: Optional[str] = None,
-    others: Optional[str] = None,
-    fallback: Sequence[str] = (),
-):
-    """Exits where the process's arguments ask for help or have a mistake that flags can tell.
-
-    Otherwise TensorFlow is imported, without its notices unless they are asked for.
-
-    For a script's head, above the imports that take seconds; the arguments are those of `run`,
-    which reads the command line again, into FLAGS. That is left as it is: flags that may be given
-    several times would have each value twice.
-    """
-    command_line = _CommandLine(define_flags, usage, positional, others, fallback)
-    app.define_help_flags()
-    early = copy.deepcopy(flags.FLAGS)  # has the flags of absl
-    kind, names = command_line.define(early)
-    arguments = command_line.read(early, list(sys.argv))[1:]
-    try:
-        command_line.completed(_settings(early, names, kind), arguments)
-    except ValueError as error:
-        print(f"ERROR: {error}", file=sys.stderr)
-        sys.exit(1)
-    quiet.import_tensorflow(is_verbose=_verbosity(early) >= 1)
-
-
-def _verbosity(flag_values: flags.FlagValues) -> int:
-    return max(flag_values.verbosity, int(flag_values.verbose))
-
-
-def run(
-    main: Callable[[Any], Optional[int]],
-    define_flags: DefineFlags,
-    *,
-    usage: str,
-    positional: Optional[str] = None,
-    others: Optional[str] = None,
-    fallback: Sequence[str] = (),
-):
-    """Runs a script: reads the process's arguments, calls `main`, and exits with its code.
-
-    A mistake of the user's (see user_errors) prints one line and exits with 1, with a traceback
-    only under --verbose; Ctrl-C exits with 130; SIGTERM and SIGUSR1 with 143, see stop_signals.
-
-    Args:
-      main: the script's function; what it returns, if anything, is the exit code.
-      define_flags: defines the script's flags on the FlagValues it is given.
-      usage: what --help prints above the flags.
-      positional: the flag that an argument without a name stands for, if there is one.
-      others: the name under which the settings hold, as a tuple, the arguments that are not flags
-        of the script; `main` passes them on. Without it they are refused.
-      fallback: arguments over which those of the process and of --config win.
-    """
-    command_line = _CommandLine(define_flags, usage, positional, others, fallback)
-    _withdraw_declared()
-    app.define_help_flags()
-    kind, names = command_line.define(flags.FLAGS)
-
-    def start(argv: List[str]) -> int:
-        verbosity = _verbosity(flags.FLAGS)
-        configure_logging(verbosity)
-
-        def completed_main(settings: Settings) -> Optional[int]:
-            return main(command_line.completed(settings, argv[1:]))
-
-        with stop_signals.handled():
-            return _guarded(completed_main, _settings(flags.FLAGS, names, kind), verbosity)
-
-    app.run(start, flags_parser=functools.partial(command_line.read, flags.FLAGS))

@@ -131,8 +131,8 @@ class _Lock:
             if not waits:
                 raise ValueError(
                     f"Another process is at work in {self._folder}: {who}. Wait for it or end it, "
-                    "or choose another folder. Only evaluation and prediction (--nodo_train) may "
-                    "run beside a training."
+                    "or choose another folder. Beside a training, only evaluation and prediction "
+                    "may run."
                 )
             self._say_once("Waiting for the %s in %s by %s.", self._purpose, self._folder, who)
             time.sleep(_POLL_SECONDS)

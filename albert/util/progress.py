@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far a long job is: a bar on a terminal, a line every so often in a log; and its memory."""
 
-import io
 import logging
 import multiprocessing
 import os
@@ -22,12 +21,6 @@ _ITEMS_BETWEEN_UPDATES = 1000
 def format_seconds(seconds: float) -> str:
     """Returns 00:07, 12:34 or 1:23:45."""
     return tqdm.format_interval(round(seconds))
-
-
-def print_any_text() -> None:
-    """Makes of characters that the standard output's encoding lacks question marks, not errors."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # not in a notebook
-        sys.stdout.reconfigure(errors="replace")
 
 
 class Progress:

@@ -16,8 +16,8 @@ training/hooks.py does this and saves the checkpoint. A second signal ends the p
 so does a first one that is not answered within 15 seconds, unless a checkpoint is to come. Outside
 of `handled` nothing of this has an effect.
 
-Ctrl-C (SIGINT) is not handled here and saves no checkpoint: util/flags.py prints "Interrupted." and
-exits with 130.
+Ctrl-C (SIGINT) raises KeyboardInterrupt here and saves no checkpoint: command_line.script prints
+"Interrupted." and exits with 130.
 """
 
 import contextlib
@@ -29,6 +29,8 @@ import sys
 import threading
 import time
 from typing import Any, Iterator, Optional, Sequence
+
+from albert.runtimes import support
 
 EXIT_CODE = 143
 
@@ -135,6 +137,8 @@ def handled(patience_seconds: float = 15.0) -> Iterator[None]:
     watcher = threading.Thread(target=_requests.watch, args=(reading,), daemon=True)
     watcher.start()
     before = {number: signal.signal(number, _requests.answer) for number in _SIGNALS}
+    if signal.getsignal(signal.SIGINT) is support.interrupted:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     descriptor = signal.set_wakeup_fd(writing)
     try:
         yield

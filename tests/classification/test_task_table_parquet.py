@@ -262,6 +262,12 @@ def test_labels_may_be_whole_numbers_with_a_point(tmp_path):
     write(tmp_path / "mrpc" / "train.parquet", two(names, [1.0, 0.0, 1.0]))
     data = tasks.read_examples(tasks.get_task("mrpc"), str(tmp_path), "train")
     assert [item.label for item in data.examples] == ["1", "0", "1"]
+    write(tmp_path / "own" / "train.parquet", {"q": ["a", "b"], "label": [1.0, 0.0]})
+    write(tmp_path / "stars" / "train.parquet", {"q": ["a", "b"], "label": [1.0, 2.5]})
+    for name, names in (("own", "0,1"), ("stars", "2.5,1.0")):
+        own = tasks.custom_task(text_a="q", labels=names, train_file="train.parquet")
+        data = tasks.read_examples(own, str(tmp_path / name), "train")
+        assert {item.label for item in data.examples} == set(names.split(","))
     premises = {"premise": ["a"], "choice1": ["b"], "choice0": ["c"], "question": ["cause"]}
     write(tmp_path / "copa" / "train.parquet", {**premises, "label": [1.0]})
     data = tasks.read_examples(tasks.get_task("copa"), str(tmp_path), "train")

@@ -11,7 +11,7 @@ from albert.demo import corpus as stories
 from albert.demo import options
 
 COUNT = 400
-SHA256_OF_SEED_7 = "50bb39afadcd7c9c30eab4ee0a1a8ff160e75e021e62bceb591165110518b678"
+SHA256_OF_SEED_7 = "f96d5a8c6cc45942f1eb884c393177ef4fff7e0bf0c4d5eed9b1d6bb1b131b80"
 
 
 @pytest.fixture(scope="module", params=options.LANGUAGES)

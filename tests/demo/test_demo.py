@@ -362,6 +362,13 @@ def asked(tmp_path_factory):
         yield model
 
 
+def test_the_ending_of_a_genitive_is_no_word_to_guess():
+    text = "In Anna's pond: 'yes', we'll see."
+    places = demo_questions.WordFinder("en").places(text)
+    words = [text[start:end] for start, end in places]
+    assert words == ["In", "Anna", "pond", "yes", "we", "see"]
+
+
 @pytest.mark.slow
 def test_a_model_is_asked_for_words_orders_and_where_it_looks(asked):
     parts = ("The king went home.", "He was incomprehensible.")

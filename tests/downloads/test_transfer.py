@@ -71,9 +71,12 @@ def test_a_file_arrives_once_with_its_checksum(fetch, server):
         # A weak tag does not promise the same bytes.
         ('W/"1"', [Answer(cut_after=CHUNK)], [None, None]),
         ('"1"', [Answer(headers={"Content-Length": ""})], [None]),
+        ('"1"', [Answer(headers={"Content-Length": "\xc2\xb2", "x-goog-hash": "md5=AAA"})], [None]),
+        ('"1"', [Answer(headers={"Content-Length": "-5"})], [None]),
+        ('"1"', [Answer(headers={"Content-Length": "9" * 5000})], [None]),
         ('"1"', [Answer(status=503), Answer(status=429)], [None, None, None]),
     ],
-    ids=["cut", "date", "weak tag", "unknown length", "overloaded"],
+    ids=["cut", "date", "weak tag", "unknown length", "odd", "negative", "long", "overloaded"],
 )
 def test_a_transfer_goes_on_where_it_stopped(fetch, server, etag, answers, asked):
     server.etag, server.answers = etag, list(answers)
@@ -117,10 +120,13 @@ def test_another_version_of_the_file_is_fetched_from_its_beginning(fetch, server
 
 
 def test_another_part_than_asked_for_is_not_taken(fetch, server):
-    server.answers = [Answer(cut_after=4 * CHUNK), Answer(range_shift=CHUNK)]
-    fetch()
-    assert fetch.path.read_bytes() == CONTENT
-    assert server.ranges == [None, f"bytes={4 * CHUNK}-", None]
+    other_file = {"Content-Range": f"bytes {4 * CHUNK}-{len(CONTENT) - 1}/{len(CONTENT) + 1}"}
+    for answer in (Answer(range_shift=CHUNK), Answer(headers=other_file)):
+        transfer.discard(str(fetch.path))
+        server.ranges, server.answers = [], [Answer(cut_after=4 * CHUNK), answer]
+        fetch()
+        assert fetch.path.read_bytes() == CONTENT
+        assert server.ranges == [None, f"bytes={4 * CHUNK}-", None]
 
 
 def test_neither_a_missing_file_nor_an_unreachable_server_is_asked_again(
@@ -154,6 +160,13 @@ def test_a_server_that_vanishes_on_the_way_is_asked_again(fetch, server, monkeyp
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     assert fetch().sha256 == SHA256 and len(fetch.waits) == 2
+
+
+def test_an_answer_that_cannot_be_read_is_one_message(fetch, server):
+    for answer in (Answer(location="/model"), Answer(headers={"Content-Encoding": "gzip"})):
+        server.answers = [answer] * 40
+        with pytest.raises(ValueError, match=f"{server.url}/model"):
+            fetch()
 
 
 @pytest.mark.parametrize("name, allowed", [("model", 5), ("nothing", 10**9)])

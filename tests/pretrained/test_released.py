@@ -26,14 +26,14 @@ from albert import (
 )
 from albert.conversion import albert_zh
 from albert.downloads import transfer
-from albert.pretrained import inference, released, warm_start
+from albert.pretrained import inference, released, releases, warm_start
 from albert.util import files, folder_lock
 from albert.util import flags as flags_lib
 from tests.support import albert_zh_models, classification_data, file_server, released_archives
 from tests.support.file_server import Answer
 from tests.support.shared import needs_shared, shared_path
 
-BASE = released.find_release("base_v2")
+BASE = releases.find_release("base_v2")
 PATH = f"/{BASE.archive}"
 
 
@@ -147,7 +147,7 @@ def test_what_is_cut_for_good_is_kept_for_the_next_start(obtain, server, monkeyp
 
 def test_what_cannot_be_had_is_named(obtain):
     with pytest.raises(ValueError, match="albert_large_v2.tar.gz"):
-        obtain(released.find_release("large_v2"))
+        obtain(releases.find_release("large_v2"))
     assert visible(obtain.cache) == []
     with pytest.raises(ValueError, match="gs://b/c"):
         released.obtain(BASE, cache_dir="gs://b/c")
@@ -482,7 +482,7 @@ def test_albert_zhs_archives_become_folders_of_ours(cached, tmp_path, monkeypatc
     with pytest.raises(ValueError, match="albert_zh_base/vocab.txt"):
         completed("--albert_dir=albert_zh_base")
     # Google's Chinese model has another name, and is another.
-    assert released.find_release("base_zh").archive == "albert_base_zh.tar.gz"
+    assert releases.find_release("base_zh").archive == "albert_base_zh.tar.gz"
 
 
 def test_an_archive_of_albert_zh_in_another_layout_is_refused(cached, tmp_path, monkeypatch):

@@ -44,3 +44,20 @@ def test_a_closed_standard_error_is_left_closed():
     program = "import os; os.close(2); from albert.runtimes import quiet\n"
     program += "with quiet.held_back(): print('done')"
     assert subprocess.check_output([sys.executable, "-c", program]) == b"done\n"
+
+
+def test_ctrl_c_is_one_line_until_a_command_handles_it():
+    program = (
+        "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from albert.runtimes import quiet, support\n"
+        "from albert.util import stop_signals\n"
+        "support.end_on_interrupt()\n"
+        "try:\n"
+        "    with stop_signals.handled(): os.kill(os.getpid(), signal.SIGINT)\n"
+        "except KeyboardInterrupt: os.write(2, b'Handled. ')\n"
+        "with quiet.held_back():\n"
+        "    os.write(2, b'noise')\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
+    assert (ended.returncode, ended.stderr) == (130, b"Handled. Interrupted.\n")

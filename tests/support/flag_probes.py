@@ -20,6 +20,7 @@ from unittest import mock
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.command_line import script
 from albert.data import text_lines
 from albert.runtimes import estimator as tf_estimator
 from albert.util import flags as flags_lib
@@ -43,7 +44,7 @@ class Script(NamedTuple):
       folder: where it writes; removed before each probe.
       prepare: called with `folder` before each probe.
       runs_through: the probe ends where the script ends.
-      others: see flags_lib.run.
+      others: see script.run.
     """
 
     module: Any
@@ -65,7 +66,7 @@ class Script(NamedTuple):
         try:
             with contextlib.redirect_stdout(printed), _watched(seen, self.runs_through):
                 self.module.main(settings)
-        except flags_lib.user_errors() as error:
+        except script.user_errors() as error:
             seen["error"] = str(error)
         except _StopError:
             seen["stopped"] = True

@@ -18,7 +18,7 @@ import tensorflow.compat.v1 as tf
 from albert import configs, run_classifier, run_pretraining, run_race, run_squad_v1, run_squad_v2
 from albert.checkpoints.checkpoint_files import Checkpoint
 from albert.data import batches
-from albert.pretrained import released
+from albert.pretrained import released, releases
 from albert.runtimes import devices
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
@@ -102,7 +102,8 @@ def test_the_first_line_of_a_training_says_model_data_precision_and_device(
     ]
     settings = flags_lib.parse(run_classifier.define_flags, arguments)
     (line,) = announced(run_classifier.classify, settings, caplog, monkeypatch)
-    assert all(part in line for part in ("ALBERT base", "12 layers", "MRPC", "bfloat16"))
+    parts = ("ALBERT base", "12 layers", "11.7M", "MRPC", str(tmp_path), "bfloat16")
+    assert all(part in line for part in parts)
     assert line.endswith(devices.training_line())
 
 
@@ -114,7 +115,7 @@ def test_it_comes_before_the_lines_of_a_model_in_the_cache_and_of_the_data(
     cache.mkdir()
     model = released_archives.write_model(tmp_path / "albert_base")
     released_archives.write_archive(cache / "albert_base_v2.tar.gz", model)
-    released.obtain(released.find_release("base_v2"))
+    released.obtain(releases.find_release("base_v2"))
     caplog.clear()
     data = squad_data.write_squad(tmp_path, [squad_data.answered("a", "it is here .", "here")])
     arguments = [
@@ -138,7 +139,7 @@ def test_pretraining_says_what_it_reads(tmp_path, caplog, monkeypatch):
     ]
     settings = flags_lib.parse(run_pretraining.define_flags, arguments)
     (line,) = announced(run_pretraining.pretrain, settings, caplog, monkeypatch)
-    assert "1 file of records (records)" in line and line.endswith(devices.training_line())
+    assert "1 file of records" in line and line.endswith(devices.training_line())
 
 
 @pytest.mark.parametrize(
@@ -148,12 +149,15 @@ def test_pretraining_says_what_it_reads(tmp_path, caplog, monkeypatch):
         (["--distribution_strategy=mirrored"], [None]),
         (["--distribution_strategy=mirrored", "--num_devices=2"], [2]),
         (["--use_tpu", "--tpu_name=pod"], []),  # the GPUs of a TPU's host are left alone
+        (["--distribution_strategy=mirrored", "--nodo_train"], [1]),
     ],
 )
 def test_the_devices_are_those_that_the_flags_choose(monkeypatch, tmp_path, flags, used):
     asked = []
-    monkeypatch.setattr(devices, "training_line", lambda at_most: asked.append(at_most))
-    line = estimators.device_line(settings_for(tmp_path, *flags))
+    monkeypatch.setattr(devices, "training_line", lambda at_most, _: asked.append(at_most))
+    required = ["--albert_config_file=c", "--input_file=i", f"--output_dir={tmp_path}"]
+    settings = flags_lib.parse(run_pretraining.define_flags, [*required, *flags])
+    line = estimators.device_line(settings)
     assert asked == used and (used or "TPU pod" in line)
 
 

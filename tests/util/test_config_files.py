@@ -4,6 +4,7 @@
 
 import json
 import math
+import shlex
 import subprocess
 import sys
 
@@ -144,6 +145,20 @@ def test_flags_of_an_earlier_run_are_kept_once(tmp_path):
     assert ran(count=1) == ["run.toml", "run.toml.old-1", "run.toml.old-2"]
     assert ran(count=2) == ["run.toml", "run.toml.old-1", "run.toml.old-2"]
     assert config_files.read(str(path)) == {"count": 2}
+
+
+def test_an_earlier_file_that_is_no_record_is_kept_and_told_once(tmp_path, caplog):
+    folder = tmp_path / "my runs"
+    folder.mkdir()
+    path = folder / "run.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    for count in (1, 2):
+        config_files.record(str(path), {"count": count})
+    assert config_files.read(str(path)) == {"count": 2}
+    assert (folder / "run.toml.old-1").read_bytes() == b"\xff\xfe\x00"
+    assert caplog.text.count("old-1") == 1
+    command = path.read_text(encoding="utf-8").splitlines()[0].split(": ", 1)[1]
+    assert shlex.split(command)[-1] == f"--config={path}"
 
 
 def test_where_there_are_no_results_nothing_is_written(tmp_path):

@@ -177,15 +177,16 @@ def test_an_owner_of_long_ago_is_not_waited_for(tmp_path):
     assert not tf.io.gfile.exists(other.path)
 
 
-SQUAD = ["--train_file=train.json", "--predict_file=dev.json", "--do_predict"]
+MODEL = "--albert_config_file=c"
+SQUAD = [MODEL, "--train_file=train.json", "--predict_file=dev.json", "--do_predict"]
 
 
 @pytest.mark.parametrize(
     "script, main, needed",
     [
-        (run_pretraining, run_pretraining.pretrain, ["--input_file=r", "--albert_config_file=c"]),
-        (run_classifier, run_classifier.classify, ["--task_name=mrpc", "--data_dir=glue"]),
-        (run_race, run_race.answer, ["--data_dir=data"]),
+        (run_pretraining, run_pretraining.pretrain, [MODEL, "--input_file=r"]),
+        (run_classifier, run_classifier.classify, [MODEL, "--task_name=mrpc", "--data_dir=glue"]),
+        (run_race, run_race.answer, [MODEL, "--data_dir=data"]),
         (run_squad_v1, run_squad_v1.main, SQUAD),
         (run_squad_v2, run_squad_v2.main, SQUAD),
         (sweep, sweep.sweep, ["--data_dir=glue"]),

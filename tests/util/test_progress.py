@@ -2,17 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Progress of long jobs and their memory."""
 
-import io
 import logging
 import multiprocessing
 import os
-import sys
 
 import pytest
 
-from albert import show_changes
-from albert.demo import __main__ as demo
-from albert.util import flags as flags_lib
 from albert.util import progress
 
 
@@ -31,27 +26,6 @@ def no_terminal(monkeypatch):
 
 def test_seconds_are_written_as_clocks_write_them():
     assert [progress.format_seconds(s) for s in (7.4, 59.6, 5025)] == ["00:07", "01:00", "1:23:45"]
-
-
-@pytest.mark.parametrize("start", ["demo", "show_changes"])
-def test_what_an_encoding_lacks_is_printed_as_question_marks(monkeypatch, start):
-    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    monkeypatch.setattr(sys, "stdout", stream)
-    if start == "demo":
-        monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
-        monkeypatch.setattr(demo, "main", lambda: print("a\u706b"))
-        with pytest.raises(SystemExit):
-            demo.cli()
-    else:
-        monkeypatch.setattr(flags_lib, "run", lambda *_, **__: print("a\u706b"))
-        show_changes.cli()
-    stream.flush()
-    assert stream.buffer.getvalue() == b"a?\n"
-
-
-def test_a_notebooks_output_is_left_as_it_is(monkeypatch):
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    progress.print_any_text()
 
 
 def test_a_log_gets_a_line_every_so_often_with_the_time_left(caplog, clock, no_terminal):

@@ -7,6 +7,7 @@ Nothing is imported to say it: the modules behind the commands take seconds.
 
 import ast
 import importlib.util
+import io
 import os
 import pathlib
 import re
@@ -49,6 +50,12 @@ def as_started(text: str) -> str:
         name = re.escape(module.replace(".__main__", ""))
         text = re.sub(rf"python -m {name}\b", f"{program} {command}", text)
     return text
+
+
+def print_any_text() -> None:
+    """Makes of characters that the standard output's encoding lacks question marks, not errors."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # not in a notebook
+        sys.stdout.reconfigure(errors="replace")
 
 
 def show(text: str) -> None:

@@ -13,9 +13,9 @@ import pytest
 
 import albert
 from albert import __main__ as command
-from albert.util import commands
+from albert.command_line import commands
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What takes a tenth of a second and more to import.
 HEAVY = ("tensorflow", "numpy", "scipy", "sklearn", "requests", "matplotlib", "sentencepiece")
 # Runs modules as `python -m` does, each with some arguments; prints what each did as JSON.
@@ -83,11 +83,31 @@ def test_other_mistakes_on_the_command_line_are_answered_as_early():
     assert [word for word, text in zip(expected, said) if word not in text] == []
 
 
+def test_lists_and_names_that_do_not_exist_are_answered_as_early(tmp_path):
+    folder = f"--output_dir={tmp_path / 'new'}"
+    found = answers(
+        ("albert.download_data", ["--list"]),
+        ("albert.download_model", ["--list"]),
+        ("albert.download_data", ["sqaud_v1"]),
+        ("albert.download_model", ["base_v7"]),
+        ("albert.plan", ["base_v7"]),
+        ("albert.convert_checkpoint", ["to_hugingface", "--input_dir=base_v2", folder]),
+        ("albert.convert_checkpoint", ["to_huggingface", "--input_dir=base_v7", folder]),
+    )
+    assert [(code, heavy) for code, _, heavy in found] == [(0, [])] * 2 + [(1, [])] * 5
+    expected = ["squad_v1", "base_v2", "'squad_v1'", "'base_v2'", "'albert_base_v2'"]
+    expected += ["to_huggingface", "'base_v2'"]
+    assert [word for word, (_, said, _) in zip(expected, found) if word not in said] == []
+
+
 def test_short_help_and_the_version_are_answered_as_early():
-    asked = answers(*(("albert", ["finetune", flag]) for flag in ("-h", "--help", "--version")))
-    assert [(code, heavy) for code, _, heavy in asked] == [(0, [])] * 3
+    asked = answers(
+        *(("albert", ["finetune", flag]) for flag in ("-h", "--help", "--version")),
+        ("albert", ["demo", "--version"]),
+    )
+    assert [(code, heavy) for code, _, heavy in asked] == [(0, [])] * 4
     said = [text for _, text, _ in asked]
-    assert said[0] == said[1] and said[2] == f"{albert.__version__}\n"
+    assert said[0] == said[1] and said[2] == said[3] == f"{albert.__version__}\n"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a system without /dev/full")
@@ -146,6 +166,12 @@ def test_the_page_of_the_command_line_has_every_command_beside_its_module():
 def test_an_unknown_command_is_told_the_nearest(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["albert", "pretrian"])
     with pytest.raises(SystemExit, match="'pretrain'"):
+        command.main()
+
+
+def test_a_flag_in_place_of_a_command_is_told_that_a_command_comes_first(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["albert", "--seed=3", "finetune"])
+    with pytest.raises(SystemExit, match="COMMAND --seed=3"):
         command.main()
 
 

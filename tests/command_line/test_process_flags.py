@@ -21,6 +21,7 @@ from albert import (
     run_squad_v1,
     run_squad_v2,
 )
+from albert.command_line import process_flags
 from albert.data import record_files
 from albert.util import flags as flags_lib
 from tests.support import classification_data, pretraining_records, squad_data
@@ -56,7 +57,7 @@ def set_flags(**values):
 
 
 def heard(script, *names):
-    values = flags_lib.process_settings(script.define_flags, whole=False).to_dict()
+    values = process_flags.read_settings(script.define_flags, whole=False).to_dict()
     return {name: values[name] for name in names}
 
 
@@ -110,14 +111,13 @@ def test_a_program_may_define_a_flag_of_the_same_name_before_and_after():
         flags.DEFINE_integer("seed", 99, "A program's own.")
         assert FLAGS.seed == 99
         assert heard(run_classifier, "seed") == {"seed": 99}
-        assert (
-            "seed" not in flags_lib.process_settings(run_classifier.define_flags, whole=False).given
-        )
-        flags_lib.reads_flags(run_classifier.define_flags)(lambda settings: None)
+        read = process_flags.read_settings(run_classifier.define_flags, whole=False)
+        assert "seed" not in read.given
+        process_flags.reads_flags(run_classifier.define_flags)(lambda settings: None)
         assert FLAGS.seed == 99
     finally:
         delattr(FLAGS, "seed")
-        flags_lib.reads_flags(run_classifier.define_flags)(lambda settings: None)
+        process_flags.reads_flags(run_classifier.define_flags)(lambda settings: None)
 
 
 def test_a_flag_that_is_gone_has_its_default():
@@ -125,7 +125,7 @@ def test_a_flag_that_is_gone_has_its_default():
         delattr(FLAGS, "seed")
         assert heard(run_classifier, "seed") == {"seed": 12345}
     finally:
-        flags_lib.reads_flags(run_classifier.define_flags)(lambda settings: None)
+        process_flags.reads_flags(run_classifier.define_flags)(lambda settings: None)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_flag_that_is_gone_has_its_default():
 )
 def test_a_value_that_a_flag_does_not_take_is_named(name, value):
     set_flags(**{name: value})
-    with pytest.raises(ValueError, match=f"--{name}={value}"):
+    with pytest.raises(ValueError, match=f"--{name}.*{value}"):
         heard(run_pretraining, name)
 
 

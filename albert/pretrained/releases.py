@@ -1,0 +1,86 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The released models by name; TensorFlow is not needed to find one."""
+
+import os
+import re
+from typing import NamedTuple, Optional
+
+from albert.pretrained.settings import SPM_MODEL_NAME
+from albert.util import wording
+
+CHINESE_VOCAB_NAME = "vocab_chinese.txt"
+
+
+class Release(NamedTuple):
+    """A published model."""
+
+    name: str  # such as base_v2
+    archive: str  # the published file
+    folder: str  # in the cache: Google's archives unpack to it
+    vocabulary: str  # file in it
+    is_albert_zh: bool = False  # and not Google's
+
+    @property
+    def bare_name(self) -> str:
+        """Returns the name without "albert_"."""
+        return re.sub("^albert_", "", self.name)
+
+
+RELEASES = {
+    release.name: release
+    for release in (
+        *(
+            Release(
+                f"{size}_{version}",
+                f"albert_{size}_{version}.tar.gz",
+                f"albert_{size}",
+                CHINESE_VOCAB_NAME if version == "zh" else SPM_MODEL_NAME,
+            )
+            for version in ("v1", "v2", "zh")
+            for size in ("base", "large", "xlarge", "xxlarge")
+        ),
+        *(
+            Release(
+                f"albert_zh_{size}", f"albert_{size}_zh.zip", f"albert_zh_{size}", "vocab.txt", True
+            )
+            for size in ("base", "large", "xlarge")
+        ),
+    )
+}
+
+
+def find_release(name: str) -> Release:
+    """Returns a release: base_v2, albert_base_v2 or albert_base_v2.tar.gz; albert_zh_base.
+
+    Raises:
+      ValueError: there is none of this name; the message has the nearest, and all.
+    """
+    wanted = name.strip().lower()
+    for release in RELEASES.values():
+        if wanted in (release.name, f"albert_{release.name}", release.archive):
+            return release
+    raise ValueError(
+        f"There is no released model {name!r}.{_nearest(wanted)} Names: {', '.join(RELEASES)}."
+    )
+
+
+def _nearest(name: str) -> str:
+    bare = re.sub("^albert_(?!zh)", "", name.lower())
+    if f"{bare}_v2" in RELEASES:  # a size alone, which is also how the archives' folders are called
+        return f" Did you mean '{bare}_v2' or '{bare}_v1'?"
+    return wording.did_you_mean(bare, RELEASES, cutoff=0.6)
+
+
+def named(place: str, label: str) -> Optional[Release]:
+    """Returns the release that a user names; None for a folder that is there, and for a path.
+
+    Raises:
+      ValueError: it is neither, nor the name of one; the message begins with `label`.
+    """
+    if "/" in place or os.path.isdir(place):
+        return None
+    try:
+        return find_release(place)
+    except ValueError as error:
+        raise ValueError(f"{label}: there is no such folder. {error}") from error
