@@ -47,6 +47,7 @@ class PretrainingSettings(TrainingSettings):
     eval_untrained: bool
     share_type: Optional[str]
     init_from_group0: bool
+    padding: str
 
 
 _INTEGERS = (
@@ -91,6 +92,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
         save_checkpoints_minutes=0.0,
         keep_checkpoint_max=5,
         wait_for_checkpoints_minutes=0.0,
+        padding="max",
     )
     for name, default, lower_bound, text in _INTEGERS:
         flags_lib.integer(flag_values, name, default, lower_bound=lower_bound, help=text)
@@ -98,8 +100,11 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
         flag_values, "poly_power", 1.0, lower_bound=0.0, help="Power of the learning rate's decay."
     )
     _define_masking_flags(flag_values)
-    text = "Records must have been made with this length."
-    flags_lib.add_help(flag_values, max_seq_length=text)
+    flags_lib.add_help(
+        flag_values,
+        max_seq_length="Records must have been made with this length.",
+        padding="With bucket each host reads all records.",
+    )
     flags_lib.boolean(
         flag_values,
         "eval_untrained",
@@ -418,6 +423,7 @@ def _input_fn(
         settings.max_predictions_per_seq,
         is_training,
         seed=settings.seed,
+        padding=settings.padding,
         index_folder=settings.output_dir,
         **more,
     )

@@ -17,12 +17,14 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
+from albert.data import record_index
 
 MODES = ("longest", "bucket", "max")
 # Each distinct length is a separate shape, with its own memory and compiled code.
 LENGTH_MULTIPLE = 16
 # Batches sorted by length together. More make lengths more equal; fewer keep the order random.
 _BATCHES_OF_A_POOL = 100
+_PLACES_OF_A_POOL = 1 << 24  # at most, of all its sequences: 64 MB a feature
 
 Features = Dict[str, tf.Tensor]
 
@@ -108,12 +110,15 @@ def training_batches(
     start_batch: int = 0,
     shard: input_pipeline.InputShard = input_pipeline.WHOLE,
     shuffle_window: int = 10000,
+    transform: Optional[Callable] = None,
+    index_folder: Optional[str] = None,
 ) -> tf.data.Dataset:
     """Returns an endless dataset of shuffled batches; batch n depends on (seed, n) only.
 
     The shards' batches of one update are together those of one reader with batches as large as
-    all of them. `start_batch` is the number of this reader's first batch, from 0, a multiple of
-    shard.batches_per_step; for the others see `batches.seeded_batches`.
+    all of them; with `bucket` each reads all records. `start_batch` is the number of this reader's
+    first batch, from 0, a multiple of shard.batches_per_step; for the others see
+    `batches.seeded_batches`, whose `transform` sees sequences of full length.
 
     Returns:
       A dataset of {name: [B] + declared shape}, the sequences cut to a common length L.
@@ -122,7 +127,7 @@ def training_batches(
       ValueError: an unknown mode, and what seeded_batches raises.
     """
     _check_mode(padding.mode)
-    reading: Dict[str, Any] = {"seed": seed, "shuffle_window": shuffle_window}
+    reading = _Reading(seed, shuffle_window, transform, index_folder)
     if padding.mode != "bucket":
         batches = input_pipeline.seeded_batches(
             files,
@@ -131,12 +136,21 @@ def training_batches(
             start_batch=start_batch,
             shard_index=shard.index,
             shard_count=shard.count,
-            **reading,
+            **reading._asdict(),
         )
-        return batches if padding.mode == "max" else _cut(batches, padding)
+        return batches if padding.mode == "max" else cut(batches, padding)
     first_step = start_batch // shard.batches_per_step
     steps: Dict[str, Any] = {"batch_size": batch_size, "first_step": first_step, "shard": shard}
-    return _cut(_buckets(files, spec, padding, **steps, **reading), padding)
+    return cut(_buckets(files, spec, padding, **steps, reading=reading), padding)
+
+
+class _Reading(NamedTuple):
+    """How records are read, see `batches.seeded_batches`."""
+
+    seed: int
+    shuffle_window: int
+    transform: Optional[Callable]
+    index_folder: Optional[str]
 
 
 def _buckets(
@@ -147,22 +161,19 @@ def _buckets(
     batch_size: int,
     first_step: int,
     shard: input_pipeline.InputShard,
-    seed: int,
-    shuffle_window: int,
+    reading: _Reading,
 ) -> tf.data.Dataset:
     """Batches of like length among the records of all readers, in a random order."""
     parts = shard.count * shard.batches_per_step
     total = parts * batch_size
-    # No pool is larger than an epoch.
-    pool = max(1, min(_BATCHES_OF_A_POOL, _count(files) // total))
+    pool = _pool_size(files, spec, padding, total=total, index_folder=reading.index_folder)
     first_pool, skipped = divmod(first_step, pool)
     pools = input_pipeline.seeded_batches(
         files,
         spec,
         batch_size=pool * total,
         start_batch=first_pool,
-        seed=seed,
-        shuffle_window=shuffle_window,
+        **reading._asdict(),
     )
     numbers = tf.data.Dataset.range(first_pool, np.iinfo(np.int64).max)
     first = shard.index * shard.batches_per_step
@@ -171,7 +182,7 @@ def _buckets(
     def split(features: Features, number: tf.Tensor) -> Features:
         order = tf.argsort(_lengths(features, padding), stable=True)  # [N]
         # A key of its own: the windows of the stream take (seed, number) themselves.
-        key = tf.stack([tf.constant(seed % (1 << 62), tf.int64), -2 - number])
+        key = tf.stack([tf.constant(reading.seed % (1 << 62), tf.int64), -2 - number])
         turns = tf.argsort(tf.random.stateless_uniform([pool], seed=key))  # [K]
         order = tf.gather(tf.reshape(order, [pool, parts, batch_size]), turns)  # [K, parts, B]
         order = tf.reshape(order[:, ours], [-1, batch_size])  # [K * batches_per_step, B]
@@ -179,6 +190,21 @@ def _buckets(
 
     batches = tf.data.Dataset.zip((pools, numbers)).map(input_pipeline.as_written(split)).unbatch()
     return batches.skip(skipped * shard.batches_per_step)
+
+
+def _pool_size(
+    files: Sequence[str],
+    spec: input_pipeline.FeatureSpec,
+    padding: Padding,
+    *,
+    total: int,
+    index_folder: Optional[str],
+) -> int:
+    """The updates of `total` records that are sorted together: no more than an epoch has."""
+    places = next(np.prod(one.shape) for one in spec.features if one.name == padding.mask)
+    most = min(_BATCHES_OF_A_POOL, _PLACES_OF_A_POOL // (total * places))
+    found = record_index.load(list(map(str, files)), folder=index_folder, enough=most * total)
+    return int(max(1, min(most, sum(one.count for one in found) // total)))
 
 
 def evaluation_batches(
@@ -223,12 +249,12 @@ def evaluation_batches(
     if padding.mode == "max":
         return batches.prefetch(1)
     if padding.mode == "bucket":
-        return _cut(_even_batches(batches, padding, batch_size), padding)
+        return cut(_even_batches(batches, padding, batch_size), padding)
     batches = batches.map(input_pipeline.as_written(split)).unbatch()
     batches = batches.filter(
         input_pipeline.as_written(lambda batch: tf.reduce_any(batch["is_real_example"] > 0))
     )
-    return _cut(batches, padding)
+    return cut(batches, padding)
 
 
 def _even_batches(batches: tf.data.Dataset, padding: Padding, batch_size: int) -> tf.data.Dataset:
@@ -268,10 +294,10 @@ def _lengths(features: Features, padding: Padding) -> tf.Tensor:
     return tf.reduce_max(tf.reshape(used, [tf.shape(mask)[0], -1]), axis=1)
 
 
-def _cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
-    """Cuts each batch to its longest sequence, rounded up."""
+def cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
+    """Returns the batches, each cut to its longest sequence, rounded up."""
 
-    def cut(features: Features) -> Features:
+    def shorter(features: Features) -> Features:
         lengths = _lengths(features, padding)
         if "is_real_example" in features:
             lengths *= tf.cast(tf.reshape(features["is_real_example"], [-1]) > 0, tf.int32)
@@ -280,4 +306,4 @@ def _cut(batches: tf.data.Dataset, padding: Padding) -> tf.data.Dataset:
         cut_features = {name: features[name][..., :rounded] for name in padding.features}
         return dict(features, **cut_features)
 
-    return batches.map(input_pipeline.as_written(cut)).prefetch(tf.data.experimental.AUTOTUNE)
+    return batches.map(input_pipeline.as_written(shorter)).prefetch(tf.data.experimental.AUTOTUNE)

@@ -34,7 +34,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.data import batches, record_index
+from albert.data import batches, padded_batches, record_index
 from albert.pretrained import model_vocabulary
 from albert.pretraining import masking, words
 from albert.pretraining.settings import DataSettings
@@ -254,6 +254,13 @@ class InputSettings(NamedTuple):
     masked_lm_budget: float = 0.0  # if positive, masks are drawn on the fly
     vocab_size: Optional[int] = None  # needed if the vocabulary is learnt from the records
     vocabulary: Optional[words.Vocabulary] = None  # named by the user
+    padding: str = "max"  # one of padded_batches.MODES; in evaluation bucket is as longest
+
+    @property
+    def cut(self) -> padded_batches.Padding:
+        """How sequences are cut."""
+        names = ("input_ids", "input_mask", "segment_ids", "token_boundary")
+        return padded_batches.Padding(self.padding, features=names)
 
 
 def build_input_fn(settings: InputSettings) -> Callable:
@@ -274,15 +281,15 @@ def build_input_fn(settings: InputSettings) -> Callable:
         shard = batches.input_shard(params)
         if not settings.is_training:
             return _evaluation_batches(settings, spec, params, shard=shard, transform=transform)
-        return batches.seeded_batches(
+        return padded_batches.training_batches(
             settings.files,
             spec,
+            padding=settings.cut,
             batch_size=params["batch_size"],
             seed=settings.seed,
             start_batch=settings.start_step * shard.batches_per_step,
+            shard=shard,
             shuffle_window=settings.shuffle_window,
-            shard_index=shard.index,
-            shard_count=shard.count,
             transform=transform,
             index_folder=settings.index_folder,
         )
@@ -470,7 +477,7 @@ def _evaluation_batches(
     most = settings.max_batches and settings.max_batches * shard.batches_per_step
     served = read(max_batches=most, shard_index=shard.index, shard_count=shard.count)
     if not params.get("use_tpu"):
-        return served
+        return served if settings.padding == "max" else padded_batches.cut(served, settings.cut)
     filler = read(max_batches=1).map(
         batches.as_written(
             lambda batch: dict(batch, is_real_example=tf.zeros_like(batch["is_real_example"]))

@@ -328,7 +328,8 @@ def _check_strategy(settings: TrainingSettings) -> None:
     strategy, use_tpu = settings.distribution_strategy, settings.use_tpu
     minutes, patience = settings.save_checkpoints_minutes, settings.worker_patience_seconds
     module = getattr(settings, "albert_hub_module_handle", None)
-    padding = getattr(settings, "padding", "max") or "longest"  # None becomes "longest"
+    named = getattr(settings, "padding", "max")
+    padding = named or "longest"  # None becomes "longest"
     is_multi_worker = strategy == distribution.MULTI_WORKER
     conflicts = (
         (use_tpu and not tf_estimator.HAS_TF_ESTIMATOR, f"--use_tpu: {tf_estimator.NO_TPU}"),
@@ -341,6 +342,11 @@ def _check_strategy(settings: TrainingSettings) -> None:
             use_tpu and strategy != distribution.NONE,
             f"--use_tpu and --distribution_strategy={strategy} exclude each other: the cores of a "
             "TPU, of all its hosts, are found by --tpu_name.",
+        ),
+        (
+            use_tpu and named not in (None, "max"),
+            f"--padding={named} does not work with --use_tpu: a TPU takes batches of one length. "
+            "Give --padding=max.",
         ),
         (
             is_multi_worker and padding != "max" and not compat.is_tf2(),

@@ -337,8 +337,7 @@ _SHARED: Dict[str, Tuple[Callable[..., None], str, Dict[str, Any]]] = {
         choice,
         "longest: each batch as long as its longest input, with the same results as max (in "
         "training only without dropout in the encoder, whose masks depend on the shape); bucket: "
-        "also, inputs of like length share a batch; max: all as long as --max_seq_length. By "
-        "default longest, on a TPU max.",
+        "also, inputs of like length share a batch; max: all as long as --max_seq_length.",
         {"choices": PADDINGS},
     ),
     "cached_dir": (path, "Folder for the features of the data; --output_dir by default.", {}),
@@ -549,7 +548,7 @@ def define_task_flags(flag_values: flags.FlagValues, **defaults: Any):
     define_tpu_flags(flag_values)
     define_runtime_flags(flag_values)
     text = "By default not on TensorFlow 1.15 where compiling takes longer than it saves."
-    add_help(flag_values, use_xla=text)
+    add_help(flag_values, use_xla=text, padding="By default longest, on a TPU max.")
     if "keep_checkpoint_max" in defaults:
         text = "All are kept until they have been evaluated."
         add_help(flag_values, keep_checkpoint_max=text)

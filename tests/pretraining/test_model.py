@@ -249,6 +249,39 @@ def test_training_input_starts_at_the_batch_of_its_step(record_file):
         np.testing.assert_array_equal(resumed[1][name], whole[8][name])
 
 
+@pytest.mark.parametrize("is_training", [True, False])
+def test_sequences_that_are_cut_differ_in_padding_alone(tmp_path, is_training):
+    file = records.write_records(tmp_path / "records", 24, length=48)
+    settings = MASKED_ON_THE_FLY._replace(
+        files=[file], max_seq_length=48, is_training=is_training, seed=4
+    )
+    whole = read(settings, {"batch_size": 6}, 3)
+    cut = read(settings._replace(padding="longest"), {"batch_size": 6}, 3)
+    for full, batch in zip(whole, cut):
+        for name in ("input_ids", "input_mask", "segment_ids", "token_boundary"):
+            assert batch[name].shape == (6, 16)
+            assert not full[name][:, 16:].any()
+            full[name] = full[name][:, :16]
+        assert sorted(full) == sorted(batch)
+        for name in full:
+            np.testing.assert_array_equal(batch[name], full[name])
+
+
+def test_buckets_have_each_record_once_and_resume_where_they_stopped(tmp_path):
+    file = records.write_records(tmp_path / "records", 24, length=48)
+    settings = MASKED_ON_THE_FLY._replace(files=[file], max_seq_length=48, padding="bucket")
+    served = read(settings, {"batch_size": 6}, 4)
+    lengths = [batch["input_mask"].sum(axis=1) for batch in served]
+    assert len({tuple(row) for batch in served for row in batch["segment_ids"].tolist()}) > 4
+    assert sorted(np.concatenate(lengths)) == sorted(
+        sum(record["input_mask"]) for record in records.make_records(24)
+    )
+    assert sum(np.ptp(one) for one in lengths) <= 9  # from 7 to 15, in four parts that touch
+    (resumed,) = read(settings._replace(start_step=3), {"batch_size": 6}, 1)
+    for name in resumed:
+        np.testing.assert_array_equal(resumed[name], served[3][name])
+
+
 def real_examples(file, count, **params):
     batches = read(evaluation_of(file), params, count)
     return [int(batch["is_real_example"].sum()) for batch in batches]

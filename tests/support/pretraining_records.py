@@ -34,8 +34,8 @@ CONFIG = {
 }
 
 
-def make_record(generator: random.Random) -> Dict[str, Any]:
-    """Returns the features of one record."""
+def make_record(generator: random.Random, length: int = LENGTH) -> Dict[str, Any]:
+    """Returns the features of one record, of `length` tokens with the padding."""
     size_a, size_b = generator.randint(2, 6), generator.randint(2, 6)
     first = generator.randint(FIRST_PIECE, VOCAB_SIZE - size_a - size_b)
     numbers = list(range(first, first + size_a + size_b))
@@ -55,10 +55,10 @@ def make_record(generator: random.Random) -> Dict[str, Any]:
         return values + [0] * (length - len(values))
 
     return {
-        "input_ids": padded(ids, LENGTH),
-        "input_mask": padded([1] * len(ids), LENGTH),
-        "segment_ids": padded([0] * (len(a) + 2) + [1] * (len(b) + 1), LENGTH),
-        "token_boundary": padded(boundaries, LENGTH),
+        "input_ids": padded(ids, length),
+        "input_mask": padded([1] * len(ids), length),
+        "segment_ids": padded([0] * (len(a) + 2) + [1] * (len(b) + 1), length),
+        "token_boundary": padded(boundaries, length),
         "masked_lm_positions": padded(places, PREDICTIONS),
         "masked_lm_ids": padded(labels, PREDICTIONS),
         "masked_lm_weights": padded([1.0] * len(places), PREDICTIONS),
@@ -66,16 +66,16 @@ def make_record(generator: random.Random) -> Dict[str, Any]:
     }
 
 
-def make_records(count: int, seed: int = 0) -> List[Dict[str, Any]]:
+def make_records(count: int, seed: int = 0, length: int = LENGTH) -> List[Dict[str, Any]]:
     generator = random.Random(seed)
-    return [make_record(generator) for _ in range(count)]
+    return [make_record(generator, length) for _ in range(count)]
 
 
-def write_records(path: Any, count: int, seed: int = 0) -> str:
+def write_records(path: Any, count: int, seed: int = 0, *, length: int = LENGTH) -> str:
     """Writes a record file and returns its name."""
-    spec = model.feature_spec(LENGTH, PREDICTIONS)
+    spec = model.feature_spec(length, PREDICTIONS)
     with batches.AtomicRecordWriter(str(path), {"seed": seed}) as writer:
-        for record in make_records(count, seed):
+        for record in make_records(count, seed, length):
             writer.write(spec.encode(record))
     return str(path)
 
