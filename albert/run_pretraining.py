@@ -48,6 +48,13 @@ class PretrainingSettings(TrainingSettings):
     share_type: Optional[str]
     init_from_group0: bool
     padding: str
+    until_step: Optional[int]
+    train_layers: Optional[int]
+
+    @property
+    def last_step(self) -> int:
+        """The step at which this run ends; the schedule may go on."""
+        return min(self.until_step or self.num_train_steps, self.num_train_steps)
 
 
 _INTEGERS = (
@@ -124,9 +131,30 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
         False,
         help="Start every layer group from the one group of --init_checkpoint.",
     )
+    _define_growth_flags(flag_values)
     flags_lib.define_tpu_flags(flag_values)
     flags_lib.define_runtime_flags(flag_values)
     return PretrainingSettings
+
+
+def _define_growth_flags(flag_values: flags.FlagValues):
+    """What lets runs into one folder follow each other, each with more of the model or of text."""
+    flags_lib.integer(
+        flag_values,
+        "until_step",
+        None,
+        lower_bound=1,
+        help="End at this step of --num_train_steps; the next run with the same --output_dir goes "
+        "on, also with longer records or more layers.",
+    )
+    flags_lib.integer(
+        flag_values,
+        "train_layers",
+        None,
+        lower_bound=1,
+        help="Train with so many of the layers, which share their weights (arXiv:2010.12562). "
+        "Checkpoints are those of the whole model, and are evaluated with all layers.",
+    )
 
 
 def _define_masking_flags(flag_values: flags.FlagValues):
@@ -265,6 +293,7 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
         config = modeling.AlbertConfig.from_dict(
             dict(config.to_dict(), share_type=settings.share_type.lower())
         )
+    config_to_train(settings, config)
     data = find_data(settings, config)
     if settings.spm_model_file or settings.vocab_file:
         tokenization.check_vocab_size(_tokenizer(settings), config.vocab_size)
@@ -354,19 +383,42 @@ def build_model_fn(
     return pretraining_utils.build_model_fn(model)
 
 
+def config_to_train(
+    settings: PretrainingSettings, config: modeling.AlbertConfig
+) -> modeling.AlbertConfig:
+    """Returns the configuration with --train_layers; ValueError if layers share too little."""
+    layers = settings.train_layers
+    if layers is None or layers == config.num_hidden_layers:
+        return config
+    if config.num_hidden_groups > 1 or config.share_type != "all":
+        raise ValueError(
+            f"--train_layers={layers} needs layers that share all weights; this model has "
+            f"{config.num_hidden_groups} groups and share_type={config.share_type!r}."
+        )
+    if layers > config.num_hidden_layers:
+        raise ValueError(
+            f"--train_layers={layers}: the model has {config.num_hidden_layers} layers."
+        )
+    return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))
+
+
 def train(
     settings: PretrainingSettings, config: modeling.AlbertConfig, files: List[str]
 ) -> Optional[hooks.TrainingSummary]:
-    """Trains to --num_train_steps, from the newest checkpoint if there is one."""
+    """Trains to the last step of this run, from the newest checkpoint if there is one."""
+    used = config_to_train(settings, config)
+    if used is not config:
+        numbers = used.num_hidden_layers, config.num_hidden_layers
+        _LOGGER.info("Training with %d of %d layers.", *numbers)
 
     def input_fn(start_step: int) -> Callable:
         return _input_fn(settings, config, files, is_training=True, start_step=start_step)
 
     return estimators.train(
         settings,
-        functools.partial(build_model_fn, settings, config),
+        functools.partial(build_model_fn, settings, used),
         input_fn,
-        max_steps=settings.num_train_steps,
+        max_steps=settings.last_step,
         model_config=config.to_dict(),
         keep_checkpoint_max=settings.keep_checkpoint_max,
         watch=hooks.PlateauWatch(
@@ -459,7 +511,7 @@ def evaluate(
         fingerprint=fingerprint,
         untrained_too=settings.eval_untrained,
         wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
-        final_step=settings.num_train_steps,
+        final_step=settings.last_step,
     )
 
 

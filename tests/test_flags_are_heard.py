@@ -205,7 +205,7 @@ HEARD = {
             eval:eval_batch_size=3 max_predictions_per_seq=2 num_train_steps~7321
             num_warmup_steps~137 start_warmup_step~11 poly_power~1.7 masked_lm_budget=0.3
             spm_model_file=/nowhere vocab_file=/nowhere keep_checkpoint_max=9 share_type=none
-            padding=longest
+            padding=longest until_step=1 train_layers=1
         """),
         "eval_untrained": PRETRAINING + "test_damage_stops_neither_training_nor_evaluation",
         "max_eval_steps": PRETRAINING + "test_without_an_evaluation_file_the_input_is_evaluated",

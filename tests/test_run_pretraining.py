@@ -154,6 +154,43 @@ def test_every_runtime_takes_the_same_six_updates(trained):
     assert losses == pytest.approx([4.4127893, 4.3931317], rel=1e-6)
 
 
+def weights_of(folder):
+    reader = tf.train.load_checkpoint(str(folder / "model.ckpt-6"))
+    return {name: reader.get_tensor(name) for name in reader.get_variable_to_shape_map()}
+
+
+def curve_of(folder, name):
+    lines = (folder / "training_curve.csv").read_text(encoding="utf-8").splitlines()
+    place = lines[0].split(",").index(name)
+    return [float(line.split(",")[place]) for line in lines[1:]]
+
+
+def test_a_run_in_two_parts_is_the_run_in_one(data, trained, tmp_path):
+    first = run(data, tmp_path, "--until_step=3", "--log_steps=1")
+    assert (first.training.first_step, first.training.last_step) == (0, 3)
+    assert steps_in(tmp_path) == [0, 3]
+    assert run(data, tmp_path).training.last_step == 6
+    for name, value in weights_of(trained[0]).items():
+        np.testing.assert_array_equal(weights_of(tmp_path)[name], value)
+
+
+def test_layers_that_share_their_weights_can_be_added(data, trained, tmp_path):
+    log = ["--log_steps=1", "--do_eval", f"--eval_file={data / 'eval.tf_record'}"]
+    shallow = run(data, tmp_path, "--until_step=3", "--train_layers=1", *log)
+    config = json.loads((tmp_path / "albert_config.json").read_text(encoding="utf-8"))
+    assert config["num_hidden_layers"] == 2
+    run(data, tmp_path, *log)
+    rates = [0.0, *(0.00176 * part for part in (1 / 2, 4 / 6, 3 / 6, 2 / 6, 1 / 6))]
+    assert curve_of(tmp_path, "learning_rate") == pytest.approx(rates, rel=1e-4)
+    weights = weights_of(tmp_path)
+    assert sorted(weights) == sorted(weights_of(trained[0]))
+    # Checkpoints are evaluated with all layers, whichever are trained.
+    again = run(data, tmp_path, "--nodo_train", "--train_layers=1", *log)
+    (early,), (same, late) = shallow.evaluation.results, again.evaluation.results
+    assert (early.step, same.step, late.step) == (3, 3, 6)
+    assert early.metrics["loss"] == same.metrics["loss"] != late.metrics["loss"]
+
+
 @pytest.mark.slow
 def test_every_runtime_takes_the_same_two_hundred_updates(data, tmp_path):
     arguments = ["--num_train_steps=200", "--save_checkpoints_steps=100", "--learning_rate=0.01"]
@@ -453,6 +490,8 @@ def test_divergence_is_reported_with_its_step_and_leaves_no_bad_checkpoint(data,
         (["--do_eval", "--eval_file=nothing*"], "--eval_file: no file matches 'nothing\\*'"),
         (["--nodo_train", "--do_eval"], "no checkpoint"),
         (["--init_checkpoint=nowhere"], "nowhere"),
+        (["--train_layers=3"], "--train_layers=3"),
+        (["--train_layers=1", "--share_type=none"], "--train_layers=1 .*share_type"),
         (["--num_train_steps=0"], "--num_train_steps='0'"),
         (["--learning_rate=-1"], "--learning_rate='-1'"),
         (["--albert_config_file=missing.json"], "missing.json"),
