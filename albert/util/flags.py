@@ -120,6 +120,12 @@ class _Parser(flags.ArgumentParser):
         self.syntactic_help = parser.syntactic_help
         self._parser, self._takes, self._words = parser, takes, words
 
+    def __getattr__(self, name: str) -> Any:
+        """What absl asks of a kind of parser, such as enum_values for --helpxml."""
+        if name.startswith("_"):  # a copy that is being made has no parser yet
+            raise AttributeError(name)
+        return getattr(self._parser, name)
+
     def flag_type(self) -> str:
         return self._parser.flag_type()
 
