@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-if support.is_started_as_script():
-    support.end_on_interrupt()
 _refusal = support.refusal(sys.version_info[:2], support.installed_tensorflow)
 if _refusal:
     if support.is_started_as_script():  # no traceback

@@ -202,9 +202,8 @@ def load_config(settings: flags_lib.EncoderSettings) -> Optional[modeling.Albert
     handle = settings.albert_hub_module_handle
     if bool(handle) == bool(settings.albert_config_file):
         raise ValueError(
-            "Name one model: --albert_dir=base_v2 (a name or a folder), or --albert_config_file "
-            "(with --init_checkpoint, or random weights), or --albert_hub_module_handle"
-            f"{', not both' if handle else ''}."
+            f"Name one model{' only' if handle else ''}: --albert_dir=base_v2 (a name or a folder),"
+            " or --albert_config_file with --init_checkpoint, or --albert_hub_module_handle."
         )
     if handle and settings.init_checkpoint:
         raise ValueError(

@@ -105,7 +105,7 @@ def test_task_and_output_folder_are_required(missing):
         (["--do_train", "--labels=a,b"], "--labels"),
         (["--do_train", "--task_name=custom"], "text_a"),
         (["--do_train", "--albert_config_file="], "--albert_config_file"),
-        (["--do_train", "--albert_hub_module_handle=/m"], "not both"),
+        (["--do_train", "--albert_hub_module_handle=/m"], "one model only"),
         (["--do_train", "--max_seq_length=65"], "max_position_embeddings"),
         (["--do_train", "--spm_model_file="], "vocabulary"),
         (["--do_train", "--num_train_epochs=0.1"], "one batch of 8"),

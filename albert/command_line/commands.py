@@ -53,9 +53,16 @@ def as_started(text: str) -> str:
 
 
 def print_any_text() -> None:
-    """Makes of characters that the standard output's encoding lacks question marks, not errors."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # not in a notebook
+    """Lets any text be printed: in UTF-8 to a file or a program, on a terminal as far as it goes.
+
+    A terminal shows question marks for what its encoding lacks.
+    """
+    if not isinstance(sys.stdout, io.TextIOWrapper):
+        return  # of a notebook
+    if sys.stdout.isatty():
         sys.stdout.reconfigure(errors="replace")
+    else:
+        sys.stdout.reconfigure(encoding="utf-8")
 
 
 def show(text: str) -> None:

@@ -27,7 +27,7 @@ from absl import app, flags
 
 from albert import __version__
 from albert.command_line import commands, flags_help, log, process_flags
-from albert.runtimes import quiet
+from albert.runtimes import quiet, support
 from albert.util import config_files, stop_signals
 from albert.util import flags as flags_lib
 
@@ -136,7 +136,8 @@ class _CommandLine(NamedTuple):
                 fallback=self.fallback,
             )
         except ValueError as error:
-            print(f"ERROR: {error} --help shows the flags.", file=sys.stderr)
+            end = "" if str(error).endswith((".", "?")) else "."  # absl's have none
+            print(f"ERROR: {error}{end} --help shows the flags.", file=sys.stderr)
             sys.exit(1)
 
 
@@ -158,6 +159,7 @@ def answer_early(
     several times would have each value twice. `answer` does what the settings ask for without
     TensorFlow, and returns whether that was all; a ValueError of its is a mistake of the user's.
     """
+    support.end_on_interrupt()
     command_line = _CommandLine(define_flags, usage, positional, others, fallback)
     early = copy.deepcopy(process_flags.of_script())
     kind, names = command_line.define(early)

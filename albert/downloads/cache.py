@@ -176,8 +176,9 @@ def _kept(folder: str, sources: Sequence[Source]) -> str:
     paths = filter(os.path.exists, [source.hidden_path(folder) for source in sources])
     kept = [f"{path} ({os.path.getsize(path) / 1e6:,.1f} MB)" for path in paths]
     free = shutil.disk_usage(os.path.dirname(folder) or ".").free / 1e6
-    return f" {free:,.1f} MB are free there." + bool(kept) * (
-        f" What has arrived is kept for that: remove {', '.join(kept)} if others need the room."
+    return f" {free:,.1f} MB are free on that disk." + bool(kept) * (
+        f" What has arrived stays, and the same command goes on with it: {', '.join(kept)}. Remove "
+        "it if others need the room."
     )
 
 
@@ -186,7 +187,7 @@ def _check_no_page(arrived: _Arrived, source: Source, folder: str) -> None:
     with open(arrived.path, "rb") as stream:
         start = stream.read(1000).decode("utf-8-sig", "replace").strip()
     if start.startswith("<"):
-        fate = f"It is not kept.{_by_hand(folder, [source])}"
+        fate = f"It was removed. Try again later.{_by_hand(folder, [source])}"
         raise ValueError(
             f"{source.url if arrived.is_ours else arrived.path} is a web page ({start[:40]!r}), "
             "not the file: a login perhaps, or the error of a proxy. "
@@ -229,8 +230,8 @@ def _made(folder: str, arrived: Sequence[_Arrived], make: Maker) -> Dict[str, An
             # The record is written first, because a record without its folder does no harm.
             files.atomic_write_json(f"{folder}.json", record)
             os.rename(temporary, folder)
-    except files.DiskFullError:
-        arrived = ()  # they stay, for when there is room
+    except (OSError, KeyboardInterrupt, SystemExit):
+        arrived = ()  # they stay, for when there is room or time
         raise
     except archives.DamagedArchiveError as error:
         own = [item.path for item in arrived if not item.is_ours]

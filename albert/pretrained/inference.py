@@ -207,8 +207,7 @@ def announce(config: Optional[modeling.AlbertConfig], settings: TextSettings) ->
     if _LOGGER.isEnabledFor(logging.INFO):
         model, place = released.described(config), settings.input_file
         model += f" on {place}" if place != text_lines.STANDARD else ""
-        device = devices.describe(devices.usable_gpus(devices.read_driver()))
-        _LOGGER.info("%s in %s. Running on %s.", model, settings.precision, device)
+        _LOGGER.info("%s in %s. %s", model, settings.precision, devices.training_line(1, "Running"))
 
 
 def answer_texts(

@@ -325,7 +325,8 @@ def format_report(report: Optional[Report]) -> str:
     unfit = [_described(entry) for entry in report.new if entry.remark]
     lines = [f"Warm start from {report.checkpoint}: {_amount(report.loaded)} loaded"]
     if report.new:
-        lines[0] += f"; {_amount(report.new)} new, at random"
+        names = wording.listed([entry.name for entry in report.new], most=3)
+        lines[0] += f"; {_amount(report.new)} new, at random: {names}"
     left = {"the pretraining heads": heads, "the optimizer": report.optimizer_state}
     counts = [f"{len(entries)} of {name}" for name, entries in left.items() if entries]
     if counts:

@@ -530,8 +530,9 @@ class _Evaluator:
             return EvaluationSummary(results, None, None, evaluated_steps)
         best = Evaluation(step, self._ledger.metrics[step])
         _LOGGER.info(
-            "Best of %d evaluated checkpoints by %s: step %d; kept as %s.",
-            *(len(results), self._best_metric, step, self._best_path),
+            "Best of %d evaluated checkpoints: step %d with %s; kept as %s.",
+            *(len(results), step, in_short({self._best_metric: best.metrics[self._best_metric]})),
+            self._best_path,
         )
         return EvaluationSummary(results, best, self._best_path, evaluated_steps)
 
@@ -582,7 +583,8 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
         if reader.has_tensor("global_step"):
             results["global_step"] = int(reader.get_tensor("global_step"))
     lines = _lines(results)
-    _LOGGER.info("%s: %s", checkpoint, in_short(results))
+    step = f" (step {results['global_step']})" if "global_step" in results else ""
+    _LOGGER.info("%s%s: %s", checkpoint, step, in_short(results))
     stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
     files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
     files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))

@@ -262,8 +262,9 @@ class FineTuning:
             chosen_checkpoint(settings)
         # --train_file of a task with --data_dir is a file of features.
         places = ("data_dir", "train_file" if settings.do_train else "predict_file")
-        place = next(filter(None, (getattr(settings, name, None) for name in places)), "no data")
-        estimators.announce(settings, self.config, f"{task.name.upper()} (data: {place})")
+        place = next(filter(None, (getattr(settings, name, None) for name in places)), None)
+        data = f" (data: {place})" if place else ""
+        estimators.announce(settings, self.config, f"{task.name.upper()}{data}")
         task.check_data()
         if distribution.is_chief(settings):
             path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
@@ -375,7 +376,7 @@ class FineTuning:
             watch_curve(watch, settings.output_dir)
         if watch and not watch.warnings:
             epoch_steps = -(-features.records.count // settings.train_batch_size)
-            loss = watch.loss(min(epoch_steps, length.num_train_steps))
+            loss = watch.final_loss(epoch_steps)
             if watch.is_without_gain(loss):
                 _LOGGER.info(
                     "%d updates were too few to learn from: %s %s",

@@ -309,10 +309,12 @@ class LossWatch(Watch):
           remedy: kind -> what to do.
         """
         self._constant_loss, deviation = constant_loss
-        noise = 3 * deviation / (self.NOISE * self._constant_loss or math.inf)
-        self._fewest_steps = math.ceil(noise**2 / batch_size)
+        noise = 3 * deviation / (self._constant_loss * math.sqrt(batch_size) or math.inf)
+        self._fewest_steps = math.ceil((noise / self.NOISE) ** 2)
         self._span = max(self.STEPS, self._fewest_steps)
         super().__init__(self._span)
+        far_above = self._FAR_ABOVE + 2 * noise / math.sqrt(self.STEPS)
+        self._far_above = far_above * self._constant_loss
         self._first, self._steps = first_steps, num_train_steps
         self._share = share
         self._remedy = remedy
@@ -323,11 +325,17 @@ class LossWatch(Watch):
         """Returns whether so many updates should have taught something."""
         return step >= first_steps + max(2 * cls.STEPS, num_train_steps // 20)
 
-    def loss(self, steps: int) -> float:
-        """Returns the mean loss of the last of so many steps; NaN if they are too few to tell."""
-        if steps < self._fewest_steps:
-            return math.nan
-        return self._recent.mean("loss", min(self._span, steps))
+    def final_loss(self, epoch_steps: int) -> float:
+        """Returns the mean loss at the end of training: over an epoch, or more steps if it takes.
+
+        NaN where even all of them do not tell; of a training that is short anyway they do.
+        """
+        steps = min(self.STEPS, epoch_steps)
+        if self.is_enough(self._steps, self._first, self._steps):
+            if self._steps < self._fewest_steps:
+                return math.nan
+            steps = max(steps, self._fewest_steps)
+        return self._recent.mean("loss", min(steps, self._steps))
 
     def is_without_gain(self, loss: float) -> bool:
         """Returns whether a loss is that of a prediction without reading."""
@@ -338,15 +346,17 @@ class LossWatch(Watch):
         return self._LEARNT * self._share * self._constant_loss
 
     def _judge(self, step: int) -> Optional[Tuple[str, str]]:
-        loss = self.loss(self._span)
+        mean = self._recent.mean
+        recent, loss = mean("loss", self.STEPS), mean("loss", self._span)
         self._best = min(self._best, loss) if math.isfinite(loss) else self._best
         had_learnt = self._best < self._learnt()
-        if not self.is_without_gain(loss):
-            return None
         is_enough = self.is_enough(step, self._first, self._steps)
-        if not had_learnt and not (is_enough and step >= self._first + self._span):
+        is_far = (is_enough or had_learnt) and recent > self._far_above > 0.0
+        may_be_flat = had_learnt or (is_enough and step >= self._first + self._span)
+        if not is_far and not (may_be_flat and self.is_without_gain(loss)):
             return None
-        is_lost = had_learnt or loss > self._FAR_ABOVE * self._constant_loss
+        loss = recent if is_far else loss
+        is_lost = had_learnt or is_far
         kind = "lost" if is_lost else "flat"
         said = "training has collapsed" if is_lost else "nothing has been learnt so far"
         return kind, f"{said}: {self.describe(loss)} {self._remedy(kind)}"
@@ -360,7 +370,7 @@ class LossWatch(Watch):
         )
 
     def _is_recovered(self) -> bool:
-        loss = self.loss(self._span)
+        loss = self._recent.mean("loss", self._span)
         self._best = min(self._best, loss)
         return loss < self._learnt()
 

@@ -184,7 +184,7 @@ def _record(path: str, values: Mapping[str, Any]) -> None:
             aside = files.unused_name(path)
             files.gfile().rename(path, aside)
             if isinstance(earlier, bytes):
-                _LOGGER.warning("%s was no record of a run. It is %s now.", path, aside)
+                _LOGGER.warning("%s was not a record of a run; it is kept as %s.", path, aside)
     files.atomic_write_text(path, text)
 
 

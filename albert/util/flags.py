@@ -120,6 +120,12 @@ class _Parser(flags.ArgumentParser):
         self.syntactic_help = parser.syntactic_help
         self._parser, self._takes, self._words = parser, takes, words
 
+    def __getattr__(self, name: str) -> Any:
+        """What absl asks of a kind of parser, such as enum_values for --helpxml."""
+        if name.startswith("_"):  # a copy that is being made has no parser yet
+            raise AttributeError(name)
+        return getattr(self._parser, name)
+
     def flag_type(self) -> str:
         return self._parser.flag_type()
 
@@ -445,6 +451,12 @@ def _require_one(flag_values: flags.FlagValues, names: Sequence[str], message: s
     )
 
 
+def _require_model(flag_values: flags.FlagValues, *others: str):
+    named = ", ".join(f"--{name}" for name in others)
+    text = f"--albert_dir must be given (a name such as base_v2, or a folder), or one of {named}."
+    _require_one(flag_values, ["albert_dir", *others], text)
+
+
 def define_model_flags(
     flag_values: flags.FlagValues, *, config_required: bool = True, is_trained: bool = True
 ):
@@ -539,10 +551,7 @@ def define_task_flags(flag_values: flags.FlagValues, **defaults: Any):
       ValueError: a name that is no shared flag.
     """
     define_model_flags(flag_values, config_required=False)
-    names = ["albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle"]
-    others = ", ".join(f"--{name}" for name in names[1:])
-    text = f"--albert_dir must be given (a name such as base_v2, or a folder), or one of {others}."
-    _require_one(flag_values, names, text)
+    _require_model(flag_values, "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
     define_tokenizer_flags(flag_values)
     define_training_flags(flag_values, **{**_TASK_DEFAULTS, **defaults})
     define_tpu_flags(flag_values)
@@ -598,6 +607,7 @@ def define_update_flags(flag_values: flags.FlagValues):
 def define_encoder_flags(flag_values: flags.FlagValues):
     """Defines the flags that name a pretrained model to run: embed's and fill_mask's."""
     define_model_flags(flag_values, config_required=False, is_trained=False)
+    _require_model(flag_values, "init_checkpoint", "albert_hub_module_handle")
     define_tokenizer_flags(flag_values)
     integer(
         flag_values,

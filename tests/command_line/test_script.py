@@ -65,22 +65,32 @@ def test_an_argument_wins_over_the_file_that_names_its_flag(tmp_path, monkeypatc
     assert said(f"--config={config}") == said("b") == said("--name=b") == "ERROR: named b\n"
 
 
-def test_what_an_encoding_lacks_is_printed_as_question_marks(monkeypatch):
-    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+@pytest.mark.parametrize("is_terminal,printed", [(True, b"a?\n"), (False, b"a\xe7\x81\xab\n")])
+def test_a_terminal_shows_question_marks_and_a_file_gets_utf_8(monkeypatch, is_terminal, printed):
+    class Stream(io.BytesIO):
+        def isatty(self):
+            return is_terminal
+
+    stream = io.TextIOWrapper(Stream(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stream)
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
     monkeypatch.setattr(demo, "main", lambda: print("a\u706b"))
     answer = signal.getsignal(signal.SIGINT)
-    with pytest.raises(SystemExit):
-        demo.cli()
-    signal.signal(signal.SIGINT, answer)
+    try:
+        with pytest.raises(SystemExit):
+            demo.cli()
+    finally:
+        signal.signal(signal.SIGINT, answer)
     stream.flush()
-    assert stream.buffer.getvalue() == b"a?\n"
+    assert stream.buffer.getvalue() == printed
 
 
 def test_a_notebooks_output_is_left_as_it_is(monkeypatch):
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", stream)
     commands.print_any_text()
+    print("a\u706b")
+    assert stream.getvalue() == "a\u706b\n"
 
 
 def test_an_error_of_tensorflow_loses_its_graph_and_stack():

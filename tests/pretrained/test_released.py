@@ -417,7 +417,7 @@ def test_a_folder_is_all_that_fine_tuning_needs(folder, tmp_path, caplog, flag):
     )
     with caplog.at_level("INFO", "albert"):
         run_classifier.main(settings)
-    assert "new: 2 variables" in caplog.text
+    assert "2 variables (34 parameters) new" in caplog.text
     name = "bert/encoder/transformer/group_0/inner_group_0/ffn_1/intermediate/dense/kernel"
     expected = tf.train.load_variable(str(folder / "model.ckpt-best"), name)
     actual = tf.train.load_variable(str(tmp_path / "out" / "model.ckpt-1"), name)

@@ -241,7 +241,7 @@ def batch_losses(share, batch_size, shares, random):
 
 @pytest.mark.parametrize("level", [0.7, 0.85])
 @pytest.mark.parametrize("batch_size", [8, 32])
-@pytest.mark.parametrize("share", [0.01, 0.03, 0.1, 0.3])
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.3])
 def test_noise_of_a_rare_class_is_no_collapse(share, batch_size, level):
     said = []
     labels = ["rare"] * int(1000 * share) + ["common"] * int(1000 - 1000 * share)
@@ -251,7 +251,7 @@ def test_noise_of_a_rare_class_is_no_collapse(share, batch_size, level):
         losses = batch_losses(share, batch_size, shares, np.random.RandomState(seed))
         watch = loss_watch(4000, constant, batch_size=batch_size)
         said += feed(watch, losses, each=100)
-        assert not watch.is_without_gain(watch.loss(4000))
+        assert not watch.is_without_gain(watch.final_loss(100))
     assert said == []
 
 
@@ -264,9 +264,26 @@ def test_the_steps_that_average_noise_out_begin_after_warm_up():
 
 def test_too_few_examples_of_a_rare_class_have_no_mean_loss():
     constant = metrics.constant_loss(["rare"] + ["common"] * 9, is_regression=False)
-    watch = loss_watch(200, constant, batch_size=8)
-    feed(watch, FLAT[:200])
-    assert math.isnan(watch.loss(200)) and not watch.is_without_gain(watch.loss(200))
+    watch = loss_watch(1000, constant, batch_size=8)
+    assert feed(watch, np.full(1000, 0.4)) == []
+    assert math.isnan(watch.final_loss(100)) and not watch.is_without_gain(math.nan)
+
+
+def test_a_loss_far_above_guessing_needs_no_long_mean():
+    constant = metrics.constant_loss(["rare"] + ["common"] * 99, is_regression=False)
+    ((kind, step),) = feed(loss_watch(1000, constant, batch_size=8), np.full(1000, 5.0))
+    assert (kind, step) == ("lost", 300)
+
+
+@pytest.mark.parametrize("steps,epoch_steps", [(40, 10), (40, 100), (1000, 100), (1000, 5)])
+def test_the_last_loss_is_that_of_an_epoch_or_of_as_many_steps_as_tell(steps, epoch_steps):
+    constant = metrics.constant_loss(["rare", "common", "common"], is_regression=False)
+    watch = loss_watch(steps, constant, batch_size=32)
+    losses = np.linspace(1, 0, steps)
+    feed(watch, losses, each=1)
+    fewest = 30 if steps == 1000 else 0  # (3 / 0.05 x deviation / mean)^2 / 32
+    counted = max(min(100, epoch_steps, steps), fewest)
+    assert watch.final_loss(epoch_steps) == pytest.approx(losses[-counted:].mean())
 
 
 def test_a_collapse_on_a_rare_class_is_told_from_noise():

@@ -126,7 +126,7 @@ def test_the_model_starts_from_a_checkpoint_and_says_so(tmp_path, caplog):
     for name in values:
         if name.startswith("bert/"):
             np.testing.assert_array_equal(values[name], stored.get_tensor(name))
-    assert "new: 1 variable, 16 parameters: head/kernel" in caplog.text
+    assert "1 variable (16 parameters) new, at random: head/kernel" in caplog.text
 
 
 def test_prediction_needs_no_labels_and_names_its_examples():
