@@ -11,6 +11,7 @@ import sys
 
 import pytest
 import tensorflow.compat.v1 as tf
+from absl import flags
 
 from albert.command_line import commands, script
 from albert.demo import __main__ as demo
@@ -52,6 +53,10 @@ def test_an_argument_wins_over_the_file_that_names_its_flag(tmp_path, monkeypatc
     def define(flag_values):
         flags_lib.string(flag_values, "name", None, help="x")
         return Named
+
+    # Neither the flags of other tests nor Ctrl-C are touched.
+    monkeypatch.setattr(script.process_flags, "of_script", flags.FlagValues)
+    monkeypatch.setattr(script.support, "end_on_interrupt", lambda: None)
 
     def said(*arguments):
         monkeypatch.setattr(sys, "argv", ["script", *arguments])
