@@ -123,7 +123,7 @@ def run(tmp_path_factory):
             [sys.executable, str(path), *arguments],
             env=environment,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
         last = (done.stderr.strip().splitlines() or [""])[-1]
@@ -136,7 +136,7 @@ def run(tmp_path_factory):
 def test_a_script_gets_its_settings_and_exits_with_what_main_returns(run):
     code, printed, _, _ = run("--output_dir=\u706b")
     assert code == 0
-    assert printed == "Settings(do_train=False, output_dir='?', train_batch_size=32)\n"
+    assert printed == "Settings(do_train=False, output_dir='\u706b', train_batch_size=32)\n"
     assert run("--output_dir=x", "--train_batch_size=15")[0] == 3
     assert run("--output_dir=x", "--train_batch_size=14")[0] == 130
 
