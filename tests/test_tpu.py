@@ -68,10 +68,10 @@ class FakeResolver(tf.distribute.cluster_resolver.ClusterResolver):
     "script, required",
     [
         (run_pretraining, ["--albert_config_file=c", "--input_file=i"]),
-        (run_classifier, ["--task_name=mrpc"]),
-        (run_squad_v1, []),
-        (run_squad_v2, []),
-        (run_race, ["--data_dir=d"]),
+        (run_classifier, ["--albert_dir=a", "--task_name=mrpc"]),
+        (run_squad_v1, ["--albert_dir=a"]),
+        (run_squad_v2, ["--albert_dir=a"]),
+        (run_race, ["--albert_dir=a", "--data_dir=d"]),
     ],
 )
 def test_the_flags_of_each_script_find_the_tpu(monkeypatch, tmp_path, script, required):

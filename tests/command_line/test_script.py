@@ -11,6 +11,7 @@ import sys
 
 import pytest
 import tensorflow.compat.v1 as tf
+from absl import flags
 
 from albert.command_line import commands, script
 from albert.demo import __main__ as demo
@@ -52,6 +53,10 @@ def test_an_argument_wins_over_the_file_that_names_its_flag(tmp_path, monkeypatc
     def define(flag_values):
         flags_lib.string(flag_values, "name", None, help="x")
         return Named
+
+    # Neither the flags of other tests nor Ctrl-C are touched.
+    monkeypatch.setattr(script.process_flags, "of_script", flags.FlagValues)
+    monkeypatch.setattr(script.support, "end_on_interrupt", lambda: None)
 
     def said(*arguments):
         monkeypatch.setattr(sys, "argv", ["script", *arguments])
@@ -118,7 +123,7 @@ def run(tmp_path_factory):
             [sys.executable, str(path), *arguments],
             env=environment,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
         last = (done.stderr.strip().splitlines() or [""])[-1]
@@ -131,7 +136,7 @@ def run(tmp_path_factory):
 def test_a_script_gets_its_settings_and_exits_with_what_main_returns(run):
     code, printed, _, _ = run("--output_dir=\u706b")
     assert code == 0
-    assert printed == "Settings(do_train=False, output_dir='?', train_batch_size=32)\n"
+    assert printed == "Settings(do_train=False, output_dir='\u706b', train_batch_size=32)\n"
     assert run("--output_dir=x", "--train_batch_size=15")[0] == 3
     assert run("--output_dir=x", "--train_batch_size=14")[0] == 130
 
