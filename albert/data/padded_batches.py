@@ -201,10 +201,11 @@ def _pool_size(
     index_folder: Optional[str],
 ) -> int:
     """The updates of `total` records that are sorted together: no more than an epoch has."""
-    places = next(np.prod(one.shape) for one in spec.features if one.name == padding.mask)
+    mask = next(one for one in spec.features if one.name == padding.mask)
+    places = int(np.prod(mask.shape, dtype=np.int64))
     most = min(_BATCHES_OF_A_POOL, _PLACES_OF_A_POOL // (total * places))
     found = record_index.load(list(map(str, files)), folder=index_folder, enough=most * total)
-    return int(max(1, min(most, sum(one.count for one in found) // total)))
+    return max(1, min(most, sum(one.count for one in found) // total))
 
 
 def evaluation_batches(
