@@ -118,6 +118,14 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
         False,
         help="Evaluate model.ckpt-0 too, from before the first step. It is never the best.",
     )
+    _define_layer_flags(flag_values)
+    flags_lib.define_tpu_flags(flag_values)
+    flags_lib.define_runtime_flags(flag_values)
+    return PretrainingSettings
+
+
+def _define_layer_flags(flag_values: flags.FlagValues):
+    """What layers share, and what lets runs follow each other that train more and more of them."""
     flags_lib.string(
         flag_values,
         "share_type",
@@ -131,14 +139,6 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PretrainingSettings]:
         False,
         help="Start every layer group from the one group of --init_checkpoint.",
     )
-    _define_growth_flags(flag_values)
-    flags_lib.define_tpu_flags(flag_values)
-    flags_lib.define_runtime_flags(flag_values)
-    return PretrainingSettings
-
-
-def _define_growth_flags(flag_values: flags.FlagValues):
-    """What lets runs into one folder follow each other, each with more of the model or of text."""
     flags_lib.integer(
         flag_values,
         "until_step",
