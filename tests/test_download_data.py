@@ -274,6 +274,10 @@ def test_no_command_is_named_that_would_not_help(download):
     with pytest.raises(ValueError, match="dev.json") as error:
         squad_examples.read_dataset(str(download.folder / "dev.json"), False)
     assert "download_data" not in str(error.value)
+    (download.folder / "RACE").mkdir()  # which a download would leave as it is
+    with pytest.raises(ValueError, match="RACE") as error:
+        race_examples.read_split(str(download.folder), "dev")
+    assert "download_data" not in str(error.value)
 
 
 def test_an_unknown_name_has_the_nearest_and_the_list_has_all(capsys):
