@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processor time from text to a stated accuracy on masked words of held-out text.
 
-    make speedrun                                         # on stories that the demo makes
+    python benchmarks/speedrun.py                          # on stories that the demo makes
     python benchmarks/speedrun.py --text books.txt --spm_model_file 30k-clean.model --seeds 1 2 3
     python benchmarks/speedrun.py --text books.txt --runs base grow:2,4 budget --steps 4000
 
