@@ -89,7 +89,7 @@ def read_examples(task: Task, data_dir: str, split: str) -> TaskData:
     """
     labels = Labels(task.labels, task.label_aliases, task.dropped_labels)
     folders = _folders_to_read(task, data_dir)
-    has_own_folder = len(task_folders(task, data_dir)) > 1
+    has_own_folder = folders != [os.path.expanduser(str(data_dir))]
     advice = _advice(task, "" if has_own_folder else folders[0])
     data = examples.read_split(task.split(split), folders, labels, advice=advice)
     _LOGGER.info("%s", data.log_line(f"{task.name} {split}"))
