@@ -645,6 +645,8 @@ def get_masked_lm_output(
     label_weights,
     *,
     projection=None,
+    compute_dtype=tf.float32,
+    use_xla=False,
 ):
     """Predicts masked words (arXiv:1909.11942, section 3; arXiv:1810.04805, section 3.1).
 
@@ -656,16 +658,20 @@ def get_masked_lm_output(
       label_ids: the words there, int32 [B, P].
       label_weights: float32 [B, P]; 0 where a slot is padding.
       projection: albert_zh's projection [E, H]; the head then works in H and shares it.
+      compute_dtype: dtype of the products of the backward pass, with `use_xla`.
+      use_xla: the compiled operations of `ops.fused`; the log_probs then have no gradient.
 
     Returns:
       HeadOutput; loss = sum(weight * cross entropy) / (sum(weight) + 1e-5).
     """
-    logits = masked_lm_logits(
+    transformed, weights = _masked_lm_transform(
         albert_config, input_tensor, output_weights, positions=positions, projection=projection
     )
     labels = tf.reshape(label_ids, [-1])
     example_weights = tf.cast(tf.reshape(label_weights, [-1]), tf.float32)
-    per_example = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    per_example, logits = (fused if use_xla else plain).vocabulary_loss(
+        transformed, weights, labels, compute_dtype=compute_dtype
+    )
     total_weight = tf.reduce_sum(example_weights) + 1e-5
     loss = tf.reduce_sum(example_weights * per_example) / total_weight
     return HeadOutput(loss, per_example, tf.nn.log_softmax(logits))
@@ -680,6 +686,22 @@ def masked_lm_logits(
     projection: Optional[tf.Tensor] = None,
 ) -> tf.Tensor:
     """Returns the logits, float32 [B * P, V]; arguments as for `get_masked_lm_output`."""
+    return plain.logits(
+        *_masked_lm_transform(
+            albert_config, input_tensor, output_weights, positions=positions, projection=projection
+        )
+    )
+
+
+def _masked_lm_transform(
+    albert_config: AlbertConfig,
+    input_tensor: tf.Tensor,
+    output_weights: tf.Tensor,
+    *,
+    positions: tf.Tensor,
+    projection: Optional[tf.Tensor],
+) -> Tuple[tf.Tensor, Dense]:
+    """The head before the words, [B * P, E], and the words' table with its bias."""
     hidden, is_zh = albert_config.hidden_size, albert_config.embedding_layout == "albert_zh"
     width = hidden if is_zh else albert_config.embedding_size
     masked = gather_indexes(input_tensor, positions)  # [B * P, H]
@@ -693,8 +715,7 @@ def masked_lm_logits(
         transformed = tf.matmul(transformed, projection, transpose_b=True)  # [B * P, E]
     shape = [albert_config.vocab_size]
     bias = tf.get_variable("cls/predictions/output_bias", shape, initializer=tf.zeros_initializer())
-    logits = tf.matmul(transformed, output_weights, transpose_b=True)  # [B * P, V]
-    return tf.nn.bias_add(logits, bias)
+    return transformed, Dense(output_weights, bias)
 
 
 def get_sentence_order_output(albert_config, input_tensor, labels):

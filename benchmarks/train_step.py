@@ -98,6 +98,7 @@ def build_words(tf, config, arguments):
         ids[:, :count],
         tf.ones_like(positions),
         projection=model.get_embedding_projection(),
+        **{key: model_options(arguments)[key] for key in ("compute_dtype", "use_xla")},
     )
     labels = tf.constant(np.random.RandomState(1).randint(0, 2, [arguments.batch]))
     order = modeling.get_sentence_order_output(config, model.get_pooled_output(), labels)

@@ -8,7 +8,7 @@ one compiled pass over memory. Matrix products run outside the clusters.
 """
 
 import functools
-from typing import Callable, Optional
+from typing import Callable, Optional, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -31,6 +31,22 @@ def column_sum(matrix: tf.Tensor) -> tf.Tensor:
     return tf.reshape(tf.matmul(ones, matrix), [-1])
 
 
+@compat.xla_cluster
+def _bias_cluster(product, bias):
+    return tf.cast(_float32(product) + _float32(bias), product.dtype)
+
+
+def _add_bias(product: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
+    """Returns a product [T, H] plus bias [H].
+
+    TensorFlow joins a BiasAdd with the product before it. In bfloat16 oneDNN's joined operation
+    has 0.6 times the rate of the product alone on processors with a matrix unit.
+    """
+    if product.dtype == tf.bfloat16:
+        return _bias_cluster(product, bias)
+    return tf.nn.bias_add(product, bias)
+
+
 def dense(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
     """Returns inputs [T, in] times kernel plus bias: [T, out]."""
 
@@ -43,7 +59,7 @@ def dense(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
                 column_sum(upstream),
             )
 
-        return tf.nn.bias_add(tf.matmul(x, kernel), bias), gradient
+        return _add_bias(tf.matmul(x, kernel), bias), gradient
 
     return affine(inputs, weights.kernel, weights.bias)
 
@@ -56,15 +72,15 @@ def _gelu_tanh(x):
 
 
 @compat.xla_cluster
-def _gelu_forward(hidden):
-    x = _float32(hidden)
+def _gelu_forward(hidden, bias):
+    x = _float32(hidden) + _float32(bias)
     return tf.cast(0.5 * x * (1.0 + _gelu_tanh(x)), hidden.dtype)
 
 
 @compat.xla_cluster
-def _gelu_backward(hidden, upstream):
-    """Gives gelu(hidden) again and the gradient of hidden; both need the same tanh."""
-    x = _float32(hidden)
+def _gelu_backward(hidden, bias, upstream):
+    """Gives gelu(hidden + bias) again and the sum's gradient; both need the same tanh."""
+    x = _float32(hidden) + _float32(bias)
     tanh = _gelu_tanh(x)
     half = 0.5 * (1.0 + tanh)
     slope = _GELU_SCALE * (1.0 + 3.0 * _GELU_CUBIC * x * x)
@@ -77,8 +93,8 @@ def feed_forward(
 ) -> tf.Tensor:
     """Returns the feed-forward block.
 
-    With gelu only the value before it is kept for the backward pass; gelu itself is recomputed in
-    the cluster that needs its tanh anyway. Other activations run as plain operations.
+    With gelu only the product before it is kept for the backward pass; gelu itself is recomputed
+    in the cluster that needs its tanh anyway. Other activations run as plain operations.
     """
     if activation is not plain.gelu:
         return plain.feed_forward(inputs, intermediate, output, activation=activation)
@@ -86,12 +102,12 @@ def feed_forward(
     @tf.custom_gradient
     def gelu_block(*tensors):
         x, kernel_in, bias_in, kernel_out, bias_out = tensors
-        hidden = tf.nn.bias_add(tf.matmul(x, kernel_in), bias_in)  # [T, I]
-        result = tf.nn.bias_add(tf.matmul(_gelu_forward(hidden), kernel_out), bias_out)
+        hidden = tf.matmul(x, kernel_in)  # [T, I]
+        result = _add_bias(tf.matmul(_gelu_forward(hidden, bias_in), kernel_out), bias_out)
 
         def gradient(upstream):
             d_activated = tf.matmul(upstream, kernel_out, transpose_b=True)  # [T, I]
-            activated, d_hidden = _gelu_backward(hidden, d_activated)
+            activated, d_hidden = _gelu_backward(hidden, bias_in, d_activated)
             return (
                 tf.matmul(d_hidden, kernel_in, transpose_b=True),
                 tf.matmul(x, d_hidden, transpose_a=True),
@@ -238,3 +254,56 @@ def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
         return drop(x, keep), lambda upstream: drop(upstream, keep)
 
     return dropped(inputs)
+
+
+# ---- the loss over the vocabulary ----------------------------------------------------------------
+
+
+@compat.xla_cluster
+def _normaliser_forward(logits):
+    """The logarithm of the sum of exponentials of each row, [N, V] -> [N]."""
+    highest = tf.reduce_max(logits, axis=-1, keepdims=True)
+    total = tf.reduce_sum(tf.exp(logits - highest), axis=-1, keepdims=True)
+    return tf.squeeze(highest + tf.log(total), -1)
+
+
+@functools.lru_cache(maxsize=None)
+def _vocabulary_backward(dtype: tf.DType):
+    """The compiled gradient of the logits in a dtype."""
+
+    def gradient(logits, normaliser, labels, upstream):
+        words = tf.range(logits.shape[-1], dtype=labels.dtype)
+        is_label = tf.cast(tf.equal(words, labels[:, tf.newaxis]), tf.float32)
+        probabilities = tf.exp(logits - normaliser[:, tf.newaxis])
+        return tf.cast((probabilities - is_label) * upstream[:, tf.newaxis], dtype)
+
+    return compat.xla_cluster(gradient)
+
+
+def vocabulary_loss(
+    inputs: tf.Tensor, weights: Dense, labels: tf.Tensor, *, compute_dtype: tf.DType
+) -> Tuple[tf.Tensor, tf.Tensor]:
+    """Returns the cross entropies and the logits, through which no gradient goes.
+
+    The logits are float32 products. With bfloat16 the gradient of the logits is written in it, and
+    multiplied in it; in float16 most of it would be zero.
+    """
+    dtype = tf.bfloat16 if compute_dtype == tf.bfloat16 else tf.float32
+    table, bias = (tf.convert_to_tensor(weight) for weight in weights)
+    logits = tf.stop_gradient(plain.logits(inputs, weights))
+
+    @tf.custom_gradient
+    def cross_entropy(x, kernel, offset):
+        del offset
+        normaliser = _normaliser_forward(logits)
+        of_labels = tf.gather(logits, labels, batch_dims=1)  # an error for an unknown word, on CPUs
+
+        def gradient(upstream):
+            d_logits = _vocabulary_backward(dtype)(logits, normaliser, labels, upstream)
+            d_x = tf.matmul(d_logits, tf.cast(kernel, dtype))
+            d_kernel = tf.matmul(d_logits, tf.cast(x, dtype), transpose_a=True)
+            return _float32(d_x), _float32(d_kernel), _float32(column_sum(d_logits))
+
+        return normaliser - of_labels, gradient
+
+    return cross_entropy(inputs, table, bias), logits

@@ -7,7 +7,7 @@ other. What is exported (TF-Hub, SavedModel, TFLite) uses this one. Dimensions: 
 times sequence), H hidden or embedding size, I intermediate size, B batch, N heads, S sequence.
 """
 
-from typing import Callable, NamedTuple, Optional
+from typing import Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -85,3 +85,23 @@ def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
     """Returns `inputs` with elements zero where `keep` (bool) is False, the rest / (1 - rate)."""
     kept = inputs * tf.cast(1.0 / (1.0 - rate), inputs.dtype)
     return tf.where(keep, kept, tf.zeros_like(kept))
+
+
+def logits(inputs: tf.Tensor, weights: Dense) -> tf.Tensor:
+    """Returns the logits of N places [N, E] over a vocabulary of V words, float32 [N, V].
+
+    The kernel is the table of the words, [V, E].
+    """
+    return tf.nn.bias_add(tf.matmul(inputs, weights.kernel, transpose_b=True), weights.bias)
+
+
+def vocabulary_loss(
+    inputs: tf.Tensor, weights: Dense, labels: tf.Tensor, *, compute_dtype: tf.DType
+) -> Tuple[tf.Tensor, tf.Tensor]:
+    """Returns the cross entropy of each label [N] and the logits [N, V], float32.
+
+    Arguments are as for `logits`. Plain operations compute in float32.
+    """
+    del compute_dtype
+    scores = logits(inputs, weights)
+    return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=scores), scores

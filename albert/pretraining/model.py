@@ -570,6 +570,8 @@ def _heads(
         features["masked_lm_ids"],
         features["masked_lm_weights"],
         projection=model.get_embedding_projection(),
+        compute_dtype=settings.compute_dtype,
+        use_xla=settings.use_xla and is_training,
     )
     sentence_order = modeling.get_sentence_order_output(
         settings.config, model.get_pooled_output(), features["next_sentence_labels"]
@@ -599,14 +601,23 @@ def _shares(features: Tensors, *, use_tpu: bool = False) -> Dict[str, tf.Tensor]
     )
 
 
+def _scores(head: modeling.HeadOutput) -> tf.Tensor:
+    """Returns what ranks the answers: over 30,000 words, probabilities would take far longer."""
+    scores = head.log_probs
+    return scores.op.inputs[0] if scores.op.type == "LogSoftmax" else scores
+
+
 def _hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
     """Returns 1 for each right prediction and 0 for each wrong one."""
-    scores = head.log_probs
-    if scores.op.type == "LogSoftmax":
-        # Over a vocabulary of 30,000 the probabilities take several times longer than the rest.
-        scores = scores.op.inputs[0]
-    predictions = tf.argmax(scores, axis=-1, output_type=tf.int32)
+    predictions = tf.argmax(_scores(head), axis=-1, output_type=tf.int32)
     return tf.cast(tf.equal(predictions, tf.reshape(labels, [-1])), tf.float32)
+
+
+def _quick_hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
+    """As `_hits`, in a third of the time; a label that shares the first place counts as well."""
+    scores = _scores(head)
+    of_labels = tf.gather(scores, tf.reshape(labels, [-1]), batch_dims=1)
+    return tf.cast(tf.equal(of_labels, tf.reduce_max(scores, axis=-1)), tf.float32)
 
 
 def _training_loss(heads: _Heads, batch: Tensors) -> Tuple[tf.Tensor, Dict]:
@@ -618,7 +629,7 @@ def _training_loss(heads: _Heads, batch: Tensors) -> Tuple[tf.Tensor, Dict]:
     ):
         shares = tf.reshape(batch[f"{name}_shares"], [-1])  # [B * P] or [B]
         metrics[f"{name}_loss"] = tf.reduce_sum(shares * head.per_example_loss)
-        metrics[f"{name}_accuracy"] = tf.reduce_sum(shares * _hits(head, labels))
+        metrics[f"{name}_accuracy"] = tf.reduce_sum(shares * _quick_hits(head, labels))
     return metrics["masked_lm_loss"] + metrics["sentence_order_loss"], metrics
 
 
