@@ -122,7 +122,7 @@ def train(run, seed, folder, *, options, train_file):
         f"--learning_rate={levers.get('rate', 0.0025)}",
         f"--num_train_steps={options.steps}",
         f"--num_warmup_steps={max(options.steps // 20, 1)}",
-        f"--save_checkpoints_steps={options.steps // 16}",
+        f"--save_checkpoints_steps={options.steps // 8}",
         "--keep_checkpoint_max=0",
         f"--seed={seed}",
     ]
