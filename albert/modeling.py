@@ -181,15 +181,16 @@ class _Variables:
     """Makes the variables of blocks and the tensors made of them, each once.
 
     Layers share weights, so the cast to the compute dtype and the joining of query, key and value
-    are done once a step and not once a layer. With `hands_on` each use takes the weight from the
-    use before; see `_handed_on`.
+    are done once a step and not once a layer. With `adds_up` each use takes the weights from the
+    use before; see `fused.shared`.
     """
 
-    def __init__(self, config: AlbertConfig, dtype: tf.DType, *, hands_on: bool):
+    def __init__(self, config: AlbertConfig, dtype: tf.DType, *, adds_up: bool):
         self._config = config
         self._dtype = dtype
-        self._hands_on = hands_on
-        self._made: Dict[Tuple[Callable, str], Any] = {}
+        self._adds_up = adds_up
+        # Float32 for the next use, and in the compute dtype.
+        self._made: Dict[Tuple[Callable, str], Tuple[Any, Any]] = {}
 
     def block(self, groups: "LayerGroups", inner: int) -> _BlockWeights:
         """The weights of a block, for one more layer."""
@@ -199,13 +200,15 @@ class _Variables:
     def _used(self, make: Callable, group: int, inner: int) -> Any:
         """The weights that `make` created at the first use, reused by later layers."""
         path = f"encoder/transformer/group_{group}/inner_group_{inner}"
-        made = self._made.get((make, path))
-        if made is None:
-            made = make(path)
-        elif self._hands_on:
-            made = tf.nest.map_structure(_handed_on, made)
-        self._made[make, path] = made
-        return made
+        if (make, path) not in self._made:
+            created = make(path)
+            self._made[make, path] = created, self._cast(created)
+        weights, used = self._made[make, path]
+        if self._adds_up:
+            flat = fused.shared(tf.nest.flatten(weights), tf.nest.flatten(used))
+            used, rest = (tf.nest.pack_sequence_as(weights, part) for part in flat)
+            self._made[make, path] = rest, self._made[make, path][1]
+        return used
 
     def _attention(self, path: str) -> _AttentionWeights:
         hidden = self._config.hidden_size
@@ -220,8 +223,8 @@ class _Variables:
             tf.concat([query.bias * scale, key.bias, value.bias], axis=0),  # [3H]
         )
         return _AttentionWeights(
-            query_key_value=self._cast(joined),
-            output=self._cast(self._dense(f"{path}/attention_1/output/dense", hidden, hidden)),
+            query_key_value=joined,
+            output=self._dense(f"{path}/attention_1/output/dense", hidden, hidden),
             norm=get_norm(f"{path}/LayerNorm", hidden),
         )
 
@@ -229,27 +232,22 @@ class _Variables:
         hidden, inner = self._config.hidden_size, self._config.intermediate_size
         path_in = f"{path}/ffn_1/intermediate"
         return _FeedForwardWeights(
-            intermediate=self._cast(self._dense(f"{path_in}/dense", hidden, inner)),
-            output=self._cast(self._dense(f"{path_in}/output/dense", inner, hidden)),
+            intermediate=self._dense(f"{path_in}/dense", hidden, inner),
+            output=self._dense(f"{path_in}/output/dense", inner, hidden),
             norm=get_norm(f"{path}/LayerNorm_1", hidden),
         )
 
     def _dense(self, path: str, rows: int, columns: int) -> Dense:
         return get_dense(path, [rows, columns], self._config.initializer_range)
 
-    def _cast(self, weights: Dense) -> Dense:
-        return Dense(tf.cast(weights.kernel, self._dtype), tf.cast(weights.bias, self._dtype))
-
-
-@tf.custom_gradient
-def _handed_on(weight: tf.Tensor):
-    """Passes a shared weight on to the next layer that uses it.
-
-    Its gradients are then added up one by one on the way back through the layers; otherwise those
-    of all layers are kept until they can be added at once. (A Snapshot does nothing, but keeps the
-    graph optimizer from joining the sums.)
-    """
-    return tf.identity(weight), lambda upstream: tf.raw_ops.Snapshot(input=upstream)
+    def _cast(self, weights: Any) -> Any:
+        """The weights with dense layers in the compute dtype; a LayerNorm's stay float32."""
+        dense = {
+            name: Dense(*(tf.cast(weight, self._dtype) for weight in value))
+            for name, value in weights._asdict().items()
+            if isinstance(value, Dense)
+        }
+        return weights._replace(**dense)
 
 
 class _Dropout(NamedTuple):
@@ -421,7 +419,7 @@ class AlbertModel:
 
         with tf.variable_scope(scope, default_name="bert"):
             # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
-            variables = _Variables(self._config, compute_dtype, hands_on=is_training and use_xla)
+            variables = _Variables(self._config, compute_dtype, adds_up=is_training and use_xla)
             hidden = self._embed(input_ids, token_type_ids, one_hot=use_one_hot_embeddings)
             encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=input_mask)
             hidden = tf.cast(hidden, compute_dtype)

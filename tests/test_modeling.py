@@ -9,6 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
+from albert.ops import fused, plain
 
 BATCH, LENGTH, PREDICTIONS = 3, 12, 4
 
@@ -303,9 +304,9 @@ VARIANTS = [
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_custom_gradients_equal_plain_autodiff(variant):
     config = tiny_config(**variant)
-    plain = loss_and_gradients(config, training=True)
-    fused = loss_and_gradients(config, training=True, use_xla=True)
-    assert_same_training(fused, plain, 1e-5)
+    autodiff = loss_and_gradients(config, training=True)
+    compiled = loss_and_gradients(config, training=True, use_xla=True)
+    assert_same_training(compiled, autodiff, 1e-5)
 
 
 def widest_sum(config, *, use_xla):
@@ -326,6 +327,58 @@ def test_gradients_of_shared_weights_are_added_up_layer_by_layer():
     config = tiny_config(num_hidden_layers=6, hidden_act="relu")
     assert widest_sum(config, use_xla=False) == 6  # kept until those of all layers are there
     assert widest_sum(config, use_xla=True) < 4
+
+
+def test_gradients_of_shared_weights_are_added_up_in_float32():
+    with tf.Graph().as_default(), tf.Session() as session:
+        weight = tf.constant([2.0])
+        first, rest = fused.shared([weight], [tf.cast(weight, tf.bfloat16)])
+        second, _ = fused.shared(rest, first)
+        total = 256.0 * first[0] + second[0]  # 257 is not a number of bfloat16
+        assert session.run([first[0], second[0]]) == [2, 2]
+        assert session.run(tf.gradients(total, weight)[0]) == [257]
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(tf.float32, 1e-6), (tf.bfloat16, 0.01)])
+def test_a_dense_layer_adds_its_bias_in_every_precision(dtype, tolerance):
+    random = np.random.RandomState(1)
+    x, kernel, bias = random.rand(3, 8), random.rand(8, 4), random.rand(4) + 5
+    with tf.Graph().as_default(), tf.Session() as session:
+        weights = plain.Dense(tf.constant(kernel, dtype), tf.constant(bias, dtype))
+        output = session.run(tf.cast(fused.dense(tf.constant(x, dtype), weights), tf.float32))
+    np.testing.assert_allclose(output, x.dot(kernel) + bias, rtol=tolerance)
+
+
+def vocabulary_losses(ops, labels, dtype=tf.float32):
+    """Losses and logits of four places over 50 words; gradients of inputs and weights."""
+    random = np.random.RandomState(1)
+    with tf.Graph().as_default(), tf.Session() as session:
+        values = (random.randn(4, 8), random.randn(50, 8), random.randn(50))
+        x, table, bias = (tf.constant(value, tf.float32) for value in values)
+        weights = plain.Dense(table, bias)
+        losses, logits = ops.vocabulary_loss(x, weights, tf.constant(labels), compute_dtype=dtype)
+        total = tf.reduce_sum(losses * [0.5, 0.0, 2.0, 1.0])
+        return session.run([losses, logits, *tf.gradients(total, [x, table, bias])])
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(tf.float32, 2e-6), (tf.bfloat16, 0.01)])
+def test_the_compiled_loss_over_the_vocabulary_and_its_gradients_are_the_plain_ones(
+    dtype, tolerance
+):
+    labels = [3, 49, 3, 0]
+    right = vocabulary_losses(plain, labels)
+    compiled = vocabulary_losses(fused, labels, dtype)
+    for value, expected in zip(compiled[:2], right[:2]):  # float32 in every precision
+        np.testing.assert_allclose(value, expected, rtol=2e-6)
+    for value, expected in zip(compiled[2:], right[2:]):
+        assert np.abs(value - expected).max() < tolerance * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("label", [50, -1])
+def test_a_word_outside_of_the_vocabulary_has_no_loss(label):
+    for ops in (plain, fused):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            vocabulary_losses(ops, [3, label, 3, 0])
 
 
 def unused_operations(config, *, training):

@@ -8,7 +8,7 @@ one compiled pass over memory. Matrix products run outside the clusters.
 """
 
 import functools
-from typing import Callable, Optional, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -256,6 +256,40 @@ def dropout(inputs: tf.Tensor, keep: tf.Tensor, rate: float) -> tf.Tensor:
     return dropped(inputs)
 
 
+# ---- shared weights ------------------------------------------------------------------------------
+
+
+@compat.xla_cluster
+def _sums(*tensors):
+    half = len(tensors) // 2
+    return tuple(_float32(x) + y for x, y in zip(tensors[:half], tensors[half:]))
+
+
+def shared(
+    weights: Sequence[tf.Tensor], used: Sequence[tf.Tensor]
+) -> Tuple[List[tf.Tensor], List[tf.Tensor]]:
+    """Returns the tensors for one use of shared weights, and the weights for the uses after it.
+
+    The gradients of all uses are added up in float32, one by one on the way back through the
+    layers; otherwise those of all layers would be kept until they can be added at once.
+
+    Args:
+      weights: float32.
+      used: the same in the dtype of the use.
+    """
+    constants = [tf.stop_gradient(tensor) for tensor in used]
+
+    @tf.custom_gradient
+    def split(*tensors):
+        def gradient(*upstream):
+            return _sums(*upstream)
+
+        return [tf.identity(tensor) for tensor in (*constants, *tensors)], gradient
+
+    both = split(*weights)
+    return both[: len(weights)], both[len(weights) :]
+
+
 # ---- the loss over the vocabulary ----------------------------------------------------------------
 
 
@@ -272,7 +306,7 @@ def _vocabulary_backward(dtype: tf.DType):
     """The compiled gradient of the logits in a dtype."""
 
     def gradient(logits, normaliser, labels, upstream):
-        words = tf.range(logits.shape[-1], dtype=labels.dtype)
+        words = tf.cast(tf.range(tf.shape(logits)[-1]), labels.dtype)
         is_label = tf.cast(tf.equal(words, labels[:, tf.newaxis]), tf.float32)
         probabilities = tf.exp(logits - normaliser[:, tf.newaxis])
         return tf.cast((probabilities - is_label) * upstream[:, tf.newaxis], dtype)
@@ -296,7 +330,7 @@ def vocabulary_loss(
     def cross_entropy(x, kernel, offset):
         del offset
         normaliser = _normaliser_forward(logits)
-        of_labels = tf.gather(logits, labels, batch_dims=1)  # an error for an unknown word, on CPUs
+        of_labels = plain.picked(logits, labels)  # an error for an unknown word, on CPUs
 
         def gradient(upstream):
             d_logits = _vocabulary_backward(dtype)(logits, normaliser, labels, upstream)

@@ -35,6 +35,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.data import batches, padded_batches, record_index
+from albert.ops import plain
 from albert.pretrained import model_vocabulary
 from albert.pretraining import masking, words
 from albert.pretraining.settings import DataSettings
@@ -616,7 +617,7 @@ def _hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
 def _quick_hits(head: modeling.HeadOutput, labels: tf.Tensor) -> tf.Tensor:
     """As `_hits`, in a third of the time; a label that shares the first place counts as well."""
     scores = _scores(head)
-    of_labels = tf.gather(scores, tf.reshape(labels, [-1]), batch_dims=1)
+    of_labels = plain.picked(scores, tf.reshape(labels, [-1]))
     return tf.cast(tf.equal(of_labels, tf.reduce_max(scores, axis=-1)), tf.float32)
 
 
