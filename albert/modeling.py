@@ -286,6 +286,14 @@ class _Encoder:
         self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * _MASKED_SCORE
         self.attention: List[tf.Tensor] = []  # [B, N, S, S] of each block that was built
 
+    def go_on_with(self, rows: tf.Tensor, hidden: tf.Tensor) -> tf.Tensor:
+        """Takes the other rows out of the batch: [T, H] -> [c * S, H] for int [c] places."""
+        width = self._config.hidden_size
+        self._batch = tf.shape(rows)[0]
+        self._mask_adder = tf.gather(self._mask_adder, rows)
+        kept = tf.gather(tf.reshape(hidden, [-1, self._length * width]), rows)
+        return tf.reshape(kept, [-1, width])
+
     def block(
         self, inputs: tf.Tensor, weights: _BlockWeights, *, dropout: _Dropout, position: int
     ) -> tf.Tensor:
@@ -385,6 +393,7 @@ class AlbertModel:
         recompute=False,
         use_xla=False,
         dropout_seed=None,
+        after_layer=None,
     ):
         """Builds the graph of the encoder.
 
@@ -402,6 +411,9 @@ class AlbertModel:
           use_xla: the compiled operations of `ops.fused`, not `ops.plain`. Not for exported graphs.
           dropout_seed: int32 [2], normally (seed, global step), which decides the dropout masks;
             None draws stateful random numbers.
+          after_layer: called after each layer with its number, from 1, and the pooled first token
+            of its b rows, float32 [b, H]; returns the places of the rows that go on to the next
+            layer, int [c], or None for all. The outputs of a layer are those of its rows.
 
         Raises:
           ValueError: a wrong config or input rank, a sequence longer than the position table, or
@@ -411,6 +423,7 @@ class AlbertModel:
         config.validate()
         self._config = _without_dropout(config) if not is_training else config
         self._ops = fused if use_xla else plain
+        self._pooler: Optional[Dense] = None
         self._dropout = _Dropout(dropout_seed, self._ops)
         batch, length = self._shape = get_shape_list(input_ids, expected_rank=2)
         _check_length(length, config.max_position_embeddings)
@@ -425,9 +438,14 @@ class AlbertModel:
             hidden = self._embed(input_ids, token_type_ids, one_hot=use_one_hot_embeddings)
             encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=input_mask)
             hidden = tf.cast(hidden, compute_dtype)
-            self._layers = self._encode(encoder, variables, hidden, recompute=recompute)
+            if after_layer is not None:
+                self._shape = [-1, length]  # rows may leave the batch
+            build = encoder.recomputed_block if recompute else encoder.block
+            self._layers = self._encode(
+                encoder, variables, hidden, block=build, after_layer=after_layer
+            )
             self._attention = encoder.attention[:]
-            self._pooled_output = self._pool()
+            self._pooled_output = self._pool(self._layers[-1])
 
     def _embed(self, input_ids, token_type_ids, *, one_hot: bool) -> tf.Tensor:
         """Sums words, types and positions; gives the encoder's input, float32 [T, H]."""
@@ -466,10 +484,9 @@ class AlbertModel:
         output = self._ops.layer_norm(total, get_norm("embeddings/LayerNorm", width))
         return self._dropout(output, config.hidden_dropout_prob, 0)
 
-    def _encode(self, encoder, variables, hidden, *, recompute) -> List[tf.Tensor]:
+    def _encode(self, encoder, variables, hidden, *, block, after_layer) -> List[tf.Tensor]:
         """Runs all layers; gives the output [T, H] of every inner block."""
         config = self._config
-        block = encoder.recomputed_block if recompute else encoder.block
         outputs: List[tf.Tensor] = []
         for layer in range(config.num_hidden_layers):
             groups = layer_groups(config, layer)
@@ -479,14 +496,19 @@ class AlbertModel:
                 weights = variables.block(groups, inner)
                 hidden = block(hidden, weights, dropout=self._dropout, position=position)
                 outputs.append(hidden)
+            rows = after_layer(layer + 1, self._pool(hidden)) if after_layer else None
+            if rows is not None:
+                hidden = encoder.go_on_with(rows, hidden)
         return outputs
 
-    def _pool(self) -> tf.Tensor:
-        """tanh dense layer on the first token: [B, H]."""
+    def _pool(self, tokens: tf.Tensor) -> tf.Tensor:
+        """tanh dense layer on the first token of a layer's output [T, H]: [B, H]."""
         hidden = self._config.hidden_size
-        first = self.get_sequence_output()[:, 0, :]  # [B, H]
-        weights = get_dense("pooler/dense", [hidden, hidden], self._config.initializer_range)
-        return tf.tanh(plain.dense(first, weights))
+        first = self._as_sequence(tokens)[:, 0, :]  # [B, H]
+        if self._pooler is None:
+            shape = [hidden, hidden]
+            self._pooler = get_dense("pooler/dense", shape, self._config.initializer_range)
+        return tf.tanh(plain.dense(first, self._pooler))
 
     def _as_sequence(self, tokens: tf.Tensor) -> tf.Tensor:
         """[T, width] in any dtype -> float32 [B, S, width]."""
