@@ -378,6 +378,8 @@ class AlbertModel:
     Such as AlbertModel(config, is_training=False, input_ids=ids).get_pooled_output().
     """
 
+    _pooler: Optional[Dense] = None
+
     def __init__(
         self,
         config,
@@ -409,11 +411,9 @@ class AlbertModel:
           compute_dtype: dtype of matrix products and activations.
           recompute: keep only each block's input and compute the rest again in the backward pass.
           use_xla: the compiled operations of `ops.fused`, not `ops.plain`. Not for exported graphs.
-          dropout_seed: int32 [2], normally (seed, global step), which decides the dropout masks;
-            None draws stateful random numbers.
-          after_layer: called after each layer with its number, from 1, and the pooled first token
-            of its b rows, float32 [b, H]; returns the places of the rows that go on to the next
-            layer, int [c], or None for all. The outputs of a layer are those of its rows.
+          dropout_seed: int32 [2], as (seed, global step), decides the masks; None: stateful ones.
+          after_layer: takes each layer's number, from 1, and pooled first tokens, float32 [b, H];
+            returns the places of the rows that go on to the next layer, int [c], or None for all.
 
         Raises:
           ValueError: a wrong config or input rank, a sequence longer than the position table, or
@@ -423,26 +423,20 @@ class AlbertModel:
         config.validate()
         self._config = _without_dropout(config) if not is_training else config
         self._ops = fused if use_xla else plain
-        self._pooler: Optional[Dense] = None
         self._dropout = _Dropout(dropout_seed, self._ops)
         batch, length = self._shape = get_shape_list(input_ids, expected_rank=2)
         _check_length(length, config.max_position_embeddings)
-        if input_mask is None:
-            input_mask = tf.ones([batch, length], tf.int32)
-        if token_type_ids is None:
-            token_type_ids = tf.zeros([batch, length], tf.int32)
+        mask = tf.ones([batch, length], tf.int32) if input_mask is None else input_mask
+        types = tf.zeros([batch, length], tf.int32) if token_type_ids is None else token_type_ids
 
         with tf.variable_scope(scope, default_name="bert"):
             # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
             variables = _Variables(self._config, compute_dtype, hands_on=is_training and use_xla)
-            hidden = self._embed(input_ids, token_type_ids, one_hot=use_one_hot_embeddings)
-            encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=input_mask)
+            hidden = self._embed(input_ids, types, one_hot=use_one_hot_embeddings)
+            encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=mask)
             hidden = tf.cast(hidden, compute_dtype)
-            if after_layer is not None:
-                self._shape = [-1, length]  # rows may leave the batch
-            build = encoder.recomputed_block if recompute else encoder.block
             self._layers = self._encode(
-                encoder, variables, hidden, block=build, after_layer=after_layer
+                encoder, variables, hidden, recompute=recompute, after_layer=after_layer
             )
             self._attention = encoder.attention[:]
             self._pooled_output = self._pool(self._layers[-1])
@@ -484,9 +478,12 @@ class AlbertModel:
         output = self._ops.layer_norm(total, get_norm("embeddings/LayerNorm", width))
         return self._dropout(output, config.hidden_dropout_prob, 0)
 
-    def _encode(self, encoder, variables, hidden, *, block, after_layer) -> List[tf.Tensor]:
+    def _encode(self, encoder, variables, hidden, *, recompute, after_layer) -> List[tf.Tensor]:
         """Runs all layers; gives the output [T, H] of every inner block."""
         config = self._config
+        block = encoder.recomputed_block if recompute else encoder.block
+        if after_layer:
+            self._shape = [-1, self._shape[1]]  # rows may leave the batch
         outputs: List[tf.Tensor] = []
         for layer in range(config.num_hidden_layers):
             groups = layer_groups(config, layer)

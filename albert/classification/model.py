@@ -33,7 +33,7 @@ class _Head(NamedTuple):
     norm: Optional[plain.Norm]
 
 
-def _get_head(encoder: fine_tuning_utils.Encoder, hidden: int, outputs: int, path: str) -> _Head:
+def _get_head(encoder: fine_tuning_utils.Encoder, path: str, *, hidden: int, outputs: int) -> _Head:
     """The head whose variables' names begin with a path; "" is the one after the last layer."""
     norm = None
     if encoder.config is not None and encoder.config.ln_type == "preln":
@@ -47,7 +47,7 @@ def _get_head(encoder: fine_tuning_utils.Encoder, hidden: int, outputs: int, pat
 
 
 def _apply(
-    head: _Head, encoder: fine_tuning_utils.Encoder, pooled: tf.Tensor, position: int = -1
+    head: _Head, encoder: fine_tuning_utils.Encoder, pooled: tf.Tensor, *, position: int = -1
 ) -> tf.Tensor:
     """Dropout and a dense layer on a pooled output [B, H]: [B, C]."""
     if head.norm is not None:
@@ -82,7 +82,7 @@ def logits_of(
 ) -> Logits:
     """Returns the outputs of dropout and one dense layer on the pooled output."""
     pooled = _encode(encoder, features)
-    head = _get_head(encoder, int(pooled.shape[-1]), num_labels, "")
+    head = _get_head(encoder, "", hidden=int(pooled.shape[-1]), outputs=num_labels)
     return _as_logits(_apply(head, encoder, pooled), is_regression)
 
 
@@ -106,7 +106,8 @@ def _get_heads(encoder: fine_tuning_utils.Encoder, num_labels: int) -> List[_Hea
     """The heads of all layers, of which the last has the name it has without the others."""
     config = encoder.config
     paths = [f"exit_{layer}/" for layer in range(1, config.num_hidden_layers)]
-    return [_get_head(encoder, config.hidden_size, num_labels, path) for path in [*paths, ""]]
+    sizes = {"hidden": config.hidden_size, "outputs": num_labels}
+    return [_get_head(encoder, path, **sizes) for path in [*paths, ""]]
 
 
 def all_logits(
@@ -122,7 +123,7 @@ def all_logits(
     # The last layer's dropout mask is the one that it has without other heads.
     numbers = range(-len(heads), 0)
     return [
-        _as_logits(_apply(head, encoder, output, number), is_regression)
+        _as_logits(_apply(head, encoder, output, position=number), is_regression)
         for head, output, number in zip(heads, pooled, numbers)
     ]
 
