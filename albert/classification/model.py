@@ -199,7 +199,7 @@ def classification_head(
     def head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
-        layers = {}
+        layers: Dict[str, tf.Tensor] = {}
         if early_exit and encoder.is_training:
             trained = all_logits(encoder, features, **sizes)
         elif patience:
@@ -216,7 +216,7 @@ def classification_head(
         logged = {} if is_regression else {"accuracy": tf.equal(found.predictions, labels)}
         losses = [losses_of(one.logits, labels, is_regression) for one in trained]
         total = tf.add_n([number * loss for number, loss in enumerate(losses, 1)])
-        loss = total / sum(range(1, len(losses) + 1)) if len(losses) > 1 else losses[0]
+        loss = total / sum(range(1, len(losses) + 1))  # [B]
         return fine_tuning_utils.HeadOutput(loss, outputs, logged)
 
     return head

@@ -243,8 +243,8 @@ class Classifier(inference.Model):
         """
         found = []
         for outputs in self._run(texts):
-            row, layers = outputs["probabilities"], outputs.get("layers")
-            layers = None if layers is None else int(layers)
+            row = outputs["probabilities"]
+            layers = int(outputs["layers"]) if "layers" in outputs else None
             if self.classifier.is_regression:
                 found.append(Prediction(None, {}, float(row[0]), layers))
                 continue

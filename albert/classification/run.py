@@ -28,6 +28,7 @@ _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
+_APART = (("exit_patience", "use_tpu"), ("early_exit", "albert_hub_module_handle"))
 
 
 def find_task(settings: ClassifierSettings) -> tasks.Task:
@@ -89,11 +90,9 @@ class ClassifierTask(fine_tuning.Task):
                 "Nothing to do: give some of --do_train, --do_eval, --do_predict, --predict_file "
                 "and --export_dir."
             )
-        refused = ("use_tpu",) if settings.exit_patience else ()
-        refused += ("albert_hub_module_handle",) if settings.early_exit else ()
-        for name in filter(lambda name: getattr(settings, name), refused):
-            asked = "exit_patience" if name == "use_tpu" else "early_exit"
-            raise ValueError(f"--{asked} does not work with --{name}. Leave one of them out.")
+        for name, other in _APART:
+            if getattr(settings, name) and getattr(settings, other):
+                raise ValueError(f"--{name} does not work with --{other}. Leave one of them out.")
         reads_test_data = settings.do_predict and not settings.predict_file
         if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
             raise ValueError("--data_dir must be given: the folder of the data.")
@@ -276,7 +275,7 @@ class ClassifierTask(fine_tuning.Task):
         def predictions(features: fine_tuning.Split) -> classifier_predictions.Predictions:
             outputs = outputs_of(features)
             if "layers" in outputs:
-                _LOGGER.info("%s", model_folder.describe_layers(outputs["layers"]))
+                _LOGGER.info("%s", model_folder.describe_layers(outputs["layers"].tolist()))
             return classifier_predictions.Predictions(
                 features.examples, outputs["probabilities"], outputs["predictions"]
             )
