@@ -71,10 +71,17 @@ class Encoder:
         self._options = {"scope": "bert", **options}
 
     def __call__(
-        self, input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor
+        self,
+        input_ids: tf.Tensor,
+        input_mask: tf.Tensor,
+        segment_ids: tf.Tensor,
+        *,
+        after_layer: Optional[Callable] = None,
     ) -> Encoded:
-        """Encodes int32 [B, S] ids, mask and segments."""
+        """Encodes int32 [B, S] ids, mask and segments; `after_layer` is AlbertModel's."""
         if self._hub_module:
+            if after_layer is not None:
+                raise ValueError(f"The hub module {self._hub_module} does not show its layers.")
             module = _module_in_graph(self._hub_module, self.is_training)
             inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
             outputs = module(inputs, signature="tokens", as_dict=True)
@@ -86,6 +93,7 @@ class Encoder:
             input_mask=input_mask,
             token_type_ids=segment_ids,
             dropout_seed=self._dropout_seed,
+            after_layer=after_layer,
             **self._options,
         )
         return Encoded(model.get_pooled_output(), model.get_sequence_output())

@@ -284,6 +284,14 @@ class _Encoder:
         self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * _MASKED_SCORE
         self.attention: List[tf.Tensor] = []  # [B, N, S, S] of each block that was built
 
+    def go_on_with(self, rows: tf.Tensor, hidden: tf.Tensor) -> tf.Tensor:
+        """Takes the other rows out of the batch: [T, H] -> [c * S, H] for int [c] places."""
+        width = self._config.hidden_size
+        self._batch = tf.shape(rows)[0]
+        self._mask_adder = tf.gather(self._mask_adder, rows)
+        kept = tf.gather(tf.reshape(hidden, [-1, self._length * width]), rows)
+        return tf.reshape(kept, [-1, width])
+
     def block(
         self, inputs: tf.Tensor, weights: _BlockWeights, *, dropout: _Dropout, position: int
     ) -> tf.Tensor:
@@ -368,6 +376,8 @@ class AlbertModel:
     Such as AlbertModel(config, is_training=False, input_ids=ids).get_pooled_output().
     """
 
+    _pooler: Optional[Dense] = None
+
     def __init__(
         self,
         config,
@@ -383,6 +393,7 @@ class AlbertModel:
         recompute=False,
         use_xla=False,
         dropout_seed=None,
+        after_layer=None,
     ):
         """Builds the graph of the encoder.
 
@@ -398,8 +409,9 @@ class AlbertModel:
           compute_dtype: dtype of matrix products and activations.
           recompute: keep only each block's input and compute the rest again in the backward pass.
           use_xla: the compiled operations of `ops.fused`, not `ops.plain`. Not for exported graphs.
-          dropout_seed: int32 [2], normally (seed, global step), which decides the dropout masks;
-            None draws stateful random numbers.
+          dropout_seed: int32 [2], as (seed, global step), decides the masks; None: stateful ones.
+          after_layer: takes each layer's number, from 1, and pooled first tokens, float32 [b, H];
+            returns the places of the rows that go on to the next layer, int [c], or None for all.
 
         Raises:
           ValueError: a wrong config or input rank, a sequence longer than the position table, or
@@ -412,20 +424,20 @@ class AlbertModel:
         self._dropout = _Dropout(dropout_seed, self._ops)
         batch, length = self._shape = get_shape_list(input_ids, expected_rank=2)
         _check_length(length, config.max_position_embeddings)
-        if input_mask is None:
-            input_mask = tf.ones([batch, length], tf.int32)
-        if token_type_ids is None:
-            token_type_ids = tf.zeros([batch, length], tf.int32)
+        mask = tf.ones([batch, length], tf.int32) if input_mask is None else input_mask
+        types = tf.zeros([batch, length], tf.int32) if token_type_ids is None else token_type_ids
 
         with tf.variable_scope(scope, default_name="bert"):
             # Graphs of plain operations are differentiated elsewhere, by TensorFlow's gradients.
             variables = _Variables(self._config, compute_dtype, adds_up=is_training and use_xla)
-            hidden = self._embed(input_ids, token_type_ids, one_hot=use_one_hot_embeddings)
-            encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=input_mask)
+            hidden = self._embed(input_ids, types, one_hot=use_one_hot_embeddings)
+            encoder = _Encoder(self._config, self._shape, ops=self._ops, mask=mask)
             hidden = tf.cast(hidden, compute_dtype)
-            self._layers = self._encode(encoder, variables, hidden, recompute=recompute)
+            self._layers = self._encode(
+                encoder, variables, hidden, recompute=recompute, after_layer=after_layer
+            )
             self._attention = encoder.attention[:]
-            self._pooled_output = self._pool()
+            self._pooled_output = self._pool(self._layers[-1])
 
     def _embed(self, input_ids, token_type_ids, *, one_hot: bool) -> tf.Tensor:
         """Sums words, types and positions; gives the encoder's input, float32 [T, H]."""
@@ -464,10 +476,12 @@ class AlbertModel:
         output = self._ops.layer_norm(total, get_norm("embeddings/LayerNorm", width))
         return self._dropout(output, config.hidden_dropout_prob, 0)
 
-    def _encode(self, encoder, variables, hidden, *, recompute) -> List[tf.Tensor]:
+    def _encode(self, encoder, variables, hidden, *, recompute, after_layer) -> List[tf.Tensor]:
         """Runs all layers; gives the output [T, H] of every inner block."""
         config = self._config
         block = encoder.recomputed_block if recompute else encoder.block
+        if after_layer:
+            self._shape = [-1, self._shape[1]]  # rows may leave the batch
         outputs: List[tf.Tensor] = []
         for layer in range(config.num_hidden_layers):
             groups = layer_groups(config, layer)
@@ -477,14 +491,19 @@ class AlbertModel:
                 weights = variables.block(groups, inner)
                 hidden = block(hidden, weights, dropout=self._dropout, position=position)
                 outputs.append(hidden)
+            rows = after_layer(layer + 1, self._pool(hidden)) if after_layer else None
+            if rows is not None:
+                hidden = encoder.go_on_with(rows, hidden)
         return outputs
 
-    def _pool(self) -> tf.Tensor:
-        """tanh dense layer on the first token: [B, H]."""
+    def _pool(self, tokens: tf.Tensor) -> tf.Tensor:
+        """tanh dense layer on the first token of a layer's output [T, H]: [B, H]."""
         hidden = self._config.hidden_size
-        first = self.get_sequence_output()[:, 0, :]  # [B, H]
-        weights = get_dense("pooler/dense", [hidden, hidden], self._config.initializer_range)
-        return tf.tanh(plain.dense(first, weights))
+        first = self._as_sequence(tokens)[:, 0, :]  # [B, H]
+        if self._pooler is None:
+            shape = [hidden, hidden]
+            self._pooler = get_dense("pooler/dense", shape, self._config.initializer_range)
+        return tf.tanh(plain.dense(first, self._pooler))
 
     def _as_sequence(self, tokens: tf.Tensor) -> tf.Tensor:
         """[T, width] in any dtype -> float32 [B, S, width]."""

@@ -16,10 +16,11 @@ each line is answered as soon as it arrives; lines that arrive faster are answer
 import dataclasses
 import json
 import logging
-from typing import Optional
+from typing import List, Optional
 
 from absl import flags
 
+from albert.classification.settings import define_exit_flags
 from albert.command_line import script
 from albert.pretrained.settings import TextSettings
 from albert.util import flags as flags_lib
@@ -38,6 +39,8 @@ class PredictSettings(TextSettings):
     text_a: Optional[str]
     text_b: Optional[str]
     output_format: str
+    exit_patience: Optional[int]
+    exit_threshold: float
 
 
 def define_flags(flag_values: flags.FlagValues):
@@ -63,6 +66,7 @@ def define_flags(flag_values: flags.FlagValues):
         help="jsonl: an object with label and probabilities (regression: score) for each line; "
         "tsv: label and probabilities in columns, below a line that names them.",
     )
+    define_exit_flags(flag_values)
     flags_lib.define_text_flags(flag_values, output="answers")
     return PredictSettings
 
@@ -71,6 +75,7 @@ if __name__ == "__main__":  # before TensorFlow is imported
     script.answer_early(define_flags, usage=__doc__)
 
 from albert import predictor
+from albert.classification import model_folder
 from albert.data import text_lines
 from albert.pretrained import inference
 from albert.util import wording
@@ -106,21 +111,25 @@ def predict(settings: PredictSettings) -> int:
         settings.checkpoint,
         precision_name=settings.precision,
         batch_size=settings.predict_batch_size,
+        exit_patience=settings.exit_patience,
+        exit_threshold=settings.exit_threshold,
     )
     inference.announce(model.classifier.config, settings)
     heading, labels = "", model.classifier.labels
     if settings.output_format == "tsv":
         heading = "\t".join(["label", *labels]) if labels else "score"
+    layers: List[int] = []
+
+    def answer(texts: inference.Texts) -> List[str]:
+        found = model.predict(texts)
+        layers.extend(one.layers for one in found if one.layers is not None)
+        return [format_prediction(prediction, settings.output_format) for prediction in found]
+
     with model:
-        return inference.answer_texts(
-            settings,
-            lambda texts: [
-                format_prediction(prediction, settings.output_format)
-                for prediction in model.predict(texts)
-            ],
-            heading=heading,
-            given=given,
-        )
+        count = inference.answer_texts(settings, answer, heading=heading, given=given)
+    if layers:
+        _LOGGER.info("%s", model_folder.describe_layers(layers))
+    return count
 
 
 def main(settings: PredictSettings):

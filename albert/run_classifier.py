@@ -18,7 +18,7 @@ from typing import Type
 
 from absl import flags
 
-from albert.classification.settings import ClassifierSettings
+from albert.classification.settings import ClassifierSettings, define_exit_flags
 from albert.classification.task_table import CUSTOM, TASKS, get_task
 from albert.command_line import process_flags, script
 from albert.util import flags as flags_lib
@@ -71,6 +71,13 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ClassifierSettings]:
         help="With --export_dir: a constant that the exported model gives as its output "
         "`threshold`, for those who serve it; nan: none.",
     )
+    flags_lib.boolean(
+        flag_values,
+        "early_exit",
+        False,
+        help="Train a head after each layer too, for --exit_patience (arXiv:2006.04152).",
+    )
+    define_exit_flags(flag_values)
     _define_custom_task_flags(flag_values)
     return ClassifierSettings
 

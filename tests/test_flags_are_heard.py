@@ -179,11 +179,15 @@ HEARD = {
         table=true max_seq_length=12 batch=2 max_predictions_per_seq=2 labels:num_labels=7000
         precision=bfloat16 recompute=true gradient_accumulation_steps=2 memory_gb=3 runtime_gb=1
     """),
-    "predict": probes("""
-        model_dir=/nowhere checkpoint=/nowhere input_file=/nowhere one:text_a=bird one:text_b=bird
-        columns=1 output_file={work}/elsewhere output_format=tsv predict_batch_size=1
-        precision=bfloat16
-    """),
+    "predict": {
+        **probes("""
+            model_dir=/nowhere checkpoint=/nowhere input_file=/nowhere one:text_a=bird
+            one:text_b=bird
+            columns=1 output_file={work}/elsewhere output_format=tsv predict_batch_size=1
+            precision=bfloat16 exit_patience=1
+        """),
+        "exit_threshold": "tests/test_predict.py::test_the_mean_of_the_layers_is_logged",
+    },
     "run_classifier": {
         **FINE_TUNING,
         **STEPS,
@@ -193,8 +197,10 @@ HEARD = {
             own:text_b_column=nothere own:label_column=nothere own:task_file=nothere
             own:guid_column=nothere own:train_file=nothere own:labels=nothere own:metric=nothere
             own:metrics=nothere own:header=false own_eval:dev_file=nothere
-            own_predict:test_file=nothere
+            own_predict:test_file=nothere early_exit=true predict:exit_patience=1
         """),
+        "exit_threshold": "tests/test_run_classifier.py::"
+        "test_scores_that_differ_by_less_than_the_threshold_are_the_same",
         "keep_checkpoint_max": "tests/test_run_classifier.py::"
         "test_pruning_waits_for_evaluation_and_spares_what_another_process_trained",
     },

@@ -41,6 +41,7 @@ LEVEL_OF = {place: level for level, places in enumerate(ORDER) for place in plac
 # Where flags are defined: scripts, at the top, and these.
 MAY_DEFINE_FLAGS = {
     "albert.util.flags",
+    "albert.classification.settings",
     "albert.downloads.settings",
     "albert.pretraining.settings",
     "albert.squad.settings",

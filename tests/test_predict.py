@@ -4,6 +4,7 @@
 
 import io
 import json
+import logging
 import os
 import pathlib
 import subprocess
@@ -124,6 +125,16 @@ def test_a_regressor_answers_with_scores(tmp_path, capsys):
     first, head, second = capsys.readouterr().out.splitlines()
     assert list(json.loads(first)) == ["score"] and head == "score"
     assert json.loads(first)["score"] == pytest.approx(float(second))
+
+
+@pytest.mark.parametrize("threshold, layers", [(1e9, "2.00"), (1e-9, "4.00")])
+def test_the_mean_of_the_layers_is_logged(tmp_path, caplog, threshold, layers):
+    folder = models.write_classifier(tmp_path / "model", labels=(), layers=4)
+    caplog.set_level(logging.INFO)
+    source = tmp_path / "in"
+    source.write_text("the king\nhe had a dog\nonce\n", encoding="utf-8")
+    run(folder, f"--input_file={source}", "--exit_patience=1", f"--exit_threshold={threshold}")
+    assert f"{layers} layers" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -199,3 +199,52 @@ def test_load_gives_an_encoder_where_the_folder_describes_no_task(tmp_path):
 def test_the_package_is_imported_without_tensorflow():
     code = "import albert, sys; assert not {'tensorflow', 'numpy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---- early exit ----
+
+
+@pytest.mark.parametrize("labels", [LABELS, ()])
+def test_with_exit_patience_texts_are_answered_before_the_last_layer(tmp_path, labels):
+    folder = models.write_classifier(tmp_path, labels=labels, layers=5)
+    with predictor.Predictor(folder) as model:
+        full = model.predict(TEXTS)
+    with predictor.Predictor(folder, exit_patience=5) as model:
+        patient = model.predict(TEXTS)
+    assert [one._replace(layers=None) for one in patient] == full
+    assert {one.layers for one in patient} == {5} and full[0].layers is None
+    options = {"exit_patience": 1, "exit_threshold": 1e9}
+    with predictor.Predictor(folder, batch_size=2, **options) as model:
+        found = model.predict(TEXTS)
+    assert min(one.layers for one in found) == 2
+    # Alone, each text takes the same way.
+    with albert.load(folder, **options) as model:
+        for text, together in zip(TEXTS, found):
+            alone = model.predict([text])[0]
+            assert alone.layers == together.layers
+            values = (
+                [one.score] if not labels else list(one.probabilities.values())
+                for one in (alone, together)
+            )
+            np.testing.assert_allclose(*values, atol=1e-4)
+
+
+def test_exit_patience_that_the_model_cannot_have_is_refused(tmp_path, model_dir):
+    with pytest.raises(ValueError, match="early_exit"):
+        predictor.Predictor(model_dir, exit_patience=2)
+    folder = models.write_classifier(tmp_path, layers=2)
+    with pytest.raises(ValueError, match="exit_patience is 0"):
+        predictor.Predictor(folder, exit_patience=0)
+    assert model_folder.read_classifier(folder).early_exit
+
+
+def test_a_model_with_heads_after_each_layer_is_exported_with_all_layers(tmp_path):
+    folder = models.write_classifier(tmp_path / "model", layers=3)
+    classifier = model_folder.read_classifier(folder)
+    exported = model_folder.export_classifier(str(tmp_path / "export"), classifier)
+    served = models.serve(exported, "ids", models.INPUTS)
+    with predictor.Predictor(folder) as model:
+        ids = [{"input_ids": [2, 17, 40, 3, 99, 3], "segment_ids": [0, 0, 0, 0, 1, 1]}]
+        alone = model.network.run(ids)[0]["probabilities"]
+    np.testing.assert_allclose(served["probabilities"][0], alone, atol=1e-5)
+    assert json.loads(model_folder.portable_files(classifier)["classifier.json"])["early_exit"]

@@ -458,6 +458,89 @@ def test_the_examples_of_any_kind_of_task_can_be_learnt_by_heart(tmp_path, is_pa
 
 
 # ---------------------------------------------------------------------------------------------
+# Early exit.
+
+
+@pytest.fixture(scope="module")
+def early(folder, tmp_path_factory):
+    """The folder of a training with a head after each of four layers, and its evaluation."""
+    path = tmp_path_factory.mktemp("early")
+    config = data.write_config(path, num_hidden_layers=4)
+    arguments = [f"--albert_config_file={config}", "--early_exit"]
+    outcome = run(folder, path / "out", "--do_train", "--do_eval", *arguments)
+    return path / "out", config, outcome
+
+
+def measured(early, folder, tmp_path, *arguments):
+    """What one checkpoint of the early model scores elsewhere."""
+    path, config, _ = early
+    return run(
+        folder,
+        path,
+        "--do_eval",
+        f"--albert_config_file={config}",
+        f"--checkpoint={path / 'model.ckpt-6'}",
+        *arguments,
+    ).metrics
+
+
+def test_examples_leave_early_where_patience_is_asked_for(folder, early, tmp_path, caplog):
+    path, config, outcome = early
+    last = next(one.metrics for one in outcome.evaluation.results if one.step == 6)
+    assert "mean_layers" not in last
+    assert read_json(path / "classifier.json")["early_exit"] is True
+    full = measured(early, folder, tmp_path, "--exit_patience=4")
+    assert full.pop("mean_layers") == 4
+    assert full == pytest.approx(last)
+    found = measured(early, folder, tmp_path, "--exit_patience=1")
+    assert 2 <= found["mean_layers"] < 4
+    recorded = (path / "eval_results.model.ckpt-6.txt").read_text(encoding="utf-8")
+    assert f"mean_layers = {found['mean_layers']}" in recorded
+    caplog.set_level(logging.INFO)
+    run(folder, path, "--do_predict", f"--albert_config_file={config}", "--exit_patience=4")
+    assert "4.00 layers" in caplog.text
+
+
+def test_checkpoints_are_measured_anew_for_another_patience(folder, early, tmp_path):
+    path, config, _ = early
+    copy = tmp_path / "out"
+    shutil.copytree(str(path), str(copy))
+    arguments = ["--do_eval", f"--albert_config_file={config}", "--exit_patience=1"]
+    outcome = run(folder, copy, *arguments)
+    assert all("mean_layers" in one.metrics for one in outcome.evaluation.results)
+
+
+def test_early_exit_where_it_cannot_be_is_refused(folder, trained, early, tmp_path):
+    path, config, _ = early
+    with pytest.raises(ValueError, match="--exit_patience=2.*--early_exit"):
+        run(folder, trained[0], "--do_predict", "--exit_patience=2")
+    with pytest.raises(ValueError, match="another run.*early_exit"):
+        run(folder, path, "--do_train", f"--albert_config_file={config}")
+    with pytest.raises(ValueError, match="another run.*early_exit"):
+        run(folder, trained[0], "--do_predict", "--early_exit")
+    with pytest.raises(ValueError, match="--exit_patience.*--use_tpu"):
+        run(folder, path, "--do_eval", "--exit_patience=2", "--use_tpu", "--tpu_name=t")
+    model = [*OWN, "--albert_hub_module_handle=/nowhere", "--early_exit"]
+    with pytest.raises(ValueError, match="--early_exit.*--albert_hub_module_handle"):
+        run(folder, tmp_path / "out", "--do_train", *model)
+
+
+@pytest.mark.slow
+def test_scores_that_differ_by_less_than_the_threshold_are_the_same(tmp_path):
+    write_kind(tmp_path, False, "regression")
+    data.write_config(tmp_path, num_hidden_layers=4)
+    arguments = [*OWN, "--labels=regression", "--early_exit"]
+    run(tmp_path, tmp_path / "out", "--do_train", *arguments)
+    layers = []
+    for threshold in ("1e9", "1e-9"):
+        flags = ["--exit_patience=1", f"--exit_threshold={threshold}"]
+        last = f"--checkpoint={tmp_path / 'out' / 'model.ckpt-6'}"
+        outcome = run(tmp_path, tmp_path / "out", "--do_eval", last, *arguments, *flags)
+        layers.append(outcome.metrics["mean_layers"])
+    assert layers == [2, 4]
+
+
+# ---------------------------------------------------------------------------------------------
 # What is said of training.
 
 

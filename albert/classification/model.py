@@ -5,11 +5,13 @@
 Dimensions: B batch, H hidden, C labels (1 for regression).
 """
 
-from typing import Any, Callable, Dict, NamedTuple, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
+from albert.classification.settings import EXIT_THRESHOLD
+from albert.ops import plain
 from albert.training import metrics
 
 HEAD_DROPOUT = 0.1
@@ -23,6 +25,54 @@ class Logits(NamedTuple):
     predictions: tf.Tensor  # int32 [B]; of a regressor the score, float32 [B]
 
 
+class _Head(NamedTuple):
+    """The weights of one head."""
+
+    kernel: tf.Tensor  # [C, H]
+    bias: tf.Tensor  # [C]
+    norm: Optional[plain.Norm]
+
+
+def _get_head(encoder: fine_tuning_utils.Encoder, path: str, *, hidden: int, outputs: int) -> _Head:
+    """The head whose variables' names begin with a path; "" is the one after the last layer."""
+    norm = None
+    if encoder.config is not None and encoder.config.ln_type == "preln":
+        # Such an encoder ends without a LayerNorm; albert_zh's classifier adds it here.
+        norm = modeling.get_norm(f"{path}loss/LayerNorm", hidden)
+    kernel = modeling.get_weight(
+        f"{path}output_weights", [outputs, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
+    )
+    zeros = tf.zeros_initializer()
+    return _Head(kernel, tf.get_variable(f"{path}output_bias", [outputs], initializer=zeros), norm)
+
+
+def _apply(
+    head: _Head, encoder: fine_tuning_utils.Encoder, pooled: tf.Tensor, *, position: int = -1
+) -> tf.Tensor:
+    """Dropout and a dense layer on a pooled output [B, H]: [B, C]."""
+    if head.norm is not None:
+        pooled = plain.layer_norm(pooled, head.norm)
+    pooled = encoder.dropout(pooled, HEAD_DROPOUT, position)
+    return tf.nn.bias_add(tf.matmul(pooled, head.kernel, transpose_b=True), head.bias)
+
+
+def _as_logits(logits: tf.Tensor, is_regression: bool) -> Logits:
+    """The outputs of logits [B, C]."""
+    if is_regression:
+        score = tf.squeeze(logits, [-1])  # [B]
+        return Logits(score, logits, score)
+    predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
+    return Logits(logits, tf.nn.softmax(logits, axis=-1), predictions)
+
+
+def _encode(
+    encoder: fine_tuning_utils.Encoder, features: fine_tuning_utils.Features, **options: Any
+) -> tf.Tensor:
+    """The pooled output [B, H]."""
+    inputs = [features[name] for name in ("input_ids", "input_mask", "segment_ids")]
+    return encoder(*inputs, **options).pooled_output
+
+
 def logits_of(
     encoder: fine_tuning_utils.Encoder,
     features: fine_tuning_utils.Features,
@@ -31,24 +81,95 @@ def logits_of(
     is_regression: bool,
 ) -> Logits:
     """Returns the outputs of dropout and one dense layer on the pooled output."""
-    encoded = encoder(features["input_ids"], features["input_mask"], features["segment_ids"])
-    pooled = encoded.pooled_output  # [B, H]
-    if encoder.config is not None and encoder.config.ln_type == "preln":
-        # Such an encoder ends without a LayerNorm; albert_zh's classifier adds it here.
-        with tf.variable_scope("loss"):
-            pooled = modeling.layer_norm(pooled)
-    hidden = int(pooled.shape[-1])
-    weights = modeling.get_weight(
-        "output_weights", [num_labels, hidden], fine_tuning_utils.HEAD_INITIALIZER_RANGE
-    )
-    bias = tf.get_variable("output_bias", [num_labels], initializer=tf.zeros_initializer())
-    pooled = encoder.dropout(pooled, HEAD_DROPOUT)
-    logits = tf.nn.bias_add(tf.matmul(pooled, weights, transpose_b=True), bias)  # [B, C]
-    if is_regression:
-        score = tf.squeeze(logits, [-1])  # [B]
-        return Logits(score, logits, score)
-    predictions = tf.argmax(logits, axis=-1, output_type=tf.int32)
-    return Logits(logits, tf.nn.softmax(logits, axis=-1), predictions)
+    pooled = _encode(encoder, features)
+    head = _get_head(encoder, "", hidden=int(pooled.shape[-1]), outputs=num_labels)
+    return _as_logits(_apply(head, encoder, pooled), is_regression)
+
+
+# ---------------------------------------------------------------------------------------------
+# A head after each layer: early exit by patience (PABEE, arXiv:2006.04152). They share the pooler.
+
+
+class Patience(NamedTuple):
+    """When an example needs no more layers (arXiv:2006.04152).
+
+    Attributes:
+      layers: after how many layers in a row that have not changed its prediction, at least 1.
+      threshold: scores of a regressor that differ by less are the same.
+    """
+
+    layers: int
+    threshold: float = EXIT_THRESHOLD
+
+
+def _get_heads(encoder: fine_tuning_utils.Encoder, num_labels: int) -> List[_Head]:
+    """The heads of all layers, of which the last has the name it has without the others."""
+    config = encoder.config
+    paths = [f"exit_{layer}/" for layer in range(1, config.num_hidden_layers)]
+    sizes = {"hidden": config.hidden_size, "outputs": num_labels}
+    return [_get_head(encoder, path, **sizes) for path in [*paths, ""]]
+
+
+def all_logits(
+    encoder: fine_tuning_utils.Encoder,
+    features: fine_tuning_utils.Features,
+    *,
+    num_labels: int,
+    is_regression: bool,
+) -> List[Logits]:
+    """Returns the outputs after each layer; arguments are those of `logits_of`."""
+    heads, pooled = _get_heads(encoder, num_labels), []
+    _encode(encoder, features, after_layer=lambda layer, output: pooled.append(output))
+    # The last layer's dropout mask is the one that it has without other heads.
+    numbers = range(-len(heads), 0)
+    return [
+        _as_logits(_apply(head, encoder, output, position=number), is_regression)
+        for head, output, number in zip(heads, pooled, numbers)
+    ]
+
+
+def patient_logits(
+    encoder: fine_tuning_utils.Encoder,
+    features: fine_tuning_utils.Features,
+    *,
+    num_labels: int,
+    is_regression: bool,
+    patience: Patience,
+) -> Tuple[Logits, tf.Tensor]:
+    """Returns the outputs where each example left the batch, and after which layer, int32 [B]."""
+    heads = _get_heads(encoder, num_labels)
+    threshold = patience.threshold if is_regression else None
+    left: List[List[tf.Tensor]] = []  # of each exit the rows [b], their logits [b, C], the layer
+    going: List[tf.Tensor] = []  # the other rows [b], their logits [b, C], for how many layers [b]
+
+    def after_layer(layer: int, pooled: tf.Tensor) -> Optional[tf.Tensor]:
+        logits = _apply(heads[layer - 1], encoder, pooled)
+        places = tf.range(tf.shape(logits)[0])
+        rows, unchanged = places, tf.zeros_like(places)
+        if layer > 1:
+            rows, before, unchanged = going
+            unchanged = (unchanged + 1) * tf.cast(_same(before, logits, threshold), tf.int32)
+        going[:] = rows, logits, unchanged
+        if not patience.layers < layer < len(heads):
+            return None
+        leaves = tf.cast(unchanged >= patience.layers, tf.int32)
+        stay, leave = zip(*(tf.dynamic_partition(item, leaves, 2) for item in [places, *going]))
+        going[:] = stay[1:]
+        left.append([*leave[1:3], tf.fill(tf.shape(leave[0]), layer)])
+        return stay[0]
+
+    _encode(encoder, features, after_layer=after_layer)
+    left.append([*going[:2], tf.fill(tf.shape(going[0]), len(heads))])
+    rows, logits, layers = zip(*left)
+    found = _as_logits(tf.dynamic_stitch(rows, logits), is_regression)
+    return found, tf.dynamic_stitch(rows, layers)
+
+
+def _same(before: tf.Tensor, logits: tf.Tensor, threshold: Optional[float]) -> tf.Tensor:
+    """Whether logits [b, C] say what those before said, bool [b]; a threshold is a regressor's."""
+    if threshold is not None:
+        return tf.squeeze(tf.abs(logits - before) < threshold, [-1])
+    return tf.equal(tf.argmax(logits, axis=-1), tf.argmax(before, axis=-1))
 
 
 def losses_of(logits: tf.Tensor, labels: tf.Tensor, is_regression: bool) -> tf.Tensor:
@@ -59,21 +180,44 @@ def losses_of(logits: tf.Tensor, labels: tf.Tensor, is_regression: bool) -> tf.T
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
-def classification_head(num_labels: int, is_regression: bool) -> fine_tuning_utils.Head:
-    """Returns the head, with the outputs of `Logits` and, if features have them, label_ids."""
+def classification_head(
+    num_labels: int,
+    is_regression: bool,
+    *,
+    early_exit: bool = False,
+    patience: Optional[Patience] = None,
+) -> fine_tuning_utils.Head:
+    """Returns the head, with the outputs of `Logits` and, if features have them, label_ids.
+
+    Args:
+      early_exit: train a head after each layer; the loss of layer n of L has the weight n of
+        1 + 2 + ... + L (arXiv:2006.04152).
+      patience: predict with these heads; the output `layers` says after which layer, int32 [B].
+    """
+    sizes: Dict[str, Any] = {"num_labels": num_labels, "is_regression": is_regression}
 
     def head(
         features: fine_tuning_utils.Features, encoder: fine_tuning_utils.Encoder
     ) -> fine_tuning_utils.HeadOutput:
-        found = logits_of(encoder, features, num_labels=num_labels, is_regression=is_regression)
-        outputs = dict(found._asdict())
+        layers: Dict[str, tf.Tensor] = {}
+        if early_exit and encoder.is_training:
+            trained = all_logits(encoder, features, **sizes)
+        elif patience:
+            found, layers["layers"] = patient_logits(encoder, features, **sizes, patience=patience)
+            trained = [found]
+        else:
+            trained = [logits_of(encoder, features, **sizes)]
+        found = trained[-1]
+        outputs = dict(found._asdict(), **layers)
         if "label_ids" not in features:
             return fine_tuning_utils.HeadOutput(None, outputs, {})
         labels = tf.reshape(features["label_ids"], [-1])
         outputs["label_ids"] = labels
         logged = {} if is_regression else {"accuracy": tf.equal(found.predictions, labels)}
-        losses = losses_of(found.logits, labels, is_regression)
-        return fine_tuning_utils.HeadOutput(losses, outputs, logged)
+        losses = [losses_of(one.logits, labels, is_regression) for one in trained]
+        total = tf.add_n([number * loss for number, loss in enumerate(losses, 1)])
+        loss = total / sum(range(1, len(losses) + 1))  # [B]
+        return fine_tuning_utils.HeadOutput(loss, outputs, logged)
 
     return head
 

@@ -16,9 +16,11 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling
 from albert.classification import examples, model
 from albert.classification import features as classifier_features
+from albert.classification.settings import EXIT_THRESHOLD
 from albert.pretrained import inference, model_vocabulary, saved_model
 from albert.pretrained.saved_model import Inputs
 from albert.training import fine_tuning
+from albert.util import wording
 
 DESCRIPTION_NAME = "classifier.json"
 CONFIG_NAME = fine_tuning.CONFIG_NAME
@@ -39,6 +41,7 @@ class FineTunedClassifier(NamedTuple):
     vocab_file: Optional[str]
     hub_module: Optional[str] = None  # handle of the TF-Hub module of the encoder
     is_pair: Optional[bool] = None  # whether the task has two texts; None: unknown
+    early_exit: Optional[bool] = None  # whether there is a head after each layer; None: no
 
     @property
     def output_count(self) -> int:
@@ -62,6 +65,7 @@ def _read(
         do_lower_case=description["do_lower_case"],
         hub_module=description.get("hub_module"),
         is_pair=description.get("is_pair"),
+        early_exit=description.get("early_exit"),
         **trained.vocabulary,
     )
     return trained, classifier
@@ -77,7 +81,7 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
     names = ("task", "labels", "is_regression", "max_seq_length", "do_lower_case")
     description = {name: getattr(classifier, name) for name in names}
     description["format_version"] = FORMAT_VERSION
-    for name in ("hub_module", "is_pair"):
+    for name in ("hub_module", "is_pair", "early_exit"):
         if getattr(classifier, name) is not None:
             description[name] = getattr(classifier, name)
     vocabulary = {key: getattr(classifier, key) for key in model_vocabulary.KEYS}
@@ -158,6 +162,13 @@ class Prediction(NamedTuple):
     label: Optional[str]  # the most probable label; None from a regressor
     probabilities: Dict[str, float]  # by label, in the order of the labels; {} from a regressor
     score: Optional[float]  # the regressor's number; None from a classifier
+    layers: Optional[int] = None  # after which it was known; None without exit_patience
+
+
+def describe_layers(layers: Sequence[int]) -> str:
+    """Returns a line for the log on the layers after which examples left, int [N]."""
+    mean = np.mean(layers) if len(layers) else 0
+    return f"{mean:.2f} layers on average over {wording.counted(len(layers), 'example')}."
 
 
 class Classifier(inference.Model):
@@ -174,6 +185,8 @@ class Classifier(inference.Model):
         *,
         precision_name: str = "float32",
         batch_size: int = 32,
+        exit_patience: Optional[int] = None,
+        exit_threshold: float = EXIT_THRESHOLD,
     ):
         """Loads the model.
 
@@ -182,12 +195,25 @@ class Classifier(inference.Model):
           checkpoint: weights to take in place of model.ckpt-best.
           precision_name: "float32", or "bfloat16" or "float16" where the device is faster with it.
           batch_size: most sequences to run together.
+          exit_patience: answer a text as soon as this many layers in a row, at least 1, have not
+            changed its prediction; the model must be trained with --early_exit. None: all layers.
+          exit_threshold: scores of a regressor that differ by less are the same.
 
         Raises:
-          ValueError: no such model, a vocabulary that is gone or changed, or a precision that is
-            unknown or not a hub module's.
+          ValueError: no such model, a vocabulary that is gone or changed, a precision that is
+            unknown or not a hub module's, or exit_patience for a model without these heads.
         """
         trained, self.classifier = _read(model_dir, checkpoint)
+        self._patience: Optional[model.Patience] = None
+        if exit_patience is not None:
+            self._patience = model.Patience(exit_patience, exit_threshold)
+            if exit_patience < 1:
+                raise ValueError(f"exit_patience is {exit_patience}; it must be at least 1.")
+            if not self.classifier.early_exit:
+                raise ValueError(
+                    f"exit_patience={exit_patience} needs a head after each layer. The model in "
+                    f"{model_dir} has none: leave it out, or train with --early_exit."
+                )
         self._tokenizer = trained.tokenizer()
         self.network = trained.network(
             self._build, precision_name=precision_name, batch_size=batch_size
@@ -195,8 +221,17 @@ class Classifier(inference.Model):
 
     def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
         sequences = Inputs(*(inputs[name] for name in Inputs._fields))
-        outputs = build_outputs(self.classifier, sequences, compute_dtype=dtype)
-        return {"probabilities": outputs.probabilities}
+        if self._patience is None:
+            outputs = build_outputs(self.classifier, sequences, compute_dtype=dtype)
+            return {"probabilities": outputs.probabilities}
+        outputs, layers = model.patient_logits(
+            fine_tuning_utils.Encoder(self.classifier.config, False, compute_dtype=dtype),
+            inputs,
+            num_labels=self.classifier.output_count,
+            is_regression=self.classifier.is_regression,
+            patience=self._patience,
+        )
+        return {"probabilities": outputs.probabilities, "layers": layers}
 
     def predict(self, texts: Sequence[inference.Text]) -> List[Prediction]:
         """Returns a prediction for each text or pair (text_a, text_b), in order.
@@ -206,16 +241,25 @@ class Classifier(inference.Model):
         Raises:
           ValueError: an item is neither a text nor a pair of them, or not what the task takes.
         """
-        if self.classifier.is_regression:
-            return [Prediction(None, {}, float(score)) for (score,) in self.predict_array(texts)]
-        labels = self.classifier.labels
-        return [
-            Prediction(labels[int(np.argmax(row))], dict(zip(labels, map(float, row))), None)
-            for row in self.predict_array(texts)
-        ]
+        found = []
+        for outputs in self._run(texts):
+            row = outputs["probabilities"]
+            layers = int(outputs["layers"]) if "layers" in outputs else None
+            if self.classifier.is_regression:
+                found.append(Prediction(None, {}, float(row[0]), layers))
+                continue
+            labels = self.classifier.labels
+            label, shares = labels[int(np.argmax(row))], dict(zip(labels, map(float, row)))
+            found.append(Prediction(label, shares, None, layers))
+        return found
 
     def predict_array(self, texts: Sequence[inference.Text]) -> np.ndarray:
         """Returns the probabilities, or scores, float32 [len(texts), C]; see `predict`."""
+        found = [row["probabilities"] for row in self._run(texts)]
+        return np.array(found, np.float32).reshape([len(found), self.classifier.output_count])
+
+    def _run(self, texts: Sequence[inference.Text]) -> List[Dict[str, np.ndarray]]:
+        """The outputs of the network for each text."""
         features = classifier_features.convert_examples(
             [self._example(*item) for item in enumerate(inference.checked(texts), 1)],
             self.classifier.labels or [None],
@@ -228,8 +272,7 @@ class Classifier(inference.Model):
             rows.append(
                 {"input_ids": item.input_ids[:used], "segment_ids": item.segment_ids[:used]}
             )
-        found = [row["probabilities"] for row in self.network.run(rows)]
-        return np.array(found, np.float32).reshape([len(rows), self.classifier.output_count])
+        return self.network.run(rows)
 
     def _example(self, number: int, parts: Tuple[str, ...]) -> examples.InputExample:
         is_pair = self.classifier.is_pair

@@ -28,6 +28,7 @@ _LOGGER = logging.getLogger("albert")
 
 CONFUSION_NAME = "confusion_matrix.json"
 _MOST_LABELS_SHOWN = 5
+_APART = (("exit_patience", "use_tpu"), ("early_exit", "albert_hub_module_handle"))
 
 
 def find_task(settings: ClassifierSettings) -> tasks.Task:
@@ -68,6 +69,15 @@ class ClassifierTask(fine_tuning.Task):
         self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
         self.earlier = {"is_pair": task.is_pair}
         self.metric_fn = model.tpu_metrics(measured(task), task.num_labels)
+        self.has_exits = settings.early_exit or (not settings.do_train and self._recorded_exits())
+        self._patience: Optional[model.Patience] = None
+        if settings.exit_patience:
+            self._patience = model.Patience(settings.exit_patience, settings.exit_threshold)
+            if not self.has_exits:
+                raise ValueError(
+                    f"--exit_patience={settings.exit_patience} needs a model with a head after "
+                    "each layer: give --early_exit, with which it must have been trained."
+                )
         self._constant = ""
         self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
@@ -80,6 +90,9 @@ class ClassifierTask(fine_tuning.Task):
                 "Nothing to do: give some of --do_train, --do_eval, --do_predict, --predict_file "
                 "and --export_dir."
             )
+        for name, other in _APART:
+            if getattr(settings, name) and getattr(settings, other):
+                raise ValueError(f"--{name} does not work with --{other}. Leave one of them out.")
         reads_test_data = settings.do_predict and not settings.predict_file
         if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
             raise ValueError("--data_dir must be given: the folder of the data.")
@@ -113,7 +126,13 @@ class ClassifierTask(fine_tuning.Task):
             "labels": list(task.labels),
             "is_regression": task.is_regression,
             "is_pair": task.is_pair,
+            **({"early_exit": True} if self.has_exits else {}),
         }
+
+    def _recorded_exits(self) -> bool:
+        """Whether the output folder's model has a head after each layer."""
+        path = os.path.join(self.settings.output_dir, self.description_name)
+        return bool((evaluation.read_document(path) or {}).get("early_exit"))
 
     # ---- data and model ----
 
@@ -164,9 +183,14 @@ class ClassifierTask(fine_tuning.Task):
         )
 
     def head(self) -> fine_tuning_utils.Head:
-        """Returns a dense layer on the pooled output."""
+        """Returns a dense layer on the pooled output, or one for each layer's."""
         task = self.declared
-        return model.classification_head(task.num_labels, task.is_regression)
+        return model.classification_head(
+            task.num_labels,
+            task.is_regression,
+            early_exit=self.has_exits,
+            patience=self._patience,
+        )
 
     def constant_loss(self, features: fine_tuning.Split) -> metrics.ConstantLoss:
         """Returns the entropy of the labels, or their variance."""
@@ -186,8 +210,9 @@ class ClassifierTask(fine_tuning.Task):
         return {name: self.features(name) for name in found}
 
     def fingerprint(self) -> Dict[str, Any]:
-        """Returns the metrics that are computed."""
-        return {"metrics": measured(self.declared)}
+        """Returns the metrics that are computed and, where examples leave early, when."""
+        exits = {"exit": list(self._patience)} if self._patience else {}
+        return {"metrics": measured(self.declared), **exits}
 
     def measure(
         self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
@@ -201,6 +226,8 @@ class ClassifierTask(fine_tuning.Task):
             suffix = split[len("dev") :] if number else ""
             for name, value in metrics.compute(measured(task), outcome).items():
                 measurements[name + suffix] = value
+            if "layers" in found:
+                measurements["mean_layers" + suffix] = float(np.mean(found["layers"]))
             if not number and not task.is_regression:
                 self._confusions[checkpoint] = metrics.confusion_matrix(outcome, task.num_labels)
         return measurements
@@ -247,6 +274,8 @@ class ClassifierTask(fine_tuning.Task):
 
         def predictions(features: fine_tuning.Split) -> classifier_predictions.Predictions:
             outputs = outputs_of(features)
+            if "layers" in outputs:
+                _LOGGER.info("%s", model_folder.describe_layers(outputs["layers"].tolist()))
             return classifier_predictions.Predictions(
                 features.examples, outputs["probabilities"], outputs["predictions"]
             )

@@ -1,11 +1,16 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The flags of run_classifier as typed settings."""
+"""The flags of run_classifier as typed settings, and flags that predict has too."""
 
 import dataclasses
 from typing import Optional
 
+from absl import flags
+
 from albert.training.settings import TaskSettings
+from albert.util import flags as flags_lib
+
+EXIT_THRESHOLD = 0.1  # of scores
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,3 +41,25 @@ class ClassifierSettings(TaskSettings, CustomTaskFlags):
     predict_file: Optional[str]
     export_dir: Optional[str]
     threshold_to_export: float
+    early_exit: bool
+    exit_patience: Optional[int]
+    exit_threshold: float
+
+
+def define_exit_flags(flag_values: flags.FlagValues):
+    """Defines exit_patience and exit_threshold."""
+    flags_lib.integer(
+        flag_values,
+        "exit_patience",
+        None,
+        lower_bound=1,
+        help="Answer an example as soon as this many layers in a row have not changed its "
+        "prediction. The model must be trained with --early_exit. By default after all layers.",
+    )
+    flags_lib.floating(
+        flag_values,
+        "exit_threshold",
+        EXIT_THRESHOLD,
+        above=0,
+        help="With --exit_patience: scores of a regression that differ by less are the same.",
+    )

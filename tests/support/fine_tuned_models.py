@@ -9,7 +9,8 @@ from typing import Any, Optional, Sequence
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import classifier_utils, modeling
+from albert import classifier_utils, fine_tuning_utils, modeling
+from albert.classification import model
 from albert.util import files
 
 FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
@@ -34,13 +35,24 @@ def write_classifier(
     name: str = "model.ckpt-best",
     description: Optional[dict] = None,
     seed: int = 0,
+    layers: Optional[int] = None,
 ) -> str:
-    """Writes a model for `labels`, () being regression, and returns its folder."""
+    """Writes a model for `labels`, () being regression, and returns its folder.
+
+    `layers`: as many, each with a head after it.
+    """
     folder = pathlib.Path(str(folder))
     folder.mkdir(parents=True, exist_ok=True)
-    config = modeling.AlbertConfig.from_dict(CONFIG)
+    size = {"num_hidden_layers": layers} if layers else {}
+    config = modeling.AlbertConfig.from_dict(dict(CONFIG, **size))
     with tf.Graph().as_default(), tf.Session() as session:
-        build(config, labels, *[tf.zeros([1, 4], tf.int32)] * 3)
+        inputs = [tf.zeros([1, 4], tf.int32)] * 3
+        if layers:
+            sizes = {"num_labels": len(labels) or 1, "is_regression": not labels}
+            encoder = fine_tuning_utils.Encoder(config, False)
+            model.all_logits(encoder, dict(zip(INPUTS, inputs)), **sizes)
+        else:
+            build(config, labels, *inputs)
         # Large weights, so that texts differ in what is said of them.
         generator = np.random.RandomState(seed)
         session.run(tf.global_variables_initializer())
@@ -59,6 +71,7 @@ def write_classifier(
         "do_lower_case": True,
         "spm_model_file": {"path": str(VOCABULARY), "sha256": sha256},
     }
+    content.update({"early_exit": True} if layers else {})
     content.update(description or {})
     (folder / "classifier.json").write_text(json.dumps(content), encoding="utf-8")
     return str(folder)

@@ -1,0 +1,173 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Heads after each layer: what they are trained for, and which examples leave the batch, when."""
+
+import zlib
+
+import numpy as np
+import pytest
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils, modeling
+from albert.classification import model
+
+LAYERS = 6
+CONFIG = {
+    "vocab_size": 50,
+    "embedding_size": 8,
+    "hidden_size": 16,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 12,
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
+ROWS = 16
+SCALE = 0.4
+
+
+def batch():
+    """Sequences of different lengths, padded to one."""
+    random = np.random.RandomState(3)
+    lengths = random.randint(2, 10, ROWS)
+    mask = (np.arange(9) < lengths[:, None]).astype(np.int32)
+    ids = random.randint(1, 50, mask.shape).astype(np.int32) * mask
+    return {"input_ids": ids, "input_mask": mask, "segment_ids": np.zeros_like(mask)}
+
+
+def weight(variable):
+    """Large values, so that layers and examples differ; a function of the name."""
+    name, shape = variable.op.name, variable.shape.as_list()
+    random = np.random.RandomState(zlib.crc32(name.encode()))
+    return random.normal(1.0 if name.endswith("gamma") else 0.0, SCALE, shape)
+
+
+def run(build, inputs=None, *, is_training=False, **changes):
+    """What `build` makes of an encoder and features; the weights are functions of their names."""
+    config = modeling.AlbertConfig.from_dict(dict(CONFIG, **changes))
+    with tf.Graph().as_default(), tf.Session() as session:
+        features = {
+            name: tf.placeholder(tf.int32, [None] * value.ndim, name)
+            for name, value in (inputs or batch()).items()
+        }
+        outputs = build(fine_tuning_utils.Encoder(config, is_training), features)
+        variables = tf.trainable_variables()
+        given = {variable.initial_value: weight(variable) for variable in variables}
+        session.run([variable.initializer for variable in variables], given)
+        feed = {features[name]: value for name, value in (inputs or batch()).items()}
+        return session.run(outputs, feed)
+
+
+def after_each_layer(num_labels, inputs=None, **changes):
+    """The logits after each layer, [L, B, C]."""
+    sizes = {"num_labels": num_labels, "is_regression": num_labels == 1}
+    found = run(lambda *given: model.all_logits(*given, **sizes), inputs, **changes)
+    return np.array([one.logits for one in found]).reshape([LAYERS, -1, num_labels])
+
+
+def leaving(logits, patience, threshold):
+    """The layer, from 1, after which an example leaves: its logits are [L, C]."""
+    unchanged = 0
+    for layer in range(1, len(logits)):
+        if logits.shape[1] == 1:
+            is_same = abs(logits[layer, 0] - logits[layer - 1, 0]) < threshold
+        else:
+            is_same = logits[layer].argmax() == logits[layer - 1].argmax()
+        unchanged = unchanged + 1 if is_same else 0
+        if unchanged == patience:
+            return layer + 1
+    return len(logits)
+
+
+def patient(num_labels, patience, **changes):
+    """(logits [B, C], layers [B]) of examples that leave the batch."""
+    sizes = {"num_labels": num_labels, "is_regression": num_labels == 1}
+    found, layers = run(
+        lambda *given: model.patient_logits(*given, **sizes, patience=patience), **changes
+    )
+    return found.logits.reshape([ROWS, num_labels]), layers
+
+
+def check(num_labels, patience, **changes):
+    """Compares with every example's own way through the layers; returns where they left."""
+    logits = after_each_layer(num_labels, **changes)
+    wanted = [leaving(logits[:, row], *patience) for row in range(ROWS)]
+    found, layers = patient(num_labels, patience, **changes)
+    assert layers.tolist() == wanted
+    expected = logits[np.array(wanted) - 1, np.arange(ROWS)]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    return wanted
+
+
+@pytest.mark.parametrize("patience", [1, 2, 3])
+def test_an_example_leaves_once_its_prediction_has_stayed_for_so_many_layers(patience):
+    wanted = check(2, model.Patience(patience))
+    assert len(set(wanted)) > 1 and min(wanted) > patience
+
+
+def test_a_score_has_stayed_where_it_moved_by_less_than_the_threshold():
+    wide = check(1, model.Patience(1, 2.0))
+    narrow = check(1, model.Patience(1, 0.5))
+    assert len(set(wide)) > 1 and np.mean(wide) < np.mean(narrow)
+
+
+@pytest.mark.parametrize("patience", [LAYERS - 1, LAYERS, 99])
+def test_with_patience_for_all_layers_the_predictions_are_exactly_the_models(patience):
+    sizes = {"num_labels": 4, "is_regression": False}
+    full = run(lambda *given: model.logits_of(*given, **sizes))
+    logits, layers = patient(4, model.Patience(patience))
+    np.testing.assert_array_equal(logits, full.logits)
+    assert set(layers) == {LAYERS}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"num_hidden_groups": 3, "inner_group_num": 2},
+        {"ln_type": "preln"},
+        {"share_type": "none", "embedding_layout": "albert_zh"},
+    ],
+)
+def test_every_kind_of_encoder_can_be_left(changes):
+    assert len(set(check(3, model.Patience(1), **changes))) > 1
+
+
+@pytest.mark.parametrize("num_labels", [3, 1])
+def test_the_loss_of_a_layer_has_the_weight_of_its_number(num_labels, monkeypatch):
+    monkeypatch.setattr(model, "HEAD_DROPOUT", 0.0)
+    is_regression = num_labels == 1
+    labels = np.arange(ROWS, dtype=np.int32) % 3
+    inputs = dict(batch(), label_ids=labels)
+    head = model.classification_head(num_labels, is_regression, early_exit=True)
+
+    def losses(*given):
+        return head(given[1], given[0]).per_example_loss
+
+    logits = after_each_layer(num_labels)
+    if is_regression:
+        own = (logits[..., 0] - labels) ** 2
+    else:
+        shares = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+        own = -np.log(shares[:, np.arange(ROWS), labels])
+    weights = np.arange(1, LAYERS + 1) / sum(range(1, LAYERS + 1))
+    trained = run(losses, inputs, is_training=True)
+    np.testing.assert_allclose(trained, weights @ own, rtol=1e-4, atol=1e-4)
+    # What is measured is what is predicted, after the last layer.
+    np.testing.assert_allclose(run(losses, inputs), own[-1], rtol=1e-4, atol=1e-4)
+
+
+def test_the_last_head_is_the_one_of_a_model_without_the_others():
+    def names(early_exit, is_training):
+        with tf.Graph().as_default():
+            inputs = {name: tf.constant(value) for name, value in batch().items()}
+            config = modeling.AlbertConfig.from_dict(CONFIG)
+            head = model.classification_head(4, False, early_exit=early_exit)
+            head(inputs, fine_tuning_utils.Encoder(config, is_training))
+            return {variable.op.name for variable in tf.trainable_variables()}
+
+    plain = names(False, True)
+    assert names(True, False) == plain
+    more = names(True, True) - plain
+    assert plain < names(True, True) and len(more) == 2 * (LAYERS - 1)
+    assert {name.split("/")[0] for name in more} == {f"exit_{n}" for n in range(1, LAYERS)}
