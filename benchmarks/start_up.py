@@ -16,6 +16,7 @@ seconds (user and system) depend less on what else the machine does. Medians.
 
 import argparse
 import collections
+import itertools
 import os
 import re
 import subprocess
@@ -156,24 +157,23 @@ def measure(arguments, places):
     checkouts = {"now": ROOT}
     if arguments.before:
         checkouts = {"before": os.path.abspath(arguments.before), "now": ROOT}
+    chosen = [name for name in CASES if re.search(arguments.cases, name)]
     found, versions = collections.defaultdict(list), {}
     for turn in range(arguments.repeats):
         for python in arguments.pythons:
             *times, version = start([python, "-c", IMPORT], ROOT, None)
             versions[python] = version.split()[-1]
             found["import tensorflow", "warm", python, ""].append(times)
-        for name, (make, until) in CASES.items():
-            if not re.search(arguments.cases, name):
-                continue
-            for cache in arguments.caches:
-                for python in arguments.pythons:
-                    for label, checkout in checkouts.items():
-                        if cache == "cold" and not drop_caches() and not turn:
-                            print("The page cache cannot be emptied here.", file=sys.stderr)
-                        command = [python, "-m", *make(places, cache == "cold")]
-                        print(f"{turn} {name} {cache} {python} {label}", file=sys.stderr)
-                        times = start(command, checkout, until)[:2]
-                        found[name, cache, python, label].append(times)
+        for name, cache, python, label in itertools.product(
+            chosen, arguments.caches, arguments.pythons, checkouts
+        ):
+            make, until = CASES[name]
+            if cache == "cold" and not drop_caches() and not turn:
+                print("The page cache cannot be emptied here.", file=sys.stderr)
+            command = [python, "-m", *make(places, cache == "cold")]
+            print(f"{turn} {name} {cache} {python} {label}", file=sys.stderr)
+            times = start(command, checkouts[label], until)[:2]
+            found[name, cache, python, label].append(times)
     return found, versions
 
 
