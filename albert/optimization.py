@@ -158,6 +158,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         self.rate_factor: Optional[Callable[[str], float]] = None  # of a variable's name
         self.condition: Optional[tf.Tensor] = None  # bool []; where it is false nothing changes
         self._learning_rate_tensor = None
+        self._rules: Dict[bool, Callable] = {}  # by whether the weights decay
 
     def _create_slots(self, var_list):
         for variable in var_list:
@@ -167,6 +168,9 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
     def _prepare(self):
         rate = self.learning_rate() if callable(self.learning_rate) else self.learning_rate
         self._learning_rate_tensor = tf.convert_to_tensor(rate, name="learning_rate")
+        # One function for all variables: each of its shapes is compiled once.
+        compiled = compat.xla_cluster if self.use_xla else lambda rule: rule
+        self._rules = {True: compiled(self._decayed_adam), False: compiled(self._adam)}
 
     def _apply_dense(self, grad, var):
         return self._update(grad, var)
@@ -232,9 +236,7 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
         weight = tf.convert_to_tensor(variable)
         gradient = tf.cast(_dense(gradient, variable), weight.dtype)
         m, v = self.get_slot(variable, "adam_m"), self.get_slot(variable, "adam_v")
-        rule = self._decayed_adam if self._is_decayed(name) else self._adam
-        if self.use_xla:
-            rule = compat.xla_cluster(rule)
+        rule = self._rules[self._is_decayed(name)]
         old_m, old_v = tf.convert_to_tensor(m), tf.convert_to_tensor(v)
         new_m, new_v, direction = rule(gradient, old_m, old_v, weight)
         rate = tf.cast(self._learning_rate_tensor, weight.dtype)

@@ -831,3 +831,14 @@ class TestAccumulation:
         for loss_fn, named in ((unknown_shape, "'chosen'"), (new_variables, "kernel_2")):
             with pytest.raises(ValueError, match=named):
                 optimization.accumulate_gradients(loss_fn, examples(8), 2)
+
+
+def test_a_rule_is_compiled_once_for_all_variables(monkeypatch):
+    """Each function of its own would be compiled for itself: half of a training's first step."""
+    compiled = []
+    monkeypatch.setattr(
+        optimization.compat, "xla_cluster", lambda rule: compiled.append(rule) or rule
+    )
+    table, kernel, bias = (variable(name, np.ones([4])) for name in (TABLE, KERNEL, BIAS))
+    train_step(tf.reduce_sum(table * kernel + bias), use_xla=True)
+    assert len(compiled) <= 2

@@ -17,6 +17,7 @@ from albert.configs import published
 from albert.training import estimators, fine_tuning
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data
+from tests.support import fine_tuned_models
 from tests.support.classification_data import contents, read_json, steps_in
 
 
@@ -128,6 +129,35 @@ def test_without_a_checkpoint_nothing_is_made_for_prediction(folder, tmp_path, a
     with pytest.raises(ValueError, match="--do_train|gone"):
         run(folder, tmp_path / "out", "--do_predict", asked)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ["--init_checkpoint=/absent/model.ckpt"],
+        ["--init_checkpoint={other}"],
+        ["--albert_config_file=", "--albert_hub_module_handle=/absent"],
+        ["--albert_config_file=", "--albert_hub_module_handle={folder}"],
+        ["--albert_config_file={small}"],
+        ["--spm_model_file=/absent"],
+        ["--max_seq_length=65"],
+        ["--output_dir={folder}/config.json"],
+        ["--checkpoint=/absent/model.ckpt", "--do_eval"],
+        ["--nodo_train", "--do_eval"],
+    ],
+    ids=lambda changes: changes[-1],
+)
+def test_no_features_are_made_of_what_cannot_be_trained(folder, tmp_path, changes):
+    """They take long: what is cheap to check comes first."""
+    places = {
+        "folder": folder,
+        "small": data.write_config(tmp_path, vocab_size=50),
+        "other": fine_tuned_models.write_classifier(tmp_path / "other"),
+    }
+    arguments = [change.format(**places) for change in changes]
+    with pytest.raises((ValueError, OSError)):
+        run(folder, tmp_path / "out", "--do_train", f"--cached_dir={tmp_path}", *arguments)
+    assert not list(tmp_path.glob("**/*.tf_record*"))
 
 
 def test_a_model_with_fewer_rows_than_the_vocabulary_has_tokens_is_refused(folder, tmp_path):

@@ -330,23 +330,30 @@ class _ReadingHook(tf.train.SessionRunHook):
         session.run(self._initializer)
 
 
-# The names are TensorFlow's, so that the rest of the project reads as if it always had them.
-if HAS_TF_ESTIMATOR:
-    Estimator = tf.estimator.Estimator
-    EstimatorSpec = tf.estimator.EstimatorSpec
-    ModeKeys = tf.estimator.ModeKeys
-    RunConfig = tf.estimator.RunConfig
-    tpu = tf.estimator.tpu
-else:
-    Estimator, EstimatorSpec = _Estimator, _EstimatorSpec
-    ModeKeys, RunConfig = _ModeKeys, _RunConfig
-    tpu = types.SimpleNamespace(
+_OURS = types.SimpleNamespace(
+    Estimator=_Estimator,
+    EstimatorSpec=_EstimatorSpec,
+    ModeKeys=_ModeKeys,
+    RunConfig=_RunConfig,
+    tpu=types.SimpleNamespace(
         TPUEstimator=_Estimator,
         TPUEstimatorSpec=_EstimatorSpec,
         RunConfig=_RunConfig,
         TPUConfig=types.SimpleNamespace,
         InputPipelineConfig=types.SimpleNamespace(PER_HOST_V2=3),
-    )
+    ),
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Names as TensorFlow's, so that the rest of the project reads as if it always had them.
+
+    They are looked up where they are used: tf.estimator takes a second to import, Keras with it,
+    and a model that only answers needs neither.
+    """
+    if name in vars(_OURS):
+        return getattr(tf.estimator if HAS_TF_ESTIMATOR else _OURS, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def train_on_workers(

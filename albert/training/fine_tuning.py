@@ -258,13 +258,17 @@ class FineTuning:
         export_dir = getattr(settings, "export_dir", None)
         self.check_output_dir()
         may_come = settings.do_train or settings.wait_for_checkpoints_minutes
-        if (task.predicts or export_dir) and (settings.checkpoint or not may_come):
+        ledger = os.path.join(settings.output_dir, checkpoint_evaluator.LEDGER_NAME)
+        evaluates = getattr(settings, "do_eval", False) and not tf.io.gfile.exists(ledger)
+        if (task.predicts or export_dir or evaluates) and (settings.checkpoint or not may_come):
             chosen_checkpoint(settings)
         # --train_file of a task with --data_dir is a file of features.
         places = ("data_dir", "train_file" if settings.do_train else "predict_file")
         place = next(filter(None, (getattr(settings, name, None) for name in places)), None)
         data = f" (data: {place})" if place else ""
         estimators.announce(settings, self.config, f"{task.name.upper()}{data}")
+        if settings.do_train and not checkpoint_evaluator.list_checkpoints(settings.output_dir):
+            model_fn.check_first_weights(settings, self.config, self.vocabulary.tokenizer)
         task.check_data()
         if distribution.is_chief(settings):
             path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
@@ -713,7 +717,7 @@ def chosen_checkpoint(settings: FineTuningSettings) -> str:
     folder = settings.output_dir
     if not _holds_checkpoint(folder):
         raise ValueError(
-            f"--output_dir={folder} holds no checkpoint to predict with. Train first (--do_train), "
+            f"--output_dir={folder} holds no checkpoint. Train first (--do_train), "
             "or name one by --checkpoint=..."
         )
     return warm_start.resolve_checkpoint(folder)

@@ -13,8 +13,6 @@ from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
-from scipy import stats
-from sklearn import metrics as sklearn_metrics
 
 
 class Outcome(NamedTuple):
@@ -25,16 +23,23 @@ class Outcome(NamedTuple):
     losses: np.ndarray  # float32
 
 
+def _sklearn() -> Any:
+    """scikit-learn's metrics: a second to import, which a training need not wait for."""
+    from sklearn import metrics
+
+    return metrics
+
+
 def _accuracy(outcome: Outcome) -> float:
-    return sklearn_metrics.accuracy_score(outcome.labels, outcome.predictions)
+    return _sklearn().accuracy_score(outcome.labels, outcome.predictions)
 
 
 def _f1(outcome: Outcome) -> float:
-    return sklearn_metrics.f1_score(outcome.labels, outcome.predictions, zero_division=0)
+    return _sklearn().f1_score(outcome.labels, outcome.predictions, zero_division=0)
 
 
 def _matthews(outcome: Outcome) -> float:
-    return sklearn_metrics.matthews_corrcoef(outcome.labels, outcome.predictions)
+    return _sklearn().matthews_corrcoef(outcome.labels, outcome.predictions)
 
 
 def _correlation(function: Callable, outcome: Outcome) -> float:
@@ -46,6 +51,18 @@ def _correlation(function: Callable, outcome: Outcome) -> float:
         return float(function(*_float64(outcome))[0])
 
 
+def _pearson(outcome: Outcome) -> float:
+    from scipy import stats
+
+    return _correlation(stats.pearsonr, outcome)
+
+
+def _spearman(outcome: Outcome) -> float:
+    from scipy import stats
+
+    return _correlation(stats.spearmanr, outcome)
+
+
 def _float64(outcome: Outcome) -> List[np.ndarray]:
     """Labels and predictions, exact enough for sums."""
     return [np.asarray(side, np.float64) for side in outcome[:2]]
@@ -55,9 +72,9 @@ METRICS: Dict[str, Callable[[Outcome], float]] = {
     "eval_accuracy": _accuracy,
     "f1": _f1,
     "matthew_corr": _matthews,
-    "pearson": lambda outcome: _correlation(stats.pearsonr, outcome),
-    "spearman": lambda outcome: _correlation(stats.spearmanr, outcome),
-    "MSE": lambda outcome: sklearn_metrics.mean_squared_error(*_float64(outcome)),
+    "pearson": _pearson,
+    "spearman": _spearman,
+    "MSE": lambda outcome: _sklearn().mean_squared_error(*_float64(outcome)),
     "eval_loss": lambda outcome: float(np.mean(outcome.losses, dtype=np.float64)),
 }
 
@@ -86,7 +103,7 @@ def compute(names: Sequence[str], outcome: Outcome) -> Dict[str, float]:
 
 def confusion_matrix(outcome: Outcome, num_labels: int) -> np.ndarray:
     """Returns how often label i was predicted as j at [i, j]; int64 [num_labels, num_labels]."""
-    return sklearn_metrics.confusion_matrix(
+    return _sklearn().confusion_matrix(
         outcome.labels, outcome.predictions, labels=range(num_labels)
     )
 

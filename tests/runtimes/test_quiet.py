@@ -61,3 +61,40 @@ def test_ctrl_c_is_one_line_until_a_command_handles_it():
     )
     ended = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
     assert (ended.returncode, ended.stderr) == (130, b"Handled. Interrupted.\n")
+
+
+def test_tensorflow_is_imported_without_keras_which_a_program_may_import_later(tmp_path):
+    places = {
+        "keras/__init__.py": "",
+        "tensorflow/__init__.py": "try:\n import keras\nexcept ImportError:\n keras = None\n",
+        "tensorflow/compat/__init__.py": "",
+        "tensorflow/compat/v1.py": "",
+    }
+    for place, text in places.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text, encoding="utf-8")
+    program = (
+        "import sys, gc\n"
+        "from albert.runtimes import quiet\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "quiet.import_tensorflow(is_verbose=False)\n"
+        "import tensorflow, keras\n"
+        "print(tensorflow.keras, keras.__name__, gc.isenabled())\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
+    assert ended.stdout.split() == [b"None", b"keras", b"True"]
+
+
+@pytest.mark.slow
+def test_answers_wait_for_nothing_that_only_trainings_and_measurements_need():
+    program = (
+        "import sys\n"
+        "from albert.runtimes import quiet\n"
+        "quiet.import_tensorflow(is_verbose=False)\n"
+        "before = set(sys.modules)\n"
+        "import albert.predict\n"
+        "print(*sorted({name.split('.')[0] for name in set(sys.modules) - before}))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
+    late = {b"keras", b"sklearn", b"scipy", b"tensorflow_estimator", b"tensorflow_hub"}
+    assert b"albert" in ended.stdout and not late & set(ended.stdout.split())
