@@ -190,13 +190,14 @@ class Classifier(inference.Model):
         trained, self.classifier = _read(model_dir, checkpoint)
         self._tokenizer = trained.tokenizer()
         self.network = trained.network(
-            self._build, precision_name=precision_name, batch_size=batch_size
+            self.build, precision_name=precision_name, batch_size=batch_size
         )
 
-    def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
+    def build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
+        """Builds the network on int32 [B, S]; returns probabilities and logits [B, C]."""
         sequences = Inputs(*(inputs[name] for name in Inputs._fields))
         outputs = build_outputs(self.classifier, sequences, compute_dtype=dtype)
-        return {"probabilities": outputs.probabilities}
+        return {"probabilities": outputs.probabilities, "logits": outputs.logits}
 
     def predict(self, texts: Sequence[inference.Text]) -> List[Prediction]:
         """Returns a prediction for each text or pair (text_a, text_b), in order.
