@@ -635,7 +635,7 @@ def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
     weights = tf.concat([tf.zeros_like(weights[:, :1]), weights[:, 1:]], axis=1)
     total = tf.maximum(tf.reduce_sum(weights, axis=1, keepdims=True), 1.0)
     # No product of matrices: TensorFlow Lite of 1.15 has none for batches.
-    return tf.reduce_sum(weights[:, :, tf.newaxis] * sequence, axis=1) / total
+    return tf.reduce_sum(tf.expand_dims(weights, -1) * sequence, axis=1) / total
 
 
 class Proposal(NamedTuple):
