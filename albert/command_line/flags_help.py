@@ -29,7 +29,8 @@ _GROUPS = {
     "learning_rate weight_decay_rate adam_beta_1 adam_beta_2 adam_epsilon max_grad_norm poly_power "
     "layerwise_lr_decay dropout_prob seed seeds run_flags",
     "Evaluation and prediction": "checkpoint eval_batch_size predict_batch_size max_eval_steps "
-    "eval_examples max_loss eval_untrained metric metrics wait_for_checkpoints_minutes max_answer_length n_best_size "
+    "eval_examples max_loss eval_untrained metric metrics wait_for_checkpoints_minutes "
+    "max_answer_length n_best_size "
     "start_n_top end_n_top null_score_diff_threshold",
     "Checkpoints": "save_checkpoints_steps save_checkpoints_minutes keep_checkpoint_max "
     "num_keep_checkpoint",
