@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.checkpoints import weights
+from albert.checkpoints import checkpoint_files, weights
 from albert.classification import examples, model_folder, tasks
 from albert.conversion import onnx_model
 from albert.conversion.settings import ModelExportSettings
@@ -365,8 +365,8 @@ def _measured(kind: _Kind, folder: str, texts: Texts, *, size: int) -> Measured:
             start = time.perf_counter()
             models[0].predict([text])
             side.append(1000 * (time.perf_counter() - start))
-    reader_of_shapes = tf.train.load_checkpoint(kind.about()[1])
-    shapes = reader_of_shapes.get_variable_to_shape_map().values()
+    known = tf.train.load_checkpoint(kind.about()[1]).get_variable_to_shape_map()
+    shapes = [known[name] for name in known if not checkpoint_files.is_optimizer_state(name)]
     for model in theirs:
         model.close()
     untimed = min(_UNTIMED, len(texts))
