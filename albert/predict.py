@@ -49,7 +49,7 @@ def define_flags(flag_values: flags.FlagValues):
         flag_values,
         "model_dir",
         required=True,
-        help="Folder of the fine-tuned model: the --output_dir of run_classifier.",
+        help="Folder of the fine-tuned model: the --output_dir of run_classifier or export_model.",
     )
     flags_lib.path(
         flag_values,

@@ -168,6 +168,20 @@ HEARD = {
             vocab_file=/nowhere
         """),
     },
+    "export_model": {
+        **dict.fromkeys(
+            ("model_dir", "max_seq_length", "eval_file"),
+            "tests/conversion/test_exports.py::test_mistakes_are_named",
+        ),
+        "checkpoint": "tests/conversion/test_exports.py::test_other_weights_can_be_named",
+        "output_dir": "tests/conversion/test_exports.py::test_a_folder_that_is_there_stays",
+        "format": "tests/conversion/test_exports.py::test_a_float_export_gives_the_models_outputs",
+        "quantize": "tests/conversion/test_exports.py::"
+        "test_an_int8_export_gives_nearly_the_models_outputs",
+        "eval_examples": "tests/conversion/test_exports.py::test_the_record_says_what_was_measured",
+        "max_loss": "tests/conversion/test_exports.py::"
+        "test_an_export_that_loses_too_much_is_refused_and_nothing_is_left",
+    },
     "export_to_tfhub": probes("""
         albert_directory=/nowhere export_path={work}/other checkpoint_name=nothere
         config_name=nothere spm_model_name=nothere spm_vocab_name=nothere vocab_file=nothere
@@ -522,6 +536,8 @@ def test_every_flag_has_its_entry(script):
     defined = flags.FlagValues()
     module_of(script).define_flags(defined)
     assert sorted(HEARD[script]) == sorted(defined)
+    has_probes = not all(isinstance(entry, str) for entry in HEARD[script].values())
+    assert has_probes == (script in PROBES)
 
 
 def test_the_tests_that_entries_name_are_there():
@@ -583,7 +599,7 @@ class Probed:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", scripts())
+@pytest.mark.parametrize("script", [script for script in scripts() if script in PROBES])
 def test_every_flag_is_heard(script, tmp_path):
     if script == "create_pretraining_data_beam":
         pytest.importorskip("apache_beam")

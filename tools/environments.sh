@@ -82,7 +82,7 @@ requirements_of() {
     case "$1 $2" in
         huggingface*) cat requirements-huggingface.txt ;;
         *run) with_extras plots ;;
-        *test) with_extras plots beam parquet && cat requirements-dev.txt ;;
+        *test) with_extras plots beam parquet onnx && cat requirements-dev.txt ;;
     esac
     case "$1" in
         # The last TensorFlow with tf.estimator, and the last tensorflow-hub with hub.Module: the tests

@@ -216,14 +216,15 @@ class Classifier(inference.Model):
                 )
         self._tokenizer = trained.tokenizer()
         self.network = trained.network(
-            self._build, precision_name=precision_name, batch_size=batch_size
+            self.build, precision_name=precision_name, batch_size=batch_size
         )
 
-    def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
+    def build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
+        """Builds the network on int32 [B, S]; returns probabilities and logits [B, C]."""
         sequences = Inputs(*(inputs[name] for name in Inputs._fields))
         if self._patience is None:
             outputs = build_outputs(self.classifier, sequences, compute_dtype=dtype)
-            return {"probabilities": outputs.probabilities}
+            return {"probabilities": outputs.probabilities, "logits": outputs.logits}
         outputs, layers = model.patient_logits(
             fine_tuning_utils.Encoder(self.classifier.config, False, compute_dtype=dtype),
             inputs,

@@ -33,6 +33,7 @@ COMMANDS: Dict[str, str] = {
     "convert": "albert.convert_checkpoint",
     "export-checkpoints": "albert.export_checkpoints",
     "export-hub": "albert.export_to_tfhub",
+    "export-model": "albert.export_model",
     "plan": "albert.plan",
     "show-changes": "albert.show_changes",
     "doctor": "albert.doctor",

@@ -23,13 +23,14 @@ _GROUPS = {
     "spm_model_name spm_vocab_name vocab_file spm_model_file do_lower_case",
     _OWN: "",
     "Output": "output_dir output_file output_format pooling layer count json export_dir "
-    "threshold_to_export export_path format model_prefix num_shards work_dir overwrite",
+    "threshold_to_export export_path format quantize model_prefix num_shards work_dir overwrite",
     "Training": "task num_labels batch train_batch_size train_step num_train_steps "
     "num_train_epochs warmup_step num_warmup_steps start_warmup_step warmup_proportion optimizer "
     "learning_rate weight_decay_rate adam_beta_1 adam_beta_2 adam_epsilon max_grad_norm poly_power "
     "layerwise_lr_decay dropout_prob seed seeds run_flags",
     "Evaluation and prediction": "checkpoint eval_batch_size predict_batch_size max_eval_steps "
-    "eval_untrained metric metrics wait_for_checkpoints_minutes max_answer_length n_best_size "
+    "eval_examples max_loss eval_untrained metric metrics wait_for_checkpoints_minutes "
+    "max_answer_length n_best_size "
     "start_n_top end_n_top null_score_diff_threshold",
     "Checkpoints": "save_checkpoints_steps save_checkpoints_minutes keep_checkpoint_max "
     "num_keep_checkpoint",

@@ -35,3 +35,21 @@ class ConversionSettings(flags_lib.Settings):
     approximate_gelu: bool
     pytorch_model_bin: bool
     huggingface_python: Optional[str]
+
+
+QUANTIZATIONS = ("none", "int8")
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelExportSettings(flags_lib.Settings):
+    """The flags of export_model."""
+
+    model_dir: str
+    checkpoint: Optional[str]
+    output_dir: str
+    format: str
+    quantize: str
+    max_seq_length: Optional[int]
+    eval_file: str
+    eval_examples: int
+    max_loss: float

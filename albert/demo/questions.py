@@ -10,7 +10,7 @@ import collections
 import itertools
 import re
 import zlib
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, cast
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -87,7 +87,8 @@ class PretrainedModel(inference.MaskFiller):
         longest = config.max_position_embeddings
         source = inference.Source(config, checkpoint, None, tokenizer, longest)
         super().__init__(source)
-        variables = self.network.graph.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)
+        network = cast(inference.Network, self.network)
+        variables = network.graph.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)
         self.parameters = sum(variable.shape.num_elements() for variable in variables)
 
     def _build(self, inputs: inference.Tensors) -> inference.Tensors:

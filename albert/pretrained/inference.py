@@ -39,7 +39,7 @@ import tensorflow.compat.v1 as tf
 from albert import fine_tuning_utils, modeling, tokenization
 from albert.checkpoints import checkpoint_files
 from albert.data import text_lines
-from albert.pretrained import model_vocabulary, released, warm_start
+from albert.pretrained import exported, model_vocabulary, released, warm_start
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
 from albert.runtimes import compat, devices
 from albert.util import files, progress
@@ -65,8 +65,59 @@ _USUAL_POSITIONS = 512  # of a hub module that does not tell its own
 # What all models have in common.
 
 
-class Network:
-    """A graph with its weights in memory. Calls from several threads take turns."""
+class Runner:
+    """A program with its weights in memory. Calls from several threads take turns.
+
+    Attributes:
+      outputs: what is known of each output, by name.
+    """
+
+    outputs: Dict[str, Any]
+
+    def __init__(self, *, max_length: int, batch_size: int):
+        """Takes the length S of the longest batch, and the most sequences to run together."""
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}; it must be at least 1.")
+        self._max_length, self._batch_size = max_length, batch_size
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Frees the weights; no call may follow."""
+
+    def run(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> List[Dict[str, np.ndarray]]:
+        """Returns the outputs for each row, by name and in the order of the rows.
+
+        A row has input_ids and segment_ids of one length without padding, and perhaps POSITIONS.
+        Raises ValueError where an output is not finite.
+        """
+        results: List[Any] = [None] * len(rows)
+        order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
+        with self._lock:
+            for start in range(0, len(order), self._batch_size):
+                places = order[start : start + self._batch_size]
+                outputs = self._compute(self._feed([rows[place] for place in places]))
+                _check_finite(outputs)
+                for number, place in enumerate(places):
+                    results[place] = {name: value[number] for name, value in outputs.items()}
+        return results
+
+    def _compute(self, feed: Dict[str, Any]) -> Dict[str, np.ndarray]:
+        """The outputs for inputs by name."""
+        raise NotImplementedError
+
+    def _feed(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> Dict[str, Any]:
+        longest = max(len(row["input_ids"]) for row in rows)
+        length = min(-(-longest // _LENGTH_STEP) * _LENGTH_STEP, self._max_length)
+        positions = [row.get(POSITIONS, ()) for row in rows]
+        count = max(1, *map(len, positions))
+        values = {name: [_padded(row[name], length) for row in rows] for name in SEQUENCES[::2]}
+        values["input_mask"] = [_padded([1] * len(row["input_ids"]), length) for row in rows]
+        values[POSITIONS] = [_padded(places, count) for places in positions]
+        return values
+
+
+class Network(Runner):
+    """A TensorFlow graph with its weights in memory."""
 
     def __init__(
         self,
@@ -85,10 +136,7 @@ class Network:
           max_length: S of the longest batch.
           batch_size: most sequences to run together, at least 1.
         """
-        if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}; it must be at least 1.")
-        self._max_length, self._batch_size = max_length, batch_size
-        self._lock = threading.Lock()
+        super().__init__(max_length=max_length, batch_size=batch_size)
         self.graph = tf.Graph()
         with self.graph.as_default():
             names = (*SEQUENCES, POSITIONS)
@@ -101,33 +149,47 @@ class Network:
         """Frees the weights; no call may follow."""
         self._session.close()
 
-    def run(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> List[Dict[str, np.ndarray]]:
-        """Returns the outputs for each row, by name and in the order of the rows.
+    def _compute(self, feed: Dict[str, Any]) -> Dict[str, np.ndarray]:
+        values = {self._inputs[name]: value for name, value in feed.items()}
+        return self._session.run(self.outputs, values)
 
-        A row has input_ids and segment_ids of one length without padding, and perhaps POSITIONS.
-        Raises ValueError where an output is not finite.
+
+class Exported(Runner):
+    """A file of export_model in memory, in place of a graph and its weights."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        max_length: int,
+        batch_size: int,
+        precision_name: str = "float32",
+        names: Optional[Mapping[str, str]] = None,
+    ):
+        """Loads the file; `names` gives outputs to take other names than the file's.
+
+        Raises ValueError where the file cannot be read, has other outputs, or a precision is asked.
         """
-        results: List[Any] = [None] * len(rows)
-        order = np.argsort([len(row["input_ids"]) for row in rows], kind="stable")
-        with self._lock:
-            for start in range(0, len(order), self._batch_size):
-                places = order[start : start + self._batch_size]
-                feed = self._feed([rows[place] for place in places])
-                outputs = self._session.run(self.outputs, feed)
-                _check_finite(outputs)
-                for number, place in enumerate(places):
-                    results[place] = {name: value[number] for name, value in outputs.items()}
-        return results
+        if precision_name != "float32":
+            raise ValueError(
+                f"--precision={precision_name} does not apply to {path}, whose numbers are those "
+                "it was exported with. Leave the flag out."
+            )
+        self._program = exported.open_program(path)
+        self._names = names or {name: name for name in self._program.outputs}
+        self.outputs = {}
+        for name, source in self._names.items():
+            if source not in self._program.outputs:
+                raise ValueError(
+                    f"{path} has no {source}; it has {', '.join(sorted(self._program.outputs))}."
+                )
+            self.outputs[name] = self._program.outputs[source]
+        longest = min(max_length, self._program.length or max_length)
+        super().__init__(max_length=longest, batch_size=batch_size)
 
-    def _feed(self, rows: Sequence[Mapping[str, Sequence[int]]]) -> Dict[tf.Tensor, Any]:
-        longest = max(len(row["input_ids"]) for row in rows)
-        length = min(-(-longest // _LENGTH_STEP) * _LENGTH_STEP, self._max_length)
-        positions = [row.get(POSITIONS, ()) for row in rows]
-        count = max(1, *map(len, positions))
-        values = {name: [_padded(row[name], length) for row in rows] for name in SEQUENCES[::2]}
-        values["input_mask"] = [_padded([1] * len(row["input_ids"]), length) for row in rows]
-        values[POSITIONS] = [_padded(places, count) for places in positions]
-        return {self._inputs[name]: value for name, value in values.items()}
+    def _compute(self, feed: Dict[str, Any]) -> Dict[str, np.ndarray]:
+        found = self._program({name: np.array(feed[name], np.int32) for name in SEQUENCES})
+        return {name: found[source] for name, source in self._names.items()}
 
 
 def _check_finite(outputs: Mapping[str, np.ndarray]) -> None:
@@ -145,9 +207,9 @@ def _padded(values: Sequence[int], length: int) -> List[int]:
 
 
 class Model:
-    """A `Network` with what turns texts into its rows. Use it in a `with` statement."""
+    """A `Runner` with what turns texts into its rows. Use it in a `with` statement."""
 
-    network: Network
+    network: Runner
 
     def __enter__(self) -> Any:
         return self
@@ -246,7 +308,7 @@ class Trained(NamedTuple):
 
     description: Dict[str, Any]  # of the file that run_classifier, run_squad or run_race wrote
     config: Optional[modeling.AlbertConfig]  # None of a TF-Hub module that has none with it
-    checkpoint: str  # path prefix of the weights
+    checkpoint: str  # path prefix of the weights, or the file of an exported model
     vocabulary: Dict[str, Optional[str]]  # path for each of model_vocabulary.KEYS
 
     def tokenizer(self) -> tokenization.FullTokenizer:
@@ -270,15 +332,17 @@ class Trained(NamedTuple):
         *,
         precision_name: str,
         batch_size: int,
-    ) -> Network:
+    ) -> Runner:
         """Loads the model; `build` makes outputs of the inputs, with products of a type."""
+        sizes = {"max_length": self.description["max_seq_length"], "batch_size": batch_size}
+        if exported.is_program(self.checkpoint):
+            return Exported(self.checkpoint, precision_name=precision_name, **sizes)
         dtype = compat.compute_dtype(precision_name)
         fine_tuning_utils.check_module(self.description.get("hub_module"), dtype)
         return Network(
             lambda inputs: build(inputs, dtype),
             lambda session: warm_start.restore_weights(session, self.checkpoint),
-            max_length=self.description["max_seq_length"],
-            batch_size=batch_size,
+            **sizes,
         )
 
 
@@ -290,7 +354,8 @@ def read_trained(
     Args:
       folder: output_dir of a fine-tuning script.
       name: of the file that describes the model, such as "classifier.json".
-      checkpoint: for resolve_checkpoint; None takes model.ckpt-best, or else the newest.
+      checkpoint: for resolve_checkpoint; None takes the file of export_model, model.ckpt-best, or
+        else the newest.
       keys: what the description has to say, besides the usual.
 
     Raises:
@@ -303,7 +368,8 @@ def read_trained(
     if tf.io.gfile.exists(config_path) or not description.get("hub_module"):
         config = modeling.AlbertConfig.from_json_file(config_path)
     vocabulary = model_vocabulary.recorded_files(folder, description)
-    weights = warm_start.resolve_checkpoint(checkpoint or folder)
+    program = None if checkpoint else exported.find(folder)
+    weights = program or warm_start.resolve_checkpoint(checkpoint or folder)
     return Trained(description, config, weights, vocabulary)
 
 
@@ -371,7 +437,9 @@ def find_source(settings: PretrainedSettings) -> Source:
                 "No weights: give --init_checkpoint or --albert_dir (or "
                 "--albert_hub_module_handle)."
             )
-        checkpoint = warm_start.resolve_checkpoint(settings.init_checkpoint)
+        checkpoint = settings.init_checkpoint
+        if not exported.is_program(checkpoint):
+            checkpoint = warm_start.resolve_checkpoint(checkpoint)
     longest = config.max_position_embeddings if config else _USUAL_POSITIONS
     longest = settings.max_seq_length or longest
     return Source(config, checkpoint, handle, vocabulary.tokenizer, longest)
@@ -380,6 +448,9 @@ def find_source(settings: PretrainedSettings) -> Source:
 def folder_source(place: str, checkpoint: Optional[str] = None) -> Source:
     """Returns the model of a folder, or the released one of a name; raises ValueError as above."""
     named: Any = dict.fromkeys(field.name for field in dataclasses.fields(PretrainedSettings))
+    program = None if checkpoint else exported.find(place)
+    if program:
+        checkpoint, named["max_seq_length"] = program, exported.max_seq_length(program)
     named.update(albert_dir=place, init_checkpoint=checkpoint, do_lower_case=True)
     return find_source(PretrainedSettings(**named))
 
@@ -407,14 +478,21 @@ class _Pretrained(Model):
 
     def __init__(self, source: Source, *, precision_name: str, batch_size: int):
         self.source = source
+        if exported.is_program(source.checkpoint) and not isinstance(self, Embedder):
+            raise ValueError(
+                f"{source.checkpoint} gives vectors of texts only. Take the model that it was "
+                "exported from."
+            )
         self._dtype = compat.compute_dtype(precision_name)
         fine_tuning_utils.check_module(source.hub_module, self._dtype)
         self._first, self._separator, self._mask = source.tokenizer.required_ids(
             ["[CLS]", "[SEP]", MASK]
         )
-        self.network = Network(
-            self._build, self._load, max_length=source.max_seq_length, batch_size=batch_size
-        )
+        sizes = {"max_length": source.max_seq_length, "batch_size": batch_size}
+        self.network = self._network(precision_name, sizes)
+
+    def _network(self, precision_name: str, sizes: Dict[str, int]) -> Runner:
+        return Network(self._build, self._load, **sizes)
 
     def _build(self, inputs: Tensors) -> Tensors:
         raise NotImplementedError
@@ -471,8 +549,9 @@ class Embedder(_Pretrained):
         """
         if pooling not in POOLINGS:
             raise ValueError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
-        if layer != LAST_LAYER and (pooling == "pooled" or source.hub_module):
-            reason = "pooled vectors are" if pooling == "pooled" else "a hub module gives"
+        is_fixed = source.hub_module or exported.is_program(source.checkpoint)
+        if layer != LAST_LAYER and (pooling == "pooled" or is_fixed):
+            reason = "pooled vectors are" if pooling == "pooled" else "the model's file gives"
             raise ValueError(
                 f"layer {layer} cannot be taken: {reason} of the last layer only. Use mean or "
                 "first, with a checkpoint."
@@ -500,6 +579,13 @@ class Embedder(_Pretrained):
         """Returns H."""
         return int(self.network.outputs["vector"].shape[-1])
 
+    def _network(self, precision_name: str, sizes: Dict[str, int]) -> Runner:
+        if not exported.is_program(self.source.checkpoint):
+            return super()._network(precision_name, sizes)
+        names = {"vector": f"{self._pooling}_output"}
+        path = self.source.checkpoint
+        return Exported(path, precision_name=precision_name, names=names, **sizes)
+
     def _build(self, inputs: Tensors) -> Tensors:
         if self.source.hub_module:
             outputs = self._module_outputs(inputs, "tokens")
@@ -521,6 +607,20 @@ class Embedder(_Pretrained):
         return layers[self._layer - 1 if self._layer > 0 else self._layer]
 
 
+def encoder_outputs(config: modeling.AlbertConfig, inputs: Tensors) -> Dict[str, tf.Tensor]:
+    """Builds the encoder; returns pooled_output and mean_output [B, H], sequence_output [B, S, H].
+
+    They are float32, of inputs int32 [B, S] named as SEQUENCES; the mean is that of `Embedder`.
+    """
+    model = _albert(config, inputs)
+    sequence = model.get_sequence_output()
+    return {
+        "pooled_output": model.get_pooled_output(),
+        "mean_output": _mean(sequence, inputs),
+        "sequence_output": sequence,
+    }
+
+
 def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
     """The mean [B, H] over the positions of a sequence [B, S, H] that hold tokens of the text.
 
@@ -534,7 +634,8 @@ def _mean(sequence: tf.Tensor, inputs: Tensors) -> tf.Tensor:
     weights = used * following * (1.0 - is_border)
     weights = tf.concat([tf.zeros_like(weights[:, :1]), weights[:, 1:]], axis=1)
     total = tf.maximum(tf.reduce_sum(weights, axis=1, keepdims=True), 1.0)
-    return tf.squeeze(tf.matmul(weights[:, tf.newaxis], sequence), [1]) / total
+    # No product of matrices: TensorFlow Lite of 1.15 has none for batches.
+    return tf.reduce_sum(tf.expand_dims(weights, -1) * sequence, axis=1) / total
 
 
 class Proposal(NamedTuple):

@@ -8,17 +8,15 @@ operations are plain ones on float32.
 Dimensions: B batch, S max_seq_length.
 """
 
-import contextlib
 import logging
 import os
-import sys
-from typing import Dict, Iterator, Mapping, NamedTuple, Optional
+from typing import Dict, Mapping, NamedTuple, Optional
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
-from albert.pretrained import warm_start
+from albert.pretrained import exported, warm_start
 from albert.pretrained.saved_model import Inputs
 from albert.runtimes import compat
 from albert.util import files
@@ -83,11 +81,7 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
         outputs = outputs_of(model, head, inputs)
         with tf.Session(graph=graph, config=compat.session_config()) as session:
             warm_start.restore_weights(session, model.checkpoint)
-            converter = tf.lite.TFLiteConverter.from_session(
-                session, list(inputs), list(outputs.values())
-            )
-            with _programs_of_this_python():
-                content = converter.convert()
+            content = exported.converted(session, inputs, outputs)
             sample = _sample(model)
             feed = {inputs._asdict()[name]: value for name, value in sample.items()}
             expected = session.run(outputs, feed)
@@ -104,17 +98,6 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
         stream.write(content)
     _LOGGER.info("Wrote %s; its logits differ from the model's by %.2g at most.", path, difference)
     return path
-
-
-@contextlib.contextmanager
-def _programs_of_this_python() -> Iterator[None]:
-    """TensorFlow 1.15 starts its converter by name, though the environment may not be active."""
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
 
 
 def _sample(model: SquadModel) -> Dict[str, np.ndarray]:

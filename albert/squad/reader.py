@@ -18,6 +18,7 @@ from albert.squad.examples import SquadExample
 from albert.training import evaluation
 
 DESCRIPTION_NAME = "squad.json"
+THRESHOLD_KEY = "null_score_diff_threshold"
 
 
 class Answer(NamedTuple):
@@ -29,7 +30,13 @@ class Answer(NamedTuple):
 
 
 class Reader(inference.Model):
-    """A model for SQuAD v1.1 or v2.0. Calls from several threads take turns."""
+    """A model for SQuAD v1.1 or v2.0. Calls from several threads take turns.
+
+    Attributes:
+      trained: what the model's folder says about it.
+      is_v2: whether it may find no answer.
+      threshold: the null odds above which it gives none.
+    """
 
     def __init__(
         self,
@@ -52,13 +59,14 @@ class Reader(inference.Model):
         """
         keys = ("doc_stride", "max_query_length")
         trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, keys=keys)
-        self._trained, self._tokenizer = trained, trained.tokenizer()
-        self._is_v2 = trained.description["task"] == "squad_v2"
+        self.trained, self._tokenizer = trained, trained.tokenizer()
+        self.is_v2 = trained.description["task"] == "squad_v2"
         metrics = evaluation.recorded_metrics(trained.checkpoint, model_dir)
         # The null odds above which a v2 model gives no answer.
-        self.threshold = metrics.get("null_score_diff_threshold", 0.0)
+        known = trained.description.get(THRESHOLD_KEY, 0.0)
+        self.threshold = metrics.get(THRESHOLD_KEY, known)
         self.network = trained.network(
-            self._build, precision_name=precision_name, batch_size=batch_size
+            self.build, precision_name=precision_name, batch_size=batch_size
         )
 
     def answer(self, question: str, context: str) -> Answer:
@@ -78,7 +86,7 @@ class Reader(inference.Model):
             examples.append(SquadExample(str(number), *parts))
         if not examples:
             return []
-        about = self._trained.description
+        about = self.trained.description
         lengths = about["max_seq_length"], about["doc_stride"], about["max_query_length"]
         found: List[features.InputFeatures] = []
         features.convert_examples_to_features(
@@ -99,12 +107,13 @@ class Reader(inference.Model):
             answers.append(Answer(text, probability, (predictions.null_odds or {}).get(name)))
         return answers
 
-    def _build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
+    def build(self, inputs: inference.Tensors, dtype: tf.DType) -> inference.Tensors:
+        """Builds the network on int32 [B, S]; returns the head's outputs by name."""
         read = Inputs(*(inputs[name] for name in Inputs._fields))
-        length = self._trained.description["max_seq_length"]
-        head = heads.v2_head(heads.BeamSize(), 0.0) if self._is_v2 else heads.v1_head(length)
+        length = self.trained.description["max_seq_length"]
+        head = heads.v2_head(heads.BeamSize(), 0.0) if self.is_v2 else heads.v1_head(length)
         sequences = dict(read._asdict(), p_mask=export.answer_mask(read))
-        return head(sequences, self._trained.encoder(dtype)).outputs
+        return head(sequences, self.trained.encoder(dtype)).outputs
 
     def _decode(
         self,
@@ -113,7 +122,7 @@ class Reader(inference.Model):
         examples: Sequence[SquadExample],
     ) -> decoding.Predictions:
         outputs = {name: np.array([row[name] for row in rows]) for name in self.network.outputs}
-        if not self._is_v2:
+        if not self.is_v2:
             spans = decoding.v1_spans(outputs["start_logits"], outputs["end_logits"], windows)
             answers = decoding.best_answers(spans, windows, examples)
             return decoding.v1_predictions(answers, examples)

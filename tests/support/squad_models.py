@@ -1,7 +1,8 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tiny models with the head of SQuAD v1 and random weights."""
+"""Tiny models with a head of SQuAD and random weights."""
 
+import json
 import pathlib
 import shutil
 from typing import Any
@@ -11,7 +12,8 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils, modeling
 from albert.squad import heads
-from tests.support import pretrained_models
+from albert.util import files
+from tests.support import fine_tuned_models, pretrained_models
 
 
 def build(config: modeling.AlbertConfig, ids: tf.Tensor, mask: tf.Tensor, segments: tf.Tensor):
@@ -21,13 +23,21 @@ def build(config: modeling.AlbertConfig, ids: tf.Tensor, mask: tf.Tensor, segmen
     return heads.span_logits(encoder, features)
 
 
-def write(folder: Any, **changes: Any) -> str:
+def build_v2(config: modeling.AlbertConfig, *inputs: tf.Tensor):
+    """The beams of the head of SQuAD v2."""
+    names = ("input_ids", "input_mask", "segment_ids")
+    features = dict(zip(names, inputs), p_mask=tf.zeros_like(inputs[0]))
+    return heads.v2_head(heads.BeamSize(), 0.0)(features, fine_tuning_utils.Encoder(config, False))
+
+
+def write(folder: Any, *, is_v2: bool = False, **changes: Any) -> str:
     """Writes configuration, checkpoint and vocabulary, and returns the folder."""
     folder = pathlib.Path(str(folder))
     folder.mkdir(parents=True)
     config = pretrained_models.config(**changes)
     with tf.Graph().as_default(), tf.Session() as session:
-        build(config, *[tf.zeros([1, 4], tf.int32)] * 3)
+        ids = tf.placeholder(tf.int32, [None, None])
+        (build_v2 if is_v2 else build)(config, ids, ids, ids)
         generator = np.random.RandomState(1)
         session.run(tf.global_variables_initializer())
         for variable in tf.trainable_variables():
@@ -36,4 +46,24 @@ def write(folder: Any, **changes: Any) -> str:
         tf.train.Saver().save(session, str(folder / "model.ckpt-best"), write_meta_graph=False)
     (folder / "albert_config.json").write_text(config.to_json_string(), encoding="utf-8")
     shutil.copy(str(pretrained_models.VOCABULARY), str(folder / "30k-clean.model"))
+    return str(folder)
+
+
+def write_reader(folder: Any, *, is_v2: bool, **description: Any) -> str:
+    """Writes a model as run_squad_v1 or run_squad_v2 leaves it, and returns the folder."""
+    write(folder, is_v2=is_v2)
+    vocabulary = pathlib.Path(str(folder)) / "30k-clean.model"
+    sha256 = files.file_fingerprint(str(vocabulary))["sha256"]
+    content = {
+        "format_version": 1,
+        "task": "squad_v2" if is_v2 else "squad_v1",
+        "max_seq_length": fine_tuned_models.LENGTH,
+        "do_lower_case": True,
+        "doc_stride": 8,
+        "max_query_length": 8,
+        "spm_model_file": {"path": vocabulary.name, "sha256": sha256},
+        **description,
+    }
+    text = json.dumps(content)
+    (vocabulary.parent / "squad.json").write_text(text, encoding="utf-8")
     return str(folder)

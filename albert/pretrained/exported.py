@@ -1,0 +1,231 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Models as files of other runtimes: TensorFlow Lite, and ONNX Runtime.
+
+    program = open_program("export/mrpc/model.onnx")
+    program({"input_ids": ..., "input_mask": ..., "segment_ids": ...})["probabilities"]
+
+Such a file takes the place of the checkpoint in a model's folder.
+
+Dimensions: B batch, S sequence.
+"""
+
+import contextlib
+import os
+import re
+import sys
+import warnings
+from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from albert.pretrained.saved_model import Inputs
+from albert.runtimes import compat
+from albert.util import files
+
+RECORD_NAME = "export.json"  # what export_model measured, beside the file
+# By format; a folder has one of them.
+NAMES = {"onnx": "model.onnx", "tflite": "model.tflite"}
+HOW_TO_INSTALL = (
+    "needs the packages onnx and onnxruntime, which are not here: pip install 'albert-tf[onnx]', "
+    "or pip install onnx onnxruntime."
+)
+
+Arrays = Mapping[str, np.ndarray]
+
+
+def find(folder: str) -> Optional[str]:
+    """Returns the file of an exported model in a folder; None if there is none."""
+    paths = [os.path.join(folder, name) for name in NAMES.values()]
+    return next((path for path in paths if tf.io.gfile.exists(path)), None)
+
+
+def is_program(checkpoint: Optional[str]) -> bool:
+    """Returns whether what stands for a checkpoint is such a file."""
+    return os.path.basename(checkpoint or "") in NAMES.values()
+
+
+def max_seq_length(program: str) -> int:
+    """Returns the longest length that a file was exported for, by the record beside it.
+
+    Raises:
+      ValueError: there is no record, or it says nothing of it.
+    """
+    path = os.path.join(os.path.dirname(program), RECORD_NAME)
+    length = files.read_json_object(path).get("max_seq_length")
+    if not isinstance(length, int):
+        raise ValueError(f"{path} has no max_seq_length. Copy the folder again.")
+    return length
+
+
+# ---------------------------------------------------------------------------------------------
+# Written.
+
+
+def to_tflite(
+    build: Callable[[Inputs], Mapping[str, tf.Tensor]],
+    load: Callable[[tf.Session], None],
+    *,
+    max_length: int,
+    is_int8: bool,
+) -> bytes:
+    """Returns a model as TensorFlow Lite.
+
+    It reads int32 [B, S] of any batch and length up to max_length; TensorFlow 1.15 can only write
+    [1, max_length]. With is_int8 the weights are bytes with a scale for each output, and
+    activations become bytes as they come.
+
+    Args:
+      build: makes the outputs of the inputs, by name.
+      load: gives the variables of a session their values.
+      max_length: S of the longest sequence.
+      is_int8: whether products are of bytes.
+
+    Raises:
+      ValueError: this TensorFlow cannot convert the model.
+    """
+    shape = [1, max_length] if not compat.is_tf2() else [None, None]
+    graph = tf.Graph()
+    with graph.as_default():
+        inputs = Inputs(*(tf.placeholder(tf.int32, shape, name) for name in Inputs._fields))
+        with tf.name_scope("model"):  # the names of the outputs are theirs alone
+            built = build(inputs)
+        outputs = {name: tf.identity(value, name=name) for name, value in built.items()}
+        with tf.Session(graph=graph, config=compat.session_config()) as session:
+            load(session)
+            try:
+                return converted(session, inputs, outputs, is_int8=is_int8)
+            except Exception as error:  # the converters have classes of their own
+                missing = re.findall(r"custom implementations: ([\w, ]+)", str(error))
+                raise ValueError(
+                    f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite"
+                    f"{' (' + missing[0] + ')' if missing else ''}. Use --format=onnx, or another "
+                    "TensorFlow (2.15 or later): every one reads the file."
+                ) from error
+
+
+def converted(
+    session: tf.Session, inputs: Inputs, outputs: Mapping[str, tf.Tensor], *, is_int8: bool = False
+) -> bytes:
+    """Returns what TensorFlow Lite's converter makes of a graph with its weights."""
+    converter = tf.lite.TFLiteConverter.from_session(session, list(inputs), list(outputs.values()))
+    if is_int8:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    with _programs_of_this_python():
+        return converter.convert()
+
+
+@contextlib.contextmanager
+def _programs_of_this_python() -> Iterator[None]:
+    """TensorFlow 1.15 starts its converter by name, though the environment may not be active."""
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
+# ---------------------------------------------------------------------------------------------
+# Read.
+
+
+class Program(NamedTuple):
+    """A model in memory: call it with int32 [B, S] by the names of Inputs.
+
+    Attributes:
+      run: what is called.
+      outputs: an object with `shape` for each output, by name; -1 and names are unknown sizes.
+      length: S of a program that takes no other; None: any.
+    """
+
+    run: Callable[[Arrays], Dict[str, np.ndarray]]
+    outputs: Dict[str, Any]
+    length: Optional[int] = None
+
+    def __call__(self, inputs: Arrays) -> Dict[str, np.ndarray]:
+        """Returns the outputs by name, with the leading dimension B."""
+        return self.run(inputs)
+
+
+def open_program(path: str) -> Program:
+    """Returns the model in a file, to be run on all processors of this process.
+
+    Raises:
+      ValueError: it cannot be read here; the message says why.
+    """
+    content = files.read_bytes(path)
+    is_onnx = path.endswith(NAMES["onnx"])
+    try:
+        return (_onnx_program if is_onnx else _lite_program)(content)
+    except ImportError as error:
+        raise ValueError(f"{path} {HOW_TO_INSTALL}") from error
+    except Exception as error:  # each runtime has classes of its own
+        reason = str(error).strip().split("\n")[0][:200]
+        raise ValueError(
+            f"{path} cannot be read here: {reason} Export it again, or install a newer "
+            f"{'onnxruntime' if is_onnx else 'TensorFlow'}."
+        ) from error
+
+
+def _onnx_program(content: bytes) -> Program:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = _processors()
+    session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    outputs = {item.name: item for item in session.get_outputs()}
+    names = list(outputs)
+
+    def run(inputs: Arrays) -> Dict[str, np.ndarray]:
+        return dict(zip(names, session.run(names, dict(inputs))))
+
+    return Program(run, outputs)
+
+
+def _processors() -> int:
+    known = getattr(os, "sched_getaffinity", None)
+    return len(known(0)) if known else os.cpu_count() or 1
+
+
+class _Shape(NamedTuple):
+    shape: Tuple[int, ...]
+
+
+def _lite_program(content: bytes) -> Program:
+    options = {"num_threads": _processors()} if compat.is_tf2() else {}
+    with warnings.catch_warnings():  # TensorFlow 2.20 and later recommend another package
+        warnings.simplefilter("ignore")
+        interpreter = tf.lite.Interpreter(model_content=content, **options)
+    interpreter.allocate_tensors()
+    found = interpreter.get_input_details()
+    places = {item["name"].split(":")[0]: item["index"] for item in found}
+    # TensorFlow 1.15 does not tell that a size is free; it shows 1.
+    shape = [int(size) for size in found[0].get("shape_signature", found[0]["shape"])]
+    length = None if shape[1] in (-1, 1) else shape[1]
+    results = {item["name"].split(":")[0]: item for item in interpreter.get_output_details()}
+
+    def compute(inputs: Arrays) -> Dict[str, np.ndarray]:
+        for name, index in places.items():
+            interpreter.set_tensor(index, inputs[name])
+        interpreter.invoke()
+        return {name: interpreter.get_tensor(item["index"]) for name, item in results.items()}
+
+    def run(inputs: Arrays) -> Dict[str, np.ndarray]:
+        batch, width = inputs["input_ids"].shape
+        if length is None:
+            if tuple(interpreter.get_input_details()[0]["shape"]) != (batch, width):
+                for index in places.values():
+                    interpreter.resize_tensor_input(index, [batch, width])
+                interpreter.allocate_tensors()
+            return compute(inputs)
+        widened = {name: np.pad(inputs[name], [(0, 0), (0, length - width)]) for name in places}
+        rows = [
+            compute({name: value[[row]] for name, value in widened.items()}) for row in range(batch)
+        ]
+        return {name: np.concatenate([row[name] for row in rows]) for name in results}
+
+    shapes = {name: _Shape(tuple(item["shape"])) for name, item in results.items()}
+    return Program(run, shapes, length)
