@@ -2,12 +2,12 @@
 #
 #   PYTHON=/path/to/python   use this interpreter (3.7, or 3.9 to 3.13)
 #   RUNTIME=tf1              use this runtime: latest (the newest TensorFlow), tf2 (2.15) or tf1 (1.15)
-#   ARGS="..."               further arguments of the demo or of pytest (--slow: the slow tests too)
+#   ARGS="..."               further arguments of the demo, of the speedrun or of pytest (--slow: the slow tests too)
 #                            or words that choose faults
 #   JOBS=2                   test processes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test mutations lint format clean
+.PHONY: help demo test mutations speedrun lint format clean
 export PYTHON RUNTIME
 JOBS ?= 2
 LINTED = __init__.py albert benchmarks tests tools setup.py
@@ -19,6 +19,7 @@ help:
 	@echo "             ARGS=--slow: the slow ones too (whole trainings, kills, runtimes together)"
 	@echo "make mutations  plant faults in copies of the code, and count those that the quick tests catch;"
 	@echo "             ARGS='mask dropout': those whose name has one of these words"
+	@echo "make speedrun   processor time from text to a stated accuracy of masked words (ARGS=--help: options)"
 	@echo "make lint    check format, style and types"
 	@echo "make format  rewrite the code in the project's format"
 	@echo "make clean   remove the virtual environments and caches that these commands made"
@@ -35,6 +36,10 @@ test:
 mutations:
 	@environments=$$(sh tools/environments.sh all) && set -- $$environments && \
 	  exec $$1 -m tests.support.mutations --jobs $(JOBS) $(ARGS)
+
+speedrun:
+	@environments=$$(sh tools/environments.sh all) && set -- $$environments && \
+	  exec $$1 benchmarks/speedrun.py $(ARGS)
 
 # On the first runtime found: the type checker does not run on Python 3.7.
 lint:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processor time from text to a stated accuracy on masked words of held-out text.
 
-    python benchmarks/speedrun.py                          # on stories that the demo makes
+    make speedrun                                          # on stories that the demo makes
     python benchmarks/speedrun.py --text books.txt --spm_model_file 30k-clean.model --seeds 1 2 3
     python benchmarks/speedrun.py --text books.txt --runs base grow:2,4 budget --steps 4000
 
@@ -15,8 +15,9 @@ accuracy; evaluation is not. A run is `base` or levers joined by +, each alone o
     bfloat16    products in bfloat16
     bucket      records of like length share a batch, which is as long as the longest
     grow:2,4    layers in equal parts of the updates
-    rate:0.004  another learning rate
+    rate:0.005  another learning rate
     batch:64    another batch
+    steps:5000  another number of updates in place of --steps; the learning rate ends with them
 """
 
 import argparse
@@ -112,6 +113,7 @@ def levers_of(run):
 def train(run, seed, folder, *, options, train_file):
     """Pretrains; returns the processor time of each part by its last step."""
     levers = levers_of(run)
+    steps = int(levers.get("steps", options.steps))
     flags = [
         f"--albert_config_file={options.output_dir / 'small.json'}",
         f"--input_file={train_file}",
@@ -120,9 +122,9 @@ def train(run, seed, folder, *, options, train_file):
         f"--max_predictions_per_seq={int(LENGTH * SHARE) + 1}",
         f"--train_batch_size={levers.get('batch', 32)}",
         f"--learning_rate={levers.get('rate', 0.0025)}",
-        f"--num_train_steps={options.steps}",
-        f"--num_warmup_steps={max(options.steps // 20, 1)}",
-        f"--save_checkpoints_steps={options.steps // 8}",
+        f"--num_train_steps={steps}",
+        f"--num_warmup_steps={max(steps // 20, 1)}",
+        f"--save_checkpoints_steps={steps // 16}",
         "--keep_checkpoint_max=0",
         f"--seed={seed}",
     ]
@@ -135,7 +137,7 @@ def train(run, seed, folder, *, options, train_file):
     layers = levers.get("grow", str(SMALL["num_hidden_layers"])).split(",")
     times = {}
     for number, depth in enumerate(layers, 1):
-        last = options.steps * number // len(layers)
+        last = steps * number // len(layers)
         times[last] = call(
             "run_pretraining", *flags, f"--train_layers={depth}", f"--until_step={last}"
         )
