@@ -165,7 +165,7 @@ def free_ports(count):
     return ports
 
 
-def train(options, folder, workers, records):
+def train(options, folder, *, workers, records):
     """Sequences a second of a training by so many workers."""
     processors = sorted(os.sched_getaffinity(0))
     hosts = [f"localhost:{port}" for port in free_ports(workers)]
@@ -204,7 +204,7 @@ def training(options, folder):
     rates = {1: [], 2: []}
     for _ in range(options.turns):
         for workers, found in rates.items():
-            found.append(train(options, folder, workers, records))
+            found.append(train(options, folder, workers=workers, records=records))
     medians = {workers: statistics.median(found) for workers, found in rates.items()}
     rows = [
         {

@@ -305,7 +305,8 @@ def _normaliser_forward(logits):
 def _vocabulary_backward(dtype: tf.DType):
     """The compiled gradient of the logits in a dtype."""
 
-    def gradient(logits, normaliser, labels, upstream):
+    def gradient(logits, *rest):
+        normaliser, labels, upstream = rest
         words = tf.cast(tf.range(tf.shape(logits)[-1]), labels.dtype)
         is_label = tf.cast(tf.equal(words, labels[:, tf.newaxis]), tf.float32)
         probabilities = tf.exp(logits - normaliser[:, tf.newaxis])

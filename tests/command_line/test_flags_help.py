@@ -44,7 +44,7 @@ def test_help_marks_what_is_required_and_tells_defaults_and_bounds():
 # Script -> flags of other scripts that its help speaks of.
 OF_OTHERS = {
     "plan": {"train_batch_size"},
-    "predict": {"output_dir"},
+    "predict": {"output_dir", "early_exit"},
     "run_pretraining": {"do_permutation"},
     "sweep": {"recompute", "layerwise_lr_decay"},
 }
