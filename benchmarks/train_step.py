@@ -52,7 +52,9 @@ def build_program(tf, arguments):
     if arguments.program == "plain":
         return tf.group(plain_model.update(tf, loss), loss)
     tf.train.get_or_create_global_step()
-    return tf.group(optimization.create_optimizer(loss, 1e-5, 1000, 10, False), loss)
+    numbers = {"init_lr": 1e-5, "num_train_steps": 1000, "num_warmup_steps": 10}
+    step = optimization.build_train_step(loss, use_xla=True, **numbers)
+    return tf.group(step.train_op, loss)
 
 
 def random_inputs(tf, config, arguments):
