@@ -145,7 +145,11 @@ def draw(found, options):
         axes.plot(values, measured, "o-", label="measured")
         axes.plot(values, planned, "--", label="by operations")
         axes.set(title=f"{options.config}, {options.precision}", xlabel=name, ylabel="seconds")
-        axes.set(xscale="log", yscale="log") if name != "layers" else axes.set(ylim=(0, None))
+        if name == "layers":
+            axes.set(ylim=(0, None))
+        else:
+            axes.set(xscale="log", yscale="log")
+            axes.set_yticks(measured, labels=[f"{one:.2f}" for one in measured])
         axes.set_xticks(values, labels=[str(value) for value in values])
         axes.minorticks_off()
         axes.grid(alpha=0.3)
