@@ -128,8 +128,9 @@ class Graph:
     def activation(self, x: str, name: Any) -> str:
         """Returns the activation that a configuration names."""
         simple = {"relu": "Relu", "tanh": "Tanh", "linear": "Identity"}
+        name = str(name or "linear").lower()
         if name != "gelu":
-            return self.op(simple[name or "linear"], x)
+            return self.op(simple[name], x)
         cubic = self.multiply(self.constant(0.044715), self.op("Pow", x, self.constant(3.0)))
         inner = self.multiply(self.add(x, cubic), self.constant(np.sqrt(2.0 / np.pi)))
         outer = self.add(self.op("Tanh", inner), self.constant(1.0))

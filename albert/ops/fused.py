@@ -331,7 +331,10 @@ def vocabulary_loss(
     def cross_entropy(x, kernel, offset):
         del offset
         normaliser = _normaliser_forward(logits)
-        of_labels = plain.picked(logits, labels)  # an error for an unknown word, on CPUs
+        # For an unknown word an error on CPUs, and NaN where GPUs would take 0.
+        of_labels = plain.picked(logits, labels)
+        is_known = (labels >= 0) & (labels < tf.shape(logits, out_type=labels.dtype)[1])
+        of_labels = tf.where(is_known, of_labels, float("nan") * tf.ones_like(of_labels))
 
         def gradient(upstream):
             d_logits = _vocabulary_backward(dtype)(logits, normaliser, labels, upstream)

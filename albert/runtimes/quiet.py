@@ -89,14 +89,18 @@ def _fast_import() -> Iterator[None]:
     of the time. No script needs it; a module that does imports it later. Nothing that is imported
     becomes garbage, so that looking for it is a waste too, now and later.
     """
-    has_keras = sys.modules.setdefault("keras", None) is not None  # type: ignore[arg-type]
+    before = {name for name in sys.modules if name.split(".")[0] == "keras"}
+    if not before:
+        # Not Keras itself, whose place TensorFlow looks up for those who import it later.
+        sys.modules["keras.src"] = None  # type: ignore[assignment]
     was_collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if not has_keras:
-            del sys.modules["keras"]
+        for name in [name for name in sys.modules if name.split(".")[0] == "keras"]:
+            if name not in before:
+                del sys.modules[name]
         if was_collecting:
             gc.enable()
         gc.freeze()

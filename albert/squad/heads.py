@@ -97,6 +97,8 @@ def v1_head(max_seq_length: Optional[int]) -> fine_tuning_utils.Head:
 
 def _padded(logits: tf.Tensor, length: int) -> tf.Tensor:
     """Logits [B, L] as [B, S]; positions that the batch was cut by are never the best."""
+    if logits.shape.as_list()[1] == length:
+        return logits  # TensorFlow Lite of 1.15 does not take the padding
     missing = length - tf.shape(logits)[1]
     padded = tf.pad(logits, [[0, 0], [0, missing]], constant_values=_IMPOSSIBLE)
     return tf.reshape(padded, [-1, length])

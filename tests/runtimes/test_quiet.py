@@ -65,8 +65,11 @@ def test_ctrl_c_is_one_line_until_a_command_handles_it():
 
 def test_tensorflow_is_imported_without_keras_which_a_program_may_import_later(tmp_path):
     places = {
-        "keras/__init__.py": "",
-        "tensorflow/__init__.py": "try:\n import keras\nexcept ImportError:\n keras = None\n",
+        "keras/__init__.py": "import keras.src\n",
+        "keras/src/__init__.py": "",
+        "tensorflow/__init__.py": "import importlib.util\n"
+        "place = importlib.util.find_spec('keras').name\n"
+        "try:\n import keras\nexcept ImportError:\n keras = None\n",
         "tensorflow/compat/__init__.py": "",
         "tensorflow/compat/v1.py": "",
     }
@@ -79,10 +82,10 @@ def test_tensorflow_is_imported_without_keras_which_a_program_may_import_later(t
         f"sys.path.insert(0, {str(tmp_path)!r})\n"
         "quiet.import_tensorflow(is_verbose=False)\n"
         "import tensorflow, keras\n"
-        "print(tensorflow.keras, keras.__name__, gc.isenabled())\n"
+        "print(tensorflow.keras, tensorflow.place, keras.src.__name__, gc.isenabled())\n"
     )
     ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
-    assert ended.stdout.split() == [b"None", b"keras", b"True"]
+    assert ended.stdout.split() == [b"None", b"keras", b"keras.src", b"True"]
 
 
 @pytest.mark.slow
