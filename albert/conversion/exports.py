@@ -128,7 +128,7 @@ class _Classifier(_Kind):
         )
 
     def files(self) -> Dict[str, bytes]:
-        return model_folder.portable_files(self.ours[0].classifier)
+        return model_folder.portable_files(self.ours[0].classifier._replace(early_exit=None))
 
     def read(self, path: str, count: int) -> Texts:
         about = self.ours[0].classifier
