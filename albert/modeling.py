@@ -29,7 +29,7 @@ VARIANTS = {
 }
 
 _ACTIVATIONS = {"linear": None, "relu": tf.nn.relu, "gelu": gelu, "tanh": tf.tanh}
-_MASKED_SCORE = -10000.0
+MASKED_SCORE = -10000.0  # added where attention may not go
 
 
 # ---- configuration -------------------------------------------------------------------------------
@@ -203,11 +203,12 @@ class _Variables:
         if (make, path) not in self._made:
             created = make(path)
             self._made[make, path] = created, self._cast(created)
-        weights, used = self._made[make, path]
-        if self._adds_up:
-            flat = fused.shared(tf.nest.flatten(weights), tf.nest.flatten(used))
-            used, rest = (tf.nest.pack_sequence_as(weights, part) for part in flat)
-            self._made[make, path] = rest, self._made[make, path][1]
+        weights, cast = self._made[make, path]
+        if not self._adds_up:
+            return cast
+        flat = fused.shared(tf.nest.flatten(weights), tf.nest.flatten(cast))
+        used, rest = (tf.nest.pack_sequence_as(weights, part) for part in flat)
+        self._made[make, path] = rest, cast
         return used
 
     def _attention(self, path: str) -> _AttentionWeights:
@@ -281,7 +282,7 @@ class _Encoder:
         self._batch, self._length = batch_and_length
         self._ops = ops
         mask = tf.reshape(mask, [self._batch, 1, 1, self._length])
-        self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * _MASKED_SCORE
+        self._mask_adder = (1.0 - tf.cast(mask, tf.float32)) * MASKED_SCORE
         self.attention: List[tf.Tensor] = []  # [B, N, S, S] of each block that was built
 
     def go_on_with(self, rows: tf.Tensor, hidden: tf.Tensor) -> tf.Tensor:
@@ -1072,7 +1073,7 @@ def dot_product_attention(q, k, v, bias, dropout_rate=0.0) -> tf.Tensor:
     adder = 0.0
     if bias is not None:
         mask = tf.linalg.matrix_transpose(tf.cast(bias, tf.float32))  # [B, 1, 1, T]
-        adder = (1.0 - mask) * _MASKED_SCORE
+        adder = (1.0 - mask) * MASKED_SCORE
     return tf.matmul(dropout(plain.masked_softmax(scores, adder), dropout_rate), v)
 
 

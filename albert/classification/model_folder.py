@@ -17,7 +17,7 @@ from albert import fine_tuning_utils, modeling
 from albert.classification import examples, model
 from albert.classification import features as classifier_features
 from albert.classification.settings import EXIT_THRESHOLD
-from albert.pretrained import exported, inference, model_vocabulary, saved_model
+from albert.pretrained import inference, model_vocabulary, saved_model
 from albert.pretrained.saved_model import Inputs
 from albert.training import fine_tuning
 from albert.util import wording
@@ -209,7 +209,7 @@ class Classifier(inference.Model):
             self._patience = model.Patience(exit_patience, exit_threshold)
             if exit_patience < 1:
                 raise ValueError(f"exit_patience is {exit_patience}; it must be at least 1.")
-            if not self.classifier.early_exit or exported.is_program(trained.checkpoint):
+            if not self.classifier.early_exit:
                 raise ValueError(
                     f"exit_patience={exit_patience} needs a head after each layer. The model in "
                     f"{model_dir} has none: leave it out, or train with --early_exit."

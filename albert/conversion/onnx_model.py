@@ -27,8 +27,6 @@ OPSET = 13
 IR_VERSION = 7  # what went with this opset: older runtimes read it
 
 _LARGEST = 63  # of a weight as a byte
-_MASKED_SCORE = -10000.0
-_IMPOSSIBLE = -1e30  # logit of what cannot be an answer
 _FEW_OUTPUTS = 16  # a kernel with fewer stays as it is: its bytes would be few
 _SHORT_TABLE = 1024  # rows; likewise
 _FLOAT, _INT32 = 1, 6  # of onnx.TensorProto
@@ -178,7 +176,9 @@ def encode(graph: Graph, config: modeling.AlbertConfig, scope: str = "bert") -> 
     """Adds the encoder of a configuration to a graph."""
     hidden = _embed(graph, config, scope)
     mask = graph.op("Cast", "input_mask", to=_FLOAT)
-    mask = graph.multiply(graph.minus(graph.constant(1.0), mask), graph.constant(_MASKED_SCORE))
+    mask = graph.multiply(
+        graph.minus(graph.constant(1.0), mask), graph.constant(modeling.MASKED_SCORE)
+    )
     mask = graph.op("Unsqueeze", mask, graph.ints(1, 2))  # [B, 1, 1, S]
     for layer in range(config.num_hidden_layers):
         groups = modeling.layer_groups(config, layer)
@@ -323,7 +323,7 @@ def spans(graph: Graph, config: modeling.AlbertConfig, *, max_seq_length: int) -
     parts = graph.op("Split", logits, axis=2, count=2)
     for name, part in zip(("start_logits", "end_logits"), parts):
         part = graph.op("Squeeze", part, graph.ints(2))
-        outputs[name] = graph.op("Pad", part, pads, graph.constant(_IMPOSSIBLE))
+        outputs[name] = graph.op("Pad", part, pads, graph.constant(heads.IMPOSSIBLE))
     return graph.model(outputs, dict.fromkeys(outputs, [max_seq_length]))
 
 
@@ -380,7 +380,7 @@ def _outside(graph: Graph) -> str:
 
 def _masked(graph: Graph, logits: str, outside: str) -> str:
     kept = graph.multiply(logits, graph.minus(graph.constant(1.0), outside))
-    return graph.add(kept, graph.multiply(graph.constant(_IMPOSSIBLE), outside))
+    return graph.add(kept, graph.multiply(graph.constant(heads.IMPOSSIBLE), outside))
 
 
 def _top(graph: Graph, logits: str, count: int) -> List[str]:

@@ -20,7 +20,7 @@ from albert.squad.decoding import Beams
 Features = fine_tuning_utils.Features
 
 # The penalty of positions that cannot be part of an answer; float32 can hold it.
-_IMPOSSIBLE = -1e30
+IMPOSSIBLE = -1e30
 
 
 class BeamSize(NamedTuple):
@@ -100,7 +100,7 @@ def _padded(logits: tf.Tensor, length: int) -> tf.Tensor:
     if logits.shape.as_list()[1] == length:
         return logits  # TensorFlow Lite of 1.15 does not take the padding
     missing = length - tf.shape(logits)[1]
-    padded = tf.pad(logits, [[0, 0], [0, missing]], constant_values=_IMPOSSIBLE)
+    padded = tf.pad(logits, [[0, 0], [0, missing]], constant_values=IMPOSSIBLE)
     return tf.reshape(padded, [-1, length])
 
 
@@ -174,7 +174,7 @@ class _Reader:
         mask = self._is_masked
         if logits.shape.ndims == 3:
             mask = mask[:, tf.newaxis]
-        return logits * (1 - mask) + _IMPOSSIBLE * mask
+        return logits * (1 - mask) + IMPOSSIBLE * mask
 
 
 class AnswerLogits(NamedTuple):
@@ -219,7 +219,7 @@ def _top(logits: tf.Tensor, count: int) -> Tuple[tf.Tensor, tf.Tensor]:
     """
     length = tf.shape(logits)[-1]
     missing = [[0, 0]] * (logits.shape.ndims - 1) + [[0, tf.maximum(count - length, 0)]]
-    log_probs = tf.pad(tf.nn.log_softmax(logits), missing, constant_values=_IMPOSSIBLE)
+    log_probs = tf.pad(tf.nn.log_softmax(logits), missing, constant_values=IMPOSSIBLE)
     best, index = tf.nn.top_k(log_probs, k=count)
     return best, tf.minimum(index, length - 1)
 

@@ -82,9 +82,10 @@ class _Requests:
             if is_asked and first is None:
                 first, deadline = now, now + self._patience_seconds
                 self._acknowledge()
-            elif is_asked and now - first > _ONE_SIGNAL_SECONDS:
+                continue
+            if is_asked and now - first > _ONE_SIGNAL_SECONDS:
                 self._end("a second signal")
-            elif first is not None and self.has_news:
+            if first is not None and self.has_news:
                 deadline = now + self._patience_seconds
             elif deadline is not None and now >= deadline:
                 self._end("a signal: what was going on took too long to end")

@@ -87,6 +87,15 @@ def difference(folder, other):
     return max(gaps)
 
 
+def test_the_heads_after_each_layer_stay_behind(tmp_path):
+    about = {"is_pair": False, "task": "custom", "early_exit": True}
+    fine_tuned_models.write_classifier(tmp_path / "classifier", description=about)
+    write_table(tmp_path / "classifier.data", LABELS * 2)
+    export(tmp_path, "classifier", tmp_path / "new")
+    with pytest.raises(ValueError, match="exit_patience"):
+        albert.load(str(tmp_path / "new"), exit_patience=1)
+
+
 NAMES = ("classifier", "regressor", "reader", "reader2", "encoder")
 QUICK = (("classifier", "onnx"), ("encoder", "onnx"))
 CASES = [
