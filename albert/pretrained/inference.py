@@ -29,6 +29,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
     Union,
 )
@@ -57,6 +58,8 @@ Tensors = Mapping[str, tf.Tensor]
 Row = Dict[str, List[int]]
 
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
+_READ = "ReadVariableOp"
+_OF_VARIABLES = {"VarHandleOp", _READ, "ResourceGather"}  # operations
 _SPACE = "\u2581"  # in SentencePiece's tokens
 _USUAL_POSITIONS = 512  # of a hub module that does not tell its own
 
@@ -138,12 +141,13 @@ class Network(Runner):
         """
         super().__init__(max_length=max_length, batch_size=batch_size)
         self.graph = tf.Graph()
-        with self.graph.as_default():
+        with self.graph.as_default(), tf.variable_scope("", use_resource=True):
             names = (*SEQUENCES, POSITIONS)
             self._inputs = {name: tf.placeholder(tf.int32, [None, None], name) for name in names}
-            self.outputs = dict(build(self._inputs))
+            outputs = build(self._inputs)
             self._session = tf.Session(graph=self.graph, config=compat.session_config())
             load(self._session)
+            self.outputs = _prepared(outputs, self._inputs, session=self._session)
 
     def close(self) -> None:
         """Frees the weights; no call may follow."""
@@ -152,6 +156,54 @@ class Network(Runner):
     def _compute(self, feed: Dict[str, Any]) -> Dict[str, np.ndarray]:
         values = {self._inputs[name]: value for name, value in feed.items()}
         return self._session.run(self.outputs, values)
+
+
+def _prepared(outputs: Tensors, inputs: Tensors, *, session: tf.Session) -> Dict[str, tf.Tensor]:
+    """Returns the outputs of a copy of the graph that keeps what it makes of its weights alone.
+
+    Joined and cast weights would be made again in each call. The weights must be loaded. A graph
+    with other state than variables is left as it is.
+    """
+    needed = _needed(outputs)
+    if {op.type for op in needed if op.op_def.is_stateful} - _OF_VARIABLES:
+        return dict(outputs)
+    replaced = {tensor.name: tensor for tensor in inputs.values() if tensor.op in needed}
+    of_inputs = _reached(needed, {tensor.op for tensor in inputs.values()})
+    of_weights = _reached(needed, {op for op in needed if op.type == _READ}) - of_inputs
+    for tensor in [tensor for op in needed if op in of_inputs for tensor in op.inputs]:
+        if tensor.op in of_weights and tensor.op.type != _READ and tensor.name not in replaced:
+            kept = tf.Variable(tensor, trainable=False, collections=[], use_resource=True)
+            session.run(kept.initializer)
+            replaced[tensor.name] = kept.read_value()
+    definition = session.graph.as_graph_def()
+    del definition.node[:]
+    definition.node.extend(op.node_def for op in needed)
+    copies = tf.import_graph_def(
+        definition, replaced, [tensor.name for tensor in outputs.values()], name="prepared"
+    )
+    return dict(zip(outputs, copies))
+
+
+def _reached(ordered: Sequence[tf.Operation], first: Set[tf.Operation]) -> Set[tf.Operation]:
+    """The first operations and all that take something from them, directly or not."""
+    found = set(first)
+    for op in ordered:
+        if any(tensor.op in found for tensor in op.inputs):
+            found.add(op)
+    return found
+
+
+def _needed(outputs: Tensors) -> List[tf.Operation]:
+    """The operations that outputs need, each after its inputs."""
+    waiting = [tensor.op for tensor in outputs.values()]
+    found: Set[tf.Operation] = set()
+    while waiting:
+        op = waiting.pop()
+        if op not in found:
+            found.add(op)
+            waiting += [*(tensor.op for tensor in op.inputs), *op.control_inputs]
+    graph = next(iter(outputs.values())).graph
+    return [op for op in graph.get_operations() if op in found]
 
 
 class Exported(Runner):

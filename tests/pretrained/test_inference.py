@@ -123,6 +123,45 @@ def test_outputs_that_are_not_finite_are_refused():
     network.close()
 
 
+def test_what_is_made_of_weights_is_made_once():
+    variables, sessions = [], []
+
+    def joined(inputs):
+        variables.append(tf.get_variable("weights", [2], initializer=tf.ones_initializer()))
+        ids = tf.cast(inputs["input_ids"], tf.float32)
+        return {"made": ids[:, :1] * tf.concat([variables[0] * 2, [1.0]], 0), "length": ids[:, 0]}
+
+    def load(session):
+        session.run(variables[0].initializer)
+        sessions.append(session)
+
+    network = inference.Network(joined, load, max_length=8, batch_size=2)
+    rows = [{"input_ids": [number], "segment_ids": [0]} for number in (3, 5)]
+    for _ in range(2):
+        found = network.run(rows)
+        assert [row["made"].tolist() for row in found] == [[6, 6, 3], [10, 10, 5]]
+        assert [row["length"] for row in found] == [3, 5]
+        with network.graph.as_default():
+            variables[0].load([7.0, 7.0], sessions[0])  # kept: it is not read again
+    network.close()
+
+
+def test_a_graph_with_other_state_is_left_as_it_is():
+    def random(inputs):
+        noise = tf.random.uniform(tf.shape(inputs["input_ids"]))
+        return {"made": noise * tf.get_variable("weights", [], initializer=tf.ones_initializer())}
+
+    network = inference.Network(
+        random,
+        lambda session: session.run(tf.global_variables_initializer()),
+        max_length=8,
+        batch_size=1,
+    )
+    first, second = (network.run([{"input_ids": [4], "segment_ids": [0]}])[0] for _ in range(2))
+    assert (first["made"] != second["made"]).all()
+    network.close()
+
+
 # ---------------------------------------------------------------------------------------------
 # Words for [MASK].
 
