@@ -379,7 +379,7 @@ def _change(key: str, old: Any, new: Any) -> str:
     """One change in words; files are named, their hashes are not."""
     old_names, new_names = _file_names(old), _file_names(new)
     if old_names and old_names == new_names:
-        return f"the content of {_short(', '.join(new_names))} changed"
+        return f"the content of {_short(', '.join(new_names))} is not the same as before"
     if key == "settings" and isinstance(old, dict) and isinstance(new, dict):
         return fingerprint_difference(old, new)  # only the flags that changed
     return f"{key} was {_in_words(old, old_names)} and is {_in_words(new, new_names)}"
