@@ -76,7 +76,7 @@ def embed(settings: EmbedSettings) -> int:
       ValueError: flags, model or input that cannot be used.
     """
     source = inference.find_source(settings)
-    inference.announce(source.config, settings)
+    inference.announce(source.config, source.checkpoint, settings)
     with inference.Embedder(
         source,
         pooling=settings.pooling,

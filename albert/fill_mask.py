@@ -61,7 +61,7 @@ def fill_mask(settings: FillMaskSettings) -> int:
     if settings.text is not None and settings.input_file != text_lines.STANDARD:
         raise ValueError("Give either --text or --input_file, not both.")
     source = inference.find_source(settings)
-    inference.announce(source.config, settings)
+    inference.announce(source.config, source.checkpoint, settings)
     with inference.MaskFiller(
         source,
         count=settings.count,

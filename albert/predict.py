@@ -114,7 +114,7 @@ def predict(settings: PredictSettings) -> int:
         exit_patience=settings.exit_patience,
         exit_threshold=settings.exit_threshold,
     )
-    inference.announce(model.classifier.config, settings)
+    inference.announce(model.classifier.config, model.classifier.checkpoint, settings)
     heading, labels = "", model.classifier.labels
     if settings.output_format == "tsv":
         heading = "\t".join(["label", *labels]) if labels else "score"

@@ -1,16 +1,18 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""How the work grows: steps by length, batch and layers; training and data by processes.
+"""How the work grows: steps by length, batch and layers; training, data and reading.
 
     python benchmarks/scaling_curve.py --parts steps --picture scaling.png
-    python benchmarks/scaling_curve.py --parts training data --text books.txt \
+    python benchmarks/scaling_curve.py --parts training data reading --text books.txt \
         --spm_model_file 30k-clean.model
 
 A step is an update of pretraining of random full sequences in a process of its own; beside it
 stands what `python -m albert.plan` counts in operations, at the rate of the first run. Training is
 `run_pretraining` by one process with all processors, and by two workers with half of them each.
 Data is made by `create_pretraining_data` and by its Beam form with one and two processes. The runs
-of a part take turns, and the median is printed. The picture needs matplotlib.
+of a part take turns, and the median is printed. Reading is the processor time of the input of
+`run_pretraining` for records of 512 tokens, shuffled and in batches, with masks in the records and
+drawn on the fly. The picture needs matplotlib.
 """
 
 import argparse
@@ -266,24 +268,82 @@ def data(options, folder):
     table("Records of the text, five copies, length 128, start included", rows)
 
 
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def batches_seconds(options, path, budget):
+    """The processor seconds for --records records of a file."""
+    import tensorflow.compat.v1 as tf
+
+    from albert import tokenization
+    from albert.pretraining import model, words
+    from albert.runtimes import compat
+
+    tokenizer = tokenization.FullTokenizer(
+        vocab_file=None, do_lower_case=True, spm_model_file=options.spm_model_file
+    )
+    settings = model.InputSettings(
+        *([str(path)], 512, 77, True),
+        masked_lm_budget=budget,
+        vocabulary=words.piece_table(tokenizer),
+    )
+    with tf.Graph().as_default(), tf.Session(config=compat.session_config()) as session:
+        dataset = model.build_input_fn(settings)({"batch_size": options.batch})
+        iterator = tf.data.make_initializable_iterator(dataset)
+        batch = iterator.get_next()
+        session.run(iterator.initializer)
+        for _ in range(3):
+            session.run(batch)
+        start = time.process_time()
+        for _ in range(options.records // options.batch):
+            session.run(batch)
+        return time.process_time() - start
+
+
+def reading(options, folder):
+    """Measures reading with masks in the records and on the fly."""
+    from albert.data import record_files
+
+    rows = []
+    for masks, share, budget in (("in the records", 0.15, 0.0), ("on the fly", 0.0, 0.15 / 0.85)):
+        path = folder / f"read-{share}.tf_record"
+        flags = [*data_flags(options, path), "--max_seq_length=512", f"--masked_lm_prob={share}"]
+        finish([command("create_pretraining_data", *flags, "--max_predictions_per_seq=77")])
+        size = path.stat().st_size / record_files.count_records(str(path))
+        seconds = statistics.median(
+            batches_seconds(options, path, budget) for _ in range(options.turns)
+        )
+        rate = options.records // options.batch * options.batch / seconds
+        rows.append(
+            {
+                "masks": masks,
+                "bytes of a record": f"{size:,.0f}",
+                "records a processor second": f"{rate:,.0f}",
+                "MB a processor second": f"{rate * size / 1e6:.1f}",
+            }
+        )
+    table(f"Reading of records of 512 with 77 predictions, in batches of {options.batch}", rows)
+
+
 def parse_arguments():
     """The command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parts = ("steps", "training", "data")
+    parts = ("steps", "training", "data", "reading")
     parser.add_argument("--parts", nargs="+", choices=parts, default=["steps"])
     parser.add_argument("--config", default="albert_base_v2", help="a preset")
     parser.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--updates", type=int, default=3, help="of a run, after the first")
     parser.add_argument("--turns", type=int, default=1)
-    parser.add_argument("--batch", type=int, default=16, help="of the training by processes")
-    parser.add_argument("--text", help="for training and data: one sentence a line")
-    parser.add_argument("--spm_model_file", help="for training and data")
+    parser.add_argument("--batch", type=int, default=16, help="of training and reading")
+    parser.add_argument("--records", type=int, default=20000, help="to read")
+    parser.add_argument("--text", help="for all but steps: one sentence a line")
+    parser.add_argument("--spm_model_file", help="for all but steps")
     parser.add_argument("--picture", help="of the steps, a PNG file")
     options = parser.parse_args()
     if set(options.parts) - {"steps"} and not (options.text and options.spm_model_file):
-        parser.error("--text and --spm_model_file are needed for training and data")
+        parser.error("--text and --spm_model_file are needed for all but steps")
     for name in ("text", "spm_model_file", "picture"):
         if getattr(options, name):
             setattr(options, name, os.path.abspath(getattr(options, name)))
@@ -299,7 +359,7 @@ def main():
             if part == "steps":
                 show_steps(steps(options, folder), options)
             else:
-                {"training": training, "data": data}[part](options, folder)
+                {"training": training, "data": data, "reading": reading}[part](options, folder)
 
 
 if __name__ == "__main__":

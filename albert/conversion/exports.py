@@ -17,7 +17,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import checkpoint_files, weights
-from albert.classification import examples, model_folder, tasks
+from albert.classification import examples, model_folder, task_table, tasks
 from albert.conversion import onnx_model
 from albert.conversion.settings import ModelExportSettings
 from albert.data import text_lines
@@ -41,9 +41,14 @@ class Measured(NamedTuple):
 
     metric: str
     examples: int
-    scores: Tuple[float, float]  # in points, of 100: the model's and the export's
+    scores: Tuple[float, float]  # times 100: the model's and the export's
     milliseconds: np.ndarray  # [2, N], of one text at a time, from text to answer
     sizes: Tuple[int, int]  # bytes of the weights as float32, and of the file
+
+    def lost(self) -> float:
+        """Returns how much worse the export is."""
+        before, after = self.scores
+        return before - after if task_table.METRICS.get(self.metric, True) else after - before
 
     def record(self) -> Dict[str, Any]:
         """Returns it as JSON values."""
@@ -74,7 +79,7 @@ class _Kind:
     """A kind of model: how it is loaded, built, written and scored.
 
     Attributes:
-      metric: what is measured, from 0 to 100.
+      metric: what is measured, times 100.
       ours: the model in memory, perhaps in several ways; the first is timed.
     """
 
@@ -86,6 +91,7 @@ class _Kind:
                 f"--max_seq_length={max_seq_length} is for encoders: a fine-tuned model is "
                 "exported for the length that it was trained with. Leave the flag out."
             )
+        self._folder = folder
         self.ours: Models = self.load(folder, checkpoint)
 
     def load(self, folder: str, checkpoint: Optional[str] = None) -> Models:
@@ -149,11 +155,14 @@ class _Classifier(_Kind):
         self.metric = task.best_metric
         return [(item.text_a, item.text_b)[: 1 + task.is_pair] for item in found]
 
-    @staticmethod
-    def _task(about: model_folder.FineTunedClassifier, path: str) -> tasks.Task:
+    def _task(self, about: model_folder.FineTunedClassifier, path: str) -> tasks.Task:
         if about.task in tasks.TASKS:
             return tasks.get_task(about.task)
+        path_of_summary = os.path.join(self._folder, fine_tuning.SUMMARY_NAME)
+        is_there = tf.io.gfile.exists(path_of_summary)
+        summary = files.read_json_object(path_of_summary) if is_there else {}
         return tasks.custom_task(
+            metric=summary.get("metric"),
             text_a="text_a",
             text_b="text_b" if about.is_pair else None,
             labels=list(about.labels) or "regression",
@@ -162,9 +171,14 @@ class _Classifier(_Kind):
 
     def score(self, models: Models, texts: Texts) -> float:
         found = models[0].predict_array(texts)
-        is_regression = models[0].classifier.is_regression
-        answers = found[:, 0] if is_regression else found.argmax(-1)
-        outcome = metrics.Outcome(self._right, answers, np.zeros(len(texts)))
+        if models[0].classifier.is_regression:
+            answers = found[:, 0]
+            losses = (answers - self._right) ** 2
+        else:
+            answers = found.argmax(-1)
+            shares = found[np.arange(len(texts)), self._right]
+            losses = -np.log(np.maximum(shares, np.finfo(np.float32).tiny))
+        outcome = metrics.Outcome(self._right, answers, losses)
         return 100 * metrics.compute([self.metric], outcome)[self.metric]
 
 
@@ -307,7 +321,6 @@ def export(settings: ModelExportSettings) -> Measured:
     kind = _KINDS[name](settings.model_dir, settings.checkpoint, settings.max_seq_length)
     texts = _read(kind, settings)
     content = _content(kind, settings)
-    tf.io.gfile.makedirs(os.path.dirname(place) or ".")
     with files.atomic_folder(place) as folder:
         tf.io.gfile.makedirs(folder)
         for file, value in {**kind.files(), exported.NAMES[settings.format]: content}.items():
@@ -378,7 +391,7 @@ def _measured(kind: _Kind, folder: str, texts: Texts, *, size: int) -> Measured:
 
 def _check_loss(measured: Measured, settings: ModelExportSettings) -> None:
     before, after = measured.scores
-    if before - after <= settings.max_loss:
+    if measured.lost() <= settings.max_loss:
         return
     raise ValueError(
         f"--max_loss={settings.max_loss}: {measured.metric} of the {settings.format} file is "

@@ -52,11 +52,23 @@ def max_seq_length(program: str) -> int:
     Raises:
       ValueError: there is no record, or it says nothing of it.
     """
-    path = os.path.join(os.path.dirname(program), RECORD_NAME)
+    path = _record_path(program)
     length = files.read_json_object(path).get("max_seq_length")
     if not isinstance(length, int):
         raise ValueError(f"{path} has no max_seq_length. Copy the folder again.")
     return length
+
+
+def _record_path(program: str) -> str:
+    return os.path.join(os.path.dirname(program), RECORD_NAME)
+
+
+def describe(program: str) -> str:
+    """Returns what runs a file, and in which numbers: "int8 by ONNX Runtime"."""
+    runtime = "ONNX Runtime" if program.endswith(NAMES["onnx"]) else "TensorFlow Lite"
+    path = _record_path(program)
+    record = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
+    return f"{'int8' if record.get('quantize') == 'int8' else 'float32'} by {runtime}"
 
 
 # ---------------------------------------------------------------------------------------------

@@ -316,12 +316,18 @@ def read_texts(settings: TextSettings, given: Sequence[str] = ()) -> Iterator[Te
             bar.update(len(texts), "")
 
 
-def announce(config: Optional[modeling.AlbertConfig], settings: TextSettings) -> None:
+def announce(
+    config: Optional[modeling.AlbertConfig], checkpoint: Optional[str], settings: TextSettings
+) -> None:
     """Logs the first line of a script that answers texts: model, input, precision and device."""
     if _LOGGER.isEnabledFor(logging.INFO):
         model, place = released.described(config), settings.input_file
         model += f" on {place}" if place != text_lines.STANDARD else ""
-        _LOGGER.info("%s in %s. %s", model, settings.precision, devices.training_line(1, "Running"))
+        if checkpoint and exported.is_program(checkpoint):
+            runs = f"{exported.describe(checkpoint)}. Running on {devices.describe([])}."
+        else:
+            runs = f"{settings.precision}. {devices.training_line(1, 'Running')}"
+        _LOGGER.info("%s in %s", model, runs)
 
 
 def answer_texts(

@@ -148,18 +148,37 @@ def atomic_path(path: str) -> Iterator[str]:
 def atomic_folder(path: str) -> Iterator[str]:
     """Yields the name of a folder to make, which becomes `path` unless the block fails.
 
+    The folders above it are made if need be, and go again where the block fails.
+
     Raises:
       DiskFullError: there is no room.
     """
     filesystem = gfile()
     temporary = f"{str(path).rstrip('/')}.temp-{random_suffix()}"
-    with naming_full_disk(path):
+    with naming_full_disk(path), _folders_above(temporary):
         try:
             yield temporary
             filesystem.rename(temporary, path)
         finally:
             if filesystem.exists(temporary):
                 filesystem.rmtree(temporary)
+
+
+@contextlib.contextmanager
+def _folders_above(path: str) -> Iterator[None]:
+    """Makes the folders above `path`; of these, those that stay empty go again."""
+    filesystem, folder = gfile(), os.path.dirname(path)
+    missing = []
+    while folder and not filesystem.exists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    try:
+        filesystem.makedirs(os.path.dirname(path) or ".")
+        yield
+    finally:
+        for folder in missing:
+            with contextlib.suppress(OSError):  # it holds something
+                os.rmdir(folder)
 
 
 def atomic_write_text(path: str, text: str) -> None:
@@ -360,7 +379,7 @@ def _change(key: str, old: Any, new: Any) -> str:
     """One change in words; files are named, their hashes are not."""
     old_names, new_names = _file_names(old), _file_names(new)
     if old_names and old_names == new_names:
-        return f"the content of {_short(', '.join(new_names))} changed"
+        return f"the content of {_short(', '.join(new_names))} is not the same as before"
     if key == "settings" and isinstance(old, dict) and isinstance(new, dict):
         return fingerprint_difference(old, new)  # only the flags that changed
     return f"{key} was {_in_words(old, old_names)} and is {_in_words(new, new_names)}"

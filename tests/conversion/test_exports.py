@@ -3,6 +3,7 @@
 """Models as files for ONNX Runtime and TensorFlow Lite: the same answers, small, or refused."""
 
 import json
+import logging
 import os
 import pathlib
 import shutil
@@ -185,7 +186,7 @@ def test_weights_that_layers_share_are_in_the_file_once(tmp_path, format_name):
 def test_an_export_that_loses_too_much_is_refused_and_nothing_is_left(place, tmp_path):
     arguments = ["--format=onnx", "--quantize=int8"]
     with pytest.raises(ValueError, match="max_loss"):
-        export(place, "encoder", tmp_path / "new", *arguments, "--max_loss=0.0001")
+        export(place, "encoder", tmp_path / "a" / "b" / "new", *arguments, "--max_loss=0.0001")
     assert os.listdir(str(tmp_path)) == []
 
 
@@ -203,6 +204,19 @@ def exported(place, tmp_path_factory):
     export(place, "classifier", folder / "new", "--eval_examples=4")
     (folder / "new").rename(folder / "moved")
     return folder / "moved"
+
+
+@pytest.mark.parametrize("quantize, numbers", [("int8", "int8"), ("none", "float32")])
+def test_the_first_line_of_predictions_says_what_runs(
+    exported, tmp_path, caplog, quantize, numbers
+):
+    shutil.copytree(str(exported), str(tmp_path / "new"))
+    record = json.loads((exported / "export.json").read_text("utf-8"))
+    (tmp_path / "new" / "export.json").write_text(json.dumps(dict(record, quantize=quantize)))
+    arguments = [f"--model_dir={tmp_path / 'new'}", "--text_a=the king left"]
+    with caplog.at_level(logging.INFO, logger="albert"):
+        predict.predict(flags_lib.parse(predict.define_flags, arguments))
+    assert f"{numbers} by ONNX Runtime" in caplog.text
 
 
 def test_the_folder_has_all_that_predictions_need(place, exported, capsys):
@@ -250,6 +264,24 @@ def test_scores_are_the_shares_of_right_answers(place, tmp_path):
     write_table(tmp_path / "classifier.data", right[:3] + wrong[3:])
     measured = export(tmp_path, "classifier", tmp_path / "new")
     assert measured.scores == (50.0, 50.0) and measured.examples == len(TEXTS)
+
+
+@pytest.mark.parametrize("name, metric", [("classifier", "eval_loss"), ("regressor", "MSE")])
+def test_a_custom_tasks_own_metric_decides(place, tmp_path, name, metric):
+    for path in (place / name, place / f"{name}.data"):
+        (shutil.copytree if path.is_dir() else shutil.copy)(str(path), str(tmp_path / path.name))
+    (tmp_path / name / "run_summary.json").write_text(json.dumps({"metric": metric}), "utf-8")
+    measured = export(tmp_path, name, tmp_path / "new")
+    with albert.load(str(place / name)) as model:
+        found = model.predict_array(TEXTS)
+    right = np.arange(6)
+    losses = (
+        -np.log(found[right, right % 3]) if metric == "eval_loss" else (found[:, 0] - right) ** 2
+    )
+    assert measured.metric == metric
+    assert measured.scores == pytest.approx([100 * losses.mean()] * 2, rel=1e-4)
+    assert measured._replace(scores=(30.0, 32.0)).lost() == 2
+    assert measured._replace(scores=(30.0, 32.0), metric="f1").lost() == -2
 
 
 @pytest.mark.slow

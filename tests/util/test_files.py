@@ -87,7 +87,9 @@ def test_changed_files_are_named_and_hashes_are_not():
     other = made_from(("a.txt", "1"), ("c.txt", "2"))
     assert files.fingerprint_difference(one, other) == "text was a.txt, b.txt and is a.txt, c.txt"
     changed = made_from(("a.txt", "1"), ("b.txt", "3"))
-    assert files.fingerprint_difference(one, changed) == "the content of a.txt, b.txt changed"
+    assert files.fingerprint_difference(one, changed) == (
+        "the content of a.txt, b.txt is not the same as before"
+    )
 
 
 def test_of_changed_settings_only_what_changed_is_named():
