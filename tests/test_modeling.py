@@ -182,21 +182,6 @@ def test_activations_by_name():
     assert modeling.get_activation("GELU") is modeling.gelu
 
 
-def test_gelu_is_joined_with_the_product_before_it():
-    with tf.Graph().as_default(), tf.Session() as session:
-        inputs = tf.placeholder(tf.float32, [None, 8])
-        weights = plain.Dense(tf.get_variable("w", [8, 16]), tf.get_variable("b", [16]))
-        hidden = modeling.gelu(plain.dense(inputs, weights))
-        output = plain.dense(hidden, plain.Dense(tf.ones([16, 4]), tf.ones([4])))
-        session.run(tf.global_variables_initializer())
-        options, found = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
-        session.run(output, {inputs: np.ones([3, 8])}, options=options, run_metadata=found)
-    operations = {node.op for graph in found.partition_graphs for node in graph.node}
-    if not any("Mkl" in operation for operation in operations):
-        pytest.skip("oneDNN is not in use")
-    assert "Tanh" not in operations
-
-
 # ---- sizes ---------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from albert import embed, export_to_tfhub, fill_mask, modeling, tokenization
+from albert.ops import plain
 from albert.pretrained import inference
 from albert.util import flags as flags_lib
 from tests.support import pretrained_models
@@ -144,6 +145,32 @@ def test_what_is_made_of_weights_is_made_once():
         with network.graph.as_default():
             variables[0].load([7.0, 7.0], sessions[0])  # kept: it is not read again
     network.close()
+
+
+def test_gelu_is_joined_with_the_product_before_it():
+    sessions = []
+
+    def activated(inputs):
+        hidden = tf.reshape(tf.cast(inputs["input_ids"], tf.float32), [-1, 1])
+        for columns in (16, 4):
+            sizes = {"w": [hidden.shape[-1], columns], "b": [columns]}
+            weights = plain.Dense(*(tf.get_variable(f"{k}{columns}", sizes[k]) for k in sizes))
+            hidden = plain.gelu(plain.dense(hidden, weights))
+        return {"vector": hidden}
+
+    def load(session):
+        session.run(tf.global_variables_initializer())
+        sessions.append(session)
+
+    network = inference.Network(activated, load, max_length=8, batch_size=2)
+    options, found = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
+    feed = {"input_ids:0": [[5], [7]]}
+    sessions[0].run(network.outputs, feed, options=options, run_metadata=found)
+    network.close()
+    operations = {node.op for graph in found.partition_graphs for node in graph.node}
+    if not any("Mkl" in operation for operation in operations):
+        pytest.skip("oneDNN is not in use")
+    assert "Tanh" not in operations
 
 
 def test_a_graph_with_other_state_is_left_as_it_is():
