@@ -520,12 +520,12 @@ def test_examples_leave_early_where_patience_is_asked_for(folder, early, tmp_pat
     assert "mean_layers" not in last
     assert read_json(path / "classifier.json")["early_exit"] is True
     full = measured(early, folder, tmp_path, "--exit_patience=4")
-    assert full.pop("mean_layers") == 4
+    assert (full.pop("mean_layers"), full.pop("exit_patience")) == (4, 4)
     assert full == pytest.approx(last)
     found = measured(early, folder, tmp_path, "--exit_patience=1")
     assert 2 <= found["mean_layers"] < 4
     recorded = (path / "eval_results.model.ckpt-6.txt").read_text(encoding="utf-8")
-    assert f"mean_layers = {found['mean_layers']}" in recorded
+    assert f"mean_layers = {found['mean_layers']}" in recorded and "exit_patience = 1" in recorded
     caplog.set_level(logging.INFO)
     run(folder, path, "--do_predict", f"--albert_config_file={config}", "--exit_patience=4")
     assert "4.00 layers" in caplog.text
@@ -566,6 +566,7 @@ def test_scores_that_differ_by_less_than_the_threshold_are_the_same(tmp_path):
         flags = ["--exit_patience=1", f"--exit_threshold={threshold}"]
         last = f"--checkpoint={tmp_path / 'out' / 'model.ckpt-6'}"
         outcome = run(tmp_path, tmp_path / "out", "--do_eval", last, *arguments, *flags)
+        assert outcome.metrics["exit_threshold"] == float(threshold)
         layers.append(outcome.metrics["mean_layers"])
     assert layers == [2, 4]
 

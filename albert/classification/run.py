@@ -226,10 +226,14 @@ class ClassifierTask(fine_tuning.Task):
             suffix = split[len("dev") :] if number else ""
             for name, value in metrics.compute(measured(task), outcome).items():
                 measurements[name + suffix] = value
-            if "layers" in found:
+            if self._patience:
                 measurements["mean_layers" + suffix] = float(np.mean(found["layers"]))
             if not number and not task.is_regression:
                 self._confusions[checkpoint] = metrics.confusion_matrix(outcome, task.num_labels)
+        if self._patience:
+            measurements["exit_patience"] = self._patience.layers
+            if task.is_regression:
+                measurements["exit_threshold"] = self._patience.threshold
         return measurements
 
     def after_evaluation(
