@@ -106,6 +106,11 @@ def test_an_example_leaves_once_its_prediction_has_stayed_for_so_many_layers(pat
     assert len(set(wanted)) > 1 and min(wanted) > patience
 
 
+def test_a_layer_that_disagrees_begins_the_count_anew():
+    # Of layers that differ, three rows' predictions change between two that agree.
+    assert len(set(check(2, model.Patience(2), share_type="none"))) > 1
+
+
 def test_a_score_has_stayed_where_it_moved_by_less_than_the_threshold():
     wide = check(1, model.Patience(1, 2.0))
     narrow = check(1, model.Patience(1, 0.5))
