@@ -6,6 +6,7 @@ All run the same code through `tensorflow.compat.v1`. The few places where they 
 are here; estimators and hub modules have modules of their own beside this one.
 """
 
+import functools
 import itertools
 from typing import Any, Callable, ContextManager, Dict
 
@@ -36,9 +37,18 @@ def xla_cluster(function: Callable) -> Callable:
     Meant for chains of element-wise operations and row reductions, which XLA fuses into one pass
     over memory. Matrix products stay outside: on CPU, XLA's are slower than oneDNN's.
     """
-    if is_tf2():
-        return tf.function(function, jit_compile=True, autograph=False)
-    return _CompiledFunction(function)
+    if not is_tf2():
+        return _CompiledFunction(function)
+    compiled = tf.function(function, jit_compile=True, autograph=False)
+
+    @functools.wraps(function)
+    def call(*inputs):
+        # An optimizer calls it beside each variable, which would be a function, and a compilation,
+        # of its own.
+        with tf.get_default_graph().colocate_with(None, ignore_existing=True):
+            return compiled(*inputs)
+
+    return call
 
 
 class _CompiledFunction:
