@@ -235,6 +235,9 @@ def test_exit_patience_that_the_model_cannot_have_is_refused(tmp_path, model_dir
     folder = models.write_classifier(tmp_path, layers=2)
     with pytest.raises(ValueError, match="exit_patience is 0"):
         predictor.Predictor(folder, exit_patience=0)
+    for threshold in (0, -1.0, float("nan")):
+        with pytest.raises(ValueError, match="exit_threshold is"):
+            predictor.Predictor(folder, exit_patience=1, exit_threshold=threshold)
     assert model_folder.read_classifier(folder).early_exit
 
 
