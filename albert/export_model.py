@@ -78,8 +78,8 @@ def define_flags(flag_values: flags.FlagValues):
         "max_loss",
         0.5,
         lower_bound=0.0,
-        help="Refuse an export that loses more points of 100: of the task's metric, or of an "
-        "encoder's mean cosine with the model's vectors.",
+        help="Refuse an export whose score, times 100, is worse by more than this: the task's "
+        "metric (lower, or higher of a loss), or an encoder's mean cosine with the model's.",
     )
     return ModelExportSettings
 

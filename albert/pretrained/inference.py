@@ -60,6 +60,7 @@ Row = Dict[str, List[int]]
 _LENGTH_STEP = 8  # batches are padded to a multiple of this
 _READ = "ReadVariableOp"
 _OF_VARIABLES = {"VarHandleOp", _READ, "ResourceGather"}  # operations
+_CONTROL_FLOW = {"Enter", "Switch", "Merge"}
 _SPACE = "\u2581"  # in SentencePiece's tokens
 _USUAL_POSITIONS = 512  # of a hub module that does not tell its own
 
@@ -162,10 +163,12 @@ def _prepared(outputs: Tensors, inputs: Tensors, *, session: tf.Session) -> Dict
     """Returns the outputs of a copy of the graph that keeps what it makes of its weights alone.
 
     Joined and cast weights would be made again in each call. The weights must be loaded. A graph
-    with other state than variables is left as it is.
+    with other state than variables, an order of its own, or loops is left as it is.
     """
     needed = _needed(outputs)
-    if {op.type for op in needed if op.op_def.is_stateful} - _OF_VARIABLES:
+    types = {op.type for op in needed}
+    states = {op.type for op in needed if op.op_def.is_stateful} - _OF_VARIABLES
+    if states or types & _CONTROL_FLOW or any(op.control_inputs for op in needed):
         return dict(outputs)
     replaced = {tensor.name: tensor for tensor in inputs.values() if tensor.op in needed}
     of_inputs = _reached(needed, {tensor.op for tensor in inputs.values()})
@@ -178,6 +181,8 @@ def _prepared(outputs: Tensors, inputs: Tensors, *, session: tf.Session) -> Dict
     definition = session.graph.as_graph_def()
     del definition.node[:]
     definition.node.extend(op.node_def for op in needed)
+    for node in definition.node:
+        node.attr.pop("_class", None)  # places beside operations that may not be in the copy
     _multiply_cubes(definition)
     copies = tf.import_graph_def(
         definition, replaced, [tensor.name for tensor in outputs.values()], name="prepared"
@@ -196,7 +201,7 @@ def _multiply_cubes(definition: tf.GraphDef) -> None:
     threes = {name for name, value in values.items() if value.shape == () and value == 3}
     for node in list(definition.node):
         if node.op == "Pow" and node.input[1] in threes:
-            square = definition.node.add(op="Square", name=f"{node.name}/square")
+            square = definition.node.add(op="Square", name=f"{node.name}/square_of_cube")
             square.input.append(node.input[0])
             square.attr["T"].CopyFrom(node.attr["T"])
             node.op, node.input[:] = "Mul", [square.name, node.input[0]]

@@ -44,9 +44,10 @@ def xla_cluster(function: Callable) -> Callable:
     @functools.wraps(function)
     def call(*inputs):
         # An optimizer calls it beside each variable, which would be a function, and a compilation,
-        # of its own.
+        # of its own. The call itself stays on the caller's device.
         with tf.get_default_graph().colocate_with(None, ignore_existing=True):
-            return compiled(*inputs)
+            traced = compiled.get_concrete_function(*inputs)
+        return traced(*inputs)
 
     return call
 

@@ -148,7 +148,7 @@ def atomic_path(path: str) -> Iterator[str]:
 def atomic_folder(path: str) -> Iterator[str]:
     """Yields the name of a folder to make, which becomes `path` unless the block fails.
 
-    The folders above it are made if need be, and go again where the block fails.
+    The folders above it are made if need be, and go again where the block fails (local ones).
 
     Raises:
       DiskFullError: there is no room.

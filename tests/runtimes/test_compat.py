@@ -38,6 +38,12 @@ def test_cluster_is_one_compiled_operation_of_the_graph():
     assert "AddV2" not in types and "Mul" not in types
 
 
+def test_a_cluster_runs_where_its_caller_is():
+    with tf.Graph().as_default(), tf.device("/job:worker/task:1/device:GPU:1"):
+        total, _ = _sum_and_product(tf.ones([2]), tf.ones([2]))
+    assert total.op.device == "/job:worker/task:1/device:GPU:1"
+
+
 def test_clusters_that_differ_in_a_constant_alone_go_into_one_graph():
     def scaled_by(factor):
         def scaled(x):
