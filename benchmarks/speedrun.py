@@ -15,12 +15,15 @@ accuracy; evaluation is not. A run is `base` or levers joined by +, each alone o
     bfloat16    products in bfloat16
     bucket      records of like length share a batch, which is as long as the longest
     grow:2,4    layers in equal parts of the updates
+    length:32,64  pieces of a record, in equal parts of the updates
+    masks:0.4   another share of the tokens that are masked
     rate:0.005  another learning rate
     batch:64    another batch
     steps:5000  another number of updates in place of --steps; the learning rate ends with them
 """
 
 import argparse
+import functools
 import json
 import pathlib
 import resource
@@ -30,8 +33,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LENGTH = 64
-SHARE = 0.3  # of the tokens that are masked
+MASKED, HELD_OUT_MASKED = 0.3, 0.15  # shares of the tokens
 SMALL = {
     "embedding_size": 128,
     "hidden_size": 256,
@@ -88,21 +90,25 @@ def prepare(options):
     return (*parts, spm_model)
 
 
-def make_records(text, file, spm_model, *, is_training, budget):
-    """Makes records; returns the processor time."""
-    slots = int(LENGTH * SHARE) + 1
-    copies = 10 if is_training and not budget else 1
+@functools.lru_cache(maxsize=None)
+def make_records(text, file, spm_model, *, length, share, copies):
+    """Makes records once; returns the processor time."""
     return call(
         "create_pretraining_data",
         f"--input_file={text}",
         f"--output_file={file}",
         f"--spm_model_file={spm_model}",
-        f"--max_seq_length={LENGTH}",
-        f"--max_predictions_per_seq={slots}",
-        f"--masked_lm_prob={(0 if budget else SHARE) if is_training else 0.15}",
+        f"--max_seq_length={length}",
+        f"--max_predictions_per_seq={slots(length, share or MASKED)}",
+        f"--masked_lm_prob={share}",
         "--ngram=1",
         f"--dupe_factor={copies}",
     )
+
+
+def slots(length, share):
+    """Room for the masked words of a record."""
+    return int(length * share) + 1
 
 
 def levers_of(run):
@@ -110,38 +116,64 @@ def levers_of(run):
     return dict((part.split(":") + [""])[:2] for part in run.split("+") if part != "base")
 
 
-def train(run, seed, folder, *, options, train_file):
-    """Pretrains; returns the processor time of each part by its last step."""
-    levers = levers_of(run)
+def parts_of(levers, options):
+    """The parts of a training: (last update, layers, length) of each."""
     steps = int(levers.get("steps", options.steps))
+    depths = levers.get("grow", str(SMALL["num_hidden_layers"])).split(",")
+    lengths = levers.get("length", str(options.length)).split(",")
+    count = max(len(depths), len(lengths))
+    for number in range(count):
+        last = min(steps * (number + 1) // count, options.until_step or steps)
+        yield (
+            last,
+            depths[number * len(depths) // count],
+            int(lengths[number * len(lengths) // count]),
+        )
+        if last == options.until_step:
+            return
+
+
+def train(run, seed, folder, *, options, text, spm_model):
+    """Pretrains; returns the processor time of records, and that of each part by its last step."""
+    levers = levers_of(run)
+    share = float(levers.get("masks", MASKED))
+    steps = int(levers.get("steps", options.steps))
+    budget = "budget" in levers
     flags = [
         f"--albert_config_file={options.output_dir / 'small.json'}",
-        f"--input_file={train_file}",
         f"--output_dir={folder}",
-        f"--max_seq_length={LENGTH}",
-        f"--max_predictions_per_seq={int(LENGTH * SHARE) + 1}",
         f"--train_batch_size={levers.get('batch', 32)}",
         f"--learning_rate={levers.get('rate', 0.0025)}",
         f"--num_train_steps={steps}",
         f"--num_warmup_steps={max(steps // 20, 1)}",
-        f"--save_checkpoints_steps={steps // 16}",
+        f"--save_checkpoints_steps={max(steps // 16, 1)}",
         "--keep_checkpoint_max=0",
         f"--seed={seed}",
+        *([f"--masked_lm_budget={share / (1 - share)}"] if budget else []),
+        *(["--precision=bfloat16"] if "bfloat16" in levers else []),
+        *(["--padding=bucket"] if "bucket" in levers else []),
     ]
-    if "budget" in levers:
-        flags += [f"--masked_lm_budget={SHARE / (1 - SHARE)}"]
-    if "bfloat16" in levers:
-        flags += ["--precision=bfloat16"]
-    if "bucket" in levers:
-        flags += ["--padding=bucket"]
-    layers = levers.get("grow", str(SMALL["num_hidden_layers"])).split(",")
-    times = {}
-    for number, depth in enumerate(layers, 1):
-        last = steps * number // len(layers)
-        times[last] = call(
-            "run_pretraining", *flags, f"--train_layers={depth}", f"--until_step={last}"
+    made, times = {}, {}
+    for last, depth, length in parts_of(levers, options):
+        file = options.output_dir / f"train-{length}-{'on_the_fly' if budget else share}.tf_record"
+        made[length] = make_records(
+            text,
+            file,
+            spm_model,
+            length=length,
+            share=0 if budget else share,
+            copies=1 if budget else 10,
         )
-    return times
+        times[last] = call(
+            "run_pretraining",
+            *flags,
+            f"--input_file={file}",
+            f"--max_seq_length={length}",
+            f"--max_predictions_per_seq={slots(length, share)}",
+            f"--train_layers={depth}",
+            f"--until_step={last}",
+        )
+    return sum(made.values()), times
 
 
 def evaluate(folder, eval_file, options):
@@ -151,10 +183,11 @@ def evaluate(folder, eval_file, options):
         f"--albert_config_file={options.output_dir / 'small.json'}",
         f"--input_file={eval_file}",
         f"--output_dir={folder}",
-        f"--max_seq_length={LENGTH}",
-        f"--max_predictions_per_seq={int(LENGTH * SHARE) + 1}",
+        f"--max_seq_length={options.length}",
+        f"--max_predictions_per_seq={slots(options.length, HELD_OUT_MASKED)}",
         "--nodo_train",
         "--do_eval",
+        "--eval_batch_size=64",
         f"--num_train_steps={options.steps}",
     )
     content = json.loads((folder / "eval_results.json").read_text(encoding="utf-8"))
@@ -175,11 +208,8 @@ def measure(run, seed, options, *, texts, spm_model):
     folder = options.output_dir / f"{run.replace(':', '_')}-{seed}"
     if folder.exists():
         shutil.rmtree(folder)
-    budget = "budget" in levers_of(run)
-    train_file = options.output_dir / ("one.tf_record" if budget else "ten.tf_record")
-    made = make_records(texts[0], train_file, spm_model, is_training=True, budget=budget)
     start = time.time()
-    times = train(run, seed, folder, options=options, train_file=train_file)
+    made, times = train(run, seed, folder, options=options, text=texts[0], spm_model=spm_model)
     elapsed = time.time() - start
     found = evaluate(folder, options.output_dir / "eval.tf_record", options)
     reached = [step for step, value in sorted(found.items()) if value >= options.accuracy]
@@ -207,6 +237,8 @@ def parse_arguments():
     parser.add_argument("--runs", nargs="+", default=["base", "budget+grow:2,4"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--steps", type=int, default=8000)
+    parser.add_argument("--until_step", type=int, help="stop here, with the rates of --steps")
+    parser.add_argument("--length", type=int, default=64, help="pieces of a record")
     parser.add_argument("--accuracy", type=float, default=0.248)
     return parser.parse_args()
 
@@ -223,7 +255,9 @@ def main():
     config = json.dumps(dict(SMALL, vocab_size=size))
     (options.output_dir / "small.json").write_text(config, encoding="utf-8")
     eval_file = options.output_dir / "eval.tf_record"
-    make_records(texts[1], eval_file, spm_model, is_training=False, budget=False)
+    make_records(
+        texts[1], eval_file, spm_model, length=options.length, share=HELD_OUT_MASKED, copies=1
+    )
     rows = []
     print("| run | seed | records, s | training, s | best | step with it | processor s |")
     print("|---|---|---|---|---|---|---|", flush=True)

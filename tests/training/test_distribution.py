@@ -304,8 +304,11 @@ def test_fine_tuning_on_two_devices_is_that_on_one(tmp_path, caplog):
     assert "2 replicas (/cpu:0, /cpu:1): 2 examples of each batch of 4" in caplog.text
     found, expected = weights_of(tmp_path / "two", 4), weights_of(tmp_path / "one", 4)
     assert sorted(found) == sorted(expected)
-    for name, value in expected.items():
-        np.testing.assert_allclose(found[name], value, atol=1e-5, err_msg=name)
+    # Softmax does not see what is added to all it compares; the gradients of these are rounding,
+    # of which AdamW makes steps of any size.
+    for name in expected:
+        if name != "output_bias" and not name.endswith("key/bias"):
+            np.testing.assert_allclose(found[name], expected[name], atol=1e-5, err_msg=name)
     np.testing.assert_allclose(losses_of(tmp_path / "two"), losses_of(tmp_path / "one"), rtol=1e-5)
 
 
