@@ -209,12 +209,17 @@ def matrix_rate(tf, session, dtype, *, repeats=20):
 
 
 def turn_seconds(run, mode):
-    """Runs one turn; gives the seconds of a batch."""
+    """Runs one turn; gives the seconds of a batch, by the clock and of processors.
+
+    An untimed batch goes first: what the system took from a program that waited comes back then.
+    """
+    run()
     count = BATCHES_PER_TURN[mode]
-    start = time.perf_counter()
+    start, processor_start = time.perf_counter(), time.process_time()
     for _ in range(count):
         run()
-    return (time.perf_counter() - start) / count
+    elapsed, processor = time.perf_counter() - start, time.process_time() - processor_start
+    return elapsed / count, processor / count
 
 
 # ---- the parent: turns and the table -------------------------------------------------------------
@@ -241,7 +246,7 @@ class Worker:
             universal_newlines=True,
         )
         self.about = self._read()
-        self.seconds = []
+        self.seconds, self.processor_seconds = [], []
 
     def _read(self):
         line = self._process.stdout.readline()
@@ -250,10 +255,12 @@ class Worker:
         return json.loads(line)
 
     def turn(self):
-        """Runs one turn and keeps its time."""
+        """Runs one turn and keeps its times."""
         self._process.stdin.write("go\n")
         self._process.stdin.flush()
-        self.seconds.append(self._read())
+        elapsed, processor = self._read()
+        self.seconds.append(elapsed)
+        self.processor_seconds.append(processor)
 
     def close(self):
         """Ends the process."""
@@ -287,20 +294,24 @@ def floating_point_operations(arguments):
 def print_table(workers, arguments):
     """Prints a row a program; ratios are against the first worker of the same mode."""
     print(
-        f"{'program':44s} {'seq/s':>7s} {'ratio':>6s} {'GFLOP/s':>8s} {'of peak':>8s}"
-        f" {'memory':>8s} {'ratio':>6s}"
+        f"{'program':44s} {'seq/s':>7s} {'ratio':>6s} {'processor s':>11s} {'ratio':>6s}"
+        f" {'GFLOP/s':>8s} {'of peak':>8s} {'memory':>8s} {'ratio':>6s}"
     )
     for worker in workers:
         base = next(w for w in workers if w.mode == worker.mode)
         seconds = float(np.median(worker.seconds))
         # Turn by turn, so that a slow spell of the machine cancels.
-        speed_ratio = float(np.median(np.array(base.seconds) / np.array(worker.seconds)))
+        speed_ratio, processor_ratio = (
+            float(np.median(np.array(getattr(base, kind)) / np.array(getattr(worker, kind))))
+            for kind in ("seconds", "processor_seconds")
+        )
         passes = 3 if worker.mode == "train" else 1
         rate = passes * floating_point_operations(arguments) / seconds / 1e9
         memory = worker.about["peak_memory"]
         print(
-            f"{worker.name:44s} {arguments.batch / seconds:7.2f} {speed_ratio:5.2f}x {rate:8.0f}"
-            f" {1e9 * rate / worker.about['matrix_rate']:7.0%} {memory / 1e9:6.2f}GB"
+            f"{worker.name:44s} {arguments.batch / seconds:7.2f} {speed_ratio:5.2f}x"
+            f" {float(np.median(worker.processor_seconds)):11.2f} {processor_ratio:5.2f}x"
+            f" {rate:8.0f} {1e9 * rate / worker.about['matrix_rate']:7.0%} {memory / 1e9:6.2f}GB"
             f" {memory / base.about['peak_memory']:5.2f}x"
         )
 
