@@ -38,7 +38,8 @@ def load(place: str, checkpoint: Optional[str] = None, **options: Any) -> AnyMod
       place: output_dir of a fine-tuning script, the folder of a pretrained model, or the name of a
         released one, such as base_v2.
       checkpoint: weights to take in place of model.ckpt-best.
-      **options: precision_name and batch_size; of an encoder also pooling and layer.
+      **options: precision_name and batch_size; of a classifier also exit_patience and
+        exit_threshold; of an encoder pooling and layer.
 
     Returns:
       What the folder describes: a classifier (`predict`), a reader of SQuAD (`answer`, `predict`),

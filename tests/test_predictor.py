@@ -233,8 +233,9 @@ def test_exit_patience_that_the_model_cannot_have_is_refused(tmp_path, model_dir
     with pytest.raises(ValueError, match="early_exit"):
         predictor.Predictor(model_dir, exit_patience=2)
     folder = models.write_classifier(tmp_path, layers=2)
-    with pytest.raises(ValueError, match="exit_patience is 0"):
-        predictor.Predictor(folder, exit_patience=0)
+    for patience in (0, 2.0, "2", float("nan")):
+        with pytest.raises(ValueError, match=f"exit_patience is {patience!r}; .* whole number"):
+            predictor.Predictor(folder, exit_patience=patience)
     for threshold in (0, -1.0, float("nan")):
         with pytest.raises(ValueError, match="exit_threshold is"):
             predictor.Predictor(folder, exit_patience=1, exit_threshold=threshold)

@@ -201,15 +201,17 @@ class Classifier(inference.Model):
 
         Raises:
           ValueError: no such model, a vocabulary that is gone or changed, a precision that is
-            unknown or not a hub module's, exit_patience for a model without these heads, or a
-            threshold that is not above 0.
+            unknown or not a hub module's, exit_patience that is no whole number above 0 or for a
+            model without these heads, or a threshold that is not above 0.
         """
         trained, self.classifier = _read(model_dir, checkpoint)
         self._patience: Optional[model.Patience] = None
         if exit_patience is not None:
             self._patience = model.Patience(exit_patience, exit_threshold)
-            if exit_patience < 1:
-                raise ValueError(f"exit_patience is {exit_patience}; it must be at least 1.")
+            if not isinstance(exit_patience, (int, np.integer)) or exit_patience < 1:
+                raise ValueError(
+                    f"exit_patience is {exit_patience!r}; it must be a whole number, at least 1."
+                )
             if not exit_threshold > 0:  # nor NaN
                 raise ValueError(f"exit_threshold is {exit_threshold}; it must be above 0.")
             if not self.classifier.early_exit:
