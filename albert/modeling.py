@@ -760,7 +760,7 @@ def sentence_order_logits(albert_config: AlbertConfig, input_tensor: tf.Tensor) 
 def gather_indexes(sequence_tensor: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
     """Returns the vectors [B * P, H] at `positions` [B, P] of a sequence [B, S, H]."""
     batch, length, width = get_shape_list(sequence_tensor, expected_rank=3)
-    offsets = tf.reshape(tf.range(0, batch, dtype=positions.dtype) * length, [-1, 1])
+    offsets = tf.reshape(tf.range(0, batch, dtype=positions.dtype.base_dtype) * length, [-1, 1])
     flat_positions = tf.reshape(positions + offsets, [-1])  # [B * P]
     return tf.gather(tf.reshape(sequence_tensor, [-1, width]), flat_positions)
 

@@ -20,7 +20,7 @@ from typing import List, Optional
 
 from absl import flags
 
-from albert.classification.settings import define_exit_flags
+from albert.classification.settings import check_exit_flags, define_exit_flags
 from albert.command_line import script
 from albert.pretrained.settings import TextSettings
 from albert.util import flags as flags_lib
@@ -106,6 +106,7 @@ def predict(settings: PredictSettings) -> int:
         raise ValueError("--text_b is the second text of a pair: give --text_a too.")
     if given and settings.input_file != text_lines.STANDARD:
         raise ValueError("Give either --text_a (and --text_b) or --input_file, not both.")
+    check_exit_flags(settings)
     model = predictor.Predictor(
         settings.model_dir,
         settings.checkpoint,

@@ -234,13 +234,17 @@ def parse_arguments():
     parser.add_argument("--text", help="one sentence a line; made stories without it")
     parser.add_argument("--spm_model_file", help="trained on the text without it")
     parser.add_argument("--output_dir", type=pathlib.Path, default=pathlib.Path("speedrun"))
-    parser.add_argument("--runs", nargs="+", default=["base", "budget+grow:2,4"])
+    parser.add_argument("--runs", nargs="+", default=["base", "bfloat16"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
-    parser.add_argument("--steps", type=int, default=8000)
+    parser.add_argument("--steps", type=int, help="updates: 8000, of stories 3000")
     parser.add_argument("--until_step", type=int, help="stop here, with the rates of --steps")
     parser.add_argument("--length", type=int, default=64, help="pieces of a record")
-    parser.add_argument("--accuracy", type=float, default=0.248)
-    return parser.parse_args()
+    parser.add_argument("--accuracy", type=float, help="to reach: 0.248, with stories 0.6")
+    options = parser.parse_args()
+    steps, accuracy = (8000, 0.248) if options.text else (3000, 0.6)
+    options.steps = options.steps or steps
+    options.accuracy = options.accuracy or accuracy
+    return options
 
 
 def main():

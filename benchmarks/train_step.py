@@ -61,8 +61,12 @@ def random_inputs(tf, config, arguments):
     """A batch of full sequences: ids and mask."""
     shape = [arguments.batch, arguments.length]
     ids = np.random.RandomState(0).randint(5, config.vocab_size, shape).astype(np.int32)
-    # Variables, so that constant folding cannot run the graph beforehand.
-    return tf.Variable(ids, trainable=False), tf.Variable(np.ones_like(ids), trainable=False)
+    return hidden_constant(tf, ids), hidden_constant(tf, np.ones_like(ids))
+
+
+def hidden_constant(tf, value):
+    """A tensor whose value constant folding does not see, so that it cannot run the graph."""
+    return tf.identity(tf.Variable(value, trainable=False))
 
 
 def model_options(arguments):
@@ -91,7 +95,8 @@ def build_words(tf, config, arguments):
     ids, mask = random_inputs(tf, config, arguments)
     model = our_model(config, arguments, ids=ids, mask=mask)
     count = arguments.predictions
-    positions = tf.Variable(np.arange(count)[None].repeat(arguments.batch, 0).astype(np.int32))
+    positions = np.arange(count, dtype=np.int32)[None].repeat(arguments.batch, 0)
+    positions = hidden_constant(tf, positions)
     words = modeling.get_masked_lm_output(
         config,
         model.get_sequence_output(),

@@ -144,6 +144,7 @@ def test_the_mean_of_the_layers_is_logged(tmp_path, caplog, threshold, layers):
         (["--text_a=x", "--input_file=y"], "--input_file"),
         (["--input_file=/nowhere/x"], "/nowhere/x"),
         (["--text_a=x", "--columns=1,2,3"], "1,2,3"),
+        (["--text_a=x", "--exit_threshold=0.5"], "--exit_patience"),
         (["--input_file={0}/in"], "in:2"),
     ],
 )

@@ -538,6 +538,11 @@ def test_checkpoints_are_measured_anew_for_another_patience(folder, early, tmp_p
     arguments = ["--do_eval", f"--albert_config_file={config}", "--exit_patience=1"]
     outcome = run(folder, copy, *arguments)
     assert all("mean_layers" in one.metrics for one in outcome.evaluation.results)
+    # Labels have no threshold.
+    before = (copy / "eval_results.json").read_text(encoding="utf-8")
+    run(folder, copy, *arguments, "--exit_threshold=0.5")
+    assert (copy / "eval_results.json").read_text(encoding="utf-8") == before
+    assert not list(copy.glob("eval_results.json.old-2"))
 
 
 def test_early_exit_where_it_cannot_be_is_refused(folder, trained, early, tmp_path):
@@ -550,6 +555,8 @@ def test_early_exit_where_it_cannot_be_is_refused(folder, trained, early, tmp_pa
         run(folder, trained[0], "--do_predict", "--early_exit")
     with pytest.raises(ValueError, match="--exit_patience.*--use_tpu"):
         run(folder, path, "--do_eval", "--exit_patience=2", "--use_tpu", "--tpu_name=t")
+    with pytest.raises(ValueError, match="--exit_threshold=0.5.*--exit_patience"):
+        run(folder, path, "--do_eval", "--exit_threshold=0.5")
     model = [*OWN, "--albert_hub_module_handle=/nowhere", "--early_exit"]
     with pytest.raises(ValueError, match="--early_exit.*--albert_hub_module_handle"):
         run(folder, tmp_path / "out", "--do_train", *model)

@@ -8,6 +8,8 @@
 Dimensions: B batch, S sequence, C outputs (labels; 1 of a regressor).
 """
 
+import math
+import numbers
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -212,8 +214,10 @@ class Classifier(inference.Model):
                 raise ValueError(
                     f"exit_patience is {exit_patience!r}; it must be a whole number, at least 1."
                 )
-            if not exit_threshold > 0:  # nor NaN
-                raise ValueError(f"exit_threshold is {exit_threshold}; it must be above 0.")
+            if not (isinstance(exit_threshold, numbers.Real) and 0 < exit_threshold < math.inf):
+                raise ValueError(
+                    f"exit_threshold is {exit_threshold!r}; it must be a finite number above 0."
+                )
             if not self.classifier.early_exit:
                 raise ValueError(
                     f"exit_patience={exit_patience} needs a head after each layer. The model in "

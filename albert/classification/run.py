@@ -18,7 +18,7 @@ from albert.classification import features as classifier_features
 from albert.classification import model, model_folder, tasks
 from albert.classification import predictions as classifier_predictions
 from albert.classification.examples import TaskData
-from albert.classification.settings import ClassifierSettings, CustomTaskFlags
+from albert.classification.settings import ClassifierSettings, CustomTaskFlags, check_exit_flags
 from albert.configs import published
 from albert.data import batches
 from albert.training import evaluation, fine_tuning, metrics
@@ -76,7 +76,8 @@ class ClassifierTask(fine_tuning.Task):
             if not self.has_exits:
                 raise ValueError(
                     f"--exit_patience={settings.exit_patience} needs a model with a head after "
-                    "each layer: give --early_exit, with which it must have been trained."
+                    "each layer, which a training with --early_exit makes. Leave it out, or train "
+                    "such a model in another --output_dir."
                 )
         self._constant = ""
         self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
@@ -93,6 +94,7 @@ class ClassifierTask(fine_tuning.Task):
         for name, other in _APART:
             if getattr(settings, name) and getattr(settings, other):
                 raise ValueError(f"--{name} does not work with --{other}. Leave one of them out.")
+        check_exit_flags(settings)
         reads_test_data = settings.do_predict and not settings.predict_file
         if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
             raise ValueError("--data_dir must be given: the folder of the data.")
@@ -211,8 +213,17 @@ class ClassifierTask(fine_tuning.Task):
 
     def fingerprint(self) -> Dict[str, Any]:
         """Returns the metrics that are computed and, where examples leave early, when."""
-        exits = {"exit": list(self._patience)} if self._patience else {}
-        return {"metrics": measured(self.declared), **exits}
+        return {"metrics": measured(self.declared), **self._exits()}
+
+    def _exits(self) -> Dict[str, Any]:
+        """What decides when an example leaves, by flag."""
+        if not self._patience:
+            return {}
+        threshold = {"exit_threshold": self._patience.threshold}
+        return {
+            "exit_patience": self._patience.layers,
+            **(threshold if self.declared.is_regression else {}),
+        }
 
     def measure(
         self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
@@ -230,11 +241,7 @@ class ClassifierTask(fine_tuning.Task):
                 measurements["mean_layers" + suffix] = float(np.mean(found["layers"]))
             if not number and not task.is_regression:
                 self._confusions[checkpoint] = metrics.confusion_matrix(outcome, task.num_labels)
-        if self._patience:
-            measurements["exit_patience"] = self._patience.layers
-            if task.is_regression:
-                measurements["exit_threshold"] = self._patience.threshold
-        return measurements
+        return {**measurements, **self._exits()}
 
     def after_evaluation(
         self,

@@ -3,7 +3,7 @@
 """The flags of run_classifier as typed settings, and flags that predict has too."""
 
 import dataclasses
-from typing import Optional
+from typing import Any, Optional
 
 from absl import flags
 
@@ -63,3 +63,12 @@ def define_exit_flags(flag_values: flags.FlagValues):
         above=0,
         help="With --exit_patience: scores of a regression that differ by less are the same.",
     )
+
+
+def check_exit_flags(settings: Any):
+    """Raises ValueError for --exit_threshold where nothing asks for it."""
+    if settings.exit_threshold != EXIT_THRESHOLD and not settings.exit_patience:
+        raise ValueError(
+            f"--exit_threshold={settings.exit_threshold} is for answers before the last layer: "
+            "give --exit_patience too, or leave it out."
+        )

@@ -142,10 +142,10 @@ def _explain(flag: flags.Flag, takes: str, words: Sequence[str] = ()):
     flag.parser = _Parser(parser=flag.parser, takes=takes, words=words)
 
 
-def _explain_number(flag: flags.Flag):
+def _explain_number(flag: flags.Flag, limits: Sequence[str] = ()):
     parser: Any = flag.parser
     article = f"{parser.number_article} " * parser.syntactic_help.startswith(parser.number_name)
-    _explain(flag, article + parser.syntactic_help)
+    _explain(flag, " ".join([article + parser.syntactic_help, *limits]))
 
 
 def boolean(flag_values: flags.FlagValues, name: str, default: Optional[bool], *, help: str):
@@ -177,9 +177,9 @@ def floating(
     above, below = bounds.pop("above", -math.inf), bounds.pop("below", math.inf)
     is_bounded = bounds or (above, below) != (-math.inf, math.inf)
     flags.DEFINE_float(name, default, help, flag_values=flag_values, **bounds)
-    _explain_number(flag_values[name])
+    limits = [f"above {above}"] * (above > -math.inf) + [f"below {below}"] * (below < math.inf)
+    _explain_number(flag_values[name], limits)
     if is_bounded:  # NaN lies between any bounds
-        limits = [f"above {above}"] * (above > -math.inf) + [f"below {below}"] * (below < math.inf)
         takes = " ".join(["a finite number", *limits])
 
         def is_within(value: float):
