@@ -374,6 +374,15 @@ def test_the_compiled_loss_over_the_vocabulary_and_its_gradients_are_the_plain_o
         assert np.abs(value - expected).max() < tolerance * np.abs(expected).max()
 
 
+def test_positions_may_be_a_variable():
+    with tf.Graph().as_default(), tf.Session() as session:
+        sequence = tf.reshape(tf.range(12.0), [2, 3, 2])
+        found = modeling.gather_indexes(sequence, tf.Variable([[2, 0], [1, 1]]))
+        session.run(tf.global_variables_initializer())
+        expected = [[4, 5], [0, 1], [8, 9], [8, 9]]
+        np.testing.assert_array_equal(session.run(found), expected)
+
+
 @pytest.mark.parametrize("label", [50, -1])
 def test_a_word_outside_of_the_vocabulary_has_no_loss(label):
     for ops in (plain, fused):
