@@ -91,16 +91,16 @@ def prepare(options):
 
 
 @functools.lru_cache(maxsize=None)
-def make_records(text, file, spm_model, *, length, share, copies):
-    """Makes records once; returns the processor time."""
+def make_records(text, file, spm_model, *, length, share, copies=1, budget=False):
+    """Makes records once, without masks for a budget; returns the processor time."""
     return call(
         "create_pretraining_data",
         f"--input_file={text}",
         f"--output_file={file}",
         f"--spm_model_file={spm_model}",
         f"--max_seq_length={length}",
-        f"--max_predictions_per_seq={slots(length, share or MASKED)}",
-        f"--masked_lm_prob={share}",
+        f"--max_predictions_per_seq={slots(length, share)}",
+        f"--masked_lm_prob={0 if budget else share}",
         "--ngram=1",
         f"--dupe_factor={copies}",
     )
@@ -155,14 +155,16 @@ def train(run, seed, folder, *, options, text, spm_model):
     ]
     made, times = {}, {}
     for last, depth, length in parts_of(levers, options):
-        file = options.output_dir / f"train-{length}-{'on_the_fly' if budget else share}.tf_record"
+        kind = "-on_the_fly" if budget else ""
+        file = options.output_dir / f"train-{length}-{share}{kind}.tf_record"
         made[length] = make_records(
             text,
             file,
             spm_model,
             length=length,
-            share=0 if budget else share,
+            share=share,
             copies=1 if budget else 10,
+            budget=budget,
         )
         times[last] = call(
             "run_pretraining",
@@ -259,9 +261,7 @@ def main():
     config = json.dumps(dict(SMALL, vocab_size=size))
     (options.output_dir / "small.json").write_text(config, encoding="utf-8")
     eval_file = options.output_dir / "eval.tf_record"
-    make_records(
-        texts[1], eval_file, spm_model, length=options.length, share=HELD_OUT_MASKED, copies=1
-    )
+    make_records(texts[1], eval_file, spm_model, length=options.length, share=HELD_OUT_MASKED)
     rows = []
     print("| run | seed | records, s | training, s | best | step with it | processor s |")
     print("|---|---|---|---|---|---|---|", flush=True)

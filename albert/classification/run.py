@@ -219,11 +219,10 @@ class ClassifierTask(fine_tuning.Task):
         """What decides when an example leaves, by flag."""
         if not self._patience:
             return {}
-        threshold = {"exit_threshold": self._patience.threshold}
-        return {
-            "exit_patience": self._patience.layers,
-            **(threshold if self.declared.is_regression else {}),
-        }
+        exits: Dict[str, Any] = {"exit_patience": self._patience.layers}
+        if self.declared.is_regression:
+            exits["exit_threshold"] = self._patience.threshold
+        return exits
 
     def measure(
         self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
