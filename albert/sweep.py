@@ -457,7 +457,7 @@ def state_of(run: PlannedRun) -> str:
     path = os.path.join(run.folder, MARKER_NAME)
     if not tf.io.gfile.exists(path):
         raise ValueError(f"{run.folder} holds files that are not a sweep's. Choose another folder.")
-    marker = files.read_json_object(path)
+    marker = files.read_json_object(path, {"identity": dict, "is_finished": bool})
     difference = files.fingerprint_difference(marker["identity"], run.identity)
     if difference:
         raise ValueError(
@@ -594,27 +594,35 @@ class Row(NamedTuple):
     wall_seconds: float
 
 
+_SUMMARY_TYPES = {  # see files.check_types
+    **{"task": str, "seed": int, "metric": str, "best_step": (int, None), "model": (dict, None)},
+    **{"value": (float, int, None), "metrics": {str: (float, int)}, "wall_seconds": (float, int)},
+    "train_examples_per_second": (float, int, None),
+    "warnings": ([{"text": str, "recovered_step": (int, None)}], None),
+}
+
+
 def read_run(path: str) -> Run:
     """Returns the run that a run_summary.json describes; raises ValueError for another file."""
 
-    def number(value: Any) -> float:
-        return float("nan") if value is None else float(value)
+    def number(value: Optional[float]) -> float:
+        return math.nan if value is None else float(value)
 
     try:
-        content = files.read_json_object(path)
-        return Run(
-            content["task"],
-            int(content["seed"]),
-            content["metric"],
-            number(content["best_step"]),
-            metrics=dict(content["metrics"], **{content["metric"]: number(content["value"])}),
-            train_examples_per_second=content["train_examples_per_second"],
-            wall_seconds=float(content["wall_seconds"]),
-            model=content.get("model"),
-            warnings=content.get("warnings") or (),
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not a run's summary ({error!r}). Remove it.") from error
+        content = files.read_json_object(path, _SUMMARY_TYPES)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a run's summary ({error}). Remove it.") from error
+    return Run(
+        content["task"],
+        content["seed"],
+        content["metric"],
+        number(content["best_step"]),
+        metrics=dict(content["metrics"], **{content["metric"]: number(content["value"])}),
+        train_examples_per_second=content["train_examples_per_second"],
+        wall_seconds=float(content["wall_seconds"]),
+        model=content.get("model"),
+        warnings=content.get("warnings") or (),
+    )
 
 
 def make_rows(runs: Sequence[Run]) -> List[Row]:

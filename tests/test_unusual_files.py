@@ -13,13 +13,16 @@ import uuid
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, tokenization
+import albert
+from albert import modeling, sweep, tokenization
 from albert.classification import examples, model_folder, tasks
 from albert.data import batches, record_files, text_lines
+from albert.downloads import cache
 from albert.pretraining import documents
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
-from albert.training import evaluation, hooks
+from albert.squad import reader
+from albert.training import evaluation, fine_tuning, hooks
 from albert.util import files
 
 DEEP = b"[" * 100000
@@ -106,11 +109,81 @@ def test_a_garbled_json_file_is_named(tmp_path, content, read):
         read(str(path))
 
 
-@pytest.mark.parametrize("content", [LATIN, DEEP])
+def load_beside(path):
+    albert.load(os.path.dirname(path))
+
+
+def read_earlier_description(path):
+    fine_tuning.check_description(path, {}, earlier={})
+
+
+DESCRIPTION = {"format_version": 1, "task": "x", "max_seq_length": 8, "do_lower_case": True}
+CLASSIFIER = dict(DESCRIPTION, labels=["a"], is_regression=False)
+SQUAD = dict(DESCRIPTION, doc_stride=2, max_query_length=2)
+RACE = dict(DESCRIPTION, max_qa_length=4)
+SUMMARY = {"task": "x", "seed": 1, "metric": "f1", "best_step": 3, "value": 0.5, "metrics": {}}
+SUMMARY.update(train_examples_per_second=1.0, wall_seconds=2, warnings=[])
+LEDGER = {"format_version": 1, "fingerprint": {}, "best_step": None, "made_here": {"copies": []}}
+RESULT = {"step": 1, "metrics": {"f1": 0.5}, "checkpoint": {}}
+LEDGER.update(results=[RESULT])
+DOWNLOAD = {"format_version": 2, "sources": [{"url": "u", "size": 1, "sha256": "s"}], "files": {}}
+TYPES = {  # file: reader, right content, key: wrong values
+    "classifier.json": (
+        *(load_beside, CLASSIFIER, ("labels", None, -1, True, [1]), ("do_lower_case", [], None)),
+        *(("max_seq_length", None, "x", [], True), ("is_pair", 1), ("spm_model_file", "x", {})),
+    ),
+    "squad.json": (load_beside, SQUAD, ("doc_stride", "x"), (reader.THRESHOLD_KEY, [])),
+    "race.json": (load_beside, RACE, ("max_qa_length", None), ("task", 1), ("hub_module", 5)),
+    "vocabulary.json": (load_beside, {}, ("vocab_file", 5, {"path": 1}), ("do_lower_case", "x")),
+    "earlier.json": (read_earlier_description, {}, ("spm_model_file", "x"), ("hub_module", 5)),
+    "run_summary.json": (
+        *(sweep.read_run, SUMMARY, ("metrics", [], {"f1": []}), ("value", "x"), ("metric", 5)),
+        *(("warnings", 5, ["x"]), ("wall_seconds", None), ("seed", "1")),
+    ),
+    "eval_results.json": (
+        *(lambda path: evaluation.read_results(os.path.dirname(path)), LEDGER),
+        *(("results", 5, [dict(RESULT, metrics={"f1": []})]), ("best_step", "x")),
+        *(("made_here", [], {"copies": [{}]}),),
+    ),
+    "data.json": (
+        *(lambda path: cache.obtain(path[: -len(".json")], [], None), DOWNLOAD),
+        *(("files", {"a": 0}, []), ("sources", 5, [5]), ("format_version", [])),
+    ),
+}
+CASES = [
+    (name, dict(right, **{key: wrong}), key)
+    for name, (_, right, *keys) in TYPES.items()
+    for key, *values in keys
+    for wrong in values
+]
+
+
+@pytest.mark.parametrize("name, content, key", CASES)
+def test_json_with_a_value_of_a_wrong_type_names_file_and_key(tmp_path, name, content, key):
+    path = tmp_path / name
+    path.write_text(json.dumps(content), encoding="utf-8")
+    (tmp_path / "data").mkdir()
+    with pytest.raises(ValueError, match=f"{name}.*{key}"):
+        TYPES[name][0](str(path))
+
+
+@pytest.mark.parametrize("key, wrong", [("bytes", [1]), ("count", "1"), ("fingerprint", 5)])
+def test_record_metadata_of_a_wrong_type_is_ignored_with_a_warning(tmp_path, caplog, key, wrong):
+    path = str(tmp_path / "a.tfrecord")
+    with batches.AtomicRecordWriter(path, {}) as writer:
+        writer.write(b"x")
+    sidecar = record_files.sidecar_path(path)
+    files.atomic_write_json(sidecar, {**files.read_json(sidecar), key: wrong})
+    assert record_files.count_records(path) == 1
+    (message,) = caplog.messages
+    assert sidecar in message and key in message
+
+
+@pytest.mark.parametrize("content", [LATIN, DEEP, b'{"wall_seconds": []}'])
 def test_what_can_be_made_again_is(tmp_path, content):
     path = tmp_path / "run_summary.json"
     path.write_bytes(content)
-    assert evaluation.read_document(str(path)) is None
+    assert evaluation.read_document(str(path), {"wall_seconds": (float, int)}) is None
     (tmp_path / ".a.meta.json").write_bytes(content)
     assert record_files.read_sidecar(str(tmp_path / "a")) is None
 

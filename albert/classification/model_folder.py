@@ -54,8 +54,9 @@ class FineTunedClassifier(NamedTuple):
 def _read(
     model_dir: str, checkpoint: Optional[str]
 ) -> Tuple[inference.Trained, FineTunedClassifier]:
-    keys = ("labels", "is_regression")
-    trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, keys=keys)
+    types = {"labels": [str], "is_regression": bool}
+    types.update(dict.fromkeys(("is_pair", "early_exit"), (bool, None)))
+    trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, types=types)
     description = trained.description
     classifier = FineTunedClassifier(
         config=trained.config,

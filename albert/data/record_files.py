@@ -43,6 +43,12 @@ class Sidecar(NamedTuple):
     blocks: Optional[Dict[str, Any]] = None  # BlockOffsets.as_json; older files have none
 
 
+_SIDECAR_TYPES = {
+    **{"format_version": int, "count": int, "bytes": int, "blocks": (dict, None)},
+    "fingerprint": {"vocab_size": (int, None), "tokenizer": (dict, None), "settings": (dict, None)},
+}
+
+
 class BlockOffsets:
     """The offset of every n-th record of a TFRecord file; n grows with the file."""
 
@@ -111,10 +117,10 @@ def parse_sidecar(content: bytes, sidecar: str) -> Optional[Sidecar]:
     """Returns the metadata in the content of the file `sidecar`; None, with a warning, if none."""
     try:
         values = files.parse_json(files.decode(content, sidecar), f"'{sidecar}'")
-        named = {name: values[name] for name in Sidecar._fields if name != "blocks"}
-        return Sidecar(blocks=values.get("blocks"), **named)
-    except (ValueError, KeyError, TypeError) as error:
-        _LOGGER.warning("%s holds no metadata (%r); it is ignored.", sidecar, error)
+        files.check_types(values, _SIDECAR_TYPES, f"'{sidecar}'")
+        return Sidecar(**{name: values.get(name) for name in Sidecar._fields})
+    except ValueError as error:
+        _LOGGER.warning("Ignoring record metadata: %s", error)
         return None
 
 

@@ -271,18 +271,19 @@ def _read_record(folder: str) -> Dict[str, Any]:
         )
     try:
         record = files.read_json_object(path)
-        version = record["format_version"]
+        version = record.get("format_version")
+        if version not in (1, _RECORD_VERSION):
+            raise ValueError(f"format_version is {version!r} and should be {_RECORD_VERSION}")
         if version == 1:
-            record["sources"] = [{key: record[key] for key in ("url", "size", "sha256")}]
-        is_known = version in (1, _RECORD_VERSION)
-        _ = [source["sha256"] for source in record["sources"]], record["files"].items()
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        version, is_known = error, False
-    if not is_known:
+            record["sources"] = [dict(record)]
+        content = {"size": int, "sha256": str}
+        types = {"sources": [dict(content, url=str)], "files": {str: content}}
+        files.check_types(record, types, f"'{path}'")
+    except ValueError as error:
         raise ValueError(
-            f"{path} does not describe a download (format_version is {version!r} and should be "
-            f"{_RECORD_VERSION}). Remove it and the folder beside it to download again."
-        )
+            f"{path} does not describe a download ({error}). Remove it and the folder beside it to "
+            "download again."
+        ) from error
     return record
 
 

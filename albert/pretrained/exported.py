@@ -52,11 +52,7 @@ def max_seq_length(program: str) -> int:
     Raises:
       ValueError: there is no record, or it says nothing of it.
     """
-    path = _record_path(program)
-    length = files.read_json_object(path).get("max_seq_length")
-    if not isinstance(length, int):
-        raise ValueError(f"{path} has no max_seq_length. Copy the folder again.")
-    return length
+    return files.read_json_object(_record_path(program), {"max_seq_length": int})["max_seq_length"]
 
 
 def _record_path(program: str) -> str:

@@ -428,7 +428,7 @@ class Trained(NamedTuple):
 
 
 def read_trained(
-    folder: str, name: str, checkpoint: Optional[str] = None, *, keys: Sequence[str] = ()
+    folder: str, name: str, checkpoint: Optional[str] = None, *, types: Mapping[str, Any]
 ) -> Trained:
     """Returns the fine-tuned model in a folder.
 
@@ -437,14 +437,14 @@ def read_trained(
       name: of the file that describes the model, such as "classifier.json".
       checkpoint: for resolve_checkpoint; None takes the file of export_model, model.ckpt-best, or
         else the newest.
-      keys: what the description has to say, besides the usual.
+      types: of the task's keys in the description, for files.check_types.
 
     Raises:
       ValueError: the folder holds no such model, or its vocabulary is gone or has changed.
     """
     folder = os.path.expanduser(str(folder))
     _check_is_trained(folder, name)
-    description = _read_description(os.path.join(folder, name), keys)
+    description = _read_description(os.path.join(folder, name), types)
     config, config_path = None, os.path.join(folder, released.CONFIG_NAME)
     if tf.io.gfile.exists(config_path) or not description.get("hub_module"):
         config = modeling.AlbertConfig.from_json_file(config_path)
@@ -468,24 +468,18 @@ def _check_is_trained(folder: str, name: str) -> None:
     raise ValueError(f"{found} Give the --output_dir of a training.")
 
 
-def _read_description(path: str, keys: Sequence[str]) -> Dict[str, Any]:
+def _read_description(path: str, types: Mapping[str, Any]) -> Dict[str, Any]:
+    usual = {"task": str, "max_seq_length": int, "do_lower_case": bool, "hub_module": (str, None)}
     try:
-        description = files.read_json_object(path)
+        version = files.read_json_object(path).get("format_version")
+        if version != FORMAT_VERSION:
+            raise ValueError(f"format_version is {version} and should be {FORMAT_VERSION}")
+        return files.read_json_object(path, {**model_vocabulary.TYPES, **usual, **types})
     except ValueError as error:
         raise ValueError(
-            f"{path} does not describe a fine-tuned model ({error}). Train again, or copy the "
-            "folder again."
+            f"{path} does not describe a fine-tuned model of this version of albert ({error}). "
+            "Copy the folder again, or use the version that wrote it."
         ) from error
-    keys = ("task", "max_seq_length", "do_lower_case", *keys)
-    missing = [key for key in keys if key not in description]
-    version = description.get("format_version")
-    if version != FORMAT_VERSION or missing:
-        raise ValueError(
-            f"{path} is not in this version's format: its format_version is {version} and should "
-            f"be {FORMAT_VERSION}; missing keys: {', '.join(missing) or 'none'}. Use the version "
-            "of albert that wrote it."
-        )
-    return description
 
 
 # ---------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ RECORD_NAME = "vocabulary.json"
 KEYS = ("spm_model_file", "vocab_file")
 # The task is known by which of them a folder has.
 _DESCRIPTIONS = ("classifier.json", "squad.json", "race.json", RECORD_NAME)
+TYPES = dict.fromkeys(KEYS, ({"path": str, "sha256": str}, None))  # see files.check_types
 _ENDINGS = {"spm_model_file": ".model", "vocab_file": ".txt"}
 
 
@@ -48,22 +49,13 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):
             try:
-                return _checked(files.read_json_object(path)), name
-            except (ValueError, TypeError, KeyError) as error:
+                return files.read_json_object(path, dict(TYPES, do_lower_case=(bool, None))), name
+            except ValueError as error:
                 raise ValueError(
                     f"{path} does not describe a model: {error}. Copy it again, or remove it and "
                     "name the vocabulary by --spm_model_file or --vocab_file."
                 ) from error
     return {}, ""
-
-
-def _checked(description: Dict[str, Any]) -> Dict[str, Any]:
-    for key in KEYS:
-        recorded = description.get(key) or {"path": "", "sha256": ""}
-        parts = [recorded["path"], recorded["sha256"]] if type(recorded) is dict else [None]
-        if not all(isinstance(part, str) for part in parts):
-            raise ValueError(f"{key} holds {str(recorded)[:60]}, not a path and its sha256")
-    return description
 
 
 def recorded_files(folder: str, description: Mapping[str, Any]) -> Dict[str, Optional[str]]:

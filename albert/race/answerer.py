@@ -49,8 +49,8 @@ class Answerer(inference.Model):
         Raises:
           ValueError: no such model, or a vocabulary that is gone or has changed.
         """
-        keys = ("max_qa_length",)
-        trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, keys=keys)
+        types = {"max_qa_length": int}
+        trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, types=types)
         self._trained, self._tokenizer = trained, trained.tokenizer()
         lengths = (trained.description[key] for key in ("max_seq_length", "max_qa_length"))
         self._encoder = features.Encoder(self._tokenizer, *lengths)

@@ -57,8 +57,8 @@ class Reader(inference.Model):
         Raises:
           ValueError: no such model, or a vocabulary that is gone or has changed.
         """
-        keys = ("doc_stride", "max_query_length")
-        trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, keys=keys)
+        types = {"doc_stride": int, "max_query_length": int, THRESHOLD_KEY: (float, int, None)}
+        trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, types=types)
         self.trained, self._tokenizer = trained, trained.tokenizer()
         self.is_v2 = trained.description["task"] == "squad_v2"
         metrics = evaluation.recorded_metrics(trained.checkpoint, model_dir)

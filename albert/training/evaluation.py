@@ -112,6 +112,13 @@ def _copy_checkpoint(source: str, target: str) -> None:
 # The ledger.
 
 
+_LEDGER_TYPES = {  # see files.check_types
+    **{"format_version": int, "fingerprint": dict, "best_step": (int, None)},
+    "results": [{"step": int, "metrics": {str: (float, int, str)}, "checkpoint": dict}],
+    "made_here": {"copies": [{"step": int}]},
+}
+
+
 class _Ledger:
     """eval_results.json: what was measured so far, and which copies of checkpoints were made here.
 
@@ -129,27 +136,23 @@ class _Ledger:
         self.copies: List[Dict[str, Any]] = []
         if tf.io.gfile.exists(self.path):
             try:
-                self._take(files.read_json_object(self.path))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ValueError(
-                    f"'{self.path}' is no record of evaluations ({error!r})."
-                ) from error
+                self._take(files.read_json_object(self.path, _LEDGER_TYPES))
+            except ValueError as error:
+                raise ValueError(f"'{self.path}' is no record of evaluations ({error}).") from error
 
     def _take(self, content: Mapping[str, Any]) -> None:
         if content["format_version"] != _FORMAT_VERSION:
             raise ValueError(f"format version {content['format_version']}")
         self.fingerprint, self.best_step = dict(content["fingerprint"]), content["best_step"]
         for result in content["results"]:
-            step = int(result["step"])
+            step = result["step"]
             # JSON knows no NaN and no infinity: they are the strings "nan", "inf", "-inf".
             self.metrics[step] = {
                 name: float(value) if isinstance(value, str) else value
                 for name, value in result["metrics"].items()
             }
             self.identities[step] = dict(result["checkpoint"])
-        self.copies = [
-            dict(copy, step=int(copy["step"])) for copy in content["made_here"]["copies"]
-        ]
+        self.copies = content["made_here"]["copies"]
 
     def results(self) -> List[Evaluation]:
         """Returns the results in step order."""
@@ -564,12 +567,15 @@ def in_short(metrics: Mapping[str, Any]) -> str:
 # Single checkpoints, and pruning.
 
 
-def read_document(path: str) -> Optional[Dict[str, Any]]:
-    """Returns the object in a JSON file of ours; None, with a warning, if it cannot be read."""
+def read_document(path: str, types: Any = dict) -> Optional[Dict[str, Any]]:
+    """Returns the object in a JSON file of ours; None, with a warning, if it cannot be read.
+
+    `types` are those of files.check_types.
+    """
     if not tf.io.gfile.exists(path):
         return None
     try:
-        return files.read_json_object(path)
+        return files.read_json_object(path, types)
     except ValueError as error:
         _LOGGER.warning("%s It is written anew.", error)
         return None
@@ -598,7 +604,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
         found = read_document(os.path.join(place, f"eval_results.{name}.json"))
         if found and found.get("checkpoint") == checkpoint:
             return found
-    ledger = read_document(os.path.join(folder, LEDGER_NAME)) or {}
+    ledger = read_document(os.path.join(folder, LEDGER_NAME), _LEDGER_TYPES) or {}
     number = name.rpartition("-")[2]
     step = int(number) if number.isdigit() else None
     if name == BEST_CHECKPOINT:

@@ -597,7 +597,8 @@ def check_description(
     if not tf.io.gfile.exists(path):
         return
     folder = os.path.dirname(path)
-    present, wanted = dict(earlier, **files.read_json_object(path)), dict(description)
+    types = dict(model_vocabulary.TYPES, hub_module=(str, None))
+    present, wanted = dict(earlier, **files.read_json_object(path, types)), dict(description)
     for content in (present, wanted):
         if content.get("hub_module"):
             content["hub_module"] = absolute_handle(content["hub_module"])
@@ -813,7 +814,8 @@ class RunSummary:
         """What is recorded: another process may have written in the meantime."""
         content: Dict[str, Any] = dict.fromkeys(self._RESULTS + self._AMOUNTS)
         content["metrics"] = {}
-        content.update(checkpoint_evaluator.read_document(self._path) or {})
+        amounts = dict.fromkeys(self._AMOUNTS, (float, int, None))
+        content.update(checkpoint_evaluator.read_document(self._path, amounts) or {})
         content.update(self._about)
         return content
 

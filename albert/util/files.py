@@ -29,6 +29,8 @@ from typing import (
 )
 
 _CHUNK_BYTES = 1 << 22
+_JSON_TYPES = {dict: "an object", list: "a list", str: "a string", int: "an integer"}
+_JSON_TYPES.update({float: "a number", bool: "true or false", type(None): "null"})
 
 # Errors that mean that no more fits, and the system's words for them, which TensorFlow's have.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -259,12 +261,39 @@ def read_json(path: str) -> Any:
     return parse_json(read_text(path), f"'{path}'")
 
 
-def read_json_object(path: str) -> Dict[str, Any]:
-    """Returns the JSON object in a file; a ValueError names the file."""
+def read_json_object(path: str, types: Any = dict) -> Dict[str, Any]:
+    """Returns the JSON object in a file; a ValueError names the file. `types`: see check_types."""
     value = read_json(path)
-    if not isinstance(value, dict):
-        raise ValueError(f"'{path}' must hold one JSON object, and holds {str(value)[:60]!r}.")
+    check_types(value, types, f"'{path}'")
     return value
+
+
+def check_types(value: Any, types: Any, where: str) -> None:
+    """Checks the types in a JSON value.
+
+    Args:
+      value: what was read.
+      types: a type; [that of the items of a list]; {key: its type} of an object, or
+        {str: the type of each value}; or a tuple of these, in which None allows null and a missing
+        key.
+      where: the file, for the message.
+
+    Raises:
+      ValueError: a value has another type; where and which key are named.
+    """
+    kinds = types if isinstance(types, tuple) else (types,)
+    by_type = {kind if isinstance(kind, type) else type(kind): kind for kind in kinds}
+    if type(value) not in by_type:
+        names = " or ".join(map(_JSON_TYPES.get, by_type))
+        found = "missing" if value is None else json.dumps(value)[:60]
+        raise ValueError(f"{where} is {found}; it must be {names}.")
+    kind = by_type[type(value)]
+    if isinstance(kind, dict):
+        for key in value if str in kind else kind:
+            check_types(value.get(key), kind.get(key, kind.get(str)), f"{where}: {key}")
+    elif isinstance(kind, list):
+        for number, item in enumerate(value):
+            check_types(item, kind[0], f"{where}[{number}]")
 
 
 def parse_json(text: str, where: str) -> Any:
@@ -388,8 +417,9 @@ def _change(key: str, old: Any, new: Any) -> str:
 def _file_names(value: Any) -> List[str]:
     """The names in a fingerprint of files; [] if it is of something else."""
     entries = value if isinstance(value, list) else [value]
-    names = [entry.get("name", "") for entry in entries if isinstance(entry, dict)]
-    return names if len(names) == len(entries) and all(names) else []
+    names = [entry.get("name") for entry in entries if isinstance(entry, dict)]
+    is_named = len(names) == len(entries) and all(isinstance(name, str) for name in names)
+    return names if is_named else []
 
 
 def _in_words(value: Any, names: Sequence[str]) -> str:

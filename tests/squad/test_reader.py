@@ -49,5 +49,5 @@ def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(ValueError, match="squad.json"):
         reader.Reader(str(tmp_path))
     (tmp_path / "squad.json").write_text(json.dumps({"format_version": 1}), encoding="utf-8")
-    with pytest.raises(ValueError, match="doc_stride"):
+    with pytest.raises(ValueError, match="task"):
         reader.Reader(str(tmp_path))
