@@ -54,6 +54,6 @@ format:
 	  $$python -m ruff format $(wildcard $(LINTED)) && $$python -m ruff check --fix $(wildcard $(LINTED))
 
 clean:
-	rm -rf .venv/latest .venv/tf2 .venv/tf1 .venv/huggingface .pytest_cache .ruff_cache .mypy_cache
+	rm -rf .venv/latest .venv/tf2 .venv/tf1 .venv/huggingface .venv/huggingface4 .pytest_cache .ruff_cache .mypy_cache
 	find albert benchmarks tests -name __pycache__ -type d -prune -exec rm -rf {} +
 	-rmdir .venv 2>/dev/null

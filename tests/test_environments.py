@@ -166,6 +166,17 @@ def test_a_demo_needs_less_than_the_tests(machine):
         assert "and-cuda" not in requirements(machine, runtime)
 
 
+def test_conversions_are_compared_with_two_versions_of_transformers(machine):
+    install(machine, "3.11")
+    lines = {}
+    for runtime in ("huggingface", "huggingface4"):
+        assert made(machine, runtime) == {runtime: "3.11"}
+        lines[runtime] = set(requirements(machine, runtime).splitlines())
+    changed = lines["huggingface4"] - lines["huggingface"]
+    assert changed == {"transformers==4.49.*"}
+    assert len(lines["huggingface"]) == len(lines["huggingface4"])
+
+
 def test_what_is_complete_is_not_installed_again(machine):
     install(machine, "3.12")
     made(machine, "all")

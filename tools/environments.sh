@@ -7,8 +7,9 @@
 #                                     Apache Beam and the tools of the tests
 #   sh tools/environments.sh ready    the fastest of the environments that are complete, if there is one;
 #                                     makes and installs nothing
-#   sh tools/environments.sh huggingface   the one with PyTorch and transformers, which compares
-#                                          converted models with theirs
+#   sh tools/environments.sh huggingface    the one with PyTorch and transformers, which compares
+#                                           converted models with theirs
+#   sh tools/environments.sh huggingface4   the same with transformers 4
 #
 # prints the environments' interpreters, one a line, relative to the repository; what it does goes to
 # stderr. There is one environment for each runtime, the fastest first:
@@ -17,8 +18,8 @@
 #   .venv/tf2      Python 3.11, 3.10 or 3.9          TensorFlow 2.15.1
 #   .venv/tf1      Python 3.7                        TensorFlow 1.15.5
 #
-# and .venv/huggingface (Python 3.10 to 3.13) without any. Where no such Python is found and uv is
-# installed, uv gets one.
+# and .venv/huggingface and .venv/huggingface4 (Python 3.10 to 3.13) without any. Where no such Python is
+# found and uv is installed, uv gets one.
 #
 # PYTHON=/path/to/python chooses the interpreter; RUNTIME=latest, tf2 or tf1 the runtime. An environment
 # is complete when its stamp names the checksum of the requirements; one without is completed by pip, and
@@ -46,7 +47,7 @@ versions_of_runtime() {
         latest) echo 3.13 3.12 3.11 3.10 ;;
         tf2) echo 3.11 3.10 3.9 ;;
         tf1) echo 3.7 ;;
-        huggingface) echo 3.11 3.12 3.10 3.13 ;;
+        huggingface*) echo 3.11 3.12 3.10 3.13 ;;
     esac
 }
 
@@ -80,6 +81,8 @@ with_extras() {
 # The requirements of a runtime ($1) for a purpose ($2: run or test), as one file's lines.
 requirements_of() {
     case "$1 $2" in
+        # Versions 4.44 to 4.50 read the bias of masked words in their own way.
+        huggingface4*) sed 's/^transformers==.*/transformers==4.49.*/' requirements-huggingface.txt ;;
         huggingface*) cat requirements-huggingface.txt ;;
         *run) with_extras plots ;;
         *test) with_extras plots beam parquet onnx && cat requirements-dev.txt ;;
@@ -195,13 +198,13 @@ case "$wanted" in
         done
         exit
         ;;
-    huggingface)
-        interpreter=$(prepare huggingface run "${PYTHON:-}")
+    huggingface | huggingface4)
+        interpreter=$(prepare "$wanted" run "${PYTHON:-}")
         [ -n "$interpreter" ] || fail "No Python from 3.10 to 3.13 found, which transformers needs."
         echo "$interpreter"
         exit
         ;;
-    *) fail "Unknown choice '$wanted'. Use: sh tools/environments.sh first|all|ready|huggingface" ;;
+    *) fail "Unknown choice '$wanted'. Use: sh tools/environments.sh first|all|ready|huggingface|huggingface4" ;;
 esac
 purpose=run
 [ "$wanted" = first ] || purpose=test

@@ -75,7 +75,11 @@ def to_huggingface(settings: folders.ConversionSettings) -> Report:
         content = huggingface_files.config_dict(config, head, ids)
         files.atomic_write_json(os.path.join(folder, huggingface_files.CONFIG_NAME), content)
         path = os.path.join(folder, huggingface_files.SAFETENSORS_NAME)
-        huggingface_files.write_safetensors(path, conversion.values)
+        values = dict(conversion.values)
+        if "predictions.bias" in values:
+            # transformers 4.44 to 4.50 take the bias from its tied copy alone.
+            values["predictions.decoder.bias"] = values["predictions.bias"]
+        huggingface_files.write_safetensors(path, values)
         if settings.pytorch_model_bin:
             huggingface_files.write_pytorch(folder, settings.huggingface_python)
     ignored = (*conversion.report.ignored, *model.weights.ignored)

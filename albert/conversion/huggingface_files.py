@@ -335,6 +335,8 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
     """Writes the tokenizer's file, tokenizer_config.json and, of SentencePiece, tokenizer.json."""
     lower = bool(vocabulary.do_lower_case)
     settings: Dict[str, Any] = {"do_lower_case": lower, "tokenizer_class": "BertTokenizer"}
+    # transformers 5 leaves out the segments of pairs by itself.
+    settings["model_input_names"] = ["input_ids", "token_type_ids", "attention_mask"]
     tf.io.gfile.copy(vocabulary.path, os.path.join(folder, _NAMES[vocabulary.key]))
     if vocabulary.key == "spm_model_file":
         settings.update(tokenizer_class="AlbertTokenizer", keep_accents=False, remove_space=True)

@@ -13,14 +13,16 @@ import tempfile
 import numpy as np
 import pytest
 
+import albert
 from albert import configs, modeling, tokenization
 from albert.checkpoints import names, weights
 from albert.conversion import huggingface_files
-from albert.pretrained import model_vocabulary
+from albert.pretrained import inference, model_vocabulary
 from albert.runtimes import compat
 from tests.support import (
     albert_zh_models,
     conversion_check,
+    fine_tuned_models,
     huggingface_models,
     pretrained_models,
 )
@@ -210,6 +212,45 @@ class TestPytorchFiles:
         with pytest.raises(ValueError, match="to_safetensors"):
             convert("from_huggingface", source, tmp_path / "ours", f"--huggingface_python={PYTHON}")
         assert not trap.exists()
+
+
+_PIPELINES = """
+import json, sys, torch, transformers
+classifier, pretrained, first, second, masked = sys.argv[1:]
+classify = transformers.pipeline("text-classification", classifier, top_k=None)
+answers = classify({"text": first, "text_pair": second})
+fill = transformers.pipeline("fill-mask", pretrained, top_k=5)
+tokens = transformers.AutoTokenizer.from_pretrained(pretrained)(first, second, return_tensors="pt")
+with torch.no_grad():
+    vector = transformers.AutoModel.from_pretrained(pretrained)(**tokens).pooler_output[0].tolist()
+print(json.dumps([{item["label"]: item["score"] for item in answers},
+                  [item["score"] for item in fill(masked)], vector]))
+"""
+
+
+@once
+@pytest.mark.parametrize(
+    "environment",
+    ["huggingface", pytest.param("huggingface4", marks=huggingface_models.needs("huggingface4"))],
+)
+def test_pipelines_of_transformers_answer_as_we_do(environment, tmp_path):
+    classifier = fine_tuned_models.write_classifier(tmp_path / "classifier")
+    pretrained = pretrained_models.write_archive(tmp_path / "pretrained")
+    folders = [tmp_path / f"their_{name}" for name in ("classifier", "pretrained")]
+    for source, target in zip((classifier, pretrained), folders):
+        convert("to_huggingface", source, target)
+    pair, masked = ("the old man went home", "a bird and a dog"), "the old [MASK] went home"
+    printed = huggingface_models.run(
+        _PIPELINES, *map(str, folders), *pair, masked, environment=environment
+    )
+    shares, best, vector = json.loads(printed.splitlines()[-1])
+    with albert.load(classifier) as model:
+        assert shares == pytest.approx(model.predict([pair])[0].probabilities, abs=1e-5)
+    with albert.load(pretrained) as model:
+        np.testing.assert_allclose(vector, model.embed([pair])[0], atol=1e-5)
+    with inference.MaskFiller(inference.folder_source(pretrained)) as model:
+        proposals = model.fill([masked])[0][0]
+    assert best == pytest.approx([one.probability for one in proposals], abs=1e-5)
 
 
 def test_a_difference_between_the_models_is_found(tmp_path):

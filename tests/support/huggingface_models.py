@@ -10,13 +10,21 @@ from typing import Any, Dict
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PYTHON = ROOT / ".venv" / "huggingface" / "bin" / "python"
 
-needs_huggingface = pytest.mark.skipif(
-    not PYTHON.exists(),
-    reason=f"PyTorch and transformers are not at {PYTHON}; `sh tools/environments.sh huggingface`"
-    " installs them",
-)
+
+def python_of(environment: str) -> pathlib.Path:
+    """The interpreter of `huggingface` or `huggingface4`."""
+    return ROOT / ".venv" / environment / "bin" / "python"
+
+
+def needs(environment: str) -> Any:
+    """Skips a test where that environment is missing."""
+    reason = f"`sh tools/environments.sh {environment}` installs what this needs"
+    return pytest.mark.skipif(not python_of(environment).exists(), reason=reason)
+
+
+PYTHON = python_of("huggingface")
+needs_huggingface = needs("huggingface")
 
 CONFIG = {
     "vocab_size": 60,
@@ -48,10 +56,10 @@ for settings in json.loads(sys.argv[1]):
 """
 
 
-def run(script: str, *arguments: str) -> str:
+def run(script: str, *arguments: str, environment: str = "huggingface") -> str:
     """Returns what a Python program prints in that environment."""
     return subprocess.run(
-        [str(PYTHON), "-I", "-c", script, *arguments],
+        [str(python_of(environment)), "-I", "-c", script, *arguments],
         check=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
