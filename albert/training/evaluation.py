@@ -583,6 +583,7 @@ def read_document(path: str, types: Any = dict) -> Optional[Dict[str, Any]]:
 
 def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[str, Any]:
     """Evaluates one checkpoint into eval_results.<its name>.txt and .json; adds global_step."""
+    identity = _identity(checkpoint)
     results: Dict[str, Any] = dict(measure(checkpoint))
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
@@ -593,26 +594,30 @@ def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[
     _LOGGER.info("%s%s: %s", checkpoint, step, in_short(results))
     stem = os.path.join(output_dir, f"eval_results.{os.path.basename(checkpoint)}")
     files.atomic_write_text(stem + ".txt", "".join(line + "\n" for line in lines))
-    files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint))
+    files.atomic_write_json(stem + ".json", dict(results, checkpoint=checkpoint, identity=identity))
     return results
 
 
 def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
-    """Returns what is recorded beside a checkpoint, or by `evaluate_one`; {} if nothing."""
+    """Returns what was measured on the weights of a checkpoint; {} if nothing.
+
+    In `output_dir`, then in the checkpoint's folder: the ledger's results, then those of
+    `evaluate_one`. Earlier versions did not record the identity of the weights beside the latter:
+    they count only where there is nothing else.
+    """
     folder, name = os.path.split(checkpoint)
+    identity = _identity(checkpoint)
+    found, unidentified = [], []
     for place in (output_dir, folder):
-        found = read_document(os.path.join(place, f"eval_results.{name}.json"))
-        if found and found.get("checkpoint") == checkpoint:
-            return found
-    ledger = read_document(os.path.join(folder, LEDGER_NAME), _LEDGER_TYPES) or {}
-    number = name.rpartition("-")[2]
-    step = int(number) if number.isdigit() else None
-    if name == BEST_CHECKPOINT:
-        step = ledger.get("best_step")
-    for result in ledger.get("results", []):
-        if step is not None and result.get("step") == step:
-            return dict(result["metrics"])
-    return {}
+        ledger = read_document(os.path.join(place, LEDGER_NAME), _LEDGER_TYPES) or {}
+        results = ledger.get("results", [])
+        found += [one["metrics"] for one in results if one.get("checkpoint") == identity]
+        alone = read_document(os.path.join(place, f"eval_results.{name}.json")) or {}
+        if alone.get("identity") == identity:
+            found.append(alone)
+        elif "identity" not in alone and alone.get("checkpoint") == checkpoint:
+            unidentified.append(alone)
+    return dict(next(iter(found + unidentified), {}))
 
 
 def prune_checkpoints(output_dir: str, keep: int, evaluated: Sequence[int]) -> List[int]:

@@ -495,3 +495,33 @@ def test_the_untrained_checkpoint_alone_is_measured_when_the_waiting_is_over(tmp
     trainer = Trainer(monkeypatch, tmp_path, [])
     _, seen = _evaluate(tmp_path, {0: 0.5}, wait_seconds=30)
     assert (seen, trainer.now) == (["model.ckpt-0"], 30.0)
+
+
+# ---- what is recorded of one checkpoint ----
+
+
+@pytest.mark.parametrize("has_identity", [True, False])
+def test_recorded_metrics_are_those_of_the_weights_that_are_there(tmp_path, has_identity):
+    """After more training, an older result of model.ckpt-best is of other weights."""
+
+    def measure(path):
+        return {"accuracy": _weight(path)}
+
+    folder, best = str(tmp_path), str(tmp_path / "model.ckpt-best")
+    for step in (100, 200):
+        _save(tmp_path, step)
+        evaluation.evaluate_checkpoints(folder, measure, best_metric="accuracy")
+        assert evaluation.recorded_metrics(best, folder)["accuracy"] == step
+        evaluation.evaluate_one(folder, lambda path: {"accuracy": -1.0}, best)  # of other data
+        path = tmp_path / "eval_results.model.ckpt-best.json"
+        if not has_identity:
+            content = json.loads(path.read_text())
+            del content["identity"]
+            path.write_text(json.dumps(content))
+        assert evaluation.recorded_metrics(best, folder)["accuracy"] == step
+    assert evaluation.recorded_metrics(str(tmp_path / "model.ckpt-100"), folder)["accuracy"] == 100
+    (tmp_path / "eval_results.json").unlink()
+    assert evaluation.recorded_metrics(best, folder)["accuracy"] == -1.0
+    _save(tmp_path, 300, path=best)
+    known = evaluation.recorded_metrics(best, folder).get("accuracy")
+    assert known == (None if has_identity else -1.0)
