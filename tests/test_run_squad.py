@@ -315,6 +315,12 @@ def test_exports_answer_without_being_told_where_answers_may_be(folder, trained,
             np.testing.assert_allclose(value, expected[name], atol=1e-4, err_msg=name)
     extra = {item.name for item in (pathlib.Path(outcome.export) / "assets.extra").iterdir()}
     assert {"squad.json", "albert_config.json"} <= extra
+    description = read_json(pathlib.Path(outcome.export) / "assets.extra" / "squad.json")
+    assert description["max_answer_length"] == 30
+    if version == "v2":
+        names = ("start_n_top", "null_score_diff_threshold")
+        recorded = evaluation.recorded_metrics(str(path / "model.ckpt-best"), str(path))
+        assert [description[name] for name in names] == [5, recorded[names[1]]]
 
 
 def _predicted(settings, version, path, values):

@@ -195,7 +195,7 @@ class _Reader(_Kind):
 
     def onnx(self, graph: onnx_model.Graph, config: modeling.AlbertConfig) -> bytes:
         if self.ours[0].is_v2:
-            return onnx_model.beams(graph, config)
+            return onnx_model.beams(graph, config, self.ours[0].beam)
         length = self.ours[0].trained.description["max_seq_length"]
         return onnx_model.spans(graph, config, max_seq_length=length)
 

@@ -190,6 +190,11 @@ def encode(graph: Graph, config: modeling.AlbertConfig, scope: str = "bert") -> 
     return Encoded(hidden, pooled)
 
 
+def _length(graph: Graph) -> str:
+    """S of the batch, [1]."""
+    return graph.op("Slice", graph.op("Shape", "input_ids"), graph.ints(1), graph.ints(2))
+
+
 def _first(graph: Graph, sequence: str) -> str:
     """The first position [B, H] of [B, S, H]."""
     return graph.op("Gather", sequence, graph.constant(0, np.int64), axis=1)
@@ -205,9 +210,8 @@ def _embed(graph: Graph, config: modeling.AlbertConfig, scope: str) -> str:
         words = graph.product(words, graph.weight(f"{mapping}/kernel"), mapping)
     types = graph.rows(f"{embeddings}/token_type_embeddings", "segment_ids")
     table = f"{embeddings}/position_embeddings"
-    length = graph.op("Slice", graph.op("Shape", "input_ids"), graph.ints(1), graph.ints(2))
     positions = graph.constant(graph.weight(table), name=table)
-    positions = graph.op("Slice", positions, graph.ints(0), length, graph.ints(0))
+    positions = graph.op("Slice", positions, graph.ints(0), _length(graph), graph.ints(0))
     total = graph.norm(graph.add(graph.add(words, types), positions), f"{embeddings}/LayerNorm")
     return graph.dense(total, mapping) if is_narrow and not is_zh else total
 
@@ -316,8 +320,7 @@ def spans(graph: Graph, config: modeling.AlbertConfig, *, max_seq_length: int) -
     kernel = graph.weight("cls/squad/output_weights").T
     logits = graph.product(sequence, kernel, "cls/squad/output")
     logits = graph.add(logits, graph.constant(graph.weight("cls/squad/output_bias")))
-    length = graph.op("Slice", graph.op("Shape", "input_ids"), graph.ints(1), graph.ints(2))
-    missing = graph.minus(graph.ints(max_seq_length), length)
+    missing = graph.minus(graph.ints(max_seq_length), _length(graph))
     pads = graph.op("Concat", graph.ints(0, 0, 0), missing, axis=0)
     outputs = {}
     parts = graph.op("Split", logits, axis=2, count=2)
@@ -327,14 +330,13 @@ def spans(graph: Graph, config: modeling.AlbertConfig, *, max_seq_length: int) -
     return graph.model(outputs, dict.fromkeys(outputs, [max_seq_length]))
 
 
-def beams(graph: Graph, config: modeling.AlbertConfig) -> bytes:
-    """Returns a reader for SQuAD v2.0 with the outputs of heads.v2_head; S is at least K."""
-    beam = heads.BeamSize()
+def beams(graph: Graph, config: modeling.AlbertConfig, beam: heads.BeamSize) -> bytes:
+    """Returns a reader for SQuAD v2.0 with the outputs of heads.v2_head."""
     sequence = encode(graph, config).sequence
     outside = _outside(graph)
     start_logits = graph.op("Squeeze", graph.dense(sequence, "start_logits/dense"), graph.ints(2))
     start_logits = _masked(graph, start_logits, outside)
-    start_log_probs, starts = _top(graph, start_logits, beam.start_n_top)
+    start_log_probs, starts = _top(graph, start_logits, beam.start_n_top, rank=2)
     # The end depends on the start: a layer on [token; start].
     path, hidden = "end_logits/dense_0", config.hidden_size
     kernel = graph.weight(f"{path}/kernel")
@@ -349,7 +351,7 @@ def beams(graph: Graph, config: modeling.AlbertConfig) -> bytes:
     state = graph.norm(graph.op("Tanh", both), "end_logits/LayerNorm")  # [B, K, S, H]
     end_logits = graph.op("Squeeze", graph.dense(state, "end_logits/dense_1"), graph.ints(3))
     end_logits = _masked(graph, end_logits, graph.op("Unsqueeze", outside, graph.ints(1)))
-    end_log_probs, ends = _top(graph, end_logits, beam.end_n_top)
+    end_log_probs, ends = _top(graph, end_logits, beam.end_n_top, rank=3)
     expected = _weighted(graph, graph.op("Softmax", start_logits, axis=-1), sequence)
     whole = graph.op("Concat", expected, _first(graph, sequence), axis=1)
     state = graph.op("Tanh", graph.dense(whole, "answer_class/dense_0"))
@@ -383,6 +385,12 @@ def _masked(graph: Graph, logits: str, outside: str) -> str:
     return graph.add(kept, graph.multiply(graph.constant(heads.IMPOSSIBLE), outside))
 
 
-def _top(graph: Graph, logits: str, count: int) -> List[str]:
-    """The best log probabilities and their positions, [..., count] each."""
-    return graph.op("TopK", graph.op("LogSoftmax", logits, axis=-1), graph.ints(count), count=2)
+def _top(graph: Graph, logits: str, count: int, *, rank: int) -> Tuple[str, str]:
+    """The best log probabilities and their positions, [..., count] each; as squad.heads has it."""
+    length = _length(graph)
+    missing = graph.op("Max", graph.minus(graph.ints(count), length), graph.ints(0))
+    pads = graph.op("Concat", graph.ints(*[0] * (2 * rank - 1)), missing, axis=0)
+    log_probs = graph.op("LogSoftmax", logits, axis=-1)
+    log_probs = graph.op("Pad", log_probs, pads, graph.constant(heads.IMPOSSIBLE))
+    best, index = graph.op("TopK", log_probs, graph.ints(count), count=2)
+    return best, graph.op("Min", index, graph.minus(length, graph.ints(1)))

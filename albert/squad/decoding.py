@@ -14,7 +14,7 @@ Dimensions: F windows, S positions of a window, C candidates, N n_best_size.
 """
 
 import json
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -30,6 +30,20 @@ NAMES = (PREDICTIONS_NAME, NBEST_NAME, NULL_ODDS_NAME)
 _NO_SPAN_SCORE = -1e6
 # Windows looked at together: bounds the memory, about N * N * 30 bytes for each.
 _WINDOWS_AT_ONCE = 2048
+
+
+class Limits(NamedTuple):
+    """How many answers are looked at, by the flags' names; the defaults are the flags'."""
+
+    n_best_size: int = 20
+    max_answer_length: int = 30
+    start_n_top: int = 5  # v2
+    end_n_top: int = 5  # v2
+
+    @classmethod
+    def of(cls, description: Mapping[str, Any]) -> "Limits":
+        """Returns those that a model's description names; earlier versions did not record them."""
+        return cls(**{name: description[name] for name in cls._fields if name in description})
 
 
 class Beams(NamedTuple):
@@ -152,6 +166,26 @@ def best_answers(
                 found[text] = Answer(text, *scores)
         answers.append(list(found.values()))
     return answers
+
+
+def v1_answers(
+    outputs: Mapping[str, Any], windows: Windows, examples: Sequence[Any], *, limits: Limits
+) -> List[List[Answer]]:
+    """Returns the best answers of each example, from the v1 head's outputs by name."""
+    size, length = limits.n_best_size, limits.max_answer_length
+    logits = outputs["start_logits"], outputs["end_logits"]
+    spans = v1_spans(*logits, windows, n_best_size=size, max_answer_length=length)
+    return best_answers(spans, windows, examples, n_best_size=size)
+
+
+def v2_answers(
+    outputs: Mapping[str, Any], windows: Windows, examples: Sequence[Any], *, limits: Limits
+) -> Tuple[List[List[Answer]], np.ndarray]:
+    """Returns the best answers of each example and its null score, from the v2 head's outputs."""
+    beams = Beams(*map(outputs.get, Beams._fields))
+    spans = v2_spans(beams, windows, limits.max_answer_length)
+    answers = best_answers(spans, windows, examples, n_best_size=limits.n_best_size)
+    return answers, null_scores(beams.cls_logits, windows, len(examples))
 
 
 def null_scores(cls_logits: np.ndarray, windows: Windows, count: int) -> np.ndarray:

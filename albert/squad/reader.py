@@ -36,6 +36,8 @@ class Reader(inference.Model):
       trained: what the model's folder says about it.
       is_v2: whether it may find no answer.
       threshold: the null odds above which it gives none.
+      limits: how many answers it looks at, as in the training.
+      beam: the part of `limits` that its graph has.
     """
 
     def __init__(
@@ -61,6 +63,8 @@ class Reader(inference.Model):
         trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, types=types)
         self.trained, self._tokenizer = trained, trained.tokenizer()
         self.is_v2 = trained.description["task"] == "squad_v2"
+        self.limits = decoding.Limits.of(trained.description)
+        self.beam = heads.BeamSize(self.limits.start_n_top, self.limits.end_n_top)
         metrics = evaluation.recorded_metrics(trained.checkpoint, model_dir)
         # The null odds above which a v2 model gives no answer.
         known = trained.description.get(THRESHOLD_KEY, 0.0)
@@ -111,7 +115,7 @@ class Reader(inference.Model):
         """Builds the network on int32 [B, S]; returns the head's outputs by name."""
         read = Inputs(*(inputs[name] for name in Inputs._fields))
         length = self.trained.description["max_seq_length"]
-        head = heads.v2_head(heads.BeamSize(), 0.0) if self.is_v2 else heads.v1_head(length)
+        head = heads.v2_head(self.beam, 0.0) if self.is_v2 else heads.v1_head(length)
         sequences = dict(read._asdict(), p_mask=export.answer_mask(read))
         return head(sequences, self.trained.encoder(dtype)).outputs
 
@@ -123,11 +127,7 @@ class Reader(inference.Model):
     ) -> decoding.Predictions:
         outputs = {name: np.array([row[name] for row in rows]) for name in self.network.outputs}
         if not self.is_v2:
-            spans = decoding.v1_spans(outputs["start_logits"], outputs["end_logits"], windows)
-            answers = decoding.best_answers(spans, windows, examples)
+            answers = decoding.v1_answers(outputs, windows, examples, limits=self.limits)
             return decoding.v1_predictions(answers, examples)
-        beams = decoding.Beams(**{name: outputs[name] for name in decoding.Beams._fields})
-        spans = decoding.v2_spans(beams, windows)
-        answers = decoding.best_answers(spans, windows, examples)
-        odds = decoding.null_scores(beams.cls_logits, windows, len(examples))
+        answers, odds = decoding.v2_answers(outputs, windows, examples, limits=self.limits)
         return decoding.v2_predictions(answers, odds, examples, threshold=self.threshold)

@@ -58,6 +58,7 @@ class SquadTask(fine_tuning.Task):
     per_cent = 1.0
     sequences = squad_features.SEQUENCES
     training_only = ("max_seq_length", "doc_stride", "max_query_length")
+    decoding_keys = ("n_best_size", "max_answer_length")
     has_impossible = False  # whether there may be questions without an answer
     has_lite_model = False  # whether a TensorFlow Lite model is exported too
 
@@ -102,7 +103,7 @@ class SquadTask(fine_tuning.Task):
 
     def description(self) -> Dict[str, Any]:
         """Returns what squad.json says of the task."""
-        names = ("doc_stride", "max_query_length")
+        names = ("doc_stride", "max_query_length", *self.decoding_keys)
         return dict(super().description(), **{name: getattr(self.settings, name) for name in names})
 
     # ---- data and model ----
@@ -183,9 +184,7 @@ class SquadTask(fine_tuning.Task):
 
     def fingerprint(self) -> Dict[str, Any]:
         """Returns the flags of decoding and the file, as its records do not hold the answers."""
-        names = ["n_best_size", "max_answer_length"]
-        if self.has_impossible:
-            names += ["start_n_top", "end_n_top", _THRESHOLD_KEY]
+        names = [*self.decoding_keys, *[_THRESHOLD_KEY] * self.has_impossible]
         content = {name: getattr(self.settings, name) for name in names}
         content["questions"] = files.file_fingerprint(self._questions.data.path)
         return content
@@ -194,11 +193,9 @@ class SquadTask(fine_tuning.Task):
         """Returns the answers of a checkpoint, given the outputs of the head, [F, ...] each."""
         raise NotImplementedError
 
-    def best_answers(self, spans: decoding.Spans) -> List[List[decoding.Answer]]:
-        """Returns the best answers to each question."""
-        windows, examples = self._questions.windows, self._questions.data.examples
-        count = self.settings.n_best_size
-        return decoding.best_answers(spans, windows, examples, n_best_size=count)
+    def limits(self) -> decoding.Limits:
+        """Returns how many answers are looked at."""
+        return decoding.Limits.of(self.description())
 
     def measure(
         self, checkpoint: str, outputs: Mapping[str, fine_tuning.Outputs]
@@ -252,10 +249,12 @@ class SquadTask(fine_tuning.Task):
         model = squad_export.SquadModel(
             run.config, checkpoint, settings.albert_hub_module_handle, settings.max_seq_length
         )
-        head = self.build_head(None)
+        head, description = self.build_head(None), run.description()
+        if self.has_impossible:
+            description[_THRESHOLD_KEY] = _threshold(settings, checkpoint)
         extra_files = fine_tuning.portable_files(
             self.description_name,
-            run.description(),
+            description,
             {run.vocabulary.kind: run.vocabulary.file},
             config=run.config,
         )
@@ -283,16 +282,10 @@ class SquadV1(SquadTask):
 
     def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
         """Returns the most likely spans."""
-        settings, questions = self.settings, self._questions
-        spans = decoding.v1_spans(
-            outputs["start_logits"],
-            outputs["end_logits"],
-            questions.windows,
-            n_best_size=settings.n_best_size,
-            max_answer_length=settings.max_answer_length,
-        )
-        answers = self.best_answers(spans)
-        predictions = decoding.v1_predictions(answers, questions.data.examples)
+        questions = self._questions
+        examples = questions.data.examples
+        answers = decoding.v1_answers(outputs, questions.windows, examples, limits=self.limits())
+        predictions = decoding.v1_predictions(answers, examples)
         gold = self._gold
         scores = {} if gold is None else squad_metrics.evaluate_v1(gold, predictions.answers)
         return Decoded(predictions, scores, sum(map(bool, answers)))
@@ -303,6 +296,7 @@ class SquadV2(SquadTask):
 
     settings: SquadV2Settings
     name = "squad_v2"
+    decoding_keys = decoding.Limits._fields
     has_impossible = True
 
     @classmethod
@@ -329,13 +323,12 @@ class SquadV2(SquadTask):
         """Returns the most likely spans, and none where the null score is above the threshold."""
         settings, questions, gold = self.settings, self._questions, self._gold
         examples = questions.data.examples
-        beams = decoding.Beams(*map(outputs.get, decoding.Beams._fields))
-        spans = decoding.v2_spans(beams, questions.windows, settings.max_answer_length)
-        answers = self.best_answers(spans)
-        odds = decoding.null_scores(beams.cls_logits, questions.windows, len(examples))
+        answers, odds = decoding.v2_answers(
+            outputs, questions.windows, examples, limits=self.limits()
+        )
         threshold = settings.null_score_diff_threshold
-        if threshold is None and gold is None:
-            threshold = _known_threshold(settings, checkpoint)
+        if gold is None:
+            threshold = _threshold(settings, checkpoint)
         elif threshold is None:
             every = decoding.v2_predictions(answers, odds, examples)
             threshold = squad_metrics.usable_threshold(gold, every.answers, every.null_odds)
@@ -347,8 +340,10 @@ class SquadV2(SquadTask):
         return Decoded(predictions, scores, sum(map(bool, predictions.answers.values())))
 
 
-def _known_threshold(settings: SquadV2Settings, checkpoint: str) -> float:
-    """The null score up to which the evaluation of a checkpoint has kept answers; 0 without one."""
+def _threshold(settings: SquadV2Settings, checkpoint: str) -> float:
+    """The null score up to which answers are kept: the flag's, the evaluation's, or 0."""
+    if settings.null_score_diff_threshold is not None:
+        return settings.null_score_diff_threshold
     metrics = evaluation.recorded_metrics(checkpoint, settings.output_dir)
     threshold = metrics.get(_THRESHOLD_KEY)
     if threshold is None:

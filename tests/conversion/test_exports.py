@@ -14,6 +14,7 @@ import pytest
 
 import albert
 from albert import export_model, predict
+from albert.pretrained import exported as exported_files
 from albert.runtimes import compat
 from albert.util import flags as flags_lib
 from tests.support import fine_tuned_models, pretrained_models, squad_data, squad_models
@@ -29,6 +30,7 @@ TEXTS = [
 CONTEXT = "once there was a king . the old king had a daughter and a bird in the town"
 LABELS = ("no", "maybe", "yes")
 FORMATS = ("onnx", "tflite")
+LIMITS = {"n_best_size": 4, "max_answer_length": 3, "start_n_top": 6, "end_n_top": 5}
 
 
 def write_table(path, labels):
@@ -44,7 +46,8 @@ def place(tmp_path_factory):
     fine_tuned_models.write_classifier(folder / "classifier", description=single)
     fine_tuned_models.write_classifier(folder / "regressor", labels=(), description=single)
     squad_models.write_reader(folder / "reader", is_v2=False)
-    squad_models.write_reader(folder / "reader2", is_v2=True, null_score_diff_threshold=-2.5)
+    about = {"null_score_diff_threshold": -2.5, **LIMITS}
+    squad_models.write_reader(folder / "reader2", is_v2=True, **about)
     pretrained_models.write_archive(folder / "encoder")
     write_table(folder / "classifier.data", LABELS * 2)
     write_table(folder / "regressor.data", range(6))
@@ -284,11 +287,22 @@ def test_a_custom_tasks_own_metric_decides(place, tmp_path, name, metric):
     assert measured._replace(scores=(30.0, 32.0), metric="f1").lost() == -2
 
 
-@pytest.mark.slow
-def test_a_reader_keeps_its_threshold(place, tmp_path):
+def test_a_reader_keeps_its_threshold_and_limits(place, tmp_path):
     export(place, "reader2", tmp_path / "new", "--max_loss=100")
     with albert.load(str(tmp_path / "new")) as model:
-        assert model.threshold == -2.5
+        assert model.threshold == -2.5 and model.limits._asdict() == LIMITS
+        assert model.network.run(rows(1))[0]["end_top_index"].shape == (30,)
+        # Fewer positions than there are starts.
+        program = exported_files.open_program(str(tmp_path / "new" / "model.onnx"))
+    rows_of = {"input_ids": [2, 40, 50, 3], "input_mask": [1] * 4, "segment_ids": [0, 1, 1, 1]}
+    short = {name: np.array([row], np.int32) for name, row in rows_of.items()}
+    found, padded = (
+        program({name: np.pad(value, [(0, 0), (0, more)]) for name, value in short.items()})
+        for more in (0, 8)
+    )
+    assert found["end_top_index"].max() < 4
+    for name in ("start_top_log_probs", "end_top_log_probs", "cls_logits"):
+        np.testing.assert_allclose(found[name], padded[name], rtol=1e-4)
 
 
 def test_what_an_export_cannot_do_is_refused(exported, tmp_path):

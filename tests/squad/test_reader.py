@@ -8,15 +8,20 @@ import pytest
 
 import albert
 from albert import run_squad_v1, run_squad_v2
-from albert.squad import reader
+from albert.squad import decoding, reader
 from albert.util import flags as flags_lib
 from tests.support import classification_data, squad_data
 from tests.support.squad_runs import CONTEXT, arguments_for, read_json
 
 
+LIMITS = {"n_best_size": 3, "max_answer_length": 2}
+BEAM = {"start_n_top": 2, "end_n_top": 3}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version, script", [("v1", run_squad_v1), ("v2", run_squad_v2)])
 def test_answers_are_those_of_the_script(tmp_path, version, script):
+    """Also where the script's flags say how answers are looked for."""
     classification_data.write_config(tmp_path)
     asked = [
         squad_data.answered(str(number), CONTEXT, text, f"which {text} ?")
@@ -24,7 +29,9 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
     ]
     squad_data.write_squad(tmp_path, [squad_data.paragraph(CONTEXT, *asked)], f"{version}.json")
     out = tmp_path / "out"
-    arguments = arguments_for(tmp_path, out, version, "--do_train", "--do_predict")
+    limits = dict(LIMITS, **(BEAM if version == "v2" else {}))
+    given = [f"--{name}={value}" for name, value in limits.items()]
+    arguments = arguments_for(tmp_path, out, version, "--do_train", "--do_predict", *given)
     script.main(flags_lib.parse(script.define_flags, arguments))
     pairs = [(item["question"], CONTEXT) for item in asked]
     with albert.load(str(out), batch_size=3) as model:
@@ -39,10 +46,18 @@ def test_answers_are_those_of_the_script(tmp_path, version, script):
     nbest = read_json(out / "nbest_predictions.json")
     expected = [nbest[name][0]["probability"] for name in sorted(nbest)]
     assert [answer.probability for answer in answers] == pytest.approx(expected, abs=1e-5)
+    # Training may go on with others.
+    assert script.answer(flags_lib.parse(script.define_flags, [*arguments, "--n_best_size=4"]))
     if version == "v2":
         odds = read_json(out / "null_odds.json")
         found = {str(number): answer.null_odds for number, answer in enumerate(answers)}
         assert found == pytest.approx(odds, abs=1e-5)
+
+
+def test_limits_without_a_record_are_the_flags_defaults():
+    settings = flags_lib.parse(run_squad_v2.define_flags, ["--output_dir=o", "--albert_dir=a"])
+    for name, value in decoding.Limits.of({})._asdict().items():
+        assert value == getattr(settings, name), name
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):

@@ -44,10 +44,11 @@ VOCABULARY = {"path": "/a/model", "sha256": "1"}
 DESCRIPTION = {"task": "t", "max_seq_length": 8, "spm_model_file": VOCABULARY}
 
 
-def check(folder, earlier=(), may_differ=(), **changes):
+def check(folder, earlier=(), **changes):
     path = str(folder / "description.json")
+    options = {name: changes.pop(name, ()) for name in ("may_differ", "ignored")}
     description = dict(DESCRIPTION, **changes)
-    fine_tuning.check_description(path, description, earlier=dict(earlier), may_differ=may_differ)
+    fine_tuning.check_description(path, description, earlier=dict(earlier), **options)
 
 
 @pytest.fixture
@@ -68,6 +69,7 @@ def test_a_folder_of_another_task_or_vocabulary_is_refused(described):
         with pytest.raises(ValueError, match=list(change)[0]):
             check(described, **change)
     check(described, may_differ=["max_seq_length"], max_seq_length=16)  # where it is used only
+    check(described, ignored=["n_best_size"], n_best_size=3)
     check(described, earlier={"is_pair": True}, is_pair=True)  # not recorded by earlier versions
 
 
