@@ -61,6 +61,7 @@ class Task:
       best_metric, higher_is_better: the measurement that chooses the best checkpoint.
       sequences: the features that are as long as the input, of which input_mask is one.
       training_only: keys of the description that may differ where a model is only used.
+      decoding_keys: keys of the description that any run may choose anew.
       earlier: values of the description that earlier versions did not record.
       chiefs_own: settings that workers of a distributed training leave alone, with the value that
         says so.
@@ -76,6 +77,7 @@ class Task:
     higher_is_better = True
     sequences = padded_batches.Padding().features
     training_only: Tuple[str, ...] = ("max_seq_length",)
+    decoding_keys: Tuple[str, ...] = ()
     earlier: Mapping[str, Any] = {}
     chiefs_own: Mapping[str, Any] = {}
     metric_fn: Optional[Callable] = None
@@ -306,6 +308,7 @@ class FineTuning:
             self.description(),
             earlier=task.earlier,
             may_differ=() if self.settings.do_train else task.training_only,
+            ignored=task.decoding_keys,
         )
 
     # ---- what an estimator takes ----
@@ -587,12 +590,14 @@ def check_description(
     *,
     earlier: Mapping[str, Any],
     may_differ: Sequence[str] = (),
+    ignored: Sequence[str] = (),
 ) -> None:
     """Raises ValueError if a folder's description is there and not that of this run.
 
     Args:
       earlier: values that earlier versions did not record.
       may_differ: keys whose change is worth a warning only.
+      ignored: keys whose change is not even that.
     """
     if not tf.io.gfile.exists(path):
         return
@@ -603,9 +608,9 @@ def check_description(
             content["hub_module"] = absolute_handle(content["hub_module"])
         for key in model_vocabulary.KEYS:
             content[key] = content.get(key) and content[key]["sha256"]
-    for key in may_differ:
+    for key in (*may_differ, *ignored):
         trained, now = present.pop(key, None), wanted.pop(key, None)
-        if trained != now:
+        if trained != now and key not in ignored:
             _LOGGER.warning(
                 "The model in %s was trained with --%s=%s, and is run with %s now.",
                 *(folder, key, trained, now),
