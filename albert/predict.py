@@ -8,6 +8,7 @@
 
 --model_dir is the --output_dir of run_classifier. Input is a line for each text: JSON objects with
 text_a (and text_b), or the text (TAB the second text). --columns names other fields or columns.
+A first line with the names of the training file's columns is a header, which needs no --columns.
 Output is a line for each line of input, in order. Blank lines before the first text and after the
 last one are left out; one between texts is an error, because it cannot be answered. From a pipe,
 each line is answered as soon as it arrives; lines that arrive faster are answered together.
@@ -127,7 +128,9 @@ def predict(settings: PredictSettings) -> int:
         return [format_prediction(prediction, settings.output_format) for prediction in found]
 
     with model:
-        count = inference.answer_texts(settings, answer, heading=heading, given=given)
+        count = inference.answer_texts(
+            settings, answer, heading=heading, given=given, known=model.classifier.columns or ()
+        )
     if layers:
         _LOGGER.info("%s", model_folder.describe_layers(layers))
     return count

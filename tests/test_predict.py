@@ -47,9 +47,9 @@ def answers(text):
     return [list(line["probabilities"].values()) for line in lines]
 
 
-def texts_in(content, columns=""):
+def texts_in(content, columns="", known=()):
     """The texts that are found in a file of this content."""
-    reader = text_lines.TextReader("in", columns)
+    reader = text_lines.TextReader("in", columns, known)
     groups = text_lines.read_lines(io.BytesIO(content), "in")
     return [text for lines in groups for text in reader.texts(lines)]
 
@@ -88,6 +88,23 @@ def test_texts_are_found_in_each_kind_of_line(lines, columns):
 
 
 @pytest.mark.parametrize(
+    "lines, columns, known, expected",
+    [
+        (["text", "a king"], "", ["text"], [("a king",)]),
+        (["label\ttext", "yes\ta king"], "", ["text"], [("a king",)]),
+        (["label\ttext", "yes\ta king"], "1", ["text"], [("a king",)]),
+        (["1\t0", "b\ta"], "", ["0", "1"], [("a", "b")]),
+        (['{"text": "a", "text_a": "b"}', '{"text_a": "b"}'], "", ["text"], [("a",), ("b",)]),
+        (["text", "a king"], "", ["body"], [("text",), ("a king",)]),
+        (["a\tb", "c\td"], "", ["a", "x"], [("a", "b"), ("c", "d")]),
+    ],
+)
+def test_a_first_line_with_the_names_of_the_training_is_a_header(lines, columns, known, expected):
+    content = "".join(f"{line}\n" for line in lines).encode("utf-8")
+    assert texts_in(content, columns, known) == expected
+
+
+@pytest.mark.parametrize(
     "content, columns, words",
     [
         (b'{"text": "a"}\n', "", "text_a and text_b"),
@@ -116,6 +133,15 @@ def test_lines_that_have_come_are_answered_together():
     numbers = [line.number for group in groups for line in group]
     assert numbers == list(range(1, 10001))
     assert max(map(len, groups)) <= 4096
+
+
+@pytest.mark.parametrize("columns, count", [(["words"], 2), (None, 3)])
+def test_a_models_header_row_is_not_answered(tmp_path, columns, count):
+    description = {} if columns is None else {"columns": columns}
+    folder = models.write_classifier(tmp_path / "model", description=description)
+    source, target = tmp_path / "in.tsv", tmp_path / "out"
+    source.write_text("words\nthe king\na dog\n", encoding="utf-8")
+    assert run(folder, f"--input_file={source}", f"--output_file={target}") == count
 
 
 def test_a_regressor_answers_with_scores(tmp_path, capsys):

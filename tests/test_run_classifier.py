@@ -219,6 +219,7 @@ def test_the_folder_says_what_was_trained(trained):
         "labels": ["0", "1"],
         "is_regression": False,
         "is_pair": True,
+        "columns": ["#1 String", "#2 String"],
         "max_seq_length": 32,
         "do_lower_case": True,
     }
@@ -652,7 +653,8 @@ def test_a_hub_module_is_recorded_so_that_it_is_found_from_anywhere(
     found = hub_run.description()["hub_module"]
     assert found == (str(tmp_path / handle) if handle == "some/module" else handle)
     # A folder of an earlier version has the handle as it was given, and does not know of pairs.
-    earlier = dict(hub_run.description(), hub_module=handle)
+    # Columns are known only where the training data were read.
+    earlier = dict(hub_run.description(), hub_module=handle, columns=["x"])
     del earlier["is_pair"]
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "classifier.json").write_text(json.dumps(earlier), encoding="utf-8")

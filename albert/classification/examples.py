@@ -143,6 +143,7 @@ class TaskData(NamedTuple):
     examples: List[InputExample]
     files: List[str]
     notes: List[str]  # what was repaired, dropped or skipped, with counts
+    columns: Tuple[str, ...] = ()  # names of the texts' columns or fields, where the file has them
 
     def log_line(self, name: str) -> str:
         """Returns one line that says what was read."""
@@ -281,8 +282,16 @@ def read_split(
     notes = collections.Counter(table.dirt)
     if isinstance(reading, Fields):
         found = _read_objects(reading, table, split.role)
+        texts = [] if reading.render else [reading.text_a, reading.text_b]
     else:
-        found = _read_rows(reading, table, notes, split=split, labels=labels)
+        first = table.rows[0].values
+        columns = _numbered(reading, first)
+        has_header = bool(_names_of(reading)) or _has_header(columns, first, notes, labels=labels)
+        if reading.header is None and not has_header and not split.needs_labels:
+            notes[f"first row taken as an example, not as a header: {str(first)[:80]}"] += 1
+        found = _read_rows(columns, table, notes, split=split, has_header=has_header)
+        places = [place for place in columns[:2] if place in range(-len(first), len(first))]
+        texts = [first[place] for place in places if has_header]
     examples = []
     for where, example in found:
         label = _label_text(example.label, labels.names)
@@ -297,7 +306,8 @@ def read_split(
         raise ValueError(f"'{table.path}' holds no example for {split.name}.")
     notes["example with an empty text"] = sum(not item.text_a.strip() for item in examples)
     counts = [f"{number} x {what}" for what, number in notes.items() if number]
-    return TaskData(examples, list(table.files) or [table.path], counts)
+    names = tuple(name for name in texts if name)
+    return TaskData(examples, list(table.files) or [table.path], counts, names)
 
 
 def find_files(split: Split, folders: Sequence[str]) -> List[str]:
@@ -428,18 +438,12 @@ def text_of(value: Any) -> str:
 
 
 def _read_rows(
-    columns: Columns, table: Table, notes: Counter[str], *, split: Split, labels: Labels
+    columns: Columns, table: Table, notes: Counter[str], *, split: Split, has_header: bool
 ) -> Iterator[Tuple[str, InputExample]]:
-    """The place of each example in a TSV file, and the example."""
-    first = table.rows[0].values
-    by_number = _numbered(columns, first)
-    is_named = bool(_names_of(columns))
-    has_header = is_named or _has_header(by_number, first, notes, labels=labels)
-    if columns.header is None and not has_header and not split.needs_labels:
-        notes[f"first row taken as an example, not as a header: {str(first)[:80]}"] += 1
+    """The place of each example in a TSV file, and the example; columns are numbers."""
     if has_header:
         _note_long(table, notes)
-    needed = _columns_needed(by_number)
+    needed = _columns_needed(columns)
     short: List[Row] = []
     for row in table.rows[int(has_header) :]:
         cells, where = row.values, table.where(row)
@@ -451,10 +455,10 @@ def _read_rows(
                     f"for {split.name}. Columns are separated by tabs. The row begins "
                     f"{cells[0][:60]!r}."
                 )
-        elif by_number.only and cells[by_number.only[0]] != by_number.only[1]:
-            notes[f"row left out: not '{by_number.only[1]}'"] += 1
+        elif columns.only and cells[columns.only[0]] != columns.only[1]:
+            notes[f"row left out: not '{columns.only[1]}'"] += 1
         else:
-            *texts, guid = [None if place is None else cells[place] for place in by_number[:4]]
+            *texts, guid = [None if place is None else cells[place] for place in columns[:4]]
             yield where, InputExample(guid or f"{split.role}-{row.number}", *texts)
     if short:
         what = "row with too few columns, skipped"

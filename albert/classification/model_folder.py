@@ -44,6 +44,7 @@ class FineTunedClassifier(NamedTuple):
     hub_module: Optional[str] = None  # handle of the TF-Hub module of the encoder
     is_pair: Optional[bool] = None  # whether the task has two texts; None: unknown
     early_exit: Optional[bool] = None  # whether there is a head after each layer; None: no
+    columns: Optional[Sequence[str]] = None  # of the texts, where the training file names them
 
     @property
     def output_count(self) -> int:
@@ -69,6 +70,7 @@ def _read(
         hub_module=description.get("hub_module"),
         is_pair=description.get("is_pair"),
         early_exit=description.get("early_exit"),
+        columns=description.get("columns"),
         **trained.vocabulary,
     )
     return trained, classifier
@@ -84,7 +86,7 @@ def portable_files(classifier: FineTunedClassifier) -> Dict[str, bytes]:
     names = ("task", "labels", "is_regression", "max_seq_length", "do_lower_case")
     description = {name: getattr(classifier, name) for name in names}
     description["format_version"] = FORMAT_VERSION
-    for name in ("hub_module", "is_pair", "early_exit"):
+    for name in ("hub_module", "is_pair", "early_exit", "columns"):
         if getattr(classifier, name) is not None:
             description[name] = getattr(classifier, name)
     vocabulary = {key: getattr(classifier, key) for key in model_vocabulary.KEYS}

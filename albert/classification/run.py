@@ -8,7 +8,7 @@ outcome = fine_tuning.run(settings, ClassifierTask)
 import dataclasses
 import logging
 import os
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -61,6 +61,7 @@ class ClassifierTask(fine_tuning.Task):
 
     settings: ClassifierSettings
     description_name = model_folder.DESCRIPTION_NAME
+    decoding_keys = ("columns",)
 
     def __init__(self, settings: ClassifierSettings, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
@@ -79,6 +80,7 @@ class ClassifierTask(fine_tuning.Task):
                     "each layer, which a training with --early_exit makes. Leave it out, or train "
                     "such a model in another --output_dir."
                 )
+        self._columns: Tuple[str, ...] = ()  # of the training file's texts
         self._constant = ""
         self._confusions: Dict[str, np.ndarray] = {}  # by checkpoint
 
@@ -129,6 +131,7 @@ class ClassifierTask(fine_tuning.Task):
             "is_regression": task.is_regression,
             "is_pair": task.is_pair,
             **({"early_exit": True} if self.has_exits else {}),
+            **({"columns": list(self._columns)} if self._columns else {}),
         }
 
     def _recorded_exits(self) -> bool:
@@ -164,6 +167,8 @@ class ClassifierTask(fine_tuning.Task):
         folder, length = settings.cached_dir or settings.output_dir, settings.max_seq_length
         path = classifier_features.cache_path(folder, task, split, max_seq_length=length)
         data = tasks.read_examples(task, settings.data_dir, split)
+        if split == "train":
+            self._columns = data.columns
         return self._written(data, path, f"{task.name} {split}")
 
     def _written(self, data: TaskData, path: str, description: str) -> fine_tuning.Split:

@@ -13,7 +13,18 @@ import queue
 import re
 import sys
 import threading
-from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Sequence, TextIO, Tuple
+from typing import (
+    Any,
+    Callable,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    TextIO,
+    Tuple,
+)
 
 import tensorflow.compat.v1 as tf
 
@@ -81,8 +92,10 @@ def _is_number(name: str) -> bool:
 class TextReader:
     """Finds the texts in lines; the first one decides on the format."""
 
-    def __init__(self, name: str, columns: Optional[str]):
+    def __init__(self, name: str, columns: Optional[str], known: Sequence[str] = ()):
         """Takes the input's name, for messages, and where the texts are, with commas.
+
+        A first line with all `known` names is a header; without columns it says where texts are.
 
         Raises:
           ValueError: more than two columns.
@@ -93,6 +106,7 @@ class TextReader:
             raise ValueError(
                 f"--columns={columns} names more than two; give one, or two for pairs."
             )
+        self._known = list(known)
         self._find: Any = None  # (Line) -> its texts, once the columns are known
         self._blank: Optional[Line] = None  # the first of those that may be the input's end
 
@@ -118,19 +132,26 @@ class TextReader:
         if line.text.lstrip().startswith("{"):
             self._find = self._from_json
             return False
-        named = [name for name in self._columns if not _is_number(name)]
-        places = [int(name) for name in self._columns if _is_number(name)]
-        if named:
-            header = line.text.split("\t")
-            missing = [name for name in self._columns if name not in header]
+        header = line.text.split("\t")
+        known = self._known_in(header)
+        if self._columns and all(map(_is_number, self._columns)):
+            places = list(map(int, self._columns))
+            is_header = bool(known)
+        else:
+            names = self._columns or known
+            missing = [name for name in names if name not in header]
             if missing:
                 raise ValueError(
                     f"{self._where(line)}: no column is named {', '.join(missing)}; there are "
                     f"{', '.join(header)}."
                 )
-            places = [header.index(name) for name in self._columns]
+            places = [header.index(name) for name in names]
+            is_header = bool(names)
         self._find = lambda row: self._from_cells(row, places)
-        return bool(named)
+        return is_header
+
+    def _known_in(self, names: Iterable[str]) -> List[str]:
+        return self._known if set(self._known) <= set(names) else []
 
     def _where(self, line: Line) -> str:
         return f"{self._name}:{line.number}"
@@ -143,7 +164,8 @@ class TextReader:
         if not isinstance(values, dict):
             shown = line.text.strip()[:60]
             raise ValueError(f"{self._where(line)}: not a JSON object, as others are, but {shown}.")
-        names = self._columns or [name for name in _JSON_FIELDS if name in values]
+        usual = self._known_in(values) or [name for name in _JSON_FIELDS if name in values]
+        names = self._columns or usual
         texts = tuple(values[name] for name in names if name in values)
         if not texts or len(texts) < len(names) or not all(isinstance(t, str) for t in texts):
             raise ValueError(

@@ -320,10 +320,15 @@ def checked(texts: Sequence[Text]) -> Texts:
 # Texts from files and pipes.
 
 
-def read_texts(settings: TextSettings, given: Sequence[str] = ()) -> Iterator[Texts]:
-    """Yields the texts of --input_file in groups that arrived together; or `given` alone."""
+def read_texts(
+    settings: TextSettings, given: Sequence[str] = (), known: Sequence[str] = ()
+) -> Iterator[Texts]:
+    """Yields the texts of --input_file in groups that arrived together; or `given` alone.
+
+    `known` is that of `text_lines.TextReader`.
+    """
     path = settings.input_file
-    reader = text_lines.TextReader(path, settings.columns)
+    reader = text_lines.TextReader(path, settings.columns, known)
     if given:
         yield [tuple(given)]
         return
@@ -359,8 +364,11 @@ def answer_texts(
     *,
     heading: str = "",
     given: Sequence[str] = (),
+    known: Sequence[str] = (),
 ) -> int:
     """Writes the line that `answer` gives for each text to --output_file, below a heading.
+
+    `known` is that of `text_lines.TextReader`.
 
     Returns:
       The number of texts: those of --input_file, or the one text or pair `given`.
@@ -372,7 +380,7 @@ def answer_texts(
     with text_lines.open_output(settings.output_file) as output:
         if heading:
             output.write(f"{heading}\n")
-        for texts in read_texts(settings, given):
+        for texts in read_texts(settings, given, known):
             for line in answer(texts):
                 output.write(f"{line}\n")
             output.flush()

@@ -34,6 +34,20 @@ def _texts(data):
     return [(example.text_a, example.text_b, example.label) for example in data.examples]
 
 
+@pytest.mark.parametrize(
+    "text, reading, columns",
+    [
+        ("qid\tlabel\ttext_a\n7\t1\tgood\n", BY_NAME, ("text_a",)),
+        ("label\tQ\tR\n1\ta\tb\n", Columns(1, -1, 0, header=True), ("Q", "R")),
+        ("a\tb\t1\n", PAIRS, ()),
+        ('{"q": "a", "r": "b", "label": "1"}', Fields("q", "r"), ("q", "r")),
+        ('{"q": "a"}', Fields("q", render=lambda _: [Texts("a", None, "1")]), ()),
+    ],
+)
+def test_the_names_of_the_texts_are_known_where_the_file_has_them(tmp_path, text, reading, columns):
+    assert _read(tmp_path, text, reading).columns == columns
+
+
 TWO_PAIRS = [("Q", "label", "1"), ("q", "r", "0")]
 GOOD = [("good", None, "1")]
 
