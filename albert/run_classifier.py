@@ -18,7 +18,11 @@ from typing import Type
 
 from absl import flags
 
-from albert.classification.settings import ClassifierSettings, define_exit_flags
+from albert.classification.settings import (
+    ClassifierSettings,
+    define_custom_task_flags,
+    define_exit_flags,
+)
 from albert.classification.task_table import CUSTOM, TASKS, get_task
 from albert.command_line import process_flags, script
 from albert.util import flags as flags_lib
@@ -78,36 +82,8 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ClassifierSettings]:
         help="Train a head after each layer too, for --exit_patience (arXiv:2006.04152).",
     )
     define_exit_flags(flag_values)
-    _define_custom_task_flags(flag_values)
+    define_custom_task_flags(flag_values)
     return ClassifierSettings
-
-
-def _define_custom_task_flags(flag_values: flags.FlagValues):
-    """Flags that describe a custom task."""
-    flags_lib.path(
-        flag_values,
-        "task_file",
-        help="Custom task: JSON file with the values of other flags, named text_a, text_b, "
-        "label, guid, header, labels, metric, metrics, train_file, dev_file and test_file.",
-    )
-    helps = {
-        "text_a_column": "column of the text: number from 0, name in the header row, JSON field.",
-        "text_b_column": "column of the second text, for pairs.",
-        "label_column": "column of the label.",
-        "guid_column": "column of the example's name.",
-        "labels": "the labels, with commas between them, or regression.",
-        "metric": "what chooses the best checkpoint, e.g. eval_accuracy, f1, pearson.",
-        "metrics": "what else to measure, with commas between them.",
-        "train_file": "training data, below --data_dir: TSV, or JSON lines if it ends in .json or "
-        ".jsonl.",
-        "dev_file": "data to evaluate on, in the format of --train_file.",
-        "test_file": "data to predict, in the format of --train_file.",
-    }
-    for name, text in helps.items():
-        flags_lib.string(flag_values, name, None, help=f"Custom task: {text}")
-    flags_lib.boolean(
-        flag_values, "header", None, help="Custom task: whether TSV files have a header row."
-    )
 
 
 if __name__ == "__main__":  # before TensorFlow is imported

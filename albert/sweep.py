@@ -1,23 +1,31 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fine-tunes a model on several tasks with several seeds, and makes a table of the results.
+"""Fine-tunes a model on several tasks with several seeds and settings, and makes a table.
 
   python -m albert.sweep --data_dir=glue --model_dir=base_v2 --output_dir=output/glue
   python -m albert.sweep --suite=clue --data_dir=clue --model_dir=albert_base_zh \\
       --output_dir=output/clue --tasks=afqmc,tnews --seeds=1-3
+  python -m albert.sweep --tasks=mrpc --learning_rate=1e-5,3e-5 --train_batch_size=16,32 \\
+      --seeds=1-3 --data_dir=glue --model_dir=base_v2 --output_dir=output/search
 
-Every flag can also be set as an environment variable in capitals (DATA_DIR=glue); flags override
+Hyper-parameters are each task's published ones unless you give others. Those that take "one or
+several" values are combined: the table then has a row for each setting and marks the best one.
+--tasks=custom is a task of your own, with the flags of run_classifier that describe it.
+
+You can also set every flag as an environment variable in capitals (DATA_DIR=glue); flags override
 variables. ALBERT_ROOT names the folder that google-research/albert's run_glue.sh works in: where
 nothing else is named, data is in ALBERT_ROOT/glue, results go to ALBERT_ROOT/output, and the model
-is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1. The
-hyper-parameters are each task's published ones unless overridden. All inputs are checked before the
-first run starts. Each run is a process of its own and has a folder with its log,
-output_dir/TASK/seed-N. Started again, a sweep skips finished runs and continues the others. It
-writes results.txt, results.json and (with matplotlib) results.png to --output_dir, and for GLUE
-glue_submission.zip with the predictions of each task's best seed.
+is that in ALBERT_ROOT, or INIT_CHECKPOINT with what lies there, or the released base_v1.
+
+All inputs are checked before the first run starts. Each run is a process of its own and has a
+folder with its log, output_dir/TASK/seed-N or output_dir/TASK/SETTING/seed-N. Started again, a
+sweep skips finished runs and continues the others. It writes results.txt, results.json and (with
+matplotlib) results.png to --output_dir, and for GLUE glue_submission.zip with the predictions of
+each task's best run.
 """
 
 import dataclasses
+import itertools
 import logging
 import math
 import os
@@ -30,7 +38,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 from absl import flags
 
-from albert.classification.task_table import CHINESE_TASKS, GLUE_TASKS
+from albert.classification.settings import CustomTaskFlags, define_custom_task_flags
+from albert.classification.task_table import CHINESE_TASKS, GLUE_TASKS, METRICS
 from albert.command_line import script
 from albert.pretrained.settings import CONFIG_NAME, SPM_MODEL_NAME
 from albert.util import flags as flags_lib
@@ -41,22 +50,24 @@ SUITES = {
     "glue": tuple(name for name in GLUE_TASKS if name != "mismnli"),
     "clue": tuple(name for name in CHINESE_TASKS if name != "lcqmc_pair"),
 }
-# Flag of a hyper-parameter -> lower bound and help.
-RECIPE_FLAGS = {
-    "max_seq_length": (1, "Input length in tokens."),
-    "train_batch_size": (1, "Examples per update."),
-    "train_step": (1, "Updates per run."),
-    "warmup_step": (0, "Warm-up updates."),
-    "save_checkpoints_steps": (1, "Steps between checkpoints, each of which is evaluated."),
-    "learning_rate": (0.0, "The highest learning rate."),
-    "num_train_epochs": (0.0, "Passes over the training data, instead of --train_step."),
-    "warmup_proportion": (0.0, "Share of the updates that are warm-up."),
-}
+# Flags that take several values, which are combined.
+GRID = (
+    "max_seq_length",
+    "train_batch_size",
+    "train_step",
+    "warmup_step",
+    "num_train_epochs",
+    "warmup_proportion",
+    "save_checkpoints_steps",
+    "learning_rate",
+    "precision",
+    "padding",
+)
 
 
 @dataclasses.dataclass(frozen=True)
-class SweepSettings(flags_lib.EncoderSettings):
-    """The flags of a sweep; a hyper-parameter that is None has each task's published value."""
+class SweepSettings(flags_lib.EncoderSettings, CustomTaskFlags):
+    """The flags of a sweep; those of GRID are texts, and None is each task's published value."""
 
     suite: str
     data_dir: str
@@ -67,13 +78,14 @@ class SweepSettings(flags_lib.EncoderSettings):
     seeds: str
     do_predict: bool
     dry_run: bool
-    train_batch_size: Optional[int]
-    train_step: Optional[int]
-    warmup_step: Optional[int]
-    save_checkpoints_steps: Optional[int]
-    learning_rate: Optional[float]
-    num_train_epochs: Optional[float]
-    warmup_proportion: Optional[float]
+    max_seq_length: Optional[str]  # type: ignore[assignment]
+    train_batch_size: Optional[str]
+    train_step: Optional[str]
+    warmup_step: Optional[str]
+    num_train_epochs: Optional[str]
+    warmup_proportion: Optional[str]
+    save_checkpoints_steps: Optional[str]
+    learning_rate: Optional[str]
     precision: Optional[str]
     padding: Optional[str]
     run_flags: Optional[str]
@@ -83,25 +95,25 @@ def define_flags(flag_values: flags.FlagValues) -> Type[SweepSettings]:
     """Defines the script's flags."""
     help_text = "Tasks to run unless --tasks names them."
     flags_lib.choice(flag_values, "suite", "glue", choices=sorted(SUITES), help=help_text)
-    help_text = "Folder of the data sets, with MRPC and so on in it."
+    help_text = "Folder of the data sets (with MRPC and so on in it), or of the task's own files."
     flags_lib.path(flag_values, "data_dir", required=True, help=help_text)
     flags_lib.path(flag_values, "model_dir", help="Another name of --albert_dir.")
     flags_lib.define_model_flags(flag_values, config_required=False)
     flags_lib.define_tokenizer_flags(flag_values)
-    help_text = "Folder for all runs and the results."
-    flags_lib.path(flag_values, "output_dir", required=True, help=help_text)
-    help_text = "Task names separated by commas; default: those of --suite with data in --data_dir."
+    flags_lib.define_training_flags(flag_values, **dict.fromkeys(GRID))
+    flags_lib.several(flag_values, *GRID)
+    flags_lib.mark(flag_values, "one or several", *GRID)
+    flag_values["output_dir"].help = "(required) Folder for all runs and the results."
+    help_text = (
+        "Task names separated by commas, or custom; default: those of --suite with data in "
+        "--data_dir."
+    )
     flags_lib.string(flag_values, "tasks", None, help=help_text)
     flags_lib.string(flag_values, "seeds", "12345", help="Seeds, such as 1,2,3 or 1-5.")
     flags_lib.boolean(flag_values, "do_predict", True, help="Predict the test data if present.")
     help_text = "Check everything, print the commands, and exit."
     flags_lib.boolean(flag_values, "dry_run", False, help=help_text)
-    for name, (lowest, text) in RECIPE_FLAGS.items():
-        define: Any = flags_lib.floating if isinstance(lowest, float) else flags_lib.integer
-        text += " Default: the published value of each task."
-        define(flag_values, name, None, lower_bound=lowest, help=text)
-    for name, choices in (("precision", flags_lib.PRECISIONS), ("padding", flags_lib.PADDINGS)):
-        flags_lib.choice(flag_values, name, None, choices=choices, help="As in run_classifier.")
+    define_custom_task_flags(flag_values)
     help_text = (
         "More flags of run_classifier for every run, for example "
         "'--recompute --layerwise_lr_decay=0.9'."
@@ -161,7 +173,7 @@ import tensorflow.compat.v1 as tf
 from albert import modeling, run_classifier
 from albert.classification import predictions
 from albert.classification import tasks as classifier_tasks
-from albert.classification.run import ClassifierTask
+from albert.classification.run import ClassifierTask, find_task
 from albert.configs import published
 from albert.pretrained import released, warm_start
 from albert.training import fine_tuning
@@ -182,11 +194,13 @@ LOG_NAME = "log.txt"
 TEXT_NAME, JSON_NAME, PICTURE_NAME = "results.txt", "results.json", "results.png"
 SUBMISSION_NAME = "glue_submission.zip"
 FORMAT_VERSION = 1
+_MOST_SEEDS = 1000
 
 # ---- Model, tasks and seeds.
 
 # One of these is needed, beside model_dir, which is another name of the first.
 _PLACES = ("albert_dir", "albert_hub_module_handle", "albert_config_file", "init_checkpoint")
+_CUSTOM_FIELDS = dataclasses.fields(CustomTaskFlags)
 _MODEL_FLAGS = released.ModelFiles._fields + ("albert_hub_module_handle",)
 
 
@@ -209,27 +223,26 @@ def model_flags(settings: SweepSettings) -> Dict[str, Any]:
     return values
 
 
-def find_tasks(names: Optional[str], suite: str, data_dir: str) -> List[classifier_tasks.Task]:
-    """Returns the tasks to run, those with a borrowed model last.
+def find_tasks(settings: SweepSettings) -> Dict[str, classifier_tasks.Task]:
+    """Returns the tasks to run by the name that --task_name takes, borrowed models last.
 
-    Empty names mean the tasks of the suite with data in a folder of their own below `data_dir`.
-    Raises ValueError for a task that is unknown, named twice or without its lender, or for none.
+    Without --tasks these are the tasks of the suite with data in a folder of their own below
+    --data_dir. Raises ValueError for a task that is unknown, named twice or without its lender,
+    for flags of a custom task beside another task, or for no task.
     """
-    listed = re.split(r"[,\s]+", (names or "").strip())
-    tasks = [classifier_tasks.get_task(name) for name in listed if name]
-    if not tasks:
-        tasks = _tasks_there(suite, data_dir)
-    chosen = [task.name for task in tasks]
+    listed = re.split(r"[,\s]+", (settings.tasks or "").strip().lower())
+    chosen = [name for name in listed if name] or _tasks_there(settings.suite, settings.data_dir)
     if len(set(chosen)) < len(chosen):
-        raise ValueError(f"--tasks={names} names a task twice.")
+        raise ValueError(f"--tasks={settings.tasks} names a task twice.")
     for name in chosen:
         lender = BORROWED_MODELS.get(name)
         if lender and lender not in chosen:
             raise ValueError(f"Task {name} is predicted by the model of {lender}: name both.")
-    return sorted(tasks, key=lambda task: task.name in BORROWED_MODELS)
+    chosen.sort(key=BORROWED_MODELS.__contains__)
+    return {name: find_task(name, settings) for name in chosen}
 
 
-def _tasks_there(suite: str, data_dir: str) -> List[classifier_tasks.Task]:
+def _tasks_there(suite: str, data_dir: str) -> List[str]:
     def is_there(task: classifier_tasks.Task) -> bool:
         splits = ["test"] if task.name in BORROWED_MODELS else ["train", "dev"]
         return len(classifier_tasks.task_folders(task, data_dir)) > 1 and all(
@@ -239,7 +252,7 @@ def _tasks_there(suite: str, data_dir: str) -> List[classifier_tasks.Task]:
     declared = [classifier_tasks.get_task(name) for name in SUITES[suite]]
     there = [task for task in declared if is_there(task)]
     names = {task.name for task in there}
-    tasks = [task for task in there if BORROWED_MODELS.get(task.name, task.name) in names]
+    tasks = [task.name for task in there if BORROWED_MODELS.get(task.name, task.name) in names]
     absent = [task for task in declared if task not in there]
     if not tasks:
         raise ValueError(
@@ -255,15 +268,36 @@ def _tasks_there(suite: str, data_dir: str) -> List[classifier_tasks.Task]:
 
 def parse_seeds(text: str) -> List[int]:
     """Returns the seeds of a text such as "1,2 5-7"; raises ValueError for anything else."""
+    error = ValueError(
+        f"--seeds={text!r}: give whole numbers such as 1,2,3 or 1-5, each once, and at most "
+        f"{_MOST_SEEDS}."
+    )
     seeds: List[int] = []
     for part in re.split(r"[,\s]+", text.strip()):
         match = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
         if not match:
-            raise ValueError(f"--seeds={text!r}: give whole numbers such as 1,2,3 or 1-5.")
-        seeds += range(int(match.group(1)), int(match.group(2) or match.group(1)) + 1)
-    if not seeds or len(set(seeds)) < len(seeds):
-        raise ValueError(f"--seeds={text!r}: give at least one seed, and each only once.")
+            raise error
+        first, last = int(match.group(1)), int(match.group(2) or match.group(1))
+        if not 0 <= last - first < _MOST_SEEDS:
+            raise error
+        seeds += range(first, last + 1)
+    if len(set(seeds)) < len(seeds):
+        raise error
     return seeds
+
+
+def settings_grid(settings: SweepSettings) -> Dict[str, Dict[str, str]]:
+    """Returns the given hyper-parameters of each combination by its name.
+
+    The name, such as "learning_rate=1e-5,precision=float32", has the flags with several values.
+    """
+    values = {name: getattr(settings, name).split(",") for name in GRID if getattr(settings, name)}
+    grid = {}
+    for combination in itertools.product(*values.values()):
+        given = dict(zip(values, combination))
+        name = ",".join(f"{flag}={given[flag]}" for flag in given if len(values[flag]) > 1)
+        grid[name] = given
+    return grid
 
 
 # ---- The plan: a command for each run.
@@ -273,6 +307,7 @@ class PlannedRun(NamedTuple):
     """One run of run_classifier."""
 
     task: str
+    setting: str  # such as "learning_rate=1e-5"; "" where there is only one
     seed: int
     folder: str
     arguments: Tuple[str, ...]  # its command line, without the program
@@ -281,7 +316,11 @@ class PlannedRun(NamedTuple):
     @property
     def name(self) -> str:
         """Returns the run's name in messages."""
-        return f"{self.task}, seed {self.seed}"
+        return _label(self.task, self.setting, f"seed {self.seed}")
+
+
+def _label(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
 
 
 def _read_data(
@@ -304,39 +343,25 @@ def _read_data(
 
 
 def recipe_flags(
-    task: classifier_tasks.Task, settings: SweepSettings, examples: int
+    task: classifier_tasks.Task, given: Mapping[str, str], examples: int
 ) -> Dict[str, Any]:
-    """Returns the hyper-parameters of a task by flag: the task's own unless overridden.
+    """Returns the hyper-parameters of a task by flag: the given ones, and else the task's own.
 
-    If only the number of steps is overridden, the warm-up keeps its share of them. A recipe that
-    does not say when to save saves once per epoch, of `examples` examples.
+    If only the number of steps is given, the warm-up keeps its share of them. A recipe that does
+    not say when to save saves once per epoch, of `examples` examples.
     """
     recipe = task.recipe
-    flags: Dict[str, Any] = {}
-    for name in ("max_seq_length", "train_batch_size", "learning_rate"):
-        given = getattr(settings, name)
-        flags[name] = getattr(recipe, name) if given is None else given
-    is_overridden = settings.train_step is not None or settings.num_train_epochs is not None
-    steps: Any = settings if is_overridden else recipe
-    if steps.num_train_epochs:
-        flags["num_train_epochs"] = steps.num_train_epochs
-    else:
-        flags["train_step"] = steps.train_step
-    if settings.warmup_step is not None:
-        flags["warmup_step"] = settings.warmup_step
-    elif settings.warmup_proportion is not None:
-        flags["warmup_proportion"] = settings.warmup_proportion
-    elif flags.get("train_step") == recipe.train_step:
-        flags["warmup_step"] = recipe.warmup_step
-    elif recipe.train_step:
-        flags["warmup_proportion"] = round(recipe.warmup_step / recipe.train_step, 4)
-    else:
-        flags["warmup_proportion"] = recipe.warmup_proportion
-    flags["save_checkpoints_steps"] = (
-        settings.save_checkpoints_steps
-        or recipe.save_checkpoints_steps
-        or max(1, examples // flags["train_batch_size"])
-    )
+    flags = {name: value for name, value in recipe._asdict().items() if value}
+    if "warmup_step" in given or "warmup_proportion" in given:
+        flags.pop("warmup_step", None)
+        flags.pop("warmup_proportion", None)
+    if "train_step" in given or "num_train_epochs" in given:
+        steps = flags.pop("train_step", None)
+        flags.pop("num_train_epochs", None)
+        if "warmup_step" in flags and given.get("train_step") != str(steps):
+            flags["warmup_proportion"] = round(flags.pop("warmup_step") / steps, 4)
+    flags.update(given)
+    flags.setdefault("save_checkpoints_steps", max(1, examples // int(flags["train_batch_size"])))
     return flags
 
 
@@ -344,13 +369,12 @@ def _arguments(
     task: classifier_tasks.Task,
     settings: SweepSettings,
     *,
-    model: Mapping[str, Any],
+    given: Mapping[str, str],
     data: Mapping[str, classifier_tasks.TaskData],
-) -> List[str]:
-    """The command line that all seeds of a task share."""
+) -> Dict[str, Any]:
+    """The flags that all seeds of a task share."""
     lender = BORROWED_MODELS.get(task.name)
     values: Dict[str, Any] = {
-        "task_name": task.name,
         "data_dir": settings.data_dir,
         "cached_dir": os.path.join(settings.output_dir, "features"),
         "do_train": not lender,
@@ -358,16 +382,14 @@ def _arguments(
         "do_predict": any(split in data for split in task.test_splits),
         # The best one is kept besides; a restarted run continues from the newest one.
         "keep_checkpoint_max": 1,
-        "precision": settings.precision,
-        "padding": settings.padding,
-        **model,
+        **{field.name: getattr(settings, field.name) for field in _CUSTOM_FIELDS},
+        **model_flags(settings),
     }
     if lender:
-        recipe = recipe_flags(classifier_tasks.get_task(lender), settings, examples=0)
-        values["max_seq_length"] = recipe["max_seq_length"]
-    else:
-        values.update(recipe_flags(task, settings, len(data["train"].examples)))
-    return [_argument(name, value) for name, value in values.items() if value is not None]
+        recipe = recipe_flags(classifier_tasks.get_task(lender), given, examples=0)
+        shared = ("max_seq_length", "precision", "padding")
+        return {**values, **{name: recipe[name] for name in shared if name in recipe}}
+    return {**values, **recipe_flags(task, given, len(data["train"].examples))}
 
 
 def _argument(name: str, value: Any) -> str:
@@ -381,35 +403,34 @@ def make_plan(settings: SweepSettings) -> List[PlannedRun]:
 
     That is a missing, unreadable or contradictory input, or a folder that holds another run.
     """
-    tasks = find_tasks(settings.tasks, settings.suite, settings.data_dir)
-    seeds = parse_seeds(settings.seeds)
-    model = model_flags(settings)
+    seeds, grid = parse_seeds(settings.seeds), settings_grid(settings)
     try:
         extra = shlex.split(settings.run_flags or "")
     except ValueError as error:
         raise ValueError(f"--run_flags={settings.run_flags!r}: {error}.") from error
-    model_identity: Dict[str, Any] = {}
-    plan: Dict[Tuple[str, int], PlannedRun] = {}
-    for task in tasks:
+    model: Dict[str, Any] = {}
+    plan: Dict[Tuple[str, str, int], PlannedRun] = {}
+    for task_name, task in find_tasks(settings).items():
         data = _read_data(task, settings)
         fingerprints = [
             files.file_fingerprint(path) for found in data.values() for path in found.files
         ]
-        shared = _arguments(task, settings, model=model, data=data)
         lender = BORROWED_MODELS.get(task.name)
-        for seed in seeds:
-            folder = os.path.join(settings.output_dir, task.name, f"seed-{seed}")
-            own = [f"--seed={seed}", f"--output_dir={folder}"]
+        for (setting, given), seed in itertools.product(grid.items(), seeds):
+            folder = os.path.join(settings.output_dir, task.name, setting, f"seed-{seed}")
+            own = {"task_name": task_name, "seed": seed, "output_dir": folder}
             borrowed: Dict[str, Any] = {}
             if lender:
-                lent = plan[lender, seed]
-                own.append(f"--checkpoint={os.path.join(lent.folder, 'model.ckpt-best')}")
+                lent = plan[lender, setting, seed]
+                own["checkpoint"] = os.path.join(lent.folder, "model.ckpt-best")
                 borrowed = {f"{lender}.{name}": value for name, value in lent.identity.items()}
-            arguments = tuple(shared + own + extra)
+            own.update(_arguments(task, settings, given=given, data=data))
+            arguments = [_argument(*item) for item in own.items() if item[1] is not None] + extra
             checked = _checked(task, arguments)
-            model_identity = model_identity or _model_identity(checked)
-            identity = _identity(checked, {**model_identity, "data": fingerprints, **borrowed})
-            run = plan[task.name, seed] = PlannedRun(task.name, seed, folder, arguments, identity)
+            model = model or _model_identity(checked)
+            identity = _identity(checked, {**model, "data": fingerprints, **borrowed})
+            run = PlannedRun(task.name, setting, seed, folder, tuple(arguments), identity)
+            plan[task.name, setting, seed] = run
             state_of(run)
     return list(plan.values())
 
@@ -538,6 +559,7 @@ def _run(run: PlannedRun) -> Optional[str]:
     )
     stop_signals.has_news()  # the run may have unsaved steps; it saves them when it is stopped
     line = "no output"
+    prefix = f"[{' '.join(filter(None, [run.task, run.setting, str(run.seed)]))}]"
     log_path = os.path.join(run.folder, LOG_NAME)
     try:
         with files.naming_full_disk(log_path), open(log_path, "a", encoding="utf-8") as log:
@@ -545,7 +567,7 @@ def _run(run: PlannedRun) -> Optional[str]:
                 line = text.strip() or line
                 log.write(text)
                 log.flush()
-                print(f"[{run.task} {run.seed}] {text}", end="", file=sys.stderr, flush=True)
+                print(f"{prefix} {text}", end="", file=sys.stderr, flush=True)
         code = process.wait()
     finally:
         # Ctrl-C may have reached the run too, which then ends by itself.
@@ -558,7 +580,7 @@ def _run(run: PlannedRun) -> Optional[str]:
     return None
 
 
-# ---- Results: a table over tasks and seeds, as text, JSON and picture.
+# ---- Results: a table over tasks, settings and seeds, as text, JSON and picture.
 
 # Metrics in run_summary.json that are not scores.
 _NOT_SCORES = ("loss", "confusion", "global_step", "MSE", "examples")
@@ -578,12 +600,21 @@ class Run(NamedTuple):
     wall_seconds: float  # over all starts
     model: Optional[Dict[str, Any]] = None  # a published.Model, if it is of a published size
     warnings: Sequence[Mapping[str, Any]] = ()  # of training, see hooks.Warned
+    setting: str = ""  # see PlannedRun
+
+    @property
+    def score(self) -> float:
+        """Returns the deciding metric, negative where less is better, and -inf for NaN."""
+        value = float(self.metrics[self.metric]) * (1 if METRICS.get(self.metric, True) else -1)
+        return -math.inf if math.isnan(value) else value
 
 
 class Row(NamedTuple):
-    """One metric of one task over all its seeds."""
+    """One metric of one task and setting over all seeds."""
 
     task: str
+    setting: str
+    is_best: bool  # among the task's settings
     metric: str
     decides: bool  # whether this metric chose the checkpoints
     values: Dict[int, float]  # by seed
@@ -626,10 +657,16 @@ def read_run(path: str) -> Run:
 
 
 def make_rows(runs: Sequence[Run]) -> List[Row]:
-    """Returns the rows of the table: of each task the deciding metric, then the others by name."""
+    """Returns the table's rows: of each task and setting the deciding metric, then the others."""
+    groups: Dict[Tuple[str, str], List[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.task, run.setting), []).append(run)
+    best: Dict[str, float] = {}  # by task
+    scores = {key: float(np.mean([run.score for run in group])) for key, group in groups.items()}
+    for (task, _), score in scores.items():
+        best[task] = max(score, best.get(task, -math.inf))
     rows = []
-    for task in dict.fromkeys(run.task for run in runs):
-        group = [run for run in runs if run.task == task]
+    for (task, setting), group in groups.items():
         decides = group[0].metric
         speeds = [run.train_examples_per_second for run in group if run.train_examples_per_second]
         for metric in [decides, *_other_scores(group)]:
@@ -637,6 +674,8 @@ def make_rows(runs: Sequence[Run]) -> List[Row]:
             spread = float(np.std(list(values.values()), ddof=1)) if len(values) > 1 else None
             row = Row(
                 task,
+                setting,
+                scores[task, setting] == best[task],
                 metric,
                 metric == decides,
                 values=values,
@@ -664,10 +703,10 @@ def _other_scores(runs: Sequence[Run]) -> List[str]:
 
 
 def compare(runs: Sequence[Run]) -> List[published.Comparison]:
-    """Returns the scores of each task over its seeds beside what is published of the model."""
+    """Returns each task's scores, at its best setting, beside what is published of the model."""
     found = []
-    for row in make_rows(runs):
-        known = [run.model for run in runs if run.task == row.task]
+    for row in filter(lambda row: row.is_best, make_rows(runs)):
+        known = [run.model for run in runs if (run.task, run.setting) == (row.task, row.setting)]
         if known[0] is None or known.count(known[0]) < len(known):
             continue  # of another size, or of several
         model = published.Model(known[0]["size"], tuple(known[0]["presets"]))
@@ -682,7 +721,8 @@ def format_results(runs: Sequence[Run]) -> str:
     lines = ["", "Beside published results, in per cent", "", *beside] if beside else []
     for run in runs:
         said = [one["text"] for one in run.warnings if one["recovered_step"] is None]
-        lines += [f"{run.task}, seed {run.seed}: {text}" for text in said]
+        name = _label(run.task, run.setting, f"seed {run.seed}")
+        lines += [f"{name}: {text}" for text in said]
     return format_table(make_rows(runs)) + "".join(f"{line}\n" for line in lines)
 
 
@@ -702,7 +742,11 @@ def _cells(row: Row) -> Tuple[str, ...]:
         return ("", *score, "", "", "")
     speed = "-" if row.examples_per_second is None else f"{row.examples_per_second:.1f}"
     seconds = progress.format_seconds(row.wall_seconds)
-    return (row.task, *score, f"{row.best_step:.0f}", speed, seconds)
+    return (_name(row), *score, f"{row.best_step:.0f}", speed, seconds)
+
+
+def _name(row: Row) -> str:
+    return _label(row.task, row.setting) + " (best)" * bool(row.setting and row.is_best)
 
 
 def _percent(value: Optional[float]) -> str:
@@ -751,7 +795,7 @@ def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
     names, lowest = [], 0.0
     for place, row in enumerate(finite):
         name = re.sub("^eval_", "", row.metric)
-        names.append(f"{row.task}  {name}" if row.decides else name)
+        names.append(f"{_name(row)}  {name}" if row.decides else name)
         values = [100 * value for value in row.values.values()]
         lowest = min(lowest, *values)
         colour = _BLUE if row.decides else _PALE
@@ -780,12 +824,18 @@ def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
 
 def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
     """Writes the table in all its forms, and for GLUE the submission."""
-    results = [read_run(_summary_path(run)) for run in done if run.task not in BORROWED_MODELS]
+    results = [
+        read_run(_summary_path(run))._replace(setting=run.setting)
+        for run in done
+        if run.task not in BORROWED_MODELS
+    ]
     places = ("model_dir", *_PLACES)
     model = next(filter(None, (getattr(settings, place) for place in places)))
-    title = f"{settings.suite.upper()}, {os.path.basename(os.path.normpath(model))}"
+    title = (
+        f"{settings.tasks or settings.suite.upper()}, {os.path.basename(os.path.normpath(model))}"
+    )
     paths = write_results(settings.output_dir, results, title=title)
-    if settings.suite == "glue" and settings.do_predict:
+    if settings.do_predict and any(run.task in GLUE_TASKS for run in done):
         path = os.path.join(settings.output_dir, SUBMISSION_NAME)
         folders = best_folders(done, results)
         try:
@@ -802,17 +852,15 @@ def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
 
 
 def best_folders(done: Sequence[PlannedRun], results: Sequence[Run]) -> List[str]:
-    """Returns the folder of each task's best seed; with a borrowed model that of its lender."""
-
-    def value(run: Run) -> float:
-        score = float(run.metrics[run.metric])
-        return -math.inf if math.isnan(score) else score
-
-    best: Dict[str, int] = {}
-    for run in sorted(results, key=value, reverse=True):  # of equal ones the first stays first
-        best.setdefault(run.task, run.seed)
+    """Returns the folder of each task's best run; with a borrowed model that of its lender."""
+    best: Dict[str, Run] = {}
+    for run in sorted(results, key=lambda run: run.score, reverse=True):  # stable
+        best.setdefault(run.task, run)
+    lenders = [best.get(BORROWED_MODELS.get(run.task, run.task)) for run in done]
     return [
-        run.folder for run in done if best.get(BORROWED_MODELS.get(run.task, run.task)) == run.seed
+        run.folder
+        for run, lender in zip(done, lenders)
+        if lender and (lender.setting, lender.seed) == (run.setting, run.seed)
     ]
 
 

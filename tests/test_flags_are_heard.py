@@ -268,6 +268,10 @@ HEARD = {
             suite=clue tasks=cola seeds=3 do_predict=false max_seq_length=31 train_batch_size=4
             train_step=9 warmup_step=2 warmup_proportion=0.5 num_train_epochs=2 learning_rate=0.1
             save_checkpoints_steps=7 precision=bfloat16 padding=max run_flags=--recompute
+            own:text_a_column=1 own:text_b_column=2 own:label_column=5 own:guid_column=2
+            own:task_file=nothere own:train_file=dev.tsv own:dev_file=train.tsv
+            own:test_file=dev.tsv own:labels=0,1,2 own:metric=eval_loss own:metrics=f1
+            own:header=true
         """),
         "dry_run": "tests/test_sweep.py::test_a_dry_run_shows_the_commands_and_starts_none",
     },
@@ -424,7 +428,9 @@ def sweeping(folder):
     classification_data.write_mrpc(folder)
     model = pretrained_models.write_archive(folder / "model")
     base = ["--dry_run", f"--data_dir={folder}", "--output_dir={work}/out", "--max_seq_length=32"]
-    return {"plan": [*base, f"--model_dir={model}"], "no model": base}
+    plan = [*base, f"--model_dir={model}"]
+    own = ["--tasks=custom", f"--data_dir={folder}/MRPC", "--text_a_column=3", "--labels=0,1"]
+    return {"plan": plan, "no model": base, "own": [*plan, *own, "--label_column=0"]}
 
 
 def planning(folder):

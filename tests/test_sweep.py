@@ -158,8 +158,7 @@ def test_a_task_without_test_data_is_not_predicted(model_dir, tmp_path):
 
 @pytest.mark.parametrize("name", sorted(classification_data.PUBLISHED_RECIPES))
 def test_the_published_hyper_parameters_are_the_defaults(name):
-    settings = flags_lib.parse(sweep.define_flags, ["--data_dir=x", "--output_dir=y"])
-    flags = sweep.recipe_flags(classifier_tasks.get_task(name), settings, 5000)
+    flags = sweep.recipe_flags(classifier_tasks.get_task(name), {}, 5000)
     warmup, rate, steps, save, batch = classification_data.PUBLISHED_RECIPES[name]
     assert flags == {
         "max_seq_length": 512,
@@ -172,19 +171,17 @@ def test_the_published_hyper_parameters_are_the_defaults(name):
 
 
 @pytest.mark.parametrize(
-    "arguments, expected",
+    "given, expected",
     [
-        ([], {"num_train_epochs": 3, "warmup_proportion": 0.1, "save_checkpoints_steps": 62}),
-        (["--num_train_epochs=1"], {"num_train_epochs": 1, "warmup_proportion": 0.1}),
-        (["--train_step=50", "--warmup_step=5"], {"train_step": 50, "warmup_step": 5}),
-        (["--train_step=50"], {"train_step": 50, "warmup_proportion": 0.1}),
-        (["--train_batch_size=100", "--learning_rate=1e-4"], {"save_checkpoints_steps": 10}),
+        ({}, {"num_train_epochs": 3, "warmup_proportion": 0.1, "save_checkpoints_steps": 62}),
+        ({"num_train_epochs": "1"}, {"num_train_epochs": "1", "warmup_proportion": 0.1}),
+        ({"train_step": "50", "warmup_step": "5"}, {"train_step": "50", "warmup_step": "5"}),
+        ({"train_step": "50"}, {"train_step": "50", "warmup_proportion": 0.1}),
+        ({"train_batch_size": "100", "learning_rate": "1"}, {"save_checkpoints_steps": 10}),
     ],
 )
-def test_overrides_replace_the_recipe_and_leave_its_shares(arguments, expected):
-    arguments = ["--data_dir=x", "--output_dir=y", *arguments]
-    settings = flags_lib.parse(sweep.define_flags, arguments)
-    flags = sweep.recipe_flags(classifier_tasks.get_task("afqmc"), settings, 1000)
+def test_overrides_replace_the_recipe_and_leave_its_shares(given, expected):
+    flags = sweep.recipe_flags(classifier_tasks.get_task("afqmc"), given, 1000)
     assert {name: flags[name] for name in expected} == expected
     assert ("train_step" in flags) != ("num_train_epochs" in flags)
     assert ("warmup_step" in flags) != ("warmup_proportion" in flags)
@@ -236,6 +233,37 @@ def test_the_folder_of_the_published_script_stands_for_what_is_not_named(tmp_pat
     }
 
 
+def test_several_values_make_a_folder_for_each_combination(make):
+    arguments = ["--tasks=ax,mnli", "--learning_rate=1e-5, 3e-5", "--train_batch_size=2,4"]
+    plan = sweep.make_plan(make(*arguments, "--precision=bfloat16", "--seeds=1-2"))
+    assert len({run.folder for run in plan}) == len(plan) == 16
+    setting = "train_batch_size=4,learning_rate=3e-5"
+    assert (plan[7].setting, plan[7].seed) == (setting, 2)
+    assert plan[7].folder.endswith(os.path.join("out", "mnli", setting, "seed-2"))
+    flags = flags_of(plan[7])
+    assert (flags.train_batch_size, flags.learning_rate, flags.precision) == (4, 3e-5, "bfloat16")
+    assert flags_of(plan[15]).checkpoint == os.path.join(plan[7].folder, "model.ckpt-best")
+
+
+@pytest.mark.parametrize("values", ["1e-5,x", "1e-5,1e-05", "1e-5,", "-1"])
+def test_a_value_of_a_list_that_the_flag_does_not_take_is_refused(make, values):
+    with pytest.raises(ValueError, match="learning_rate"):
+        make(f"--learning_rate={values}")
+
+
+def test_a_custom_task_is_planned_with_its_flags(model_dir, data_dir, tmp_path):
+    own = ["--text_a_column=3", "--text_b_column=4", "--label_column=0", "--labels=0,1"]
+    arguments = ["--tasks=custom", *own, "--train_step=4,5", "--header", "--metric=eval_loss"]
+    plan = sweep.make_plan(settings_of(model_dir, data_dir / "MRPC", tmp_path, *arguments))
+    assert [run.name for run in plan] == [
+        "custom, train_step=4, seed 12345",
+        "custom, train_step=5, seed 12345",
+    ]
+    flags = flags_of(plan[1])
+    assert (flags.task_name, flags.labels, flags.header) == ("custom", "0,1", True)
+    assert (flags.train_step, flags.learning_rate, flags.train_batch_size) == (5, 2e-5, 32)
+
+
 def test_seeds_may_be_listed_or_a_range():
     assert sweep.parse_seeds(" 3, 1 5-7 ") == [3, 1, 5, 6, 7]
 
@@ -271,6 +299,10 @@ def test_random_weights_need_a_configuration_in_place_of_the_folder(model_dir, d
         (["--seeds=1,x"], "1,x"),
         (["--seeds=1,1"], "1,1"),
         (["--seeds=5-1"], "5-1"),
+        (["--seeds=1-100000000000"], "1-100000000000"),
+        (["--tasks=custom"], "text_a"),
+        (["--tasks=mrpc", "--labels=0,1"], "labels"),
+        (["--learning_rate=nan"], "nan"),
         (["--data_dir=/nowhere"], "/nowhere"),
         (["--max_seq_length=64"], "max_position_embeddings"),
         (["--run_flags=--nosuch"], "mrpc.*nosuch"),
@@ -413,7 +445,7 @@ def test_a_dry_run_shows_the_commands_and_starts_none(make, tmp_path, fake_runs,
 
 
 def test_the_seed_without_a_number_is_never_the_best():
-    runs = [sweep.PlannedRun("cola", seed, f"cola/{seed}", (), {}) for seed in (1, 2, 3)]
+    runs = [sweep.PlannedRun("cola", "", seed, f"cola/{seed}", (), {}) for seed in (1, 2, 3)]
     results = [
         sweep.Run("cola", seed, "matthew_corr", 1, {"matthew_corr": value}, None, 1.0)
         for seed, value in ((1, float("nan")), (2, -0.1), (3, -0.2))
@@ -448,6 +480,26 @@ def test_mean_and_deviation_are_those_of_the_seeds():
     assert (accuracy.task, accuracy.mean, accuracy.deviation) == ("mrpc", 0.875, None)
     assert (f1.metric, f1.mean, f1.decides) == ("f1", 0.9, False)
     assert accuracy.examples_per_second is None  # and losses, counts and errors are no scores
+
+
+@pytest.mark.parametrize("metric, best", [("eval_accuracy", "b"), ("eval_loss", "a")])
+def test_the_best_setting_is_that_of_the_best_mean(tmp_path, metric, best):
+    scores = {"a": (0.1, 0.6), "b": (0.4, 0.5)}
+    runs = [
+        sweep.Run("custom", seed, metric, 1, {metric: value}, None, 1.0, setting=f"x={name}")
+        for name, values in scores.items()
+        for seed, value in enumerate(values)
+    ]
+    rows = sweep.make_rows(runs)
+    assert [(row.setting, row.is_best) for row in rows] == [
+        ("x=a", best == "a"),
+        ("x=b", best == "b"),
+    ]
+    assert [row.mean for row in rows] == pytest.approx([0.35, 0.45])
+    lines = sweep.format_table(rows).splitlines()
+    assert [line.split("  ")[0] for line in lines if "(best)" in line] == [
+        f"custom, x={best} (best)"
+    ]
 
 
 def test_a_metric_that_some_seed_lacks_is_left_out():

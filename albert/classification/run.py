@@ -31,24 +31,24 @@ _MOST_LABELS_SHOWN = 5
 _APART = (("exit_patience", "use_tpu"), ("early_exit", "albert_hub_module_handle"))
 
 
-def find_task(settings: ClassifierSettings) -> tasks.Task:
-    """Returns the task that the flags name or describe.
+def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
+    """Returns the task of a name; "custom" is the one that the flags describe.
 
     Raises:
       ValueError: an unknown task, or settings of a custom task for one that is not.
     """
     flags = [field.name for field in dataclasses.fields(CustomTaskFlags)]
     given = {flag: getattr(settings, flag) for flag in flags}
-    if settings.task_name.strip().lower() == tasks.CUSTOM:
+    if name.strip().lower() == tasks.CUSTOM:
         described = {flag.replace("_column", ""): value for flag, value in given.items()}
         return tasks.custom_task(described.pop("task_file") or "", **described)
     for flag, value in given.items():
         if value is not None:
             raise ValueError(
-                f"--{flag} describes a task of your own: it needs --task_name=custom, not "
-                f"--task_name={settings.task_name}."
+                f"--{flag} describes a task of your own, which is called custom. It does not go "
+                f"with {name}."
             )
-    return tasks.get_task(settings.task_name)
+    return tasks.get_task(name)
 
 
 def measured(task: tasks.Task) -> List[str]:
@@ -65,7 +65,7 @@ class ClassifierTask(fine_tuning.Task):
 
     def __init__(self, settings: ClassifierSettings, tokenizer: tokenization.FullTokenizer):
         super().__init__(settings, tokenizer)
-        self.declared = task = find_task(settings)
+        self.declared = task = find_task(settings.task_name, settings)
         self.name = task.name
         self.best_metric, self.higher_is_better = task.best_metric, task.higher_is_better
         self.earlier = {"is_pair": task.is_pair}
@@ -100,7 +100,7 @@ class ClassifierTask(fine_tuning.Task):
         reads_test_data = settings.do_predict and not settings.predict_file
         if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
             raise ValueError("--data_dir must be given: the folder of the data.")
-        task = find_task(settings)
+        task = find_task(settings.task_name, settings)
         if settings.data_dir:
             tasks.task_folders(task, settings.data_dir)  # before a model is downloaded
 

@@ -137,6 +137,19 @@ class _Parser(flags.ArgumentParser):
             raise BadValueError(f"{argument!r} is not {self._takes}.{hint}") from error
 
 
+class _ListParser(flags.ArgumentParser):
+    """Takes one or several values of another parser, with commas between them, as a text."""
+
+    def __init__(self, parser: flags.ArgumentParser):
+        self.syntactic_help, self._parser = parser.syntactic_help, parser
+
+    def parse(self, argument: Any) -> str:
+        parts = [part.strip() for part in str(argument).split(",")]
+        if len(set(map(self._parser.parse, parts))) < len(parts):
+            raise BadValueError(f"{argument!r} has a value twice.")
+        return ",".join(parts)
+
+
 def _explain(flag: flags.Flag, takes: str, words: Sequence[str] = ()):
     """Makes errors of a flag say what it takes."""
     flag.parser = _Parser(parser=flag.parser, takes=takes, words=words)
@@ -219,6 +232,13 @@ def path(
     flags.DEFINE(_PathParser(), name, default, help, flag_values, flags.ArgumentSerializer())
     if required:
         require(flag_values, name)
+
+
+def several(flag_values: flags.FlagValues, *names: str):
+    """Makes each flag take several values, with commas between them; its value is their text."""
+    for name in names:
+        flag = flag_values[name]
+        flag.parser, flag.validators = _ListParser(flag.parser), []
 
 
 def require(flag_values: flags.FlagValues, *names: str):
