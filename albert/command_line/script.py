@@ -39,8 +39,8 @@ def user_errors() -> Tuple[Type[BaseException], ...]:
     return (ValueError, OSError, ArithmeticError, tf.errors.OpError)
 
 
-def _message(error: BaseException) -> str:
-    """An error's own words: without the graph node and stack TensorFlow adds to its errors."""
+def error_text(error: BaseException) -> str:
+    """Returns an error's own words, without the graph node and stack that TensorFlow adds."""
     import tensorflow.compat.v1 as tf
 
     text = error.message if isinstance(error, tf.errors.OpError) else str(error)
@@ -61,7 +61,7 @@ def _guarded(main: Callable[[], Optional[int]], verbosity: int) -> int:
     except user_errors() as error:
         if verbosity >= 1:
             traceback.print_exc()
-        print(f"ERROR: {_message(error)}", file=sys.stderr)
+        print(f"ERROR: {error_text(error)}", file=sys.stderr)
         return 1
 
 

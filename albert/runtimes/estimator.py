@@ -356,6 +356,30 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+@contextlib.contextmanager
+def lost_sessions_raise() -> Iterator[None]:
+    """While this lasts, `train` raises the error (Aborted, Unavailable) of a lost session.
+
+    TensorFlow itself would restore the newest checkpoint, but read from the first batch again, and
+    TPUEstimator would end as if all were done.
+    """
+    from tensorflow.python.training import monitored_session
+
+    ignored = [(monitored_session, "_PREEMPTION_ERRORS")]
+    if HAS_TF_ESTIMATOR:
+        from tensorflow_estimator.python.estimator.tpu import error_handling
+
+        ignored.append((error_handling, "_IGNORED_ERRORS"))
+    before = [(module, name, getattr(module, name)) for module, name in ignored]
+    try:
+        for module, name in ignored:
+            setattr(module, name, ())
+        yield
+    finally:
+        for module, name, errors in before:
+            setattr(module, name, errors)
+
+
 def train_on_workers(
     estimator: Any, input_fn: Callable[..., tf.data.Dataset], **options: Any
 ) -> None:

@@ -21,6 +21,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import checkpoint_files
+from albert.command_line import script
 from albert.data import record_damage
 from albert.pretrained import released, warm_start
 from albert.runtimes import compat, devices
@@ -36,6 +37,8 @@ CONFIG_NAME = "albert_config.json"
 
 # How long a worker may be silent before the others end.
 _WORKER_PATIENCE_SECONDS = 60.0
+# After so many lost sessions without a new checkpoint a training ends.
+_MOST_RECOVERIES = 3
 # What the training step says when it refuses an update: the words, the step, the norm.
 _GRADIENT_STOP = re.compile(r"gradient norm is not finite.*?\] \[\d+\] \[(.*?)\]")
 
@@ -452,30 +455,59 @@ def train(
         watch=watch if distribution.is_chief(settings) else None,
     )
     documents = dict(documents or {}, **({CONFIG_NAME: model_config} if model_config else {}))
-    ours = training_hooks.around(
-        reporter, settings, folder=folder, documents=documents, resumed=resumed
-    )
-    options = {"max_steps": max_steps, "hooks": [*hooks, *ours]}
-    start = resumed.step if resumed else 0
-    return _train(estimator, input_fn(start), settings, reporter=reporter, options=options)
 
+    def run_from(checkpoint: Optional[checkpoint_files.Checkpoint]) -> None:
+        ours = training_hooks.around(
+            reporter, settings, folder=folder, documents=documents, resumed=checkpoint
+        )
+        options = {"max_steps": max_steps, "hooks": [*hooks, *ours]}
+        data = input_fn(checkpoint.step if checkpoint else 0)
+        with _explained(reporter, folder):
+            _run_estimator(estimator, data, settings, reporter=reporter, options=options)
 
-def _train(
-    estimator: "tf_estimator.Estimator",
-    input_fn: InputFn,
-    settings: TrainingSettings,
-    *,
-    reporter: training_hooks.ProgressHook,
-    options: Mapping[str, Any],
-) -> training_hooks.TrainingSummary:
-    """Trains under the folder's lock and logs a summary."""
-    folder = settings.output_dir
     try:
-        with folder_lock.held(folder), _explained(reporter, folder):
-            _run_estimator(estimator, input_fn, settings, reporter=reporter, options=options)
+        with folder_lock.held(folder), tf_estimator.lost_sessions_raise():
+            _recover(run_from, resumed, settings, reporter)
     finally:
         reporter.close()
         stop_signals.resume()
+    return _summary(reporter, max_steps)
+
+
+def _recover(
+    run_from: Callable[[Optional[checkpoint_files.Checkpoint]], None],
+    resumed: Optional[checkpoint_files.Checkpoint],
+    settings: TrainingSettings,
+    reporter: training_hooks.ProgressHook,
+) -> None:
+    """Trains from a checkpoint, and after a lost session from the newest one and its batch."""
+    recoveries = 0
+    while True:
+        try:
+            run_from(resumed)
+            return
+        except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
+            reporter.close()
+            stop_signals.resume("The same command resumes from the last checkpoint.")
+            before, resumed = resumed, resume_point(settings.output_dir)
+            recoveries = recoveries + 1 if resumed == before else 1
+            lost = f"Lost the session after step {reporter.step} ({script.error_text(error)})."
+            advice = ""
+            if settings.distribution_strategy == distribution.MULTI_WORKER:
+                advice = "Start the same command in every process again"
+            elif recoveries > _MOST_RECOVERIES:
+                advice = f"Recovered {_MOST_RECOVERIES} times without reaching a new checkpoint. "
+                advice += "To try again, start the same command"
+            if advice:
+                message = f"{lost} {advice}: it resumes from the last checkpoint."
+                raise type(error)(None, None, message) from error
+            _LOGGER.warning("%s Resuming from step %d.", lost, resumed.step if resumed else 0)
+
+
+def _summary(
+    reporter: training_hooks.ProgressHook, max_steps: int
+) -> training_hooks.TrainingSummary:
+    """Logs and returns what was done."""
     summary = reporter.summary()
     speed = f"{summary.examples_per_second:.1f} examples/s (the first step left out), "
     _LOGGER.info(
@@ -487,8 +519,7 @@ def _train(
         summary.peak_memory_bytes / 1e9,
     )
     stop_signals.resume(
-        f"Step {summary.last_step} of {options['max_steps']} is saved; the same command goes on "
-        "from there."
+        f"Step {summary.last_step} of {max_steps} is saved; the same command goes on from there."
     )
     return summary
 

@@ -529,7 +529,6 @@ class ProgressHook(tf.train.SessionRunHook):
         self._log_steps = log_steps
         self._bar: Optional[tqdm] = None
         self._curve: Optional[TrainingCurve] = None
-        self._interval = _Interval(batch_size)
         self._latest: Dict[str, float] = {}
         self._timed_steps, self._timed_seconds = 0, 0.0
         self.first_step = self.step = self._recorded = 0
@@ -546,15 +545,18 @@ class ProgressHook(tf.train.SessionRunHook):
     def after_create_session(self, session, coord):
         """Called once the variables have their values."""
         del coord
-        self.first_step = self.step = self._recorded = int(session.run(self._step_tensor))
-        self._curve = TrainingCurve(self._output_dir, self.first_step)
-        if self._watch:
-            follow(self._watch, self._curve.kept)
+        self.step = self._recorded = int(session.run(self._step_tensor))
+        is_first, self._last_line = self._curve is None, time.time()
+        self._curve = TrainingCurve(self._output_dir, self.step)
+        if is_first:  # not after a lost session
+            self.first_step, self._began = self.step, self._last_line
+            if self._watch:
+                follow(self._watch, self._curve.kept)
+        self._interval = _Interval(self._batch_size)
         self._writer = tf.summary.FileWriterCache.get(self._output_dir)
         # TensorBoard forgets what a killed run wrote past the checkpoint.
         start = tf.SessionLog(status=tf.SessionLog.START)
-        self._writer.add_session_log(start, self.first_step + 1)
-        self._began = self._last_line = time.time()
+        self._writer.add_session_log(start, self.step + 1)
         self._after_first_step: Optional[float] = None
         if self._has_bar:
             self._bar = tqdm(

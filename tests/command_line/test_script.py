@@ -102,11 +102,11 @@ def test_an_error_of_tensorflow_loses_its_graph_and_stack():
     error = tf.errors.InvalidArgumentError(
         None, None, "words of sense\n\t [[{{node x}}]]\n\nOriginal stack trace for x"
     )
-    assert script._message(error) == "words of sense"
+    assert script.error_text(error) == "words of sense"
     lines = "Detected at node 'x' defined at (most recent call last):\n  File \"a.py\", line 1"
     text = f"Graph execution error:\n\n{lines}\nNode: 'x'\n{error.message}"
-    assert script._message(tf.errors.DataLossError(None, None, text)) == "words of sense"
-    assert script._message(ValueError()) == "ValueError"
+    assert script.error_text(tf.errors.DataLossError(None, None, text)) == "words of sense"
+    assert script.error_text(ValueError()) == "ValueError"
 
 
 @pytest.fixture(scope="module")

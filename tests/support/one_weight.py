@@ -3,6 +3,7 @@
 """A model of one weight, trained as the scripts train theirs, in tenths of a second."""
 
 import csv
+import functools
 import pathlib
 
 import numpy as np
@@ -34,7 +35,8 @@ def model_fn(features, labels, mode, params):
     """One weight that sums what it sees; a batch of -1 makes its gradient NaN."""
     del labels, params
     step = tf.train.get_or_create_global_step()
-    weight = tf.get_variable("weight", [], initializer=tf.zeros_initializer())
+    mean = tf.VariableAggregation.MEAN
+    weight = tf.get_variable("weight", [], initializer=tf.zeros_initializer(), aggregation=mean)
     value = tf.reduce_mean(features["x"])
     norm = tf.where(value < 0, np.float32("nan") * value, value)
     message = ["gradient norm is not finite; global step, norm:", step, norm]
@@ -50,14 +52,14 @@ def model_fn(features, labels, mode, params):
 def train(output_dir, *arguments, max_steps, values=(0.5,), function=model_fn, **more):
     """Trains on `values`, again and again, with a line each two steps."""
 
-    def input_fn(params):
+    def read(start, params):
         dataset = tf.data.Dataset.from_tensor_slices({"x": np.array(values, np.float32)})
-        return dataset.repeat().batch(params["batch_size"], drop_remainder=True)
+        return dataset.repeat().batch(params["batch_size"], drop_remainder=True).skip(start)
 
     return estimators.train(
         settings_for(output_dir, "--log_steps=2", *arguments),
         lambda first_weights: function,
-        lambda start: input_fn,
+        lambda start: functools.partial(read, start),
         max_steps=max_steps,
         model_config=CONFIG,
         keep_checkpoint_max=3,

@@ -381,6 +381,100 @@ def test_the_log_says_where_the_first_weights_come_from(
 
 
 # ---------------------------------------------------------------------------------------------
+# A lost session.
+
+
+def unavailable(kind=tf.errors.UnavailableError):
+    return kind(None, None, "the storage does not answer")
+
+
+class LostHook(tf.train.SessionRunHook):
+    """Loses the session before the steps of these numbers, counted as this process makes them."""
+
+    def __init__(self, *numbers):
+        self.seen, self._numbers = 0, numbers
+
+    def before_run(self, run_context):
+        self.seen += 1
+        if self.seen in self._numbers:
+            raise unavailable()
+
+
+def lose_in(monkeypatch, name, number):
+    """Makes one call of a method of Saver fail."""
+    method, calls = getattr(tf.train.Saver, name), []
+
+    def failing(*arguments, **named):
+        calls.append(name)
+        if len(calls) == number:
+            raise unavailable(tf.errors.AbortedError)
+        return method(*arguments, **named)
+
+    monkeypatch.setattr(tf.train.Saver, name, failing)
+
+
+def warnings_in(caplog):
+    records = caplog.records
+    return [one for one in records if one.name == "albert" and one.levelno == logging.WARNING]
+
+
+def without_speed(folder):
+    return [dict(row, examples_per_second="") for row in curve_of(folder)]
+
+
+@pytest.mark.parametrize(
+    "steps, calls, losses",
+    [
+        ([1], {}, 1),
+        ([7], {}, 1),
+        ([7, 10, 15], {}, 3),  # steps 7, 7 and 9
+        ([], {"save": 1}, 1),
+        ([], {"save": 3}, 1),
+        ([], {"save": 4}, 1),  # that at the end
+        ([7], {"restore": 1}, 2),
+    ],
+)
+def test_train_recovers_bit_exact_from_a_lost_session(
+    tmp_path, caplog, monkeypatch, steps, calls, losses
+):
+    values = [0.1 * number for number in range(1, 12)]
+    train(tmp_path / "whole", max_steps=9, values=values)
+    for name, number in calls.items():
+        lose_in(monkeypatch, name, number)
+    caplog.set_level(logging.INFO, "albert")
+    caplog.clear()
+    summary = train(tmp_path / "lost", max_steps=9, values=values, hooks=[LostHook(*steps)])
+    assert (summary.first_step, summary.last_step) == (0, 9)
+    assert steps_in(tmp_path / "lost") == steps_in(tmp_path / "whole") == [4, 8, 9]
+    assert weight_in(tmp_path / "lost") == weight_in(tmp_path / "whole")
+    assert without_speed(tmp_path / "lost") == without_speed(tmp_path / "whole")
+    assert len(warnings_in(caplog)) == losses
+    saved = [line for line in caplog.messages if line.startswith("Saved")]
+    assert len(saved) == len(set(saved)) == 4  # what was restored is not written again
+
+
+def test_train_ends_after_three_recoveries_without_a_new_checkpoint(tmp_path, caplog):
+    hook = LostHook(*range(6, 99))
+    with pytest.raises(tf.errors.UnavailableError, match="the storage does not answer"):
+        train(tmp_path, max_steps=9, hooks=[hook])
+    assert steps_in(tmp_path) == [0, 4] and len(warnings_in(caplog)) == 3
+
+
+def test_train_recovers_more_often_if_there_are_new_checkpoints(tmp_path):
+    train(tmp_path, "--save_checkpoints_steps=1", max_steps=6, hooks=[LostHook(2, 4, 6, 8, 10)])
+    assert weight_in(tmp_path) == 3.0
+
+
+def test_a_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
+    cluster = {"cluster": {"worker": ["localhost:1"]}, "task": {"type": "worker", "index": 0}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
+    hook = LostHook(6)
+    with pytest.raises(tf.errors.UnavailableError, match="every process"):
+        train(tmp_path, "--distribution_strategy=multi_worker", max_steps=9, hooks=[hook])
+    assert hook.seen == 6
+
+
+# ---------------------------------------------------------------------------------------------
 # Errors in a step.
 
 
