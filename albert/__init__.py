@@ -43,10 +43,6 @@ def load(place, checkpoint=None, **options):
       checkpoint: weights to take in place of model.ckpt-best.
       **options: precision_name and batch_size; of an encoder also pooling and layer.
     """
-    from albert.runtimes import quiet
-
-    if "tensorflow" not in sys.modules:
-        quiet.import_tensorflow(is_verbose=os.environ["TF_CPP_MIN_LOG_LEVEL"] == "0")
     from albert import predictor
 
     return predictor.load(place, checkpoint, **options)

@@ -6,8 +6,42 @@ Library modules report through `logging.getLogger(__name__)`. A script shows the
 package from the level INFO on, and TensorFlow's own notices only with `--verbose`.
 """
 
+import contextlib
 import logging
+import os
 import sys
+from typing import Any
+
+
+class _Stderr:
+    """Standard error of a script. It drops what cannot be written: a log never ends a training."""
+
+    def __init__(self, stream: Any):
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Writes `text` if it can."""
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Writes what is left if it can."""
+        with contextlib.suppress(OSError):
+            self._stream.flush()
+
+
+def guard_stderr() -> None:
+    """Keeps the process going where standard error is full, closed, or a pipe without a reader."""
+    if isinstance(sys.stderr, _Stderr):
+        return
+    if sys.stderr is None:  # closed: else the next file that is opened would get its number
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
+        os.dup2(sys.stderr.fileno(), 2)
+    sys.stderr = _Stderr(sys.stderr)  # type: ignore[assignment]
 
 
 class _BarFriendlyHandler(logging.Handler):

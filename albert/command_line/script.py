@@ -160,6 +160,7 @@ def answer_early(
     TensorFlow, and returns whether that was all; a ValueError of its is a mistake of the user's.
     """
     support.end_on_interrupt()
+    log.guard_stderr()
     command_line = _CommandLine(define_flags, usage, positional, others, fallback)
     early = copy.deepcopy(process_flags.of_script())
     kind, names = command_line.define(early)
@@ -201,6 +202,7 @@ def run(
         of the script; `main` passes them on. Without it they are refused.
       fallback: arguments over which those of the process and of --config win.
     """
+    log.guard_stderr()
     command_line = _CommandLine(define_flags, usage, positional, others, fallback)
     flag_values = process_flags.of_script()
     kind, names = command_line.define(flag_values)

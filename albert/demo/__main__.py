@@ -84,6 +84,7 @@ def _run(module: str, options: argparse.Namespace) -> int:
 def cli() -> None:
     """Runs the demo with the process's own arguments."""
     support.end_on_interrupt()
+    log.guard_stderr()
     # Before TensorFlow is loaded: its start-up notices would bury what the demo says.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     commands.print_any_text()

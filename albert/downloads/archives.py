@@ -9,11 +9,13 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Tuple
 
 # An archive that unpacks to far more than its own size is made to fill the disk.
 _MOST_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
+_MOST_HEADER_BYTES = 10**6
+_MOST_NAME_BYTES = 255  # of a file or folder, on usual file systems
 MOST_MEMBERS = 10**5  # three times as many as the archive with the most, RACE's
 # What macOS puts beside the files of an archive.
 _COMPANIONS = ("__MACOSX", "._", ".DS_Store")
@@ -24,6 +26,30 @@ _FAULTS = (tarfile.TarError, EOFError, zlib.error, OSError, RuntimeError, zipfil
 
 class DamagedArchiveError(ValueError):
     """The file is no archive, is cut off, or fails its checksum: another copy may be whole."""
+
+
+class _Header(tarfile.TarInfo):
+    """A header of a tar archive; long names and the like are read into memory."""
+
+    @classmethod
+    def frombuf(cls, *arguments: Any) -> "_Header":
+        """Reads a header's block; raises ValueError if more of it follows than any name needs."""
+        header = super().frombuf(*arguments)
+        if not header.isreg() and header.size > _MOST_HEADER_BYTES:
+            raise ValueError(
+                f"The archive holds a header of {header.size:,} bytes. Nothing of it is used."
+            )
+        return header
+
+
+class _Unzipped(gzip.GzipFile):
+    """What is packed in a .gz file."""
+
+    def read(self, size: Optional[int] = -1) -> bytes:
+        """Reads; raises ValueError if there is far too much in all."""
+        content = super().read(size)
+        _check_total(self.name, self.tell())
+        return content
 
 
 class _Member(NamedTuple):
@@ -80,20 +106,26 @@ def unpack(
 
 def _checked(archive: str, most_members: int) -> Iterator[Tuple[str, _Member]]:
     """The members of an archive with their paths below a folder."""
-    most_bytes, total = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive), 0
+    total = 0
     for number, member in enumerate(_members(archive), start=1):
         if number > most_members:
             raise ValueError(
                 f"The archive holds more than {most_members:,} files and folders, which none of "
                 "the published ones does. Nothing of it is used."
             )
-        total += member.size
-        if total > most_bytes:
-            raise ValueError(
-                f"The archive unpacks to more than {most_bytes / 1e6:.0f} MB, which no archive of "
-                "its size should. Nothing of it is used."
-            )
+        total += abs(member.size)
+        _check_total(archive, total)
         yield _checked_path(member), member
+
+
+def _check_total(archive: str, total: int) -> None:
+    """Raises ValueError if so many bytes are too many for an archive."""
+    most_bytes = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive)
+    if total > most_bytes:
+        raise ValueError(
+            f"The archive unpacks to more than {most_bytes / 1e6:.0f} MB, which no archive of its "
+            "size should. Nothing of it is used."
+        )
 
 
 def _members(archive: str) -> Iterator[_Member]:
@@ -103,8 +135,8 @@ def _members(archive: str) -> Iterator[_Member]:
 
 
 def _tar_members(archive: str) -> Iterator[_Member]:
-    with gzip.open(archive) as stream:
-        with tarfile.open(fileobj=stream, mode="r|") as members:
+    with _Unzipped(archive) as stream:
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as members:
             for member in members:
 
                 def content(member: tarfile.TarInfo = member) -> Any:
@@ -149,6 +181,8 @@ def _checked_path(member: _Member) -> str:
         fault = "leads out of its folder"
     elif not member.is_file and not member.is_folder:
         fault = "is a link or a device and not a file"
+    elif any(len(os.fsencode(part)) > _MOST_NAME_BYTES for part in parts):
+        fault = f"has a name of more than {_MOST_NAME_BYTES} bytes"
     if fault:
         raise ValueError(
             f"The archive holds {name!r}, which {fault}. It is not one of the published archives; "

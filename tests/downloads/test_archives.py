@@ -3,6 +3,7 @@
 """Archives that are not to be trusted, of both kinds."""
 
 import errno
+import gzip
 import io
 import stat
 import tarfile
@@ -116,6 +117,34 @@ def test_an_archive_made_to_fill_the_disk_is_refused(unpack):
     with pytest.raises(ValueError, match="MB"):
         unpack(member("zeros", bytes(120 * 10**6)))
     assert unpack.files() == ["archive"]
+
+
+def bomb(kind, size, *, behind=0):
+    """A tar archive whose first header gives `size` and is followed by zeros."""
+    header = tarfile.TarInfo("model")
+    header.type, header.size = kind, size
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as stream:
+        stream.write(header.tobuf(tarfile.GNU_FORMAT))
+        stream.write(tarfile.TarInfo("model/a").tobuf() + bytes(1024 + behind))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        bomb(tarfile.DIRTYPE, -(10**15)),
+        *(bomb(kind, 1 << 21, behind=1 << 21) for kind in (tarfile.XHDTYPE, b"L")),
+        bomb(tarfile.DIRTYPE, 0, behind=200 * 10**6),
+        tar_of([member("model/" + "n" * 300)]),
+    ],
+    ids=["negative", "pax", "long name", "behind the end", "name"],
+)
+def test_a_tar_archive_with_odd_headers_is_refused(tmp_path, content):
+    (tmp_path / "archive").write_bytes(content)
+    with pytest.raises(ValueError) as caught:
+        archives.unpack(str(tmp_path / "archive"), str(tmp_path / "out"))
+    assert not isinstance(caught.value, archives.DamagedArchiveError)
 
 
 def flipped(place):
