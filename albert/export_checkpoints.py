@@ -211,7 +211,7 @@ def _write_weights(
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
             saver = tf.train.Saver(variables)
-            saver.save(session, prefix, write_meta_graph=False, write_state=False)
+            saver.save(session, prefix, write_state=False)
     _compare(checkpoint, prefix, [entry.name for entry in report.loaded])
     return report
 
