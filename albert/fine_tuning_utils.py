@@ -60,8 +60,11 @@ class Encoder:
 
         `dropout_seed` and the options (scope, use_one_hot_embeddings, compute_dtype, recompute,
         use_xla) are those of AlbertModel; a module has its own dropout and none of the options.
-        Raises ValueError where neither is given.
+        A trained model needs no module where it has the configuration: its checkpoint holds the
+        module's variables. Raises ValueError where neither is given.
         """
+        if hub_module and config is not None and not is_training and not _is_there(hub_module):
+            hub_module, options["scope"] = None, "module/bert"
         if not hub_module and config is None:
             raise ValueError("The encoder needs a configuration or the handle of a hub module.")
         self.config = config
@@ -103,6 +106,10 @@ class Encoder:
         if not self.is_training:
             return tensor
         return modeling.dropout(tensor, rate, seed=self._dropout_seed, position=position)
+
+
+def _is_there(handle: str) -> bool:
+    return "://" in handle or tf.io.gfile.isdir(handle)
 
 
 _MODULES = "fine_tuning_hub_modules"
@@ -152,11 +159,10 @@ class Vocabulary(NamedTuple):
 
     def description(self) -> Dict[str, Any]:
         """Returns the JSON values by which another process makes the same tokenizer."""
-        path = self.file if "://" in self.file else os.path.abspath(self.file)
         sha256 = files.file_fingerprint(self.file)["sha256"]
         return {
             "do_lower_case": self.tokenizer.do_lower_case,
-            self.kind: {"path": path, "sha256": sha256},
+            self.kind: {"path": os.path.basename(self.file), "sha256": sha256},
         }
 
 
@@ -226,7 +232,9 @@ def load_config(settings: flags_lib.EncoderSettings) -> Optional[modeling.Albert
             _LOGGER.warning(
                 "--use_xla compiles the optimizer alone: the hub module %s is run as it is.", handle
             )
-        path = os.path.join(handle, "assets", "albert_config.json")
+        folder = getattr(settings, "output_dir", "")  # of a trained model, which needs no module
+        folder = os.path.join(handle, "assets") if _is_there(handle) else folder
+        path = os.path.join(folder, "albert_config.json")
         if "://" in handle or not tf.io.gfile.exists(path):
             return None
     config = modeling.AlbertConfig.from_json_file(path)

@@ -419,7 +419,7 @@ def train(
         functools.partial(build_model_fn, settings, used),
         input_fn,
         max_steps=settings.last_step,
-        model_config=config.to_dict(),
+        documents={estimators.CONFIG_NAME: config.to_json_string().encode("utf-8")},
         keep_checkpoint_max=settings.keep_checkpoint_max,
         watch=hooks.PlateauWatch(
             config.vocab_size,

@@ -92,7 +92,8 @@ def test_the_published_flags_have_their_published_defaults():
 def test_task_and_output_folder_are_required(missing):
     names = {"task_name", "output_dir", "albert_dir"} - {missing}
     with pytest.raises(ValueError, match=f"--{missing} must be given"):
-        flags_lib.parse(run_classifier.define_flags, [f"--{name}=x" for name in names])
+        given = ["--do_train", *(f"--{name}=x" for name in names)]
+        flags_lib.parse(run_classifier.define_flags, given)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,8 @@ def test_predictions_have_the_tests_order_and_the_confusion_matrix_is_the_bests(
 def test_the_folder_says_what_was_trained(trained):
     described = read_json(trained[0] / "classifier.json")
     vocabulary = described.pop("spm_model_file")
-    assert vocabulary["path"] == str(data.VOCABULARY) and len(vocabulary["sha256"]) == 64
+    assert vocabulary["path"] == data.VOCABULARY.name and len(vocabulary["sha256"]) == 64
+    assert (trained[0] / vocabulary["path"]).read_bytes() == data.VOCABULARY.read_bytes()
     assert described == {
         "format_version": 1,
         "task": "mrpc",

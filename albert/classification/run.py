@@ -320,13 +320,10 @@ class ClassifierTask(fine_tuning.Task):
     def export(self, run: fine_tuning.FineTuning, checkpoint: str) -> str:
         """Exports a SavedModel."""
         folder = self.settings.output_dir
-        documents = {self.description_name: run.description()}
-        if run.config is not None:
-            documents[model_folder.CONFIG_NAME] = run.config.to_dict()
-        for name, content in documents.items():
+        for name, content in run.portable_files(folder).items():
             path = os.path.join(folder, name)
             if not tf.io.gfile.exists(path):  # the checkpoint was trained elsewhere
-                files.atomic_write_json(path, content)
+                files.atomic_write_bytes(path, content)
         return model_folder.export_classifier(
             self.settings.export_dir,
             model_folder.read_classifier(folder, checkpoint),

@@ -126,21 +126,29 @@ def listing(path: str) -> Optional[str]:
     return listed if listed != path and tf.io.gfile.exists(listed) else None
 
 
-def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
-    """Copies a vocabulary into a model's folder and records it there; returns its path.
+def name_in(folder: str, path: str, name: Optional[str] = None) -> str:
+    """Returns the name that a copy of the vocabulary at `path` gets in a model's folder.
 
-    The copy has the file's name, or the last part of `name`. A file of that name with another
-    content stays, and the copy gets a name with its hash.
+    It is the file's, or the last part of `name`; where a file of that name has another content, one
+    with the vocabulary's hash.
     """
-    name = os.path.basename(name or vocabulary.path)
-    sha256 = sha256_of(vocabulary.path)
+    name, sha256 = os.path.basename(name or path), sha256_of(path)
+    present = os.path.join(folder, name)
+    if not tf.io.gfile.exists(present) or sha256_of(present) == sha256:
+        return name
+    stem, ending = os.path.splitext(name)
+    name = f"{stem}-{sha256[:12]}{ending}"
+    _LOGGER.warning("%s is another file and stays; the vocabulary is %s.", present, name)
+    return name
+
+
+def put(folder: str, vocabulary: Vocabulary, name: Optional[str] = None) -> str:
+    """Copies a vocabulary into a model's folder under the name that `name_in` gives it, and
+    records it there; returns its path.
+    """
+    name = name_in(folder, vocabulary.path, name)
     path = os.path.join(folder, name)
-    if tf.io.gfile.exists(path) and sha256_of(path) != sha256:
-        stem, ending = os.path.splitext(name)
-        name = f"{stem}-{sha256[:12]}{ending}"
-        _LOGGER.warning("%s is another file and stays; the vocabulary is %s.", path, name)
-        path = os.path.join(folder, name)
-    _copy(vocabulary.path, path, sha256)
+    _copy(vocabulary.path, path, sha256_of(vocabulary.path))
     files.atomic_write_json(os.path.join(folder, RECORD_NAME), _record(vocabulary, name))
     return path
 

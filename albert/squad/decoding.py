@@ -43,7 +43,7 @@ class Limits(NamedTuple):
     @classmethod
     def of(cls, description: Mapping[str, Any]) -> "Limits":
         """Returns those that a model's description names; earlier versions did not record them."""
-        return cls(**{name: description[name] for name in cls._fields if name in description})
+        return cls(**{name: description[name] for name in cls._fields if description.get(name)})
 
 
 class Beams(NamedTuple):

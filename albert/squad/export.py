@@ -94,8 +94,7 @@ def export_tflite(export_dir: str, model: SquadModel, head: fine_tuning_utils.He
         )
     tf.io.gfile.makedirs(export_dir)
     path = os.path.join(export_dir, TFLITE_NAME)
-    with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
-        stream.write(content)
+    files.atomic_write_bytes(path, content)
     _LOGGER.info("Wrote %s; its logits differ from the model's by %.2g at most.", path, difference)
     return path
 

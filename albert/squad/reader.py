@@ -60,6 +60,7 @@ class Reader(inference.Model):
           ValueError: no such model, or a vocabulary that is gone or has changed.
         """
         types = {"doc_stride": int, "max_query_length": int, THRESHOLD_KEY: (float, int, None)}
+        types.update(dict.fromkeys(decoding.Limits._fields, (int, None)))
         trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, types=types)
         self.trained, self._tokenizer = trained, trained.tokenizer()
         self.is_v2 = trained.description["task"] == "squad_v2"

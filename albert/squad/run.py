@@ -249,21 +249,15 @@ class SquadTask(fine_tuning.Task):
         model = squad_export.SquadModel(
             run.config, checkpoint, settings.albert_hub_module_handle, settings.max_seq_length
         )
-        head, description = self.build_head(None), run.description()
+        head, more = self.build_head(None), {}
         if self.has_impossible:
-            description[_THRESHOLD_KEY] = _threshold(settings, checkpoint)
-        extra_files = fine_tuning.portable_files(
-            self.description_name,
-            description,
-            {run.vocabulary.kind: run.vocabulary.file},
-            config=run.config,
-        )
+            more[_THRESHOLD_KEY] = _threshold(settings, checkpoint)
         folder = saved_model.export_saved_model(
             settings.export_dir,
             lambda inputs: squad_export.outputs_of(model, head, inputs),
             checkpoint,
             max_seq_length=settings.max_seq_length,
-            extra_files=extra_files,
+            extra_files=run.portable_files(**more),
         )
         if self.has_lite_model:
             squad_export.export_tflite(settings.export_dir, model, head)

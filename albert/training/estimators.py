@@ -407,8 +407,7 @@ def train(
     input_fn: Callable[[int], InputFn],
     *,
     max_steps: int,
-    model_config: Optional[Mapping[str, Any]],
-    documents: Optional[Mapping[str, Any]] = None,
+    documents: Mapping[str, bytes],
     keep_checkpoint_max: int = 0,
     hooks: Sequence[tf.train.SessionRunHook] = (),
     on_progress: Optional[Callable[[training_hooks.TrainingSummary], None]] = None,
@@ -419,8 +418,7 @@ def train(
     Args:
       model_fn: checkpoint of the first weights, or None -> model function.
       input_fn: number of steps done before -> input function that begins with the next batch.
-      model_config, documents: written beside the checkpoints, for later steps to use: the
-        configuration unless it is None, and JSON values by file name.
+      documents: content by file name, written beside the checkpoints for later steps to use.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
       hooks, on_progress: further hooks, and what is called for each row of the curve.
       watch: says where nothing is learnt.
@@ -454,7 +452,6 @@ def train(
         steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
         watch=watch if distribution.is_chief(settings) else None,
     )
-    documents = dict(documents or {}, **({CONFIG_NAME: model_config} if model_config else {}))
 
     def run_from(checkpoint: Optional[checkpoint_files.Checkpoint]) -> None:
         ours = training_hooks.around(

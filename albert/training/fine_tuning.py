@@ -14,7 +14,7 @@ import math
 import os
 import shutil
 import time
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, cast
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -247,7 +247,7 @@ class FineTuning:
         self._began = time.time()
         self._given = settings.given_values()
         check_flags(settings, task)
-        self.settings = released.completed(settings)
+        self.settings = released.completed(as_trained(settings, task))
         self.config = fine_tuning_utils.load_config(self.settings)
         self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
         self.task = task(self.settings, self.vocabulary.tokenizer)
@@ -297,6 +297,16 @@ class FineTuning:
         if self.settings.albert_hub_module_handle:
             content["hub_module"] = absolute_handle(self.settings.albert_hub_module_handle)
         return content
+
+    def portable_files(self, folder: str = "", **more: Any) -> Dict[str, bytes]:
+        """Returns the files beside the weights, with more in the description; see portable_files."""
+        return portable_files(
+            self.task.description_name,
+            dict(self.description(), **more),
+            {self.vocabulary.kind: self.vocabulary.file},
+            config=self.config,
+            folder=folder,
+        )
 
     def check_output_dir(self) -> None:
         """Raises ValueError if the output folder is of another model, task or vocabulary."""
@@ -371,8 +381,7 @@ class FineTuning:
             build_model_fn,
             build_input_fn,
             max_steps=length.num_train_steps,
-            model_config=self.config.to_dict() if self.config else None,
-            documents={self.task.description_name: self.description()},
+            documents=self.portable_files(settings.output_dir),
             hooks=[_RoomHook(settings, length.num_train_steps)] if is_chief else [],
             on_progress=self._times.add_training,
             watch=watch,
@@ -565,6 +574,30 @@ class FineTuning:
         return written
 
 
+def as_trained(settings: FineTuningSettings, task: Type[Task]) -> FineTuningSettings:
+    """Returns settings in which a model that no flag names is that of --output_dir.
+
+    Its vocabulary is taken too, and what its description says of flags that are not given. With
+    --do_train the settings stay as they are.
+    """
+    places = ("albert_dir", "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
+    folder = settings.output_dir
+    path = os.path.join(folder, task.description_name)
+    is_named = settings.do_train or any(getattr(settings, name) for name in places)
+    if is_named or not tf.io.gfile.exists(path):
+        return settings
+    description, changes = _read_description(path), {}
+    if not (settings.spm_model_file or settings.vocab_file):
+        changes.update(model_vocabulary.recorded_files(folder, description))
+    for key in ("do_lower_case", *task.training_only, *task.decoding_keys):
+        if key in description and key not in settings.given:
+            changes[key] = description[key]
+    module = changes["albert_hub_module_handle"] = description.get("hub_module")
+    if not module:
+        changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)
+    return cast(FineTuningSettings, settings.replace(**changes))
+
+
 def published_model(
     settings: FineTuningSettings, config: Optional[modeling.AlbertConfig]
 ) -> Optional[published.Model]:
@@ -602,8 +635,7 @@ def check_description(
     if not tf.io.gfile.exists(path):
         return
     folder = os.path.dirname(path)
-    types = dict(model_vocabulary.TYPES, hub_module=(str, None))
-    present, wanted = dict(earlier, **files.read_json_object(path, types)), dict(description)
+    present, wanted = dict(earlier, **_read_description(path)), dict(description)
     for content in (present, wanted):
         if content.get("hub_module"):
             content["hub_module"] = absolute_handle(content["hub_module"])
@@ -624,12 +656,17 @@ def check_description(
         )
 
 
+def _read_description(path: str) -> Dict[str, Any]:
+    return files.read_json_object(path, dict(model_vocabulary.TYPES, hub_module=(str, None)))
+
+
 def portable_files(
     name: str,
     description: Mapping[str, Any],
     vocabulary: Mapping[str, Optional[str]],
     *,
     config: Optional[modeling.AlbertConfig],
+    folder: str = "",
 ) -> Dict[str, bytes]:
     """Returns the content of the files that, with the weights, make a model usable elsewhere.
 
@@ -637,13 +674,14 @@ def portable_files(
       name: of the JSON file with the description.
       vocabulary: the path for each of model_vocabulary.KEYS, or None.
       config: of the encoder; None with a hub module.
+      folder: where they go, if other files may be there; see model_vocabulary.name_in.
     """
     content = {key: value for key, value in description.items() if key not in model_vocabulary.KEYS}
     contents = {}
     for key in model_vocabulary.KEYS:
         path = vocabulary.get(key)
         if path:
-            base = os.path.basename(path)
+            base = model_vocabulary.name_in(folder, path) if folder else os.path.basename(path)
             contents[base] = files.read_bytes(path)
             content[key] = {"path": base, "sha256": files.file_fingerprint(path)["sha256"]}
     contents[name] = files.json_text(content).encode("utf-8")

@@ -741,15 +741,14 @@ def _make_meta_graph_plain(path: str) -> None:
     with tf.io.gfile.GFile(path, "rb") as stream:
         meta_graph.ParseFromString(stream.read())
     compat.make_plain(meta_graph.graph_def)
-    with files.atomic_path(path) as temporary, tf.io.gfile.GFile(temporary, "wb") as stream:
-        stream.write(meta_graph.SerializeToString(deterministic=True))
+    files.atomic_write_bytes(path, meta_graph.SerializeToString(deterministic=True))
 
 
 class _StartHook(tf.train.SessionRunHook):
     """Checks and writes what is due before the first step; removes a worker's copy after it."""
 
     def __init__(
-        self, output_dir: str, documents: Mapping[str, Any], resumed: Any, *, is_copy: bool
+        self, output_dir: str, documents: Mapping[str, bytes], resumed: Any, *, is_copy: bool
     ):
         """`is_copy`: whether `resumed` is a worker's own, in a folder that was made for it."""
         self._output_dir = output_dir
@@ -763,7 +762,7 @@ class _StartHook(tf.train.SessionRunHook):
             check_restorable(self._resumed.path, tf.global_variables())
         # Written only now, so that a failed start does not claim the folder.
         for name, content in self._documents.items():
-            files.atomic_write_json(os.path.join(self._output_dir, name), dict(content))
+            files.atomic_write_bytes(os.path.join(self._output_dir, name), content)
 
     def after_create_session(self, session, coord):
         del session, coord
@@ -806,12 +805,12 @@ def around(
     settings: TrainingSettings,
     *,
     folder: str,
-    documents: Mapping[str, Any],
+    documents: Mapping[str, bytes],
     resumed: Optional[checkpoint_files.Checkpoint],
 ) -> List[tf.train.SessionRunHook]:
     """Returns the hooks of a training in the order of their calls.
 
-    `documents`, JSON values by file name, are written into `folder` before the first step.
+    `documents`, content by file name, are written into `folder` before the first step.
     """
     is_chief = distribution.is_chief(settings)
     is_copy = not is_chief and os.path.basename(folder).startswith(distribution.WORKERS_FOLDER)

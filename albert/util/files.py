@@ -183,10 +183,15 @@ def _folders_above(path: str) -> Iterator[None]:
                 os.rmdir(folder)
 
 
+def atomic_write_bytes(path: str, content: bytes) -> None:
+    """Replaces `path` by `content` in one step."""
+    with atomic_path(path) as temporary, gfile().GFile(temporary, "wb") as stream:
+        stream.write(content)
+
+
 def atomic_write_text(path: str, text: str) -> None:
     """Replaces `path` by `text` (UTF-8) in one step."""
-    with atomic_path(path) as temporary, gfile().GFile(temporary, "wb") as stream:
-        stream.write(text.encode("utf-8"))
+    atomic_write_bytes(path, text.encode("utf-8"))
 
 
 def atomic_write_json(path: str, value: Any) -> None:

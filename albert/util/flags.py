@@ -465,16 +465,19 @@ def _define(flag_values: flags.FlagValues, defaults: Dict[str, Any]):
 
 
 def _require_one(flag_values: flags.FlagValues, names: Sequence[str], message: str):
-    """Makes one of the flags needed; the sentence is told together with those of other flags."""
+    """Makes one of the flags needed, or --nodo_train; the sentence is told with those of others."""
     flags.register_multi_flags_validator(
-        names, lambda values: any(values.values()), message, flag_values=flag_values
+        names,
+        lambda values: not values.pop("do_train", True) or any(values.values()),
+        message,
+        flag_values=flag_values,
     )
 
 
-def _require_model(flag_values: flags.FlagValues, *others: str):
+def _require_model(flag_values: flags.FlagValues, *others: str, only: Sequence[str] = ()):
     named = ", ".join(f"--{name}" for name in others)
     text = f"--albert_dir must be given (a name such as base_v2, or a folder), or one of {named}."
-    _require_one(flag_values, ["albert_dir", *others], text)
+    _require_one(flag_values, ["albert_dir", *others, *only], text)
 
 
 def define_model_flags(
@@ -522,7 +525,7 @@ def define_model_flags(
         )
         names = ["albert_dir", "init_checkpoint", "albert_hub_module_handle"]
         if is_trained:
-            mark(flag_values, "one of four required", *names, "albert_config_file")
+            mark(flag_values, "one of four to train", *names, "albert_config_file")
         else:
             mark(flag_values, "one of three required", *names)
 
@@ -571,9 +574,10 @@ def define_task_flags(flag_values: flags.FlagValues, **defaults: Any):
       ValueError: a name that is no shared flag.
     """
     define_model_flags(flag_values, config_required=False)
-    _require_model(flag_values, "albert_config_file", "init_checkpoint", "albert_hub_module_handle")
     define_tokenizer_flags(flag_values)
     define_training_flags(flag_values, **{**_TASK_DEFAULTS, **defaults})
+    names = ("albert_config_file", "init_checkpoint", "albert_hub_module_handle")
+    _require_model(flag_values, *names, only=["do_train"])
     define_tpu_flags(flag_values)
     define_runtime_flags(flag_values)
     text = "By default not on TensorFlow 1.15 where compiling takes longer than it saves."

@@ -16,7 +16,8 @@ from albert.training import estimators, hooks
 from albert.training.evaluation import list_checkpoints
 from albert.util import flags as flags_lib
 
-CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
+CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2)
+DOCUMENTS = {"albert_config.json": CONFIG.to_json_string().encode("utf-8")}
 
 
 def settings_for(output_dir, *arguments):
@@ -61,7 +62,7 @@ def train(output_dir, *arguments, max_steps, values=(0.5,), function=model_fn, *
         lambda first_weights: function,
         lambda start: functools.partial(read, start),
         max_steps=max_steps,
-        model_config=CONFIG,
+        documents=DOCUMENTS,
         keep_checkpoint_max=3,
         **more,
     )

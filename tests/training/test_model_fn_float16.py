@@ -58,7 +58,7 @@ def train(folder, *arguments, max_steps=STEPS, dtype=tf.float16):
         lambda first_weights: model_fn_of(dtype),
         input_fn,
         max_steps=max_steps,
-        model_config=one_weight.CONFIG,
+        documents=one_weight.DOCUMENTS,
     )
 
 
