@@ -7,17 +7,21 @@
   some_program | python -m albert.predict --model_dir=output/mrpc | another_program
 
 --model_dir is the --output_dir of run_classifier. Input is a line for each text: JSON objects with
-text_a (and text_b), or the text (TAB the second text). --columns names other fields or columns.
+text_a (and text_b), or the text (TAB the second text). --columns names other fields or columns. A
+file that ends in .csv is read as CSV.
 A first line with the names of the training file's columns is a header, which needs no --columns.
 Output is a line for each line of input, in order. Blank lines before the first text and after the
 last one are left out; one between texts is an error, because it cannot be answered. From a pipe,
 each line is answered as soon as it arrives; lines that arrive faster are answered together.
 """
 
+import csv
 import dataclasses
+import io
 import json
 import logging
-from typing import List, Optional
+import os
+from typing import List, Optional, Sequence
 
 from absl import flags
 
@@ -28,7 +32,7 @@ from albert.util import flags as flags_lib
 
 _LOGGER = logging.getLogger("albert")
 
-OUTPUT_FORMATS = ("jsonl", "tsv")
+OUTPUT_FORMATS = ("jsonl", "tsv", "csv")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +43,7 @@ class PredictSettings(TextSettings):
     checkpoint: Optional[str]
     text_a: Optional[str]
     text_b: Optional[str]
-    output_format: str
+    output_format: Optional[str]
     exit_patience: Optional[int]
     exit_threshold: float
 
@@ -62,10 +66,11 @@ def define_flags(flag_values: flags.FlagValues):
     flags_lib.choice(
         flag_values,
         "output_format",
-        "jsonl",
+        None,
         choices=OUTPUT_FORMATS,
         help="jsonl: an object with label and probabilities (regression: score) for each line; "
-        "tsv: label and probabilities in columns, below a line that names them.",
+        "tsv, csv: label and probabilities in columns, below a line that names them. By default "
+        "the ending of --output_file, else jsonl.",
     )
     define_exit_flags(flag_values)
     flags_lib.define_text_flags(flag_values, output="answers")
@@ -84,16 +89,24 @@ from albert.util import wording
 
 def format_prediction(prediction: predictor.Prediction, output_format: str) -> str:
     """Returns a line for a prediction; `output_format` is one of OUTPUT_FORMATS."""
-    is_tsv = output_format == "tsv"
+    is_table = output_format != "jsonl"
     if prediction.score is not None:
         score = prediction.score
-        return f"{score:.6f}" if is_tsv else json.dumps({"score": round(score, 6)})
-    if is_tsv:
+        return f"{score:.6f}" if is_table else json.dumps({"score": round(score, 6)})
+    if is_table:
         values = prediction.probabilities.values()
-        return "\t".join([str(prediction.label), *(f"{value:.6f}" for value in values)])
+        return _row([str(prediction.label), *(f"{value:.6f}" for value in values)], output_format)
     rounded = {label: round(value, 6) for label, value in prediction.probabilities.items()}
     content = {"label": prediction.label, "probabilities": rounded}
     return json.dumps(content, ensure_ascii=False)
+
+
+def _row(cells: Sequence[str], output_format: str) -> str:
+    if output_format == "tsv":
+        return "\t".join(cells)
+    row = io.StringIO()
+    csv.writer(row, lineterminator="").writerow(cells)
+    return row.getvalue()
 
 
 def predict(settings: PredictSettings) -> int:
@@ -118,14 +131,16 @@ def predict(settings: PredictSettings) -> int:
     )
     inference.announce(model.classifier.config, model.classifier.checkpoint, settings)
     heading, labels = "", model.classifier.labels
-    if settings.output_format == "tsv":
-        heading = "\t".join(["label", *labels]) if labels else "score"
+    ending = os.path.splitext(settings.output_file)[1][1:]
+    output_format = settings.output_format or (ending if ending in OUTPUT_FORMATS else "jsonl")
+    if output_format != "jsonl":
+        heading = _row(["label", *labels], output_format) if labels else "score"
     layers: List[int] = []
 
     def answer(texts: inference.Texts) -> List[str]:
         found = model.predict(texts)
         layers.extend(one.layers for one in found if one.layers is not None)
-        return [format_prediction(prediction, settings.output_format) for prediction in found]
+        return [format_prediction(prediction, output_format) for prediction in found]
 
     with model:
         count = inference.answer_texts(

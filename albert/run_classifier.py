@@ -65,7 +65,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[ClassifierSettings]:
     flags_lib.path(
         flag_values,
         "predict_file",
-        help="Predict the texts in this TSV or JSON-lines file instead of the test data.",
+        help="Predict the texts in this file (TSV, CSV, JSON lines, Parquet), not the test data.",
     )
     flags_lib.path(flag_values, "export_dir", help="Export the best checkpoint into this folder.")
     flags_lib.floating(

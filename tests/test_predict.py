@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script that answers texts from files, pipes and the command line."""
 
+import csv
 import io
 import json
 import logging
@@ -142,6 +143,24 @@ def test_a_models_header_row_is_not_answered(tmp_path, columns, count):
     source, target = tmp_path / "in.tsv", tmp_path / "out"
     source.write_text("words\nthe king\na dog\n", encoding="utf-8")
     assert run(folder, f"--input_file={source}", f"--output_file={target}") == count
+
+
+def test_a_csv_file_is_answered_with_one(tmp_path):
+    labels = ("no, never", 'so "so"', "yes")
+    folder = models.write_classifier(tmp_path / "model", labels=labels)
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text('"the king,\nonce",went\na,b\n', encoding="utf-8")
+    assert run(folder, f"--input_file={source}", f"--output_file={target}") == 2
+    with open(str(target), newline="", encoding="utf-8") as stream:
+        head, *rows = csv.reader(stream)
+    assert head == ["label", *labels]
+    with predictor.Predictor(folder) as model:
+        expected = model.predict([("the king,\nonce", "went"), ("a", "b")])
+    assert [row[0] for row in rows] == [one.label for one in expected]
+    for row, one in zip(rows, expected):
+        np.testing.assert_allclose(
+            np.array(row[1:], float), list(one.probabilities.values()), atol=1e-5
+        )
 
 
 def test_a_regressor_answers_with_scores(tmp_path, capsys):

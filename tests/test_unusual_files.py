@@ -40,6 +40,7 @@ READERS = {
     "vocabulary": tokenization.load_vocab,
     "text": lambda path: list(documents.read_file(path)),
     "tsv": examples.read_tsv,
+    "csv": examples.read_csv,
     "json lines": examples.read_json_lines,
     "squad": lambda path: squad_examples.read_dataset(path, is_training=False),
     "records": record_files.count_records,

@@ -5,7 +5,8 @@
     split = Split("train", (Source("train.tsv", Columns(text_a=3, text_b=4, label=0)),))
     data = read_split(split, ["glue/MRPC"], Labels(("0", "1")))
 
-Texts stay as written. A TSV cell ends at a tab and a line at a line feed; quotes are plain text.
+Texts stay as written. A TSV cell ends at a tab and a line at a line feed; quotes are plain text. In
+a .csv file, which is read in place of a TSV file, quotes are CSV's.
 Repairs are counted, and errors name file and line.
 """
 
@@ -13,6 +14,7 @@ import bisect
 import codecs
 import collections
 import dataclasses
+import io
 import itertools
 import math
 import os
@@ -31,7 +33,7 @@ from typing import (
     Union,
 )
 
-from albert.data import parquet
+from albert.data import csv_rows, parquet
 from albert.util import files, wording
 
 Column = Any  # a number, from 0 or from the end, or the name in the header row
@@ -65,7 +67,7 @@ class InputExample:
 
 
 class Columns(NamedTuple):
-    """The columns of a TSV file. Named columns need a header."""
+    """The columns of a TSV or CSV file. Named columns need a header."""
 
     text_a: Column
     text_b: Optional[Column] = None
@@ -158,7 +160,7 @@ class TaskData(NamedTuple):
 class Row(NamedTuple):
     """One line: the cells of a TSV line, or a JSON object."""
 
-    number: int  # from 0, over all lines of the file
+    number: int  # from 0, over all lines of the file; of CSV, of the row's first line
     values: Any
 
 
@@ -184,13 +186,23 @@ class Table(NamedTuple):
             raise ValueError(
                 f"'{self.path}': {len(damaged)} of {len(self.rows)} rows cannot be used ({what}; "
                 f"the first is {self.where(damaged[0])}), more than {_DAMAGED_SHARE:.0%}. Is this "
-                "the right file, with tabs between its columns?"
+                "the right file, with tabs (in a .csv file: commas) between its columns?"
             )
 
 
 def read_tsv(path: str) -> Table:
     """Returns the rows of a TSV file; ValueError if it is missing or not UTF-8."""
     return _read_lines(path, lambda line, where: line.split("\t"))
+
+
+def read_csv(path: str) -> Table:
+    """Returns the rows of a CSV file; ValueError as `read_tsv`, or where quotes are wrong."""
+    dirt: Counter[str] = collections.Counter()
+    lines = io.StringIO(_read_text(path, dirt), newline="")
+    rows = [Row(number - 1, cells) for number, cells in csv_rows.rows(lines, str(path))]
+    kept = [row for row in rows if any(cell.strip() for cell in row.values)]
+    dirt["blank line"] = len(rows) - len(kept)
+    return Table(str(path), kept, +dirt)
 
 
 def read_parquet(path: str) -> Table:
@@ -204,6 +216,12 @@ def read_parquet(path: str) -> Table:
         starts.append(len(rows))
         rows += map(Row, itertools.count(len(rows)), parquet.read_rows(part))
     return Table(path, rows, collections.Counter(), tuple(found), tuple(starts))
+
+
+def reader_of(path: str, otherwise: Callable[[str], Table]) -> Callable[[str], Table]:
+    """Returns what reads a file by its ending."""
+    readers = {csv_rows.ENDING: read_csv, parquet.ENDING: read_parquet}
+    return readers.get(os.path.splitext(path)[1], otherwise)
 
 
 def read_json_lines(path: str) -> Table:
@@ -221,14 +239,18 @@ def _parse_object(line: str, where: str) -> Dict[str, Any]:
     return value
 
 
-def _read_lines(path: str, parse: Callable[[str, str], Any]) -> Table:
-    path = str(path)
+def _read_text(path: str, dirt: Counter[str]) -> str:
     import tensorflow.compat.v1 as tf  # here: the table of tasks is read before it is loaded
 
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
         raise ValueError(f"File '{path}' does not exist. Check the path.")
+    return _decode(path, files.read_bytes(path), dirt)
+
+
+def _read_lines(path: str, parse: Callable[[str, str], Any]) -> Table:
+    path = str(path)
     dirt: Counter[str] = collections.Counter()
-    lines = _decode(path, files.read_bytes(path), dirt).split("\n")
+    lines = _read_text(path, dirt).split("\n")
     if not lines[-1]:
         lines.pop()
     lines = [line[:-1] if line.endswith("\r") else line for line in lines]
@@ -342,8 +364,7 @@ def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Read
             if not path.endswith(source.file):
                 continue
             is_json = isinstance(source.reading, Fields)
-            read = read_json_lines if is_json else read_tsv
-            table = (read_parquet if path.endswith(parquet.ENDING) else read)(path)
+            table = reader_of(path, read_json_lines if is_json else read_tsv)(path)
             reading = _without_missing_label(source.reading, split, table)
             problem = _mismatch(reading, table)
             if not problem:
@@ -452,8 +473,8 @@ def _read_rows(
             if not columns.short_rows_are_skipped:
                 raise ValueError(
                     f"{where}: the row has {len(cells)} columns where at least {needed} are needed "
-                    f"for {split.name}. Columns are separated by tabs. The row begins "
-                    f"{cells[0][:60]!r}."
+                    f"for {split.name}. Tabs (in a .csv file: commas) separate them. The row "
+                    f"begins {cells[0][:60]!r}."
                 )
         elif columns.only and cells[columns.only[0]] != columns.only[1]:
             notes[f"row left out: not '{columns.only[1]}'"] += 1

@@ -30,7 +30,6 @@ from albert.classification.examples import (
     Texts,
 )
 from albert.classification.task_table import GLUE, Task
-from albert.data import parquet
 from albert.util import files as file_utils
 
 _LOGGER = logging.getLogger(__name__)
@@ -177,7 +176,7 @@ _GUID_NAMES = ("index", "id", "guid", "idx")
 
 
 def read_predict_file(task: Task, path: str) -> TaskData:
-    """Reads texts to predict from a TSV, JSON-lines or Parquet file; labels in it are ignored.
+    """Reads texts to predict from a TSV, CSV, JSON-lines or Parquet file; ignores its labels.
 
     The texts are in columns or fields named as the task's, or as usual (text_a and text_b,
     sentence1 and sentence2, ...), or are the only columns. One log line says what was taken.
@@ -191,14 +190,12 @@ def read_predict_file(task: Task, path: str) -> TaskData:
         or the rows do not make whole questions (COPA).
     """
     path = os.path.expanduser(str(path))
-    if path.endswith(parquet.ENDING):
-        table = labelled_examples.read_parquet(path)
-    else:
-        table = labelled_examples.read_tsv(path)
+    read = labelled_examples.reader_of(path, labelled_examples.read_tsv)
+    table = read(path)
     if not table.rows:
         raise ValueError(f"'{path}' is empty. It must hold the texts to predict, one row each.")
     first = table.rows[0].values
-    if isinstance(first, list) and first[0].lstrip().startswith("{"):
+    if read is labelled_examples.read_tsv and first[0].lstrip().startswith("{"):
         table = labelled_examples.read_json_lines(path)
     reading = _find_reading(task, table)
     folder, name = os.path.split(path)

@@ -81,15 +81,18 @@ def define_custom_task_flags(flag_values: flags.FlagValues):
         "labels": "the labels, with commas between them, or regression.",
         "metric": "what chooses the best checkpoint, e.g. eval_accuracy, f1, pearson.",
         "metrics": "what else to measure, with commas between them.",
-        "train_file": "training data, below --data_dir: TSV, or JSON lines if it ends in .json or "
-        ".jsonl.",
+        "train_file": "training data, below --data_dir: TSV, or by its ending .csv, .json, .jsonl "
+        "(JSON lines) or .parquet.",
         "dev_file": "data to evaluate on, in the format of --train_file.",
         "test_file": "data to predict, in the format of --train_file.",
     }
     for name, text in helps.items():
         flags_lib.string(flag_values, name, None, help=f"Custom task: {text}")
     flags_lib.boolean(
-        flag_values, "header", None, help="Custom task: whether TSV files have a header row."
+        flag_values,
+        "header",
+        None,
+        help="Custom task: whether TSV and CSV files have a header row.",
     )
 
 

@@ -162,7 +162,7 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
         text_a, text_b, label, guid: column numbers from 0 (negative: from the end) or names of the
           header row; for files that end in .json, .jsonl or .parquet, names of fields. text_b and
           guid are optional.
-        header: whether TSV files have a header row; by default the first row decides.
+        header: whether TSV and CSV files have a header row; by default the first row decides.
         labels: list or comma-separated text, or "regression".
         metric: chooses the best checkpoint; eval_accuracy (regression: pearson) by default.
         metrics: further ones to report.

@@ -3,8 +3,8 @@
 """Texts, one or two on a line, from files and pipes of any length, and files for the answers.
 
 A line is a JSON object with text_a (and text_b), or the text (TAB the second text); fields and
-columns may have other names. Lines are handed on as they come, so that a program on the other end
-of a pipe is answered at once.
+columns may have other names. In a .csv file each row is a line. Lines are handed on as they come,
+so that a program on the other end of a pipe is answered at once.
 """
 
 import contextlib
@@ -28,6 +28,7 @@ from typing import (
 
 import tensorflow.compat.v1 as tf
 
+from albert.data import csv_rows
 from albert.util import files
 
 STANDARD = "-"
@@ -39,7 +40,7 @@ class Line(NamedTuple):
     """A line of input and its number, from 1."""
 
     number: int
-    text: str
+    text: Any  # a str; of a CSV row the list of its cells
 
 
 def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
@@ -68,9 +69,16 @@ def read_lines(stream: Any, name: str) -> Iterator[List[Line]]:
 
 def _read(stream: Any, name: str, put: Callable[[Any], None]) -> None:
     """Puts each line, and None at the end; an error takes the place of the rest."""
+    lines = (
+        _decoded(content, f"{name}:{number}", is_first=number == 1)
+        for number, content in enumerate(stream, 1)
+    )
+    numbered: Iterable[Any] = enumerate((line.rstrip("\r\n") for line in lines), 1)
+    if name.endswith(csv_rows.ENDING):
+        numbered = csv_rows.rows(lines, name)
     try:
-        for number, content in enumerate(stream, 1):
-            put(Line(number, _decoded(content, f"{name}:{number}", is_first=number == 1)))
+        for number, text in numbered:
+            put(Line(number, text))
         put(None)
     except (ValueError, OSError, tf.errors.OpError) as error:
         put(error)
@@ -78,10 +86,13 @@ def _read(stream: Any, name: str, put: Callable[[Any], None]) -> None:
 
 def _decoded(content: bytes, where: str, *, is_first: bool) -> str:
     try:
-        text = content.decode("utf-8-sig" if is_first else "utf-8")
+        return content.decode("utf-8-sig" if is_first else "utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"{where}: the line is not UTF-8 ({error}). Convert the input.") from error
-    return text.rstrip("\r\n")
+
+
+def _cells(line: Line) -> List[str]:
+    return line.text.split("\t") if isinstance(line.text, str) else line.text
 
 
 def _is_number(name: str) -> bool:
@@ -114,7 +125,7 @@ class TextReader:
         """Returns a text or a pair for each line; a header line has none, nor have blank ones."""
         found = []
         for line in lines:
-            if not line.text.strip():
+            if not "".join(line.text).strip():
                 self._blank = self._blank or (self._find and line)
                 continue
             if self._blank:
@@ -129,10 +140,10 @@ class TextReader:
 
     def _is_header(self, line: Line) -> bool:
         """Looks at the first line that is not blank, and at no other."""
-        if line.text.lstrip().startswith("{"):
+        if isinstance(line.text, str) and line.text.lstrip().startswith("{"):
             self._find = self._from_json
             return False
-        header = line.text.split("\t")
+        header = _cells(line)
         known = self._known_in(header)
         if self._columns and all(map(_is_number, self._columns)):
             places = list(map(int, self._columns))
@@ -176,7 +187,7 @@ class TextReader:
         return texts
 
     def _from_cells(self, line: Line, places: Sequence[int]) -> Tuple[str, ...]:
-        cells = line.text.split("\t")
+        cells = _cells(line)
         if not places and len(cells) <= 2:
             return tuple(cells)
         if not places or max(places) >= len(cells):

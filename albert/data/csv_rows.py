@@ -1,0 +1,31 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of CSV files. Quoted cells hold commas, line breaks and, doubled, quotes."""
+
+import csv
+from typing import Iterable, Iterator, List, Tuple
+
+ENDING = ".csv"
+
+
+def rows(lines: Iterable[str], name: str) -> Iterator[Tuple[int, List[str]]]:
+    """Yields the cells of each row and the number of its first line, from 1.
+
+    Args:
+      lines: with their line breaks.
+      name: of the file, for messages.
+
+    Raises:
+      ValueError: a quote that does not end, or is neither at the edge of a cell nor doubled.
+    """
+    reader = csv.reader(lines, strict=True)
+    number = 1
+    try:
+        for cells in reader:
+            yield number, cells
+            number = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(
+            f"{name}:{number}: not a row of a CSV file ({error}). Put cells with commas, quotes or "
+            "line breaks between quotes, and double the quotes in them."
+        ) from None

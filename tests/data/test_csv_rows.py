@@ -1,0 +1,85 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""CSV files wherever texts and labels are read."""
+
+import csv
+
+import pytest
+
+from albert.classification import examples, predictions, tasks
+from albert.data import text_lines
+
+TEXTS = ['He said, "no".', "two\nlines, and a\ttab", " \u00e9t\u00e9 \u2028", '{"a": "b"}']
+LABELS = ["0", "1", "1", "0"]
+OPEN_QUOTE = 'label,text\n0,"two\nlines"\n1,"no end\n0,x\n'
+BAD_QUOTE = 'label,text\n\n0,"a" b\n'
+NOT_UTF8 = b"label,text\n0,a\xff\n"
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file with texts and labels, as a spreadsheet writes it."""
+    rows = [["label", "text"], *zip(LABELS, TEXTS), []]
+    with open(str(tmp_path / "train.csv"), "w", newline="", encoding="utf-8-sig") as stream:
+        csv.writer(stream).writerows(rows)
+    return tmp_path / "train.csv"
+
+
+def answered(path, columns=None, known=()):
+    """The texts that the scripts which answer texts find in a file."""
+    reader = text_lines.TextReader(str(path), columns, known)
+    with text_lines.open_input(str(path)) as stream:
+        groups = list(text_lines.read_lines(stream, str(path)))
+    return [text for lines in groups for text in reader.texts(lines)]
+
+
+def task(**settings):
+    return tasks.custom_task(train_file="train.csv", label="label", labels="0,1", **settings)
+
+
+@pytest.mark.parametrize("text_a", ["text", 1])
+def test_csv_rows_are_examples_with_the_texts_as_written(path, text_a):
+    data = tasks.read_examples(task(text_a=text_a), str(path.parent), "train")
+    assert [item.text_a for item in data.examples] == TEXTS
+    assert [item.label for item in data.examples] == LABELS
+    assert data.columns == ("text",) and data.notes == ["1 x blank line"]
+    assert len({item.guid for item in data.examples}) == len(TEXTS)
+
+
+def test_csv_rows_are_predicted(path):
+    data = predictions.read_predict_file(tasks.get_task("sst-2"), str(path))
+    assert [item.text_a for item in data.examples] == TEXTS
+
+
+@pytest.mark.parametrize("columns, known", [("text", ()), ("1", ["text"]), (None, ["text"])])
+def test_csv_rows_are_answered(path, columns, known):
+    assert answered(path, columns, known) == [(text,) for text in TEXTS]
+
+
+def test_csv_rows_without_a_header_are_texts_or_pairs(tmp_path):
+    (tmp_path / "in.csv").write_text('"a, b",c\n{,"d ""e"""\n', encoding="utf-8")
+    assert answered(tmp_path / "in.csv") == [("a, b", "c"), ("{", 'd "e"')]
+
+
+def test_quotes_of_tsv_files_are_text(tmp_path):
+    (tmp_path / "in.tsv").write_text('"a\tb, "c""\n', encoding="utf-8")
+    assert answered(tmp_path / "in.tsv") == [('"a', 'b, "c""')]
+
+
+@pytest.mark.parametrize(
+    "content, line", [(OPEN_QUOTE, 4), (BAD_QUOTE, 3), (NOT_UTF8, 2)], ids=["open", "bad", "bytes"]
+)
+def test_a_wrong_row_is_named_by_file_and_line(tmp_path, content, line):
+    path = tmp_path / "train.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    with pytest.raises(ValueError, match=f"train.csv:{line}: "):
+        answered(path, "text")
+    if isinstance(content, str):  # a few lines that are not UTF-8 are repaired
+        with pytest.raises(ValueError, match=f"train.csv:{line}: "):
+            examples.read_csv(str(path))
+
+
+def test_a_row_with_too_few_cells_is_named(tmp_path):
+    (tmp_path / "train.csv").write_text('text,label\n"a\nb",0\nc\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="train.csv:4: .*1 columns"):
+        tasks.read_examples(task(text_a="text"), str(tmp_path), "train")
