@@ -177,7 +177,7 @@ from albert.classification.run import ClassifierTask, find_task
 from albert.configs import published
 from albert.pretrained import released, warm_start
 from albert.training import fine_tuning
-from albert.util import config_files, files, folder_lock, progress, stop_signals
+from albert.util import config_files, files, folder_lock, progress, stop_signals, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -661,10 +661,9 @@ def make_rows(runs: Sequence[Run]) -> List[Row]:
     groups: Dict[Tuple[str, str], List[Run]] = {}
     for run in runs:
         groups.setdefault((run.task, run.setting), []).append(run)
-    best: Dict[str, float] = {}  # by task
-    scores = {key: float(np.mean([run.score for run in group])) for key, group in groups.items()}
-    for (task, _), score in scores.items():
-        best[task] = max(score, best.get(task, -math.inf))
+    best: Dict[str, Tuple[str, str]] = {}  # by task; of equal ones the first
+    for key in sorted(groups, key=lambda key: -np.mean([run.score for run in groups[key]])):
+        best.setdefault(key[0], key)
     rows = []
     for (task, setting), group in groups.items():
         decides = group[0].metric
@@ -675,7 +674,7 @@ def make_rows(runs: Sequence[Run]) -> List[Row]:
             row = Row(
                 task,
                 setting,
-                scores[task, setting] == best[task],
+                best[task] == (task, setting),
                 metric,
                 metric == decides,
                 values=values,
@@ -728,12 +727,8 @@ def format_results(runs: Sequence[Run]) -> str:
 
 def format_table(rows: Sequence[Row]) -> str:
     """Returns the table as text; scores in per cent, times as means over the seeds."""
-    cells = [_HEAD, *map(_cells, rows)]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(_HEAD))]
-    cells.insert(1, tuple("-" * width for width in widths))
-    # Names to the left, numbers to the right.
-    form = "  ".join(f"{{:{'<' if place < 2 else '>'}{size}}}" for place, size in enumerate(widths))
-    return "".join(form.format(*line).rstrip() + "\n" for line in cells)
+    lines = wording.table([_HEAD, *map(_cells, rows)], left=(0, 1))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _cells(row: Row) -> Tuple[str, ...]:
@@ -770,7 +765,9 @@ def write_results(folder: str, runs: Sequence[Run], *, title: str) -> List[str]:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        _LOGGER.info("No picture of the results without matplotlib (pip install 'albert[plots]').")
+        _LOGGER.info(
+            "No picture of the results without matplotlib (pip install 'albert-tf[plots]')."
+        )
         return [text, content]
     draw(picture, rows, title=title)
     return [text, content, picture]

@@ -18,7 +18,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LONGEST_FUNCTION = 60
 MOST_POSITIONAL = 3
-MOST_MODULES_AT_THE_TOP = 31
+MOST_MODULES_AT_THE_TOP = 32
 MOST_MODULES_IN_A_FOLDER = 10
 
 # Folders of albert/ and the modules at its top that they may import, from the ground up: a module

@@ -35,6 +35,7 @@ COMMANDS: Dict[str, str] = {
     "export-hub": "albert.export_to_tfhub",
     "export-model": "albert.export_model",
     "plan": "albert.plan",
+    "plot": "albert.plot",
     "show-changes": "albert.show_changes",
     "doctor": "albert.doctor",
     "demo": "albert.demo.__main__",

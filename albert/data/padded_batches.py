@@ -4,9 +4,10 @@
 
 Records are padded to the longest sequence a model takes. `max` serves them so (TPUs want static
 shapes); `longest` cuts each batch to its longest sequence, which changes no result (but dropout in
-the encoder draws its masks by shape); `bucket` also lets sequences of like length share a batch,
-which changes the order of training only. In evaluation `longest` serves the longest sequences
-first, `bucket` more of the shorter ones at once; `example_index` says which record a row was.
+the encoder draws its masks by shape, and the training loss of SQuAD v1.1 counts padding); `bucket`
+also lets sequences of like length share a batch, which changes the order of training only. In
+evaluation `longest` serves the longest sequences first, `bucket` more of the shorter ones at once;
+`example_index` says which record a row was.
 
 Legend: B batch, S sequence as stored, L sequence as served, K updates of a pool, N its records.
 """

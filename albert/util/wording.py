@@ -1,9 +1,9 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of messages: lists that are not too long, and what a mistyped name may have meant."""
+"""Parts of messages: lists that are not too long, tables, and what a mistyped name may mean."""
 
 import difflib
-from typing import Iterable, Sequence
+from typing import Collection, Iterable, List, Sequence
 
 
 def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
@@ -26,3 +26,11 @@ def advice(tries: Sequence[str]) -> str:
 def counted(count: float, noun: str, plural: str = "") -> str:
     """Returns "1 file", "1,234 files" or, with the plural named, "2 batches"."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def table(cells: Sequence[Sequence[str]], *, left: Collection[int]) -> List[str]:
+    """Returns the lines of a table: its head, a rule, its rows; columns not in `left` to the right."""
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    rows = [cells[0], ["-" * width for width in widths], *cells[1:]]
+    form = "  ".join(f"{{:{'<' if n in left else '>'}{width}}}" for n, width in enumerate(widths))
+    return [form.format(*row).rstrip() for row in rows]

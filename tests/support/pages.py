@@ -25,6 +25,7 @@ _STEP = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _FUNCTIONS = {"run_pretraining": "pretrain", "run_classifier": "classify"}  # else main
+_OTHERS = {"create_pretraining_data_beam": "pipeline_options", "plot": "folders"}
 _POSITIONAL = {"convert_checkpoint": "direction"}  # the flag of an argument without one; else name
 
 
@@ -88,8 +89,8 @@ def parse(command: Command):
         except SystemExit as error:
             raise ValueError(f"{command}: refused") from error
     define_flags = importlib.import_module(f"albert.{command.module}").define_flags
-    if command.module == "create_pretraining_data_beam":
-        return flags_lib.parse(define_flags, arguments, others="pipeline_options")
+    if command.module in _OTHERS:
+        return flags_lib.parse(define_flags, arguments, others=_OTHERS[command.module])
     if arguments and not arguments[0].startswith("-"):
         arguments[0] = f"--{_POSITIONAL.get(command.module, 'name')}={arguments[0]}"
     return flags_lib.parse(define_flags, arguments)

@@ -1,0 +1,180 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Draws the training curves and evaluation results of runs, and prints a table of the runs.
+
+  python -m albert.plot output/base
+  python -m albert.plot output/rte-1 output/rte-2 --output_file=rte.png
+
+A run is an --output_dir of pretraining or fine-tuning. Lines are its training_curve.csv, dots its
+eval_results.json. Needs matplotlib: pip install 'albert-tf[plots]'.
+"""
+
+import dataclasses
+import os
+import re
+import statistics
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type
+
+from absl import flags
+
+from albert.command_line import script
+from albert.util import flags as flags_lib
+from albert.util import wording
+
+
+@dataclasses.dataclass(frozen=True)
+class PlotSettings(flags_lib.Settings):
+    """The flags, and the folders to draw."""
+
+    output_file: str
+    folders: Tuple[str, ...] = ()
+
+
+def define_flags(flag_values: flags.FlagValues) -> Type[PlotSettings]:
+    """Defines the script's flags; returns the class of its settings."""
+    flags_lib.path(flag_values, "output_file", "albert.png", help="PNG file to write.")
+    return PlotSettings
+
+
+if __name__ == "__main__":  # before TensorFlow is imported
+    script.answer_early(define_flags, usage=__doc__, others="folders")
+
+import tensorflow.compat.v1 as tf
+
+from albert.training import evaluation, fine_tuning, hooks
+from albert.util import files
+
+_NOT_DRAWN = re.compile(r"step|global_step|exit_.*|.*total")
+_ON_LOG_AXIS = ("gradient_norm", "loss_scale")
+_HEAD = ("run", "last step", "loss", "metric", "best", "at step", "examples/s")
+_COLUMNS = 3
+
+
+class Run(NamedTuple):
+    """What a folder says of its run; curves are lists of (step, value) by metric."""
+
+    folder: str
+    training: Dict[str, List[Tuple[int, float]]]
+    evaluation: Dict[str, List[Tuple[int, float]]]
+    metric: str  # that chose the best checkpoint; "" without evaluations
+    best_step: Optional[int]
+
+
+def read_run(folder: str) -> Run:
+    """Returns the run of a folder; raises ValueError if there is none, or for a damaged file."""
+    curve, ledger, summary = (
+        os.path.join(folder, name)
+        for name in (hooks.CURVE_NAME, evaluation.LEDGER_NAME, fine_tuning.SUMMARY_NAME)
+    )
+    rows: List[Dict[str, Any]] = list(hooks.read_curve(curve) if tf.io.gfile.exists(curve) else ())
+    results = evaluation.read_results(folder)
+    if not rows and not results:
+        raise ValueError(
+            f"{folder} holds no run: no {hooks.CURVE_NAME}, no {evaluation.LEDGER_NAME}."
+        )
+    metric, best_step = "", None
+    if results:
+        best_step = files.read_json_object(ledger)["best_step"]
+        metric = next((name for name in sorted(results[0].metrics) if "accuracy" in name), "loss")
+        if tf.io.gfile.exists(summary):
+            metric = files.read_json_object(summary).get("metric") or metric
+    evaluated = [{"step": result.step, **result.metrics} for result in results]
+    return Run(folder, _curves(rows), _curves(evaluated), metric, best_step)
+
+
+def _curves(rows: Sequence[Dict[str, Any]]) -> Dict[str, List[Tuple[int, float]]]:
+    """The columns of a table, without "eval_" in their names."""
+    curves: Dict[str, List[Tuple[int, float]]] = {}
+    for row in rows:
+        for name, value in row.items():
+            if value not in ("", None):
+                point = (int(row["step"]), float(value))
+                curves.setdefault(re.sub("^eval_", "", name), []).append(point)
+    return curves
+
+
+def table(runs: Sequence[Run], labels: Sequence[str]) -> List[str]:
+    """Returns the lines of a table with a row for each run."""
+    cells = [_HEAD]
+    for run, label in zip(runs, labels):
+        points = run.training.get("loss", ())
+        speeds = [speed for _, speed in run.training.get("examples_per_second", ())]
+        metric = re.sub("^eval_", "", run.metric)
+        best = dict(run.evaluation.get(metric, ())).get(run.best_step)
+        row = (
+            str((run.training or run.evaluation)["step"][-1][0]),
+            f"{points[-1][1]:.4f}" if points else "-",
+            metric or "-",
+            "-" if best is None else f"{best:.4f}",
+            "-" if run.best_step is None else str(run.best_step),
+            f"{statistics.median(speeds):.1f}" if speeds else "-",
+        )
+        cells.append((label, *row))
+    return wording.table(cells, left=(0, 3))
+
+
+def draw(path: str, runs: Sequence[Run], labels: Sequence[str]) -> None:
+    """Draws a panel for each metric into a PNG file."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    names = dict.fromkeys(name for run in runs for name in (*run.training, *run.evaluation))
+    drawn = [name for name in names if not _NOT_DRAWN.fullmatch(name)]
+    height = -(-len(drawn) // _COLUMNS)
+    figure, panels = pyplot.subplots(
+        height, _COLUMNS, figsize=(12, 3.1 * height), squeeze=False, constrained_layout=True
+    )
+    lines = []
+    for axes in panels.flat[len(drawn) :]:
+        axes.set_axis_off()
+    for axes, name in zip(panels.flat, drawn):
+        for number, run in enumerate(runs):
+            colour = f"C{number % 10}"
+            lines += axes.plot(*zip(*run.training.get(name, [(None, None)])), color=colour)
+            evaluated = run.evaluation.get(name, [(None, None)])
+            axes.plot(*zip(*evaluated), "o--", color=colour, markersize=5, linewidth=0.8)
+        axes.set(title=name.replace("_", " "), xlabel="step")
+        values = [value for run in runs for _, value in run.training.get(name, ()) if value > 0]
+        if name in _ON_LOG_AXIS and max(values, default=0) > 30 * min(values, default=1):
+            axes.set_yscale("log")
+        axes.grid(alpha=0.3)
+    figure.legend(
+        lines[: len(runs)],
+        labels,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        ncol=min(3, len(runs)),
+        title="lines: training; dots: evaluation",
+    )
+    with files.atomic_path(path) as temporary:
+        figure.savefig(temporary, format="png", dpi=110, bbox_inches="tight")
+    pyplot.close(figure)
+
+
+def main(settings: PlotSettings) -> None:
+    """Runs the script."""
+    if not settings.folders:
+        raise ValueError("Name one or more folders of runs: albert plot output/base.")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        text = "albert plot needs matplotlib: pip install 'albert-tf[plots]'."
+        raise ValueError(text) from error
+    folders = [os.path.abspath(folder) for folder in settings.folders]
+    runs = [read_run(folder) for folder in settings.folders]
+    above = os.path.commonpath([os.path.dirname(folder) for folder in folders])
+    labels = [os.path.relpath(folder, above) for folder in folders]
+    print("\n".join(table(runs, labels)))
+    draw(settings.output_file, runs, labels)
+    print(f"Wrote {settings.output_file}.")
+
+
+def cli():
+    """Runs the script with the process's own arguments."""
+    script.run(main, define_flags, usage=__doc__, others="folders")
+
+
+if __name__ == "__main__":
+    cli()

@@ -1,0 +1,81 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The script plot: its picture, its table, and folders that cannot be drawn."""
+
+import json
+import re
+import sys
+
+import pytest
+
+from albert import plot
+from albert.util import flags as flags_lib
+
+CURVE = "step,loss,gradient_norm,examples_per_second\n10,2.5,0.1,100\n20,1.25,,300\n"
+
+
+def write_run(folder, values=(0.5, 0.75), best_step=20, curve=CURVE, summary=True):
+    folder.mkdir(parents=True)
+    if curve:
+        (folder / "training_curve.csv").write_text(curve, encoding="utf-8")
+    results = [
+        {"step": 10 * n, "metrics": {"eval_accuracy": value, "eval_loss": 1}, "checkpoint": {}}
+        for n, value in enumerate(values, 1)
+    ]
+    ledger = {"format_version": 1, "fingerprint": {}, "best_step": best_step, "results": results}
+    ledger["made_here"] = {"copies": []}
+    if values:
+        (folder / "eval_results.json").write_text(json.dumps(ledger), encoding="utf-8")
+    if summary:
+        (folder / "run_summary.json").write_text('{"metric": "eval_loss"}', encoding="utf-8")
+    return str(folder)
+
+
+def run(folder, *names):
+    output = f"--output_file={folder / 'runs.png'}"
+    names = [str(folder / name) for name in names]
+    plot.main(flags_lib.parse(plot.define_flags, [*names, output], others="folders"))
+    return folder / "runs.png"
+
+
+def test_plot_writes_a_picture_and_prints_a_row_for_each_run(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    write_run(tmp_path / "a" / "x")
+    write_run(tmp_path / "b", summary=False)
+    write_run(tmp_path / "curve alone", values=(), summary=False)
+    write_run(tmp_path / "results alone", curve="", values=(0.25, float("nan")), best_step=None)
+    picture = run(tmp_path, "a/x", "b", "curve alone", "results alone")
+    assert picture.read_bytes().startswith(b"\x89PNG") and len(picture.read_bytes()) > 10000
+    rows = [re.split(" {2,}", line) for line in capsys.readouterr().out.splitlines()[2:-1]]
+    assert rows == [
+        ["a/x", "20", "1.2500", "loss", "1.0000", "20", "200.0"],
+        ["b", "20", "1.2500", "accuracy", "0.7500", "20", "200.0"],
+        ["curve alone", "20", "1.2500", "-", "-", "-", "200.0"],
+        ["results alone", "20", "-", "loss", "-", "-", "-"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["training_curve.csv", "eval_results.json", "run_summary.json"])
+def test_plot_names_a_damaged_file(tmp_path, name):
+    pytest.importorskip("matplotlib")
+    write_run(tmp_path / "good")
+    write_run(tmp_path / "bad")
+    (tmp_path / "bad" / name).write_text("{", encoding="utf-8")
+    with pytest.raises(ValueError, match=f"bad.{name}"):
+        run(tmp_path, "good", "bad")
+    assert not (tmp_path / "runs.png").exists()
+
+
+def test_plot_refuses_folders_without_a_run(tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "empty").mkdir()
+    for names in (["empty"], ["nowhere"], []):
+        with pytest.raises(ValueError, match=names[0] if names else "one or more"):
+            run(tmp_path, *names)
+
+
+def test_plot_without_matplotlib_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    write_run(tmp_path / "a")
+    with pytest.raises(ValueError, match=r"albert-tf\[plots\]"):
+        run(tmp_path, "a")
