@@ -103,7 +103,7 @@ from albert.pretraining import documents as text_documents
 from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job, masking, model, random_keys, words
 from albert.pretraining import pairs as segment_pairs
-from albert.util import config_files, wording
+from albert.util import config_files, files, wording
 
 _LOGGER = logging.getLogger("albert")
 
@@ -418,7 +418,7 @@ def _record(
 @process_flags.reads_flags(define_flags)
 def main(settings: PretrainingDataSettings):
     """Runs the script."""
-    output_files = [path for path in settings.output_file.split(",") if path]
+    output_files = files.split_paths(settings.output_file)
     tokenizer_file = settings.spm_model_file or settings.vocab_file
     input_files = text_documents.find_files(
         settings.input_file,

@@ -5,8 +5,11 @@
 import contextlib
 import json
 import os
+import pathlib
 import resource
 import socket
+import subprocess
+import sys
 import time
 import uuid
 
@@ -18,12 +21,13 @@ from albert import modeling, sweep, tokenization
 from albert.classification import examples, model_folder, tasks
 from albert.data import batches, record_files, text_lines
 from albert.downloads import cache
+from albert.pretrained import warm_start
 from albert.pretraining import documents
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
 from albert.squad import reader
 from albert.training import evaluation, fine_tuning, hooks
-from albert.util import files
+from albert.util import config_files, files
 
 DEEP = b"[" * 100000
 LATIN = '{"name": "Åse"}'.encode("latin-1")
@@ -85,6 +89,57 @@ def test_a_race_folder_with_a_pipe_is_refused(tmp_path):
         os.mkfifo(str(tmp_path / "RACE" / "train" / level / "1.txt"))
     with pytest.raises(ValueError, match="1.txt"):
         race_examples.read_split(str(tmp_path), "train")
+
+
+@pytest.mark.parametrize("ending", ["index", "data-00000-of-00001"])
+def test_a_checkpoint_with_a_pipe_for_a_file_is_refused(tmp_path, ending):
+    for name in ("index", "data-00000-of-00001"):
+        path = tmp_path / f"x.{name}"
+        os.mkfifo(str(path)) if name == ending else path.write_bytes(b"")
+    with pytest.raises(ValueError, match=ending):
+        warm_start.resolve_checkpoint(str(tmp_path))
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_a_config_that_is_a_device_is_refused(path):
+    with pytest.raises(ValueError, match=path):
+        config_files.read(path)
+
+
+def test_a_file_in_place_of_a_model_is_not_proposed_for_itself():
+    with pytest.raises(ValueError, match="/dev/null") as caught:
+        albert.load("/dev/null")
+    assert "Did you mean '/dev/null'" not in str(caught.value)
+
+
+@pytest.mark.parametrize("folder", ["a*b", "[c]?"])
+def test_a_name_that_is_a_pattern_too_means_the_file_or_folder_of_that_name(tmp_path, folder):
+    for name in ("a-b", "c1", folder):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text("words", encoding="utf-8")
+    wanted = [str(tmp_path / folder / "a.txt")]
+    for path in (wanted[0], str(tmp_path / folder)):
+        assert documents.find_files(path, "input_file") == wanted
+    assert files.expand_patterns(wanted[0], "input_file") == wanted
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("v", []).initializer.run()
+        tf.train.Saver().save(session, str(tmp_path / folder / "x"))
+    if folder == "[c]?":
+        with pytest.raises(ValueError, match="Rename"):
+            warm_start.resolve_checkpoint(str(tmp_path / folder))
+    else:
+        assert warm_start.resolve_checkpoint(str(tmp_path / folder)) == str(tmp_path / folder / "x")
+
+
+@pytest.mark.slow
+def test_a_name_that_is_not_utf_8_is_shown(tmp_path):
+    name = os.path.join(os.fsencode(str(tmp_path)), b"\xe9.txt")
+    pathlib.Path(os.fsdecode(name)).write_text("words", encoding="utf-8")
+    for given in (name, os.path.dirname(name) + b"/*.txt", os.path.dirname(name)):
+        arguments = [b"--input_file=" + given, f"--model_prefix={tmp_path}/v", "--vocab_size=9"]
+        command = [sys.executable, "-m", "albert.train_vocab", *arguments]
+        ended = subprocess.run(command, stderr=subprocess.PIPE, check=False)
+        assert ended.returncode == 1 and b"xe9.txt" in ended.stderr.replace(b"udc", b"x")
 
 
 # ---------------------------------------------------------------------------------------------

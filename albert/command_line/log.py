@@ -39,8 +39,8 @@ def guard_stderr() -> None:
     if isinstance(sys.stderr, _Stderr):
         return
     if sys.stderr is None:  # closed: else the next file that is opened would get its number
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")
-        os.dup2(sys.stderr.fileno(), 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8")
     sys.stderr = _Stderr(sys.stderr)  # type: ignore[assignment]
 
 

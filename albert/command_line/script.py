@@ -43,6 +43,8 @@ def error_text(error: BaseException) -> str:
     """Returns an error's own words, without the graph node and stack that TensorFlow adds."""
     import tensorflow.compat.v1 as tf
 
+    if isinstance(error, (UnicodeEncodeError, UnicodeDecodeError)):  # a path: content is checked
+        return f"{error.object[:200]!r} is not UTF-8 ({error.reason}). Rename the file."
     text = error.message if isinstance(error, tf.errors.OpError) else str(error)
     # TensorFlow 2 begins with the lines of Python that made the node.
     text = re.sub(r"(?s)^Graph execution error:.*\nNode: '[^']*'\n", "", text)

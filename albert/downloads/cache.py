@@ -43,6 +43,11 @@ class Source(NamedTuple):
         """Returns the file's name."""
         return os.path.basename(parse.urlsplit(self.url).path)
 
+    @property
+    def shown_url(self) -> str:
+        """Returns the address for messages and records."""
+        return transfer.without_login(self.url)
+
     def own_path(self, folder: str) -> str:
         """Returns where a user puts the file for `folder` to be made of it."""
         return os.path.join(os.path.dirname(folder), self.name)
@@ -134,23 +139,23 @@ def _arrive(
     """Fetches a file, or takes what a user put in place, and compares its hash."""
     own, hidden = source.own_path(folder), source.hidden_path(folder)
     if os.path.isfile(own):
-        _LOGGER.info("Taking %s, in place of %s.", own, source.url)
+        _LOGGER.info("Taking %s, in place of %s.", own, source.shown_url)
         content = files.file_fingerprint(own)
-        record = {"url": source.url, "size": content["size"], "sha256": content["sha256"]}
+        record = {"url": source.shown_url, "size": content["size"], "sha256": content["sha256"]}
         arrived = _Arrived(own, False, record)
     else:
-        _LOGGER.info("Downloading %s.", source.url)
+        _LOGGER.info("Downloading %s.", source.shown_url)
         try:
             fetched = transfer.fetch(source.url, hidden, limits=limits, wait=wait)
         except ValueError as error:
             raise ValueError(f"{error}{_by_hand(folder, [source])}") from error
-        arrived = _Arrived(hidden, True, {"url": source.url, **fetched._asdict()})
+        arrived = _Arrived(hidden, True, {"url": source.shown_url, **fetched._asdict()})
     recorded = f"{folder}.json, from the first download (if this one is meant, remove it)"
-    what = source.url if arrived.is_ours else own
+    what = source.shown_url if arrived.is_ours else own
     try:
         _check_no_page(arrived, source, folder)
         _check_known(what, arrived.record, source)
-        before = Source(source.url, earlier, recorded)
+        before = Source(source.shown_url, earlier, recorded)
         _check_known(what, arrived.record, before)
     except ValueError:
         _discard([arrived])
@@ -167,7 +172,7 @@ def _discard(arrived: Sequence[_Arrived]) -> None:
 def _by_hand(folder: str, sources: Sequence[Source]) -> str:
     """What a user may do where files cannot be fetched."""
     missing = [source for source in sources if not os.path.isfile(source.own_path(folder))]
-    places = "; ".join(f"{source.url} to {source.own_path(folder)}" for source in missing)
+    places = "; ".join(f"{source.shown_url} to {source.own_path(folder)}" for source in missing)
     return f" Or bring by hand: {places}. The same command then finds what is there."
 
 
@@ -184,14 +189,15 @@ def _kept(folder: str, sources: Sequence[Source]) -> str:
 
 def _check_no_page(arrived: _Arrived, source: Source, folder: str) -> None:
     """Refuses what servers and proxies send in place of a file: none that is published is HTML."""
+    what = source.shown_url if arrived.is_ours else arrived.path
     with open(arrived.path, "rb") as stream:
         start = stream.read(1000).decode("utf-8-sig", "replace").strip()
     if start.startswith("<"):
         fate = f"It was removed. Try again later.{_by_hand(folder, [source])}"
         raise ValueError(
-            f"{source.url if arrived.is_ours else arrived.path} is a web page ({start[:40]!r}), "
+            f"{what} is a web page ({start[:40]!r}), "
             "not the file: a login perhaps, or the error of a proxy. "
-            + (fate if arrived.is_ours else f"Put the file of {source.url} in its place.")
+            + (fate if arrived.is_ours else f"Put the file of {source.shown_url} in its place.")
         )
 
 

@@ -48,7 +48,12 @@ class Fetched(NamedTuple):
 def _reason(error: Exception) -> str:
     """The innermost of the messages that requests puts into one another."""
     text = str(error).rstrip("')\".").rpartition(": ")[2] or type(error).__name__
-    return text + ")" * (text.count("(") - text.count(")"))
+    return without_login(text + ")" * (text.count("(") - text.count(")")))
+
+
+def without_login(text: str) -> str:
+    """Returns an address, or a text with addresses, without the "user:password@" in them."""
+    return re.sub(r"//[^/\s]*@", "//", text)
 
 
 class UnreachableError(ConnectionError):
@@ -95,8 +100,8 @@ class _Session(requests.Session):
         schemes = [parse.urlsplit(url).scheme for url in (resp.url, target or "")]
         if schemes[0] == "https" and schemes[1] not in ("", "https"):
             raise ValueError(
-                f"{resp.url} leads to {target}, which is not encrypted. It is not followed."
-                + self._advice
+                f"{without_login(resp.url)} leads to {without_login(target or '')}, which is not "
+                f"encrypted. It is not followed.{self._advice}"
             )
         return target
 
@@ -126,6 +131,7 @@ def fetch(
     _remove_foreign(path)
     failures, most, is_first = 0, _size(path), True
     transfer = _Transfer(url, path, limits)
+    url = transfer.url
     while not transfer.is_whole():
         try:
             transfer.receive()
@@ -165,7 +171,8 @@ class _Transfer:
     """A file on its way, over as many requests as it takes."""
 
     def __init__(self, url: str, path: str, limits: Limits):
-        self.url, self.path, self.limits = url, path, limits
+        self._address, self.url = url, without_login(url)
+        self.path, self.limits = path, limits
         self.deadline = time.monotonic() + limits.seconds
 
     def is_whole(self) -> bool:
@@ -230,7 +237,7 @@ class _Transfer:
     def _exchange(self, headers: Any) -> Iterator[Any]:
         """Yields the response without its content, then the content in chunks."""
         with _Session(self.limits.advice) as session:
-            response = session.get(self.url, headers=headers, stream=True, timeout=_TIMEOUTS)
+            response = session.get(self._address, headers=headers, stream=True, timeout=_TIMEOUTS)
             yield response
             yield from response.iter_content(CHUNK_BYTES)
 

@@ -80,7 +80,7 @@ def folders_like(place: str) -> str:
     if not tf.io.gfile.isdir(parent or "."):
         return ""
     names = [name.rstrip("/") for name in tf.io.gfile.listdir(parent or ".")]
-    beside = [os.path.join(parent, name) for name in names]
+    beside = [path for path in (os.path.join(parent, name) for name in names) if path != place]
     return wording.did_you_mean(place.rstrip("/"), beside, cutoff=0.8)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
-from albert.util import wording
+from albert.util import files, wording
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 _MOST_LISTED = 12
@@ -105,8 +105,16 @@ def resolve_checkpoint(path: str) -> str:
             f"There is no checkpoint {prefix!r}: {prefix}.index is missing.{hint} "
             + _found_in(folder)
         )
+    if not tf.gfile.Glob(prefix + ".index"):
+        raise ValueError(
+            f"TensorFlow takes the path {prefix!r} for a pattern. Rename its folder: without *, ?, "
+            "[ and \\."
+        )
     start = os.path.basename(prefix) + ".data-"
-    if not any(name.startswith(start) for name in _files_in(folder)):
+    data = [os.path.join(folder, name) for name in _files_in(folder) if name.startswith(start)]
+    for path in (prefix + ".index", *data):
+        files.check_is_file(path)
+    if not data:
         raise ValueError(
             f"The checkpoint {prefix!r} is incomplete: {prefix}.index is there, but no .data file. "
             "Copy all files that begin with this prefix."

@@ -156,7 +156,7 @@ def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
       ValueError: a pattern that matches nothing.
     """
     found: Set[str] = set()
-    for pattern in filter(None, map(str.strip, patterns.split(","))):
+    for pattern in files.split_paths(patterns):
         if "://" in pattern:
             paths = list(_find(pattern))
         else:

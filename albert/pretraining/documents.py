@@ -441,11 +441,9 @@ def find_files(
     """
     excluded = {os.path.abspath(path) for path in but}
     found = set()
-    texts = [patterns] if isinstance(patterns, (str, os.PathLike)) else patterns
-    parts = [part.strip() for text in texts for part in str(text).split(",") if part.strip()]
-    for pattern in parts:
-        folder = os.path.expanduser(pattern)
-        named = [folder] if is_folder(folder) else files.expand_patterns(pattern, flag_name)
+    parts = files.split_paths(patterns)
+    for part in parts:
+        named = [part] if is_folder(part) else files.expand_patterns(part, flag_name)
         for path, is_one in zip(named, many_files.each(is_folder, named, "Looking at the text")):
             found.update(_below(path, flag_name, excluded) if is_one else [path])
     spellings: Dict[str, str] = {}

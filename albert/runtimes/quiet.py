@@ -4,8 +4,7 @@
 
 TensorFlow 2.21 prints lines to file descriptor 2 while it is imported that heed no variable. What
 the process writes there meanwhile is held back, and shown if the import fails or ends the process.
-Never for a program that imports this package as a library: its standard error, its garbage collector
-and its forks are its own.
+Never in a program that imports this package as a library.
 """
 
 import contextlib

@@ -75,6 +75,7 @@ def _text_of(path: str) -> str:
     """The content of a file, of this machine without TensorFlow."""
     try:
         if "://" not in path:
+            files.check_is_file(path)
             with open(path, "rb") as stream:
                 return stream.read().decode("utf-8-sig")
         quiet.import_tensorflow(is_verbose=False)

@@ -314,6 +314,13 @@ def parse_json(text: str, where: str) -> Any:
 # --------------------------------------------------------------------------------- finding, hashing
 
 
+def split_paths(paths: Union[str, Iterable[str]]) -> List[str]:
+    """Returns the paths of a text with commas between them, or of several; "~" is expanded."""
+    texts = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    parts = [part.strip() for text in texts for part in str(text).split(",")]
+    return [os.path.expanduser(part) for part in parts if part]
+
+
 def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List[str]:
     """Returns the files that comma-separated names and glob patterns stand for.
 
@@ -328,13 +335,12 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
     Raises:
       ValueError: no pattern at all, a pattern that matches nothing, or a folder.
     """
-    texts = [patterns] if isinstance(patterns, (str, os.PathLike)) else list(patterns)
-    single = [part.strip() for text in texts for part in str(text).split(",") if part.strip()]
+    single = split_paths(patterns)
     if not single:
         raise ValueError(f"--{flag_name} names no file. Give a path or a pattern like data/*.txt.")
     found = set()
     for pattern in single:
-        found.update(_expand_pattern(os.path.expanduser(pattern), flag_name))
+        found.update(_expand_pattern(pattern, flag_name))
     return sorted(found)
 
 

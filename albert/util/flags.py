@@ -102,11 +102,10 @@ class EncoderSettings(Settings):
 
 
 class _PathParser(flags.ArgumentParser):
-    """Expands "~" in a path, or in each of several paths with commas between them."""
+    """Expands "~" in a path."""
 
     def parse(self, argument: str) -> str:
-        paths = os.fspath(argument).split(",")
-        return ",".join(os.path.expanduser(part.strip()) for part in paths)
+        return os.path.expanduser(argument)
 
 
 class BadValueError(ValueError):
@@ -228,7 +227,7 @@ def path(
     help: str,
     required: bool = False,
 ):
-    """Defines a flag for a path, or paths with commas between them; "~" is the home folder."""
+    """Defines a flag for a path, or for several that files.split_paths separates."""
     flags.DEFINE(_PathParser(), name, default, help, flag_values, flags.ArgumentSerializer())
     if required:
         require(flag_values, name)
@@ -552,6 +551,11 @@ def define_tokenizer_flags(
     require(flag_values, *required)
 
 
+def _refuse_pattern(folder: str):
+    if set(folder) & set("*?[\\"):
+        raise ValueError(f"TensorFlow takes {folder!r} for a pattern. Leave out *, ?, [ and \\.")
+
+
 def define_training_flags(flag_values: flags.FlagValues, **defaults: Any):
     """Defines output_dir (required) and those shared flags for which a default is given.
 
@@ -564,6 +568,7 @@ def define_training_flags(flag_values: flags.FlagValues, **defaults: Any):
         help="Folder for checkpoints, logs and results. Training goes on from what is in it.",
         required=True,
     )
+    check(flag_values, "output_dir", _refuse_pattern)
     _define(flag_values, defaults)
 
 
@@ -703,14 +708,18 @@ def with_our_names(flag_values: flags.FlagValues, arguments: Sequence[str]) -> L
     renamed = list(arguments)
     values: Dict[str, Dict[str, str]] = {}  # our name -> the name that was used -> its value
     for place, match in enumerate(map(_ARGUMENT.fullmatch, arguments)):
-        used = match.group(1) if match else None
+        used, value = match.groups() if match else ("", None)
+        is_off = not {used} & {*flag_values, *ALIASES} and used.startswith("no")
+        used = used[2 * is_off :]
         name = used if used in flag_values else ALIASES.get(used)
-        if name not in flag_values:
+        if name not in flag_values or is_off > flag_values[name].boolean:
             continue
-        following = "=".join(["", *arguments[place + 1 : place + 2]])
-        values.setdefault(name, {})[used] = match.group(2) or following
         if used != name:
-            renamed[place] = f"--{name}{match.group(2) or ''}"
+            renamed[place] = f"--{'no' * is_off}{name}{value or ''}"
+        if flag_values[name].boolean:
+            value = (value or f"={not is_off}").lower()
+        following = "=".join(["", *arguments[place + 1 : place + 2]])
+        values.setdefault(name, {})[used] = value or following
     for name, given in values.items():
         if len(set(given.values())) > 1:
             both = " and ".join(f"--{used}{value}" for used, value in given.items())

@@ -11,7 +11,7 @@ import socket
 import numpy as np
 import pytest
 
-from albert.downloads import transfer
+from albert.downloads import cache, transfer
 from tests.support import file_server
 from tests.support.file_server import Answer
 
@@ -44,6 +44,24 @@ def fetch(server, tmp_path):
     run.path = tmp_path / "file"
     run.waits = []
     return run
+
+
+def test_a_login_in_the_address_is_used_and_not_shown(server, tmp_path, caplog):
+    caplog.set_level("DEBUG", "albert")
+    shown = []
+    for name in ("nothing", "model"):
+        source = cache.Source(server.url.replace("//", "//me:p@ssword@") + f"/{name}")
+        server.answers = [Answer(status=503)]
+        options = {"make": lambda paths, folder: None, "wait": lambda seconds: None}
+        try:
+            cache.obtain(str(tmp_path / name), [source], **options)
+        except ValueError as error:
+            shown.append(str(error))
+    shown += [path.read_text("utf-8") for path in tmp_path.glob("*.json")] + caplog.messages
+    assert "ssword" not in str(shown)
+    assert sum(server.url in text for text in shown) >= 4
+    login = base64.b64encode(b"me:p@ssword").decode("ascii")
+    assert server.logins == [f"Basic {login}"] * 4
 
 
 def test_a_file_arrives_once_with_its_checksum(fetch, server):

@@ -31,6 +31,7 @@ class FileServer:
         self.etag = '"1"'  # of every file; "" for none
         self.answers: List[Answer] = []  # for the next requests; then the usual ones
         self.ranges: List[Optional[str]] = []  # the header Range of each request so far
+        self.logins: List[Optional[str]] = []  # the header Authorization of each request
         self.is_closed = threading.Event()
 
 
@@ -45,6 +46,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         answer = state.answers.pop(0) if state.answers else Answer()
         asked = self.headers.get("Range")
         state.ranges.append(asked)
+        state.logins.append(self.headers.get("Authorization"))
         content = state.files.get(self.path)
         if answer.location:
             self._start(302, {"Location": answer.location, "Content-Length": "0"})

@@ -11,6 +11,7 @@ from absl import flags
 from albert import optimization
 from albert.command_line import commands
 from albert.runtimes import compat
+from albert.util import files
 from albert.util import flags as flags_lib
 
 SCRIPTS = [name.split(".")[1] for name in commands.COMMANDS.values() if "demo" not in name]
@@ -129,11 +130,44 @@ def test_arguments_of_others_are_handed_on_wherever_they_stand():
     assert (settings.train_batch_size, settings.do_train) == (8, False)
 
 
-def test_a_home_folder_is_expanded_in_each_of_several_paths(monkeypatch):
+def test_a_path_stays_as_written_but_for_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    settings = parse("--output_dir=gs://bucket/run", "--vocab_file=~/a, ~/b,c")
+    settings = parse("--output_dir=gs://bucket/run", "--vocab_file=~/Smith, J/b ,c")
     assert settings.output_dir == "gs://bucket/run"
-    assert settings.vocab_file == "/home/me/a,/home/me/b,c"
+    assert settings.vocab_file == "/home/me/Smith, J/b ,c"
+    several = [" ~/a, ~/b,,c ", "~/d"]
+    assert files.split_paths(several) == ["/home/me/a", "/home/me/b", "c", "/home/me/d"]
+
+
+@pytest.mark.parametrize("folder", ["a*b", "a?b", "[c]", "a\\b"])
+def test_an_output_dir_that_tensorflow_takes_for_a_pattern_is_refused(folder):
+    with pytest.raises(ValueError, match="--output_dir"):
+        parse(f"--output_dir=x/{folder}")
+
+
+@pytest.mark.parametrize(
+    "arguments, ours",
+    [
+        (["--do_predict", "--do_test"], ["--do_predict", "--do_predict"]),
+        (["--do_test", "--max_steps", "3"], ["--do_predict", "--train_step", "3"]),
+        (["--nodo_test", "--nodo_predict"], ["--nodo_predict", "--nodo_predict"]),
+        (["--do_test=false", "--x"], ["--do_predict=false", "--x"]),
+        (["--do_test", "--do_predict=true"], ["--do_predict", "--do_predict=true"]),
+        (["--nomax_steps", "--no"], ["--nomax_steps", "--no"]),
+        (["--do_test", "--nodo_predict"], None),
+        (["--do_test", "--do_predict=false"], None),
+        (["--max_steps", "3", "--train_step=4"], None),
+    ],
+)
+def test_flags_of_other_projects_get_our_names_and_one_value(arguments, ours):
+    flag_values = flags.FlagValues()
+    flags_lib.boolean(flag_values, "do_predict", False, help="x")
+    flags_lib.integer(flag_values, "train_step", 1, help="x")
+    if ours is None:
+        with pytest.raises(ValueError):
+            flags_lib.with_our_names(flag_values, arguments)
+    else:
+        assert flags_lib.with_our_names(flag_values, arguments) == ours
 
 
 def test_unknown_shared_flags_are_refused():
