@@ -672,7 +672,8 @@ class LossScale:
 
     def __init__(self) -> None:
         """Makes the variables NAMES, which checkpoints hold."""
-        options = {"trainable": False, "use_resource": True}
+        only_first = tf.VariableAggregation.ONLY_FIRST_REPLICA  # the same on each
+        options = {"trainable": False, "use_resource": True, "aggregation": only_first}
         first, none = tf.constant_initializer(self.FIRST), tf.zeros_initializer()
         self._scale = tf.get_variable(self.NAMES[0], [], tf.float32, first, **options)
         self._good = tf.get_variable(self.NAMES[1], [], tf.int64, none, **options)
@@ -687,16 +688,8 @@ class LossScale:
         grown = tf.where_v2(grows, tf.minimum(2.0 * self.value, self.LARGEST), self.value)
         new = tf.where_v2(is_finite, grown, 0.5 * self.value)
         counted = tf.where_v2(grows, tf.zeros_like(good), good)
-        updates = [
-            tf.distribute.get_strategy().extended.update(
-                variable,
-                lambda copy, value: copy.assign(value, read_value=False),
-                args=(value,),
-                group=False,
-            )
-            for variable, value in ((self._scale, new), (self._good, counted))
-        ]
-        return tf.nest.flatten(updates)
+        updates = ((self._scale, new), (self._good, counted))
+        return [variable.assign(value, read_value=False) for variable, value in updates]
 
 
 def _scaled_up(loss: tf.Tensor, loss_scale: Optional[LossScale]) -> tf.Tensor:

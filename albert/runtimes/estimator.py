@@ -206,10 +206,8 @@ class _Estimator:
             last = tf.train.FinalOpsHook(dict(values, global_step=tf.train.get_global_step()))
             hooks = [input_hook, *(hooks or ()), last]
             with self._session(spec, hooks, checkpoint_path) as session:
-                done = 0
-                while not session.should_stop() and done != steps:
+                while not session.should_stop() and input_hook.batches != steps:
                     session.run([update for _, update in metrics.values()])
-                    done += 1
             results = dict(last.final_ops_values)
             self._write_events(results)
         return results
@@ -238,9 +236,7 @@ class _Estimator:
 
     # ---- what the modes share ----
 
-    def _spec(
-        self, input_fn: Callable, mode: str
-    ) -> Tuple[_EstimatorSpec, tf.train.SessionRunHook]:
+    def _spec(self, input_fn: Callable, mode: str) -> Tuple[_EstimatorSpec, "_ReadingHook"]:
         """The graph of a mode on one device, and the hook that begins to read."""
         tf.set_random_seed(self.config.tf_random_seed)
         tf.train.create_global_step()
@@ -254,7 +250,7 @@ class _Estimator:
 
     def _replicated_spec(
         self, input_fn: Callable, strategy: tf.distribute.Strategy
-    ) -> Tuple[_EstimatorSpec, tf.train.SessionRunHook]:
+    ) -> Tuple[_EstimatorSpec, "_ReadingHook"]:
         """The graph of training on all devices; the loss is the mean of theirs."""
         tf.set_random_seed(self.config.tf_random_seed)
         params = self._params_of(_ModeKeys.TRAIN)
@@ -324,10 +320,16 @@ class _ReadingHook(tf.train.SessionRunHook):
 
     def __init__(self, initializer: Any):
         self._initializer = initializer
+        self.batches = 0  # read in this session
 
     def after_create_session(self, session, coord):
         del coord
         session.run(self._initializer)
+        self.batches = 0
+
+    def after_run(self, run_context, run_values):
+        del run_context, run_values
+        self.batches += 1
 
 
 _OURS = types.SimpleNamespace(

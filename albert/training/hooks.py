@@ -557,7 +557,7 @@ class ProgressHook(tf.train.SessionRunHook):
         # TensorBoard forgets what a killed run wrote past the checkpoint.
         start = tf.SessionLog(status=tf.SessionLog.START)
         self._writer.add_session_log(start, self.step + 1)
-        self._after_first_step: Optional[float] = None
+        self._after_first: Optional[Tuple[int, float]] = None  # step and time
         if self._has_bar:
             self._bar = tqdm(
                 total=self._max_steps, initial=self.step, unit="step", dynamic_ncols=True
@@ -575,10 +575,10 @@ class ProgressHook(tf.train.SessionRunHook):
         step = int(run_context.session.run(self._step_tensor))
         steps, previous, self.step = step - self.step, self.step, step
         seconds: Optional[float] = now - self._run_began
-        is_first = self._after_first_step is None
+        is_first = self._after_first is None
         if is_first:
             # It includes graph optimisation and compilation.
-            self._after_first_step, seconds = now, None
+            self._after_first, seconds = (step, now), None
         else:
             self._timed_steps += steps
             self._timed_seconds += seconds
@@ -624,10 +624,10 @@ class ProgressHook(tf.train.SessionRunHook):
 
     def _left(self) -> str:
         """Time left by the clock, so that the writing of checkpoints counts."""
-        done = self.step - self.first_step - 1
-        if done < 1:
+        first, began = self._after_first
+        if self.step == first:
             return "time left not known yet"
-        seconds_per_step = (time.time() - self._after_first_step) / done
+        seconds_per_step = (time.time() - began) / (self.step - first)
         return f"{progress.format_seconds(seconds_per_step * (self._max_steps - self.step))} left"
 
     def _record(self):

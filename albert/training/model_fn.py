@@ -252,9 +252,9 @@ def training_spec(
 
 
 def _reported(scalars: Tensors, model_dir: Optional[str], use_tpu: bool) -> Any:
-    """Reports the numbers of a step; on a TPU by the host_call that this gives."""
+    """Reports the numbers of a step; on a TPU by the host_call that this gives, into a folder."""
     if use_tpu:
-        return hooks.tpu_host_call(scalars, model_dir)
+        return hooks.tpu_host_call(scalars, model_dir) if model_dir else None
     return hooks.report_scalars(scalars)
 
 

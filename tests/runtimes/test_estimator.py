@@ -183,18 +183,21 @@ def test_a_loss_that_is_not_a_number_ends_the_training(tmp_path):
 
 
 class Preempted(tf.train.SessionRunHook):
-    """Loses the session once, in the third step."""
+    """Loses the session once."""
 
     runs = 0
 
+    def __init__(self, at):
+        self._at = at
+
     def before_run(self, run_context):
         self.runs += 1
-        if self.runs == 3:
+        if self.runs == self._at:
             raise tf.errors.AbortedError(None, None, "the server was restarted")
 
 
 def test_a_lost_session_is_replaced_from_the_last_checkpoint(tmp_path):
-    hook = Preempted()
+    hook = Preempted(at=3)
     estimator_in(tmp_path).train(input_fn(repeat=None), max_steps=4, hooks=[hook])
     # The input begins again too.
     assert hook.runs == 5 and stored(tmp_path)[4] == 103.0 + 1.0 + 2.0
@@ -218,6 +221,13 @@ def test_an_evaluation_takes_means_over_its_batches(tmp_path, by_name):
         for value in event.summary.value
     ]
     assert {(3, "loss", 3.75), (2, "loss", 1.5)} <= set(events)
+
+
+def test_an_evaluation_that_loses_its_session_begins_again(tmp_path):
+    estimator = estimator_in(tmp_path, eval_batch_size=1)
+    estimator.train(input_fn())
+    result = estimator.evaluate(input_fn(), steps=3, hooks=[Preempted(at=3)])
+    assert result["loss"] == 3.0  # of all three batches
 
 
 def test_predictions_come_one_by_one_or_in_batches(tmp_path):

@@ -124,6 +124,22 @@ def test_updates_that_a_tpu_refused_in_its_loop_stop_the_training_after_it(tmp_p
         run_loops(tmp_path, [(4, 1.0), loop], max_steps=10)
 
 
+def test_the_time_left_is_that_of_the_steps_after_a_tpu_s_first_loop(tmp_path, caplog, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(hooks, "time", types.SimpleNamespace(time=lambda: clock[0]))
+
+    def loops():
+        for seconds in (300.0, 40.0, 40.0, 20.0):
+            clock[0] += seconds
+            yield (int(min(seconds // 10, 4)), 1.0)
+
+    with caplog.at_level(logging.INFO, logger="albert"):
+        run_loops(tmp_path, loops(), max_steps=14)
+    left = [line.split(", ")[-1] for line in caplog.messages if line.startswith("step ")]
+    assert left[1:] == ["01:00 left", "00:20 left", "00:00 left"]
+    assert "00:00" not in left[0]
+
+
 def test_the_last_loop_of_a_tpu_may_be_shorter(tmp_path):
     assert run_loops(tmp_path, [(4, 1.0), (2, 1.0)], max_steps=6) == 6
 

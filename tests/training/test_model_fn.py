@@ -44,6 +44,17 @@ def head(features, encoder):
     )
 
 
+@pytest.mark.parametrize("params", [{}, {"model_dir": "folder"}])
+def test_a_tpu_reports_to_its_host_only_into_a_folder(params):
+    settings = training_graph.FineTuningModel(
+        config=config(), learning_rate=0.01, num_train_steps=10, use_tpu=True
+    )
+    with tf.Graph().as_default():
+        features = {name: tf.constant(value) for name, value in batch_of().items()}
+        spec = training_graph.build_model_fn(settings, head)(features, None, TRAIN, params)
+    assert bool(spec.host_call) == bool(params)
+
+
 def train(batch, steps=3, function=head, **settings):
     """Returns losses, reported numbers and final variables of a few updates."""
     model_fn = training_graph.build_model_fn(

@@ -72,9 +72,10 @@ def checkpoint_of(folder, step):
     "arguments, stops",
     [
         ([], (OVERFLOW - 1, OVERFLOW)),
+        (["--distribution_strategy=mirrored", "--num_devices=1"], (OVERFLOW,)),
         (["--distribution_strategy=mirrored", "--num_devices=2"], (OVERFLOW,)),
     ],
-    ids=["one", "two"],
+    ids=["alone", "one", "two"],
 )
 def test_a_run_resumed_around_an_overflow_equals_an_uninterrupted_one(tmp_path, arguments, stops):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
