@@ -62,8 +62,6 @@ class Task:
       sequences: the features that are as long as the input, of which input_mask is one.
       training_only: keys of the description that may differ where a model is only used.
       earlier: values of the description that earlier versions did not record.
-      chiefs_own: settings that workers of a distributed training leave alone, with the value that
-        says so.
       metric_fn: see model_fn.build_model_fn.
       constant_loss_share: the share of constant_loss above which nothing was learnt.
       per_cent: what makes the measurements per cent.
@@ -77,7 +75,6 @@ class Task:
     sequences = padded_batches.Padding().features
     training_only: Tuple[str, ...] = ("max_seq_length",)
     earlier: Mapping[str, Any] = {}
-    chiefs_own: Mapping[str, Any] = {}
     metric_fn: Optional[Callable] = None
     constant_loss_share = hooks.LossWatch.SHARE
     per_cent = 100.0
@@ -210,7 +207,7 @@ class Outcome(NamedTuple):
 
 def main(settings: FineTuningSettings, task: Type[Task]) -> None:
     """Runs a script: all of it, or a worker's part of a distributed training."""
-    estimators.run_own_part(lambda own: run(own, task), settings, chiefs_own=task.chiefs_own)
+    estimators.run_own_part(lambda own: run(own, task), settings)
 
 
 @estimators.sole_trainer
@@ -243,7 +240,7 @@ class FineTuning:
     def __init__(self, settings: FineTuningSettings, task: Type[Task]):
         """Checks the flags and finds the model; raises ValueError."""
         self._began = time.time()
-        self._given = settings.given_values()
+        self._flags = settings
         check_flags(settings, task)
         self.settings = released.completed(settings)
         self.config = fine_tuning_utils.load_config(self.settings)
@@ -270,14 +267,13 @@ class FineTuning:
         if settings.do_train and not checkpoint_evaluator.list_checkpoints(settings.output_dir):
             model_fn.check_first_weights(settings, self.config, self.vocabulary.tokenizer)
         task.check_data()
-        if distribution.is_chief(settings):
-            path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
-            config_files.record(path, self._given)
         about = {"task": task.name, "metric": task.best_metric, "seed": settings.seed}
         self._times = RunSummary(
             settings.output_dir, about, batch_size=settings.train_batch_size, began=self._began
         )
         training = self.train() if settings.do_train else None
+        if not training:
+            self._record_flags()
         evaluation, metrics = self.evaluate()
         predictions = self.predict() if task.predicts else []
         export = None
@@ -286,6 +282,11 @@ class FineTuning:
         return Outcome(training, evaluation, metrics, predictions, export)
 
     # ---- the folder ----
+
+    def _record_flags(self) -> None:
+        if distribution.is_chief(self.settings):
+            path = os.path.join(self.settings.output_dir, config_files.RECORD_NAME)
+            config_files.record(path, self._flags.given_values())
 
     def description(self) -> Dict[str, Any]:
         """Returns the content of the description in the output folder."""
@@ -369,8 +370,10 @@ class FineTuning:
             build_input_fn,
             max_steps=length.num_train_steps,
             model_config=self.config.to_dict() if self.config else None,
+            flags=self._flags,
             documents={self.task.description_name: self.description()},
             hooks=[_RoomHook(settings, length.num_train_steps)] if is_chief else [],
+            on_start=self._record_flags,
             on_progress=self._times.add_training,
             watch=watch,
         )
