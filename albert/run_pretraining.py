@@ -17,7 +17,7 @@ import functools
 import logging
 import math
 import os
-from typing import Any, Callable, List, NamedTuple, Optional, Type
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple, Type
 
 from absl import flags
 
@@ -286,7 +286,7 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
     """
     check_flags(settings)
-    given = settings.given_values()
+    flags = settings
     settings = released.completed(settings, with_vocabulary=False)
     config = modeling.AlbertConfig.from_json_file(settings.albert_config_file or "")
     if settings.share_type:
@@ -302,11 +302,22 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     names = wording.listed(read, most=1)
     records = f"{wording.counted(len(read), 'file')} of records ({names})"
     estimators.announce(settings, config, records)
-    if distribution.is_chief(settings):
-        config_files.record(os.path.join(settings.output_dir, config_files.RECORD_NAME), given)
-        if settings.do_train:
-            keep_vocabulary(settings, data.vocabularies)
-    training = train(settings, config, data.training) if settings.do_train else None
+    vocabulary = find_vocabulary(settings, data.vocabularies) if settings.do_train else None
+
+    def record() -> None:
+        """Leaves the flags and the vocabulary in --output_dir."""
+        folder = settings.output_dir
+        if distribution.is_chief(settings):
+            path = os.path.join(folder, config_files.RECORD_NAME)
+            config_files.record(path, flags.given_values())
+            if vocabulary:
+                model_vocabulary.put(folder, *vocabulary)
+
+    training = None
+    if settings.do_train:
+        training = train(settings, config, data.training, flags=flags, on_start=record)
+    if not training:
+        record()
     evaluation = evaluate(settings, config, data.evaluation) if settings.do_eval else None
     return Outcome(training, evaluation)
 
@@ -349,19 +360,18 @@ def find_data(settings: PretrainingSettings, config: modeling.AlbertConfig) -> D
     return Data(training, evaluation or training, [one for one in told if one.file in in_training])
 
 
-def keep_vocabulary(
+def find_vocabulary(
     settings: PretrainingSettings, told: List[pretraining_utils.RecordsVocabulary]
-) -> None:
-    """Puts the records' vocabulary into --output_dir; raises ValueError if another is there."""
+) -> Optional[Tuple[model_vocabulary.Vocabulary, str]]:
+    """Returns the records' vocabulary and its name; ValueError if --output_dir has another."""
     named = None
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):
             named = model_vocabulary.Vocabulary(key, getattr(settings, key))
     found = pretraining_utils.vocabulary_of_records(told, named)
     if found:
-        vocabulary, name = found
-        model_vocabulary.check_same(settings.output_dir, vocabulary)
-        model_vocabulary.put(settings.output_dir, vocabulary, name)
+        model_vocabulary.check_same(settings.output_dir, found[0])
+    return found
 
 
 def build_model_fn(
@@ -403,9 +413,12 @@ def config_to_train(
 
 
 def train(
-    settings: PretrainingSettings, config: modeling.AlbertConfig, files: List[str]
+    settings: PretrainingSettings, config: modeling.AlbertConfig, files: List[str], **more: Any
 ) -> Optional[hooks.TrainingSummary]:
-    """Trains to the last step of this run, from the newest checkpoint if there is one."""
+    """Trains to the last step of this run, from the newest checkpoint if there is one.
+
+    `more` are further arguments of estimators.train.
+    """
     used = config_to_train(settings, config)
     if used is not config:
         numbers = used.num_hidden_layers, config.num_hidden_layers
@@ -427,6 +440,7 @@ def train(
             num_train_steps=settings.num_train_steps,
             remedy=functools.partial(remedy, settings),
         ),
+        **more,
     )
 
 

@@ -120,7 +120,7 @@ def test_task_and_output_folder_are_required(missing):
 def test_mistakes_are_named_before_anything_is_trained(folder, tmp_path, arguments, words):
     with pytest.raises(ValueError, match=words):
         run(folder, tmp_path / "out", *arguments)
-    assert steps_in(tmp_path / "out") == []
+    assert steps_in(tmp_path / "out") == [] and not (tmp_path / "out" / "run.toml").exists()
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_one_command_trains_evaluates_and_predicts(trained):
     assert [result.step for result in outcome.evaluation.results] == [2, 4, 6]
     names = {file.rsplit("/", 1)[-1] for file in outcome.predictions}
     assert names == {"test_results.tsv", "submit_results.tsv", "MRPC.tsv"}
-    assert {"training_curve.csv", "albert_config.json"} <= set(contents(path))
+    assert {"training_curve.csv", "albert_config.json", "run.toml"} <= set(contents(path))
     lines = (path / "eval_results.txt").read_text(encoding="utf-8").splitlines()
     names = ["eval_accuracy", "eval_loss", "f1", "global_step"]
     assert [line.split(" = ")[0] for line in lines[:4]] == names

@@ -398,6 +398,9 @@ def test_a_vocabulary_file_helps_where_the_metadata_is_gone(data, tmp_path):
     pieces = [f"p{number}" for number in range(records.FIRST_PIECE, records.VOCAB_SIZE)]
     named = write_vocabulary(tmp_path, ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], pieces)
     assert run(data, tmp_path / "b", *flags, named).training.last_step == 1
+    assert {"run.toml", "vocab.txt", "vocabulary.json"} <= {
+        path.name for path in (tmp_path / "b").iterdir()
+    }
 
 
 # ---------------------------------------------------------------------------------------------
@@ -438,9 +441,11 @@ def test_every_group_can_start_from_the_one_group(data, trained, tmp_path):
 
 def test_a_checkpoint_or_folder_of_another_size_is_refused(data, trained, tmp_path):
     wide = f"--albert_config_file={data / 'wide.json'}"
+    named = write_vocabulary(tmp_path, ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], ["a"])
     with pytest.raises(ValueError, match="(?s)model.ckpt-6.*embedding_hidden_mapping_in/kernel"):
-        run(data, tmp_path, wide, f"--init_checkpoint={trained[0] / 'model.ckpt-6'}")
-    assert steps_in(tmp_path) == [] and not (tmp_path / "albert_config.json").exists()
+        checkpoint = f"--init_checkpoint={trained[0] / 'model.ckpt-6'}"
+        run(data, tmp_path / "out", wide, checkpoint, named)
+    assert not (tmp_path / "out").exists()
     with pytest.raises(ValueError, match="hidden_size was 16 and is 20"):
         run(data, trained[0], wide)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import albert
-from albert import run_race
+from albert import run_race, tokenization
 from albert.race import answerer, examples
 from albert.race import run as race_run
 from albert.util import flags as flags_lib
@@ -215,6 +215,18 @@ def test_batches_and_padding_change_no_result(folder, trained, tmp_path):
     found = read_json(tmp_path / "eval_results.model.ckpt-4.json")
     for name, value in outcome.evaluation.results[-1].metrics.items():
         assert found[name] == pytest.approx(value, abs=1e-6), name
+
+
+def test_only_the_first_worker_writes_the_file_of_features(folder, tmp_path, monkeypatch):
+    task = {"type": "worker", "index": 1}
+    cluster = {"cluster": {"worker": ["here:1", "there:2"]}, "task": task}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
+    arguments = [f"--train_file={tmp_path / 'named'}", "--distribution_strategy=multi_worker"]
+    settings = settings_for(folder, tmp_path / "own", *arguments)
+    tokenizer = tokenization.FullTokenizer(None, True, str(race_data.VOCABULARY))
+    path = race_run.RaceTask(settings, tokenizer).features("train").records.path
+    assert pathlib.Path(path).parent == tmp_path / "own"
+    assert not (tmp_path / "named").exists()
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from albert.data import batches
 from albert.race import examples, model
 from albert.race import features as race_features
 from albert.race.settings import RaceSettings
-from albert.training import evaluation, fine_tuning, metrics
+from albert.training import distribution, evaluation, fine_tuning, metrics
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -40,8 +40,6 @@ class RaceTask(fine_tuning.Task):
     description_name = "race.json"
     best_metric = BEST_METRIC
     training_only = ("max_seq_length", "max_qa_length")
-    # Here --train_file names a file of features that is written, and not the data themselves.
-    chiefs_own = {"train_file": None}
     metric_fn = staticmethod(model.tpu_metrics)
 
     def __init__(self, settings: RaceSettings, tokenizer: tokenization.FullTokenizer):
@@ -96,7 +94,8 @@ class RaceTask(fine_tuning.Task):
         settings, use = self.settings, _USES[split]
         found = examples.read_split(settings.data_dir, split, levels=self._levels)
         _LOGGER.info("%s", found.line(f"{self.name} {split}"))
-        named = getattr(settings, f"{use}_file")
+        # Each worker writes features of its own.
+        named = getattr(settings, f"{use}_file") if distribution.is_chief(settings) else None
         usual = f"{self.name}_{use}.{settings.max_seq_length}.tf_record"
         records = race_features.write_features(
             found,

@@ -89,14 +89,18 @@ def _jobs(cluster: Any) -> Tuple[List[str], List[str]]:
         raise ValueError(f"has a job {unknown[0]!r}; there may be {' and '.join(_JOBS)} only")
     chief, workers = [cluster.get(job, []) for job in _JOBS]
     for addresses in (chief, workers):
-        is_list = isinstance(addresses, list)
-        if not is_list or not all(re.search(r"[^:/]:\d+$", str(one)) for one in addresses):
+        if not isinstance(addresses, list) or not all(map(_is_address, addresses)):
             raise ValueError(f"has {json.dumps(addresses)} where a list of host:port must be")
     if len(chief) > 1:
         raise ValueError(f"has {len(chief)} chiefs; there may be one")
     if len(set(chief + workers)) != len(chief + workers):
         raise ValueError("has an address twice in its cluster")
     return chief, workers
+
+
+def _is_address(address: Any) -> bool:
+    found = re.search(r"[^:/]:(\d+)$", str(address))
+    return bool(found) and 0 < int(found.group(1)) < 1 << 16
 
 
 def _task(task: Any, counts: Mapping[str, int]) -> Tuple[str, int]:

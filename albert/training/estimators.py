@@ -159,25 +159,44 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
     return resumed
 
 
-def agreed_resume_point(settings: TrainingSettings) -> Optional[checkpoint_files.Checkpoint]:
+def agreed_resume_point(
+    settings: TrainingSettings, flags: TrainingSettings
+) -> Optional[checkpoint_files.Checkpoint]:
     """Returns what `resume_point` finds, where several workers train once all are there.
 
+    Args:
+      flags: the settings of the command line, which all workers have to share.
+
     Raises:
-      ValueError: workers begin at different steps, for which they would wait for ever.
+      ValueError: workers have different flags, or begin at different steps.
     """
     resumed = resume_point(settings.output_dir)
     if settings.distribution_strategy != distribution.MULTI_WORKER:
         return resumed
     cluster = distribution.read_cluster()
     addresses = cluster.addresses
-    steps = peer_watch.roll_call(addresses, cluster.index, resumed.step if resumed else 0)
-    for address, step in zip(addresses, steps):
-        if step != steps[0]:
+    # As text, because NaN != NaN.
+    shared = {name: str(value) for name, value in flags.to_dict().items() if name not in _OWN}
+    ours = {"step": resumed.step if resumed else 0, "flags": shared}
+    starts = peer_watch.roll_call(addresses, cluster.index, ours)
+    first = starts[0]
+    for address, start in zip(addresses, starts):
+        differences = [
+            f"--{name}={value} at {addresses[0]} and {start['flags'].get(name)} at {address}"
+            for name, value in first["flags"].items()
+            if value != start["flags"].get(name)
+        ]
+        if differences:
             raise ValueError(
-                f"The worker at {addresses[0]} would begin after step {steps[0]}, the one at "
-                f"{address} after step {step}. Each takes the newest checkpoint of --output_dir, "
-                "which has to be the same folder for all: on a file system that they share, or "
-                "gs://."
+                f"The workers have different flags: {'; '.join(differences)}. Give every worker "
+                "the same flags."
+            )
+        if start["step"] != first["step"]:
+            raise ValueError(
+                f"The worker at {addresses[0]} would begin after step {first['step']}, the one at "
+                f"{address} after step {start['step']}. Each takes the newest checkpoint of "
+                "--output_dir, which has to be the same folder for all: on a file system that they "
+                "share, or gs://."
             )
     return resumed
 
@@ -189,12 +208,6 @@ def first_weights(
     module = getattr(settings, "albert_hub_module_handle", None)
     if resumed:
         _LOGGER.info("Going on from %s, step %d.", resumed.path, resumed.step)
-        if settings.init_checkpoint:
-            _LOGGER.warning(
-                "--init_checkpoint=%s is not used: --output_dir holds weights already. To start "
-                "from it, choose another --output_dir.",
-                settings.init_checkpoint,
-            )
         return None
     if module:
         _LOGGER.info("First weights of the encoder: %s.", module)
@@ -383,12 +396,13 @@ def _check_strategy(settings: TrainingSettings) -> None:
 
 
 @contextlib.contextmanager
-def _explained(reporter: training_hooks.ProgressHook, folder: str) -> Iterator[None]:
-    """Turns TensorFlow's errors (NaN, full disks, damaged records) into ones that say where."""
+def _explained(reporter: training_hooks.ProgressHook, folder: str, start: int) -> Iterator[None]:
+    """Turns TensorFlow's errors (NaN, full disks, damaged records) into ones that say where.
+
+    `start` is the step whose batch is the first that was read.
+    """
     try:
-        with files.naming_full_disk(folder), record_damage.explained(
-            lambda: reporter.step - reporter.first_step
-        ):
+        with files.naming_full_disk(folder), record_damage.explained(lambda: reporter.step - start):
             yield
     except tf.errors.InvalidArgumentError as error:
         refused = _GRADIENT_STOP.search(error.message)
@@ -408,8 +422,10 @@ def train(
     *,
     max_steps: int,
     documents: Mapping[str, bytes],
+    flags: Optional[TrainingSettings] = None,
     keep_checkpoint_max: int = 0,
     hooks: Sequence[tf.train.SessionRunHook] = (),
+    on_start: Callable[[], None] = lambda: None,
     on_progress: Optional[Callable[[training_hooks.TrainingSummary], None]] = None,
     watch: Optional[training_hooks.Watch] = None,
 ) -> Optional[training_hooks.TrainingSummary]:
@@ -419,8 +435,10 @@ def train(
       model_fn: checkpoint of the first weights, or None -> model function.
       input_fn: number of steps done before -> input function that begins with the next batch.
       documents: content by file name, written beside the checkpoints for later steps to use.
+      flags: the settings of the command line, before the parts of --albert_dir were found.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      hooks, on_progress: further hooks, and what is called for each row of the curve.
+      hooks: further hooks.
+      on_start, on_progress: called before the first step, and for each row of the curve.
       watch: says where nothing is learnt.
 
     Returns:
@@ -431,7 +449,7 @@ def train(
       ValueError: a checkpoint does not fit the model, or another process trains there.
       stop_signals.Stopped: a signal asked for it; the last step is saved.
     """
-    resumed = agreed_resume_point(settings)
+    resumed = agreed_resume_point(settings, flags or settings)
     if resumed and resumed.step >= max_steps:
         _LOGGER.info(
             "Nothing to train: %s is at step %d of %d. To train anew, with other settings, choose "
@@ -453,14 +471,19 @@ def train(
         watch=watch if distribution.is_chief(settings) else None,
     )
 
+    def write_documents() -> None:
+        for name, content in documents.items():
+            files.atomic_write_bytes(os.path.join(folder, name), content)
+        on_start()
+
     def run_from(checkpoint: Optional[checkpoint_files.Checkpoint]) -> None:
         ours = training_hooks.around(
-            reporter, settings, folder=folder, documents=documents, resumed=checkpoint
+            reporter, settings, folder=folder, on_start=write_documents, resumed=checkpoint
         )
         options = {"max_steps": max_steps, "hooks": [*hooks, *ours]}
-        data = input_fn(checkpoint.step if checkpoint else 0)
-        with _explained(reporter, folder):
-            _run_estimator(estimator, data, settings, reporter=reporter, options=options)
+        start = checkpoint.step if checkpoint else 0
+        with _explained(reporter, folder, start):
+            _run_estimator(estimator, input_fn(start), settings, reporter=reporter, options=options)
 
     try:
         with folder_lock.held(folder), tf_estimator.lost_sessions_raise():
@@ -701,21 +724,15 @@ _CHIEFS_OWN = {
     "predict_feature_file": None,
     "predict_feature_left_file": None,
 }
+# Flags that may differ between workers.
+_OWN = ("output_dir", *_CHIEFS_OWN)
 
 
-def run_own_part(
-    script: Callable[[Any], Any],
-    settings: TrainingSettings,
-    *,
-    chiefs_own: Optional[Mapping[str, Any]] = None,
-) -> None:
+def run_own_part(script: Callable[[Any], Any], settings: TrainingSettings) -> None:
     """Runs a script's main part as far as it is this process's, where several train together.
 
     The chief does all that the flags say. The others train, in a temporary folder that begins as a
     copy of what the chief goes on from, and end with the training: they write nothing that stays.
-
-    Args:
-      chiefs_own: further settings of this script that a worker leaves alone, with the value for it.
 
     Raises:
       ValueError: TF_CONFIG is not as it must be, and what `script` raises.
@@ -740,7 +757,7 @@ def run_own_part(
     try:
         copy_resume_point(settings.output_dir, folder)
         _LOGGER.setLevel(logging.WARNING)
-        script(settings.replace(output_dir=folder, **dict(own, **(chiefs_own or {}))))
+        script(settings.replace(output_dir=folder, **own))
     finally:
         _LOGGER.setLevel(level)
         shutil.rmtree(folder, ignore_errors=True)

@@ -14,7 +14,19 @@ import math
 import os
 import shutil
 import time
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, cast
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    cast,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -63,8 +75,6 @@ class Task:
       training_only: keys of the description that may differ where a model is only used.
       decoding_keys: keys of the description that any run may choose anew.
       earlier: values of the description that earlier versions did not record.
-      chiefs_own: settings that workers of a distributed training leave alone, with the value that
-        says so.
       metric_fn: see model_fn.build_model_fn.
       constant_loss_share: the share of constant_loss above which nothing was learnt.
       per_cent: what makes the measurements per cent.
@@ -79,7 +89,6 @@ class Task:
     training_only: Tuple[str, ...] = ("max_seq_length",)
     decoding_keys: Tuple[str, ...] = ()
     earlier: Mapping[str, Any] = {}
-    chiefs_own: Mapping[str, Any] = {}
     metric_fn: Optional[Callable] = None
     constant_loss_share = hooks.LossWatch.SHARE
     per_cent = 100.0
@@ -212,7 +221,7 @@ class Outcome(NamedTuple):
 
 def main(settings: FineTuningSettings, task: Type[Task]) -> None:
     """Runs a script: all of it, or a worker's part of a distributed training."""
-    estimators.run_own_part(lambda own: run(own, task), settings, chiefs_own=task.chiefs_own)
+    estimators.run_own_part(lambda own: run(own, task), settings)
 
 
 @estimators.sole_trainer
@@ -245,7 +254,7 @@ class FineTuning:
     def __init__(self, settings: FineTuningSettings, task: Type[Task]):
         """Checks the flags and finds the model; raises ValueError."""
         self._began = time.time()
-        self._given = settings.given_values()
+        self._flags = settings
         check_flags(settings, task)
         self.settings = released.completed(as_trained(settings, task))
         self.config = fine_tuning_utils.load_config(self.settings)
@@ -272,14 +281,13 @@ class FineTuning:
         if settings.do_train and not checkpoint_evaluator.list_checkpoints(settings.output_dir):
             model_fn.check_first_weights(settings, self.config, self.vocabulary.tokenizer)
         task.check_data()
-        if distribution.is_chief(settings):
-            path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
-            config_files.record(path, self._given)
         about = {"task": task.name, "metric": task.best_metric, "seed": settings.seed}
         self._times = RunSummary(
             settings.output_dir, about, batch_size=settings.train_batch_size, began=self._began
         )
         training = self.train() if settings.do_train else None
+        if not training:
+            self._record_flags()
         evaluation, metrics = self.evaluate()
         predictions = self.predict() if task.predicts else []
         export = None
@@ -288,6 +296,11 @@ class FineTuning:
         return Outcome(training, evaluation, metrics, predictions, export)
 
     # ---- the folder ----
+
+    def _record_flags(self) -> None:
+        if distribution.is_chief(self.settings):
+            path = os.path.join(self.settings.output_dir, config_files.RECORD_NAME)
+            config_files.record(path, self._flags.given_values())
 
     def description(self) -> Dict[str, Any]:
         """Returns the content of the description in the output folder."""
@@ -382,7 +395,9 @@ class FineTuning:
             build_input_fn,
             max_steps=length.num_train_steps,
             documents=self.portable_files(settings.output_dir),
+            flags=self._flags,
             hooks=[_RoomHook(settings, length.num_train_steps)] if is_chief else [],
+            on_start=self._record_flags,
             on_progress=self._times.add_training,
             watch=watch,
         )

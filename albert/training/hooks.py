@@ -745,14 +745,14 @@ def _make_meta_graph_plain(path: str) -> None:
 
 
 class _StartHook(tf.train.SessionRunHook):
-    """Checks and writes what is due before the first step; removes a worker's copy after it."""
+    """Checks and writes what is due before the first step, and removes a worker's copy."""
 
     def __init__(
-        self, output_dir: str, documents: Mapping[str, bytes], resumed: Any, *, is_copy: bool
+        self, output_dir: str, on_start: Callable[[], None], resumed: Any, *, is_copy: bool
     ):
         """`is_copy`: whether `resumed` is a worker's own, in a folder that was made for it."""
         self._output_dir = output_dir
-        self._documents = documents
+        self._on_start = on_start
         self._resumed = resumed
         self._is_copy = is_copy
 
@@ -760,12 +760,10 @@ class _StartHook(tf.train.SessionRunHook):
         if self._resumed:
             # TensorFlow would find out too, but its message is hard to read.
             check_restorable(self._resumed.path, tf.global_variables())
-        # Written only now, so that a failed start does not claim the folder.
-        for name, content in self._documents.items():
-            files.atomic_write_bytes(os.path.join(self._output_dir, name), content)
 
     def after_create_session(self, session, coord):
         del session, coord
+        self._on_start()  # only now, so that a failed start does not claim the folder
         if self._resumed and self._is_copy:
             # Removed now, because it would be left behind if this process were killed.
             state = os.path.join(self._output_dir, checkpoint_files.STATE_NAME)
@@ -805,16 +803,16 @@ def around(
     settings: TrainingSettings,
     *,
     folder: str,
-    documents: Mapping[str, bytes],
+    on_start: Callable[[], None],
     resumed: Optional[checkpoint_files.Checkpoint],
 ) -> List[tf.train.SessionRunHook]:
     """Returns the hooks of a training in the order of their calls.
 
-    `documents`, content by file name, are written into `folder` before the first step.
+    `on_start` is called before the first checkpoint is written.
     """
     is_chief = distribution.is_chief(settings)
     is_copy = not is_chief and os.path.basename(folder).startswith(distribution.WORKERS_FOLDER)
-    start = _StartHook(folder, documents, resumed, is_copy=is_copy)
+    start = _StartHook(folder, on_start, resumed, is_copy=is_copy)
     hooks = [_StopHook(folder, is_chief, reporter), reporter, start]
     if is_chief and not settings.use_tpu:
         timer = _SaveTimer(settings.save_checkpoints_steps, settings.save_checkpoints_minutes)

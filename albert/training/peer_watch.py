@@ -3,7 +3,7 @@
 """Looks after the other processes of a training.
 
 TensorFlow's workers wait for each other in every step, and for one that is gone they wait for ever;
-so they do where they begin at different steps.
+so they do where they begin at different steps. Workers with different flags train wrong weights.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _CALL_SECONDS = 5.0
 _SECONDS_BETWEEN_CALLS = 0.5
 _FEWEST_MISSES = 3
 _SECONDS_BETWEEN_REMINDERS = 60.0
-_LONGEST_LINE = 1 << 20
+_LONGEST_LINE = 1 << 24
 
 
 class _Reminder:
@@ -137,32 +137,32 @@ def _host_and_port(address: str) -> Tuple[str, int]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Checks that all workers start at the same step.
+# Lets all workers compare how they start.
 
 
-def roll_call(addresses: Sequence[str], index: int, number: int) -> List[int]:
-    """Returns the number of each process, once all of them are there; waits for them.
+def roll_call(addresses: Sequence[str], index: int, content: Any) -> List[Any]:
+    """Returns the content of each process, a JSON value, once all are there; waits for them.
 
     They meet at the address of the first one, whose server of TensorFlow must not have begun;
     raises ValueError if its port is taken. `index` is which of the addresses is ours.
     """
     if index == 0:
-        return _ask(addresses, number)
-    return _answer(addresses[0], {"index": index, "number": number})
+        return _ask(addresses, content)
+    return _answer(addresses[0], {"index": index, "content": content})
 
 
-def _ask(addresses: Sequence[str], number: int) -> List[int]:
+def _ask(addresses: Sequence[str], content: Any) -> List[Any]:
     """The first process's part."""
-    numbers, callers, reminder = {0: number}, {}, _Reminder()
+    contents, callers, reminder = {0: content}, {}, _Reminder()
     with contextlib.closing(_listener(addresses[0], len(addresses))) as server:
-        while len(numbers) < len(addresses):
+        while len(contents) < len(addresses):
             caller, said = _next_caller(server)
             if isinstance(said, dict) and said.get("index") in range(1, len(addresses)):
-                numbers[said["index"]], callers[said["index"]] = said["number"], caller
+                contents[said["index"]], callers[said["index"]] = said["content"], caller
             for index in [index for index, caller in callers.items() if not _is_there(caller)]:
-                del numbers[index], callers[index]  # it has gone
-            reminder.say([address for at, address in enumerate(addresses) if at not in numbers])
-    everything = [numbers[index] for index in range(len(addresses))]
+                del contents[index], callers[index]  # it has gone
+            reminder.say([address for at, address in enumerate(addresses) if at not in contents])
+    everything = [contents[index] for index in range(len(addresses))]
     for caller in callers.values():
         with caller, contextlib.suppress(OSError):
             caller.sendall(json.dumps(everything).encode("ascii") + b"\n")
@@ -182,7 +182,7 @@ def _next_caller(server: socket.socket) -> Tuple[Optional[socket.socket], Any]:
         return caller, None
 
 
-def _answer(address: str, content: Dict[str, int]) -> List[int]:
+def _answer(address: str, content: Dict[str, Any]) -> List[Any]:
     """The part of every other process."""
     reminder = _Reminder()
     while True:
@@ -193,7 +193,7 @@ def _answer(address: str, content: Dict[str, int]) -> List[int]:
         time.sleep(_SECONDS_BETWEEN_CALLS)
 
 
-def _call(address: str, content: Dict[str, int]) -> Any:
+def _call(address: str, content: Dict[str, Any]) -> Any:
     """Returns the first process's answer; None if it is not there, or not waiting."""
     try:
         with socket.create_connection(_host_and_port(address), timeout=_CALL_SECONDS) as connection:

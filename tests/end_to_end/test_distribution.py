@@ -62,7 +62,7 @@ def free_ports(count):
 
 
 @contextlib.contextmanager
-def two_workers(data, output_dir, temporary, *arguments):
+def two_workers(data, output_dir, temporary, *arguments, of_second=()):
     """Starts them, and ends them where they have not ended in time."""
     workers = [f"localhost:{port}" for port in free_ports(2)]
     started = []
@@ -73,7 +73,7 @@ def two_workers(data, output_dir, temporary, *arguments):
                 "albert.run_pretraining",
                 arguments_for(data, output_dir)
                 + ["--distribution_strategy=multi_worker", "--worker_patience_seconds=8"]
-                + [*arguments],
+                + [*arguments, *(of_second if index else ())],
                 TF_CONFIG=json.dumps(task),
                 TMPDIR=str(temporary),
             )
@@ -166,3 +166,18 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
         value = found.get_tensor(name)
         np.testing.assert_allclose(value, expected.get_tensor(name), atol=1e-5, err_msg=name)
     np.testing.assert_allclose(losses(two), losses(one), rtol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "flag", ["learning_rate=0.01", "num_train_steps=40", "input_file={data}/*s"]
+)
+def test_two_workers_with_different_flags_both_stop(data, tmp_path, flag):
+    flag = "--" + flag.format(data=data)
+    with two_workers(data, tmp_path / "out", tmp_path, of_second=[flag]) as started:
+        for process in started:
+            said = processes.finish(process)
+            assert process.returncode == 1, said
+            last = said.splitlines()[-1]
+            assert flag.split("=")[0] + "=" in last and flag.split("=")[1] in last
+    assert not list((tmp_path / "out").glob("model.ckpt*"))

@@ -169,7 +169,9 @@ def keep(folder, output_dir, *arguments):
     settings = flags_lib.parse(run_pretraining.define_flags, arguments)
     model = run_pretraining.modeling.AlbertConfig.from_json_file(str(config))
     data = run_pretraining.find_data(settings, model)
-    run_pretraining.keep_vocabulary(settings, data.vocabularies)
+    found = run_pretraining.find_vocabulary(settings, data.vocabularies)
+    if found:
+        model_vocabulary.put(str(output_dir), *found)
     return sorted(os.listdir(str(output_dir))) if os.path.exists(str(output_dir)) else []
 
 

@@ -75,6 +75,7 @@ def cluster_of(task, **jobs):
         (cluster_of(WORKER, worker=HOSTS, ps=HOSTS), "'ps'"),
         (cluster_of(WORKER, worker="host1:2222"), '"host1:2222"'),
         (cluster_of(WORKER, worker=["host1"]), "host1"),
+        (cluster_of(WORKER, worker=["host1:99999"]), "host1:99999"),
         (cluster_of(WORKER, chief=HOSTS[:2]), "2 chiefs"),
         (cluster_of(WORKER, worker=HOSTS + HOSTS[:1]), "twice"),
         ({"cluster": {"worker": HOSTS}}, "task null"),

@@ -181,9 +181,19 @@ def test_a_start_that_fails_does_not_claim_the_folder(tmp_path):
     def failing(features, labels, mode, params):
         raise ValueError("the checkpoint does not fit")
 
+    def failing_session(features, labels, mode, params):
+        tf.get_variable("wrong", initializer=tf.debugging.check_numerics(np.nan, "wrong"))
+        return model_fn(features, labels, mode, params)
+
+    calls = []
+    more = {"max_steps": 1, "on_start": lambda: calls.append(steps_in(tmp_path))}
     with pytest.raises(ValueError, match="does not fit"):
-        train(tmp_path, max_steps=1, function=failing)
-    assert not (tmp_path / "albert_config.json").exists()
+        train(tmp_path, function=failing, **more)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        train(tmp_path, function=failing_session, **more)
+    assert not (tmp_path / "albert_config.json").exists() and not calls
+    train(tmp_path, **more)
+    assert (tmp_path / "albert_config.json").exists() and calls == [[]]
 
 
 @pytest.mark.slow
@@ -367,8 +377,7 @@ def test_the_checkpoint_of_another_model_is_refused_with_its_variables(tmp_path)
     [
         (None, None, None, "randomly initialised"),
         ("a", None, "a", ""),
-        ("a", Checkpoint(3, "b-3"), None, "--init_checkpoint=a is not used"),
-        (None, Checkpoint(3, "b-3"), None, "Going on from b-3, step 3."),
+        ("a", Checkpoint(3, "b-3"), None, "Going on from b-3, step 3."),
     ],
 )
 def test_the_log_says_where_the_first_weights_come_from(
@@ -377,7 +386,7 @@ def test_the_log_says_where_the_first_weights_come_from(
     settings = settings_for("x").replace(init_checkpoint=init_checkpoint)
     with caplog.at_level(logging.INFO, logger="albert"):
         assert estimators.first_weights(settings, resumed) == first
-    assert words in caplog.text
+    assert words in caplog.text and "WARNING" not in caplog.text
 
 
 # ---------------------------------------------------------------------------------------------

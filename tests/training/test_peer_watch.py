@@ -10,7 +10,9 @@ import threading
 
 import pytest
 
-from albert.training import peer_watch
+from albert import run_classifier, run_pretraining, run_race, run_squad_v2
+from albert.training import estimators, peer_watch
+from albert.util import flags as flags_lib
 from tests.support import one_weight
 
 
@@ -46,7 +48,7 @@ def test_every_process_learns_what_all_have_to_say():
         with socket.create_connection((host, int(port))) as stranger:
             stranger.sendall(noise)
     with socket.create_connection((host, int(port))) as killed:
-        killed.sendall(b'{"index": 2, "number": 1}\n')
+        killed.sendall(b'{"index": 2, "content": 1}\n')
     workers = others_call(addresses, {2: 9, 1: 8})
     assert [call.result(60) for call in chief + workers] == [[7, 8, 9]] * 3
 
@@ -73,21 +75,67 @@ def test_processes_meet_at_a_name_that_stands_for_ipv6(monkeypatch):
     assert [call.result(10) for call in calls] == [[7, 8]] * 2
 
 
+def enter_cluster(monkeypatch, addresses, index):
+    task = {"type": "worker", "index": index}
+    cluster = {"cluster": {"worker": addresses}, "task": task}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
+
+
+def meet(monkeypatch, settings, others=()):
+    """One worker's part of a meeting with what `others` say; returns what it says itself."""
+    said = []
+
+    def roll_call(addresses, index, content):
+        said.append(content)
+        return [content, *others]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(peer_watch, "roll_call", roll_call)
+        estimators.agreed_resume_point(settings, settings)
+    return said[0]
+
+
+@pytest.mark.parametrize(
+    "script, required",
+    [
+        (run_pretraining, ["--input_file=records"]),
+        (run_classifier, ["--data_dir=data", "--task_name=mrpc"]),
+        (run_squad_v2, []),
+        (run_race, ["--data_dir=data"]),
+    ],
+)
+def test_workers_with_another_flag_stop(monkeypatch, script, required):
+    enter_cluster(monkeypatch, ["here:1", "there:2"], 0)
+    strategy = "--distribution_strategy=multi_worker"
+    arguments = ["--albert_dir=model", "--output_dir=out", strategy, *required]
+    settings = flags_lib.parse(script.define_flags, arguments)
+    may_differ = {"output_dir", "cached_dir", "do_eval", "do_predict", "predict_file", "export_dir"}
+    may_differ |= {"train_feature_file", "predict_feature_file", "predict_feature_left_file"}
+    for name, value in settings.to_dict().items():
+        flags = {name: str(value) for name, value in settings.to_dict().items()}
+        theirs = {"step": 0, "flags": dict(flags, **{name: f"{value}7"})}
+        if name in may_differ:
+            meet(monkeypatch, settings, [theirs])
+            continue
+        with pytest.raises(ValueError) as error:
+            meet(monkeypatch, settings, [theirs])
+        assert f"--{name}={value} at here:1 and {value}7 at there:2." in str(error.value)
+
+
 @pytest.mark.parametrize("index, other", [(0, 1), (1, 0)])
 def test_workers_that_do_not_begin_at_one_step_stop(monkeypatch, tmp_path, index, other):
     """As where --output_dir is not shared; TensorFlow's would wait for each other for ever."""
     addresses = free_addresses(2)
-    task = {"type": "worker", "index": index}
-    cluster = {"cluster": {"worker": addresses}, "task": task}
-    monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
-    one_weight.save(tmp_path, 300)
-    calls = others_call(addresses, {other: 0})
-    with pytest.raises(ValueError, match="--output_dir") as error:
-        one_weight.train(tmp_path, "--distribution_strategy=multi_worker", max_steps=300)
-    assert "300" in str(error.value) and all(name in str(error.value) for name in addresses)
-    assert sorted(calls[0].result(60)) == [0, 300]
-    others_call(addresses, {other: 300})
+    enter_cluster(monkeypatch, addresses, index)
     flag = "--distribution_strategy=multi_worker"
+    start = meet(monkeypatch, one_weight.settings_for(tmp_path / "new", "--log_steps=2", flag))
+    one_weight.save(tmp_path, 300)
+    calls = others_call(addresses, {other: start})
+    with pytest.raises(ValueError, match="--output_dir") as error:
+        one_weight.train(tmp_path, flag, max_steps=300)
+    assert "300" in str(error.value) and all(name in str(error.value) for name in addresses)
+    assert sorted(said["step"] for said in calls[0].result(60)) == [0, 300]
+    others_call(addresses, {other: dict(start, step=300)})
     assert one_weight.train(tmp_path, flag, max_steps=300) is None
 
 
