@@ -100,7 +100,8 @@ class Fields(NamedTuple):
     label: Optional[str] = "label"
     guid: Optional[str] = None  # None: "<split>-<row>"; without effect if there is `render`
     render: Optional[Callable[[Mapping[str, Any]], List[Texts]]] = None
-    # Where labels are numbers, counted from 0: their names. -1 stands for no label.
+    # Where labels are numbers, counted from 0: their names. -1 stands for no label. Without them
+    # those that a Parquet file has.
     label_names: Tuple[str, ...] = ()
 
 
@@ -172,6 +173,7 @@ class Table(NamedTuple):
     dirt: Counter[str]  # what was repaired -> how often
     files: Tuple[str, ...] = ()  # of Parquet, `path` may be their pattern
     starts: Tuple[int, ...] = ()  # the number of the first row of each of them
+    label_names: Mapping[str, Sequence[str]] = {}  # by column
 
     def where(self, row: Row) -> str:
         """Returns "file:line", the line (of Parquet: the row of the part) counted from 1."""
@@ -215,7 +217,16 @@ def read_parquet(path: str) -> Table:
     for part in found:
         starts.append(len(rows))
         rows += map(Row, itertools.count(len(rows)), parquet.read_rows(part))
-    return Table(path, rows, collections.Counter(), tuple(found), tuple(starts))
+    names = parquet.label_names(found[0])
+    return Table(path, rows, collections.Counter(), tuple(found), tuple(starts), names)
+
+
+def hub_files(split: str) -> Tuple[str, ...]:
+    """Returns the patterns of a split's Parquet files in a data set's folder of a hub."""
+    name = split.replace("dev", "validation")
+    return tuple(
+        pattern.format(name) + parquet.ENDING for pattern in ("{}-*", "data/{}-*", "{}/*", "{}")
+    )
 
 
 def reader_of(path: str, otherwise: Callable[[str], Table]) -> Callable[[str], Table]:
@@ -303,6 +314,7 @@ def read_split(
     reading, table = _find_table(split, folders, advice)
     notes = collections.Counter(table.dirt)
     if isinstance(reading, Fields):
+        reading = reading._replace(label_names=_label_names(reading, table, labels))
         found = _read_objects(reading, table, split.role)
         texts = [] if reading.render else [reading.text_a, reading.text_b]
     else:
@@ -428,6 +440,13 @@ def _read_objects(fields: Fields, table: Table, role: str) -> Iterator[Tuple[str
                 guid = str(row.values.get(fields.guid, guid))
             label = _named(texts.label, fields.label_names)
             yield where, InputExample(guid, texts.text_a, texts.text_b, label)
+
+
+def _label_names(fields: Fields, table: Table, labels: Labels) -> Tuple[str, ...]:
+    """The names of labels that are numbers; () where the task's own labels are these numbers."""
+    names, own = table.label_names.get(fields.label or "", ()), set(labels.names)
+    is_numbered = own <= set(map(str, range(len(names)))) and not (own and own <= set(names))
+    return fields.label_names or (() if is_numbered else tuple(names))
 
 
 def _named(label: Any, names: Sequence[str]) -> Any:

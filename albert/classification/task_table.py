@@ -16,6 +16,7 @@ from albert.classification.examples import (
     Source,
     Split,
     Texts,
+    hub_files,
     text_of,
     whole,
 )
@@ -403,8 +404,7 @@ _CHINESE = (
     ),
 )
 
-# The common hubs keep these as Parquet files: <split>-*.parquet, or <split>/*.parquet, in which dev
-# is "validation". Labels are numbers there, in an order of their own.
+# The common hubs keep these as Parquet files. Labels are numbers there, in an order of their own.
 _PAIR_OF_01 = Fields("sentence1", "sentence2", label_names=_BINARY)
 _NLI_ORDER = ("entailment", "neutral", "contradiction")
 _CLUE_NLI_ORDER = ("neutral", "entailment", "contradiction")
@@ -440,13 +440,12 @@ def _with_parquet(task: Task) -> Task:
     """The task, its files on a hub being the last of the sources of each split."""
     splits = []
     for split in task.splits:
-        reading, name = _ON_THE_HUB[task.name], split.name.replace("dev", "validation")
+        reading = _ON_THE_HUB[task.name]
         if task.glue_name:
             # GLUE hides the labels of test data: they are -1 there, of MRPC the true ones.
             hidden = split.role == "test"
             reading = reading._replace(guid="idx", label=None if hidden else reading.label)
-        files = (f"{name}-*.parquet", f"{name}/*.parquet", f"{name}.parquet")
-        further = tuple(Source(file, reading) for file in files)
+        further = tuple(Source(file, reading) for file in hub_files(split.name))
         splits.append(split._replace(sources=split.sources + further))
     return task._replace(splits=tuple(splits))
 

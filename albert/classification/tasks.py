@@ -23,6 +23,7 @@ from albert.classification.examples import (
     Fields,
     InputExample,
     Labels,
+    Reading,
     Source,
     Split,
     TaskData,
@@ -144,9 +145,9 @@ _CUSTOM = {
     "labels": _Setting(None, _LIST, (str,), (str, int, bool)),
     "metric": _Setting("", "text"),
     "metrics": _Setting((), _LIST, (str,), (str,)),
-    "train_file": _Setting("train.tsv", "text"),
-    "dev_file": _Setting("dev.tsv", "text"),
-    "test_file": _Setting("test.tsv", "text"),
+    "train_file": _Setting("", "text"),
+    "dev_file": _Setting("", "text"),
+    "test_file": _Setting("", "text"),
     "name": _Setting(CUSTOM, "text"),
 }
 _FIELD_EXTENSIONS = (".json", ".jsonl", ".ndjson", ".parquet")
@@ -166,7 +167,8 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
         labels: list or comma-separated text, or "regression".
         metric: chooses the best checkpoint; eval_accuracy (regression: pearson) by default.
         metrics: further ones to report.
-        train_file, dev_file, test_file: below --data_dir; train.tsv and so on by default.
+        train_file, dev_file, test_file: below --data_dir; by default train.tsv and so on, or else
+          the Parquet files of a hub.
         name: what the task is called in results.
 
     Raises:
@@ -263,12 +265,17 @@ def _check_metrics(metrics: Sequence[str], labels: Sequence[str]) -> None:
 
 def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
     file = values[f"{name}_file"]
+    names = [file] if file else [f"{name}.tsv", *examples.hub_files(name)]
+    return Split(name, tuple(Source(file, _custom_reading(file, values)) for file in names))
+
+
+def _custom_reading(file: str, values: Mapping[str, Any]) -> Reading:
     places = {key: values[key] for key in ("text_a", "text_b", "label", "guid")}
     if file.endswith(_FIELD_EXTENSIONS):
         names: Dict[str, Any] = {
             key: None if place is None else str(place) for key, place in places.items()
         }
-        return Split(name, (Source(file, Fields(**names)),))
+        return Fields(**names)
     for key, place in places.items():  # flags give numbers as text
         if isinstance(place, str) and re.fullmatch(r"\s*-?[0-9]+\s*", place):
             places[key] = int(place)
@@ -278,4 +285,4 @@ def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
             f"header is false, but {', '.join(named)} would be found in the header row of {file}. "
             "Leave header out, or give the columns' numbers, from 0."
         )
-    return Split(name, (Source(file, Columns(**places, header=values["header"])),))
+    return Columns(**places, header=values["header"])

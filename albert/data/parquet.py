@@ -5,7 +5,7 @@
 import fnmatch
 import os
 import re
-from typing import Any, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List
 
 from albert.util import files, wording
 
@@ -58,18 +58,8 @@ def read_rows(path: str) -> Iterator[Dict[str, Any]]:
     """
     import numpy as np  # here: tables of tasks are read before it is loaded
 
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ValueError(
-            f"'{path}' is a Parquet file, which pyarrow reads: pip install 'albert-tf[parquet]'"
-        ) from error
-    try:
-        table = parquet.read_table(pyarrow.BufferReader(files.read_bytes(path)))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"'{path}' is not a Parquet file ({error}).") from error
-    short = [field.name for field in table.schema if pyarrow.types.is_float32(field.type)]
+    table = _read(path, lambda file: file.read())
+    short = [field.name for field in table.schema if str(field.type) == "float"]  # 32 bits
     for batch in table.to_batches(max_chunksize=1000):
         columns = batch.to_pydict()
         for name in short:
@@ -78,3 +68,33 @@ def read_rows(path: str) -> Iterator[Dict[str, Any]]:
             ]
         for values in zip(*columns.values()):
             yield dict(zip(columns, values))
+
+
+def label_names(path: str) -> Dict[str, List[str]]:
+    """Returns the names of labels that are numbers, by column, if `datasets` wrote the file.
+
+    Raises:
+      ValueError: as `read_rows`.
+    """
+    metadata = _read(path, lambda file: file.schema_arrow.metadata) or {}
+    content = metadata.get(b"huggingface", b"{}").decode("utf-8")
+    features = files.parse_json(content, f"'{path}':").get("info", {}).get("features", {})
+    labels = {name: item for name, item in features.items() if isinstance(item, dict)}
+    return {
+        name: item["names"] for name, item in labels.items() if item.get("_type") == "ClassLabel"
+    }
+
+
+def _read(path: str, part: Callable[[Any], Any]) -> Any:
+    """A part of a file, which `part` takes from pyarrow's ParquetFile."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ValueError(
+            f"'{path}' is a Parquet file, which pyarrow reads: pip install 'albert-tf[parquet]'"
+        ) from error
+    try:
+        return part(parquet.ParquetFile(pyarrow.BufferReader(files.read_bytes(path))))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"'{path}' is not a Parquet file ({error}).") from error

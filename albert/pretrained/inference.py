@@ -436,7 +436,7 @@ class Trained(NamedTuple):
 
 
 def read_trained(
-    folder: str, name: str, checkpoint: Optional[str] = None, *, types: Mapping[str, Any]
+    folder: str, name: str, checkpoint: Optional[str] = None, *, types: Mapping[str, Any] = {}
 ) -> Trained:
     """Returns the fine-tuned model in a folder.
 

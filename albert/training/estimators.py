@@ -652,7 +652,10 @@ class OutputCollector:
             self._session.close()
 
     def run(self, checkpoint: str) -> Dict[str, np.ndarray]:
-        """Returns a checkpoint's predictions for all examples, in their order."""
+        """Returns a checkpoint's predictions for all examples, in their order.
+
+        Where batches differ in length, shorter ones have zeros at the end.
+        """
         batches = self._tpu_batches if self._settings.use_tpu else self._batches
         parts: Dict[str, List[np.ndarray]] = {}
         bar = progress.Progress(self._name, self._examples, unit="examples")
@@ -662,7 +665,7 @@ class OutputCollector:
                 for name, value in batch.items():
                     parts.setdefault(name, []).append(value[real])
                 bar.update(int(real.sum()), "")
-        outputs = {name: np.concatenate(values) for name, values in parts.items()}
+        outputs = {name: _joined(values) for name, values in parts.items()}
         order = np.argsort(outputs.pop("example_index"), kind="stable")
         del outputs["is_real_example"]
         return {name: value[order] for name, value in outputs.items()}
@@ -708,6 +711,15 @@ class OutputCollector:
             yield from estimator.predict(
                 self._input_fn, checkpoint_path=checkpoint, yield_single_examples=False
             )
+
+
+def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Batches [B, ...] as one array [N, ...], each padded with zeros to the longest."""
+    longest = np.max([part.shape for part in parts], axis=0)
+    missing = [[0, *(longest - part.shape)[1:]] for part in parts]
+    return np.concatenate(
+        [np.pad(part, [(0, n) for n in counts]) for part, counts in zip(parts, missing)]
+    )
 
 
 # ---------------------------------------------------------------------------------------------

@@ -158,11 +158,16 @@ CASES = [
 ]
 
 
-def write(path, content):
+def write(path, content, names=None):
+    """`names`: of labels that are numbers, as the library `datasets` writes them."""
     pyarrow = pytest.importorskip("pyarrow")
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".parquet":
-        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(content), str(path))
+        features = {"x": [{"dtype": "int64", "_type": "Value"}]}
+        features["label"] = {"names": names, "_type": "ClassLabel"}
+        metadata = {"huggingface": json.dumps({"info": {"features": features}})} if names else None
+        table = pyarrow.table(content).replace_schema_metadata(metadata)
+        pytest.importorskip("pyarrow.parquet").write_table(table, str(path))
     else:
         path.write_text(content, encoding="utf-8")
 
@@ -297,6 +302,48 @@ def test_a_users_own_files_may_be_parquet(tmp_path):
     )
     (example,) = found.examples
     assert (example.guid, example.text_a, example.text_b, example.label) == ("7", "a", "b", None)
+
+
+@pytest.mark.parametrize(
+    "names, labels, expected",
+    [
+        (["neg", "pos"], "pos,neg", ["neg", "pos"]),
+        (["neg", "pos"], "0,1", ["0", "1"]),
+        (["1", "2", "3"], "1,2,3", ["1", "2"]),
+        (["1", "2", "3"], "0,1,2", ["0", "1"]),
+        (["neg", "pos"], "regression", [0.0, 1.0]),
+        (None, "0,1", ["0", "1"]),
+    ],
+)
+def test_labels_have_the_names_in_the_file_unless_the_tasks_are_numbers(
+    tmp_path, names, labels, expected
+):
+    write(tmp_path / "train.parquet", {"q": ["a", "b"], "label": [0, 1]}, names)
+    task = tasks.custom_task(text_a="q", labels=labels)
+    data = tasks.read_examples(task, str(tmp_path), "train")
+    assert [item.label for item in data.examples] == expected
+
+
+def test_labels_other_than_those_in_the_file_are_refused_with_its_name(tmp_path):
+    write(tmp_path / "train.parquet", {"q": ["a"], "label": [0]}, ["neg", "pos"])
+    task = tasks.custom_task(text_a="q", labels="bad,good")
+    with pytest.raises(ValueError, match="'neg'.*bad, good"):
+        tasks.read_examples(task, str(tmp_path), "train")
+
+
+@pytest.mark.parametrize("name", ["chnsenticorp", "own"])
+def test_the_folder_of_a_data_set_of_a_hub_is_read_as_it_is(tmp_path, name):
+    names = {"train": "train", "validation": "dev", "test": "test"}
+    for there in names:
+        file = tmp_path / "data" / f"{there}-00000-of-00001.parquet"
+        write(file, {"text": [there, "b"], "label": [0, 1]}, ["negative", "positive"])
+    own = tasks.custom_task(text_a="text", labels="negative,positive")
+    task = own if name == "own" else tasks.get_task(name)
+    for there, split in names.items():
+        assert tasks.has_split(task, str(tmp_path), split)
+        data = tasks.read_examples(task, str(tmp_path), split)
+        assert [item.text_a for item in data.examples] == [there, "b"]
+        assert [item.label for item in data.examples] == list(task.labels)
 
 
 def test_without_pyarrow_only_parquet_files_are_refused(tmp_path, monkeypatch):

@@ -267,6 +267,7 @@ def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
         predictions = {
             "sum": features["values"] + step,
             "pairs": tf.stack([features["values"]] * 2, axis=1),
+            "tokens": tf.ones([3, tf.reduce_sum(features["is_real_example"]), 1]),
             "example_index": features["example_index"],
             "is_real_example": features["is_real_example"],
         }
@@ -277,9 +278,12 @@ def test_outputs_come_back_in_order_without_fillers_for_each_checkpoint(folder):
     ) as collector:
         for step in (2, 3):
             outputs = collector.run(str(folder / f"model.ckpt-{step}"))
-            assert set(outputs) == {"sum", "pairs"}
+            assert set(outputs) == {"sum", "pairs", "tokens"}
             assert outputs["sum"].tolist() == [step, 10 + step, 20 + step, 30 + step, 40 + step]
             assert outputs["pairs"].tolist() == [[n, n] for n in (0, 10, 20, 30, 40)]
+            # The second batch, of examples 2 and 3, is shorter than the first.
+            assert outputs["tokens"].shape == (5, 3, 1)
+            assert outputs["tokens"].sum(axis=(1, 2)).tolist() == [3, 3, 2, 2, 3]
         damaged_files.damage(folder / "model.ckpt-1")
         with pytest.raises(ValueError, match=r"model\.ckpt-1\.data"):
             collector.run(str(folder / "model.ckpt-1"))

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tutorial's task is short, and trains, evaluates, predicts and goes on as the others do."""
 
+import ast
 import importlib.util
 import json
 import pathlib
 import random
 import re
+import sys
 
 import pytest
 
@@ -18,8 +20,8 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "new_task.md"
 WORDS = {"money": "king", "sport": "bird", "weather": "river"}
 
 
-def code():
-    return re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S).group(1)
+def code(number=0):
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)[number]
 
 
 def test_the_tutorials_task_has_at_most_80_lines():
@@ -79,6 +81,19 @@ def test_the_tutorials_task_trains_evaluates_and_predicts(topics):
     assert (summary["task"], summary["value"]) == ("topics", outcome.metrics["exact"])
     again = run(topics, "--do_train", "--do_eval", "--do_predict")
     assert again.training is None and again.evaluation.evaluated_steps == []
+
+
+def test_the_tutorials_program_answers_as_the_script_predicts(topics, monkeypatch, capsys):
+    module, folder = topics
+    run(topics, "--do_train", "--do_predict")
+    monkeypatch.setitem(sys.modules, "topics", module)
+    texts = [json.loads(line)["text"] for line in (folder / "test.jsonl").open(encoding="utf-8")]
+    program = re.sub(r"predict\(\[.*\]\)", "predict(texts)", code(1))
+    program = program.replace("output/topics", str(folder / "out"))
+    exec(program, {"texts": texts})
+    expected = (folder / "out" / "topics.txt").read_text(encoding="utf-8").splitlines()
+    answers = ast.literal_eval(capsys.readouterr().out)
+    assert [",".join(found) for found in answers] == expected
 
 
 @pytest.mark.slow
