@@ -70,7 +70,7 @@ def moved_names():
 
 @pytest.mark.parametrize("code", moved_names())
 def test_names_to_write_in_place_of_contrib_work(code):
-    names = dict(tf=tf, modeling=modeling, types=types, sklearn=sklearn, scipy=scipy)
+    names = {"tf": tf, "modeling": modeling, "types": types, "sklearn": sklearn, "scipy": scipy}
     names["tf_estimator"] = tf_estimator = getattr(tf, "estimator", our_estimator)
     names.update(estimator=tf_estimator.Estimator, activation=tf.tanh, initializer=None, name="n")
     names.update(size=3, rate=0.1, is_training=True, words=["a"], values={"a": 1})
