@@ -36,8 +36,18 @@ def define_flags(flag_values: flags.FlagValues) -> Type[PlotSettings]:
     return PlotSettings
 
 
+def check_folders(settings: PlotSettings) -> bool:
+    """Raises ValueError for no folder and for a misspelt flag; else returns False: more to do."""
+    wrong = [name for name in settings.folders if name.startswith("-")]
+    if wrong:
+        raise ValueError(f"There is no flag {wrong[0]}. --help shows the flags.")
+    if not settings.folders:
+        raise ValueError("Name one or more folders of runs: albert plot output/base.")
+    return False
+
+
 if __name__ == "__main__":  # before TensorFlow is imported
-    script.answer_early(define_flags, usage=__doc__, others="folders")
+    script.answer_early(define_flags, usage=__doc__, others="folders", answer=check_folders)
 
 import tensorflow.compat.v1 as tf
 
@@ -155,8 +165,7 @@ def draw(path: str, runs: Sequence[Run], labels: Sequence[str]) -> None:
 
 def main(settings: PlotSettings) -> None:
     """Runs the script."""
-    if not settings.folders:
-        raise ValueError("Name one or more folders of runs: albert plot output/base.")
+    check_folders(settings)
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

@@ -193,9 +193,7 @@ HEARD = {
         table=true max_seq_length=12 batch=2 max_predictions_per_seq=2 labels:num_labels=7000
         precision=bfloat16 recompute=true gradient_accumulation_steps=2 memory_gb=3 runtime_gb=1
     """),
-    "plot": {
-        "output_file": "tests/test_plot.py::test_plot_writes_a_picture_and_prints_a_row_for_each_run"
-    },
+    "plot": {"output_file": "tests/test_plot.py::test_plot_draws_and_prints_a_row_for_each_run"},
     "predict": {
         **probes("""
             model_dir=/nowhere checkpoint=/nowhere input_file=/nowhere one:text_a=bird

@@ -38,7 +38,7 @@ def run(folder, *names):
     return folder / "runs.png"
 
 
-def test_plot_writes_a_picture_and_prints_a_row_for_each_run(tmp_path, capsys):
+def test_plot_draws_and_prints_a_row_for_each_run(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     write_run(tmp_path / "a" / "x")
     write_run(tmp_path / "b", summary=False)

@@ -29,7 +29,7 @@ def counted(count: float, noun: str, plural: str = "") -> str:
 
 
 def table(cells: Sequence[Sequence[str]], *, left: Collection[int]) -> List[str]:
-    """Returns the lines of a table: its head, a rule, its rows; columns not in `left` to the right."""
+    """Returns the lines of a table, whose first row is its head; columns in `left` align left."""
     widths = [max(map(len, column)) for column in zip(*cells)]
     rows = [cells[0], ["-" * width for width in widths], *cells[1:]]
     form = "  ".join(f"{{:{'<' if n in left else '>'}{width}}}" for n, width in enumerate(widths))
