@@ -14,7 +14,19 @@ import math
 import os
 import shutil
 import time
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, cast
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    cast,
+)
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -298,11 +310,15 @@ class FineTuning:
             content["hub_module"] = absolute_handle(self.settings.albert_hub_module_handle)
         return content
 
-    def portable_files(self, folder: str = "", **more: Any) -> Dict[str, bytes]:
-        """Returns the files beside the weights, with more in the description; see portable_files."""
+    def portable_files(
+        self, folder: str = "", *, more: Optional[Mapping[str, Any]] = None
+    ) -> Dict[str, bytes]:
+        """Returns the files beside the weights, by the function `portable_files`; `more` is for the
+        description.
+        """
         return portable_files(
             self.task.description_name,
-            dict(self.description(), **more),
+            dict(self.description(), **(more or {})),
             {self.vocabulary.kind: self.vocabulary.file},
             config=self.config,
             folder=folder,
