@@ -605,9 +605,9 @@ def as_trained(settings: FineTuningSettings, task: Type[Task]) -> FineTuningSett
     description, changes = _read_description(path), {}
     if not (settings.spm_model_file or settings.vocab_file):
         changes.update(model_vocabulary.recorded_files(folder, description))
-    for key in ("do_lower_case", *task.training_only, *task.decoding_keys):
-        if key in description and key not in settings.given:
-            changes[key] = description[key]
+    recorded = {"do_lower_case", *task.training_only, *task.decoding_keys}
+    for key in recorded & set(description) & set(settings.to_dict()) - settings.given:
+        changes[key] = description[key]
     module = changes["albert_hub_module_handle"] = description.get("hub_module")
     if not module:
         changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)
