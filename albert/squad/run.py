@@ -10,7 +10,7 @@ Dimensions: F windows.
 import logging
 import math
 import os
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -58,7 +58,7 @@ class SquadTask(fine_tuning.Task):
     per_cent = 1.0
     sequences = squad_features.SEQUENCES
     training_only = ("max_seq_length", "doc_stride", "max_query_length")
-    decoding_keys = ("n_best_size", "max_answer_length")
+    decoding_keys: Tuple[str, ...] = ("n_best_size", "max_answer_length")
     has_impossible = False  # whether there may be questions without an answer
     has_lite_model = False  # whether a TensorFlow Lite model is exported too
 
@@ -249,19 +249,22 @@ class SquadTask(fine_tuning.Task):
         model = squad_export.SquadModel(
             run.config, checkpoint, settings.albert_hub_module_handle, settings.max_seq_length
         )
-        head, more = self.build_head(None), {}
-        if self.has_impossible:
-            more[_THRESHOLD_KEY] = _threshold(settings, checkpoint)
+        head = self.build_head(None)
         folder = saved_model.export_saved_model(
             settings.export_dir,
             lambda inputs: squad_export.outputs_of(model, head, inputs),
             checkpoint,
             max_seq_length=settings.max_seq_length,
-            extra_files=run.portable_files(**more),
+            extra_files=run.portable_files(more=self.found_by_evaluation(checkpoint)),
         )
         if self.has_lite_model:
             squad_export.export_tflite(settings.export_dir, model, head)
         return folder
+
+    def found_by_evaluation(self, checkpoint: str) -> Dict[str, Any]:
+        """Returns what an exported model's description says of its checkpoint."""
+        del checkpoint
+        return {}
 
 
 class SquadV1(SquadTask):
@@ -312,6 +315,10 @@ class SquadV2(SquadTask):
         settings = self.settings
         beam = heads.BeamSize(settings.start_n_top, settings.end_n_top)
         return heads.v2_head(beam, settings.dropout_prob)
+
+    def found_by_evaluation(self, checkpoint: str) -> Dict[str, Any]:
+        """Returns the threshold."""
+        return {_THRESHOLD_KEY: _threshold(self.settings, checkpoint)}
 
     def decode(self, checkpoint: str, outputs: fine_tuning.Outputs) -> Decoded:
         """Returns the most likely spans, and none where the null score is above the threshold."""

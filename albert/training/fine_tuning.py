@@ -311,11 +311,15 @@ class FineTuning:
             content["hub_module"] = absolute_handle(self.settings.albert_hub_module_handle)
         return content
 
-    def portable_files(self, folder: str = "", **more: Any) -> Dict[str, bytes]:
-        """Returns the files beside the weights, with more in the description; see portable_files."""
+    def portable_files(
+        self, folder: str = "", *, more: Optional[Mapping[str, Any]] = None
+    ) -> Dict[str, bytes]:
+        """Returns the files beside the weights, by the function `portable_files`; `more` is for the
+        description.
+        """
         return portable_files(
             self.task.description_name,
-            dict(self.description(), **more),
+            dict(self.description(), **(more or {})),
             {self.vocabulary.kind: self.vocabulary.file},
             config=self.config,
             folder=folder,
@@ -604,9 +608,9 @@ def as_trained(settings: FineTuningSettings, task: Type[Task]) -> FineTuningSett
     description, changes = _read_description(path), {}
     if not (settings.spm_model_file or settings.vocab_file):
         changes.update(model_vocabulary.recorded_files(folder, description))
-    for key in ("do_lower_case", *task.training_only, *task.decoding_keys):
-        if key in description and key not in settings.given:
-            changes[key] = description[key]
+    recorded = {"do_lower_case", *task.training_only, *task.decoding_keys}
+    for key in recorded & set(description) & set(settings.to_dict()) - settings.given:
+        changes[key] = description[key]
     module = changes["albert_hub_module_handle"] = description.get("hub_module")
     if not module:
         changes["albert_config_file"] = os.path.join(folder, CONFIG_NAME)

@@ -13,7 +13,6 @@ from albert.util import flags as flags_lib
 from tests.support import classification_data, squad_data
 from tests.support.squad_runs import CONTEXT, arguments_for, read_json
 
-
 LIMITS = {"n_best_size": 3, "max_answer_length": 2}
 BEAM = {"start_n_top": 2, "end_n_top": 3}
 

@@ -14,10 +14,11 @@ from albert import modeling
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.training.evaluation import list_checkpoints
+from albert.util import files
 from albert.util import flags as flags_lib
 
-CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2)
-DOCUMENTS = {"albert_config.json": CONFIG.to_json_string().encode("utf-8")}
+CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
+DOCUMENTS = {"albert_config.json": files.json_text(CONFIG).encode("utf-8")}
 
 
 def settings_for(output_dir, *arguments):
