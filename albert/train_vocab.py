@@ -18,6 +18,7 @@ input, flags and version of sentencepiece give the same bytes.
 
 import collections
 import contextlib
+import functools
 import logging
 import os
 import re
@@ -27,7 +28,7 @@ import tempfile
 import textwrap
 import time
 import unicodedata
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, Union
 
 from absl import flags
 
@@ -221,14 +222,14 @@ def _drawn(lines: Iterable[bytes], *, total: int, wanted: int, seed: int) -> Ite
 
 
 def _prepare(
-    drawn: Iterable[bytes], path: str, *, count: int, lower: bool, keep_accents: bool
+    drawn: Iterable[bytes], path: str, *, count: int, prepare: Callable[[bytes], str]
 ) -> List[bytes]:
     """Writes the prepared sentences to a local file; returns a sample of the lines."""
     sample = []
     with files.naming_full_disk(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
         bar = tqdm(drawn, total=count, unit=" sentences", desc="reading", disable=None)
         for number, line in enumerate(bar):
-            text = tokenization.preprocess_text(line, lower=lower, keep_accents=keep_accents)
+            text = prepare(line)
             if number % max(1, count // _SAMPLE_SENTENCES) == 0:
                 sample.append(line)
             if len(text) > _LONGEST_PART:
@@ -343,6 +344,13 @@ def _write(model_file: str, vocab_file: str, model: bytes):
         files.atomic_write_text(vocab_file, vocab)
 
 
+def _quality(tokenizer: tokenization.FullTokenizer, texts: Sequence[str]) -> Tuple[float, float]:
+    """Returns the characters per token of prepared texts, and the share of unknown tokens."""
+    ids = [index for text in texts for index in tokenizer.sp_model.EncodeAsIds(text)]
+    unknown = ids.count(tokenizer.sp_model.unk_id())
+    return sum(map(len, texts)) / max(1, len(ids)), unknown / max(1, len(ids))
+
+
 def train(
     input_file: Union[str, Sequence[str]],
     model_prefix: str,
@@ -358,8 +366,7 @@ def train(
 ) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
-    The arguments are the flags of these names; input_file may also be a list. Both files appear
-    whole or not at all.
+    The arguments are the flags of these names; input_file may be a list. Files appear whole.
 
     Raises:
       ValueError: no such input, no text in it or none in UTF-8, a vocab_size that the text
@@ -374,6 +381,9 @@ def train(
                 f"'{path}' exists. Models trained with it need it as it is: choose another "
                 "--model_prefix, or replace it by --overwrite."
             )
+    prepare = functools.partial(
+        tokenization.preprocess_text, lower=do_lower_case, keep_accents=keep_accents
+    )
     paths = documents.find_files(input_file, "input_file")
     total = _count_sentences(paths, text_field)
     used = min(total, input_sentence_size)
@@ -385,9 +395,7 @@ def train(
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
         drawn = _drawn(_lines(paths, text_field), total=total, wanted=used, seed=seed)
-        path = os.path.join(folder, _SENTENCES)
-        preparation = {"lower": do_lower_case, "keep_accents": keep_accents}
-        sample = _prepare(drawn, path, count=used, **preparation)
+        sample = _prepare(drawn, os.path.join(folder, _SENTENCES), count=used, prepare=prepare)
         if not keep_accents:
             _warn_of_equal_words(sample, do_lower_case)
         settings = {"vocab_size": vocab_size, "character_coverage": character_coverage}
@@ -395,10 +403,7 @@ def train(
     _write(model_file, vocab_file, tokenization.with_keep_accents(model, keep_accents))
     # Loaded as any other command will load it.
     tokenizer = tokenization.FullTokenizer(None, do_lower_case, model_file)
-    texts = [tokenizer.preprocess(line) for line in sample]
-    ids = [index for text in texts for index in tokenizer.sp_model.EncodeAsIds(text)]
-    characters = sum(map(len, texts)) / max(1, len(ids))
-    unknown = ids.count(tokenizer.sp_model.unk_id()) / max(1, len(ids))
+    characters, unknown = _quality(tokenizer, list(map(prepare, sample)))
     size = len(tokenizer.vocab)
     _LOGGER.info(
         f"Wrote {model_file} and .vocab: {size} tokens after "

@@ -4,7 +4,6 @@
 
 import inspect
 import json
-import logging
 import os
 import pathlib
 import signal
@@ -106,7 +105,7 @@ Sáng mai tàu sẽ chạy lúc bảy giờ, đừng đến trễ.
 def test_accents_are_kept_on_demand(tmp_path, caplog):
     text = tmp_path / "vi.txt"
     text.write_text(VIETNAMESE, encoding="utf-8")
-    with caplog.at_level(logging.WARNING, logger="albert"):
+    with caplog.at_level("WARNING", "albert"):
         kept = train_vocab.train(str(text), f"{tmp_path}/kept", 90, keep_accents=True)
         assert not caplog.records
         plain = train_vocab.train(str(text), f"{tmp_path}/plain", 60)
@@ -149,9 +148,9 @@ CAFES = "The café by the old bridge opens late, and naïve guests wait for the 
 def test_words_that_only_accents_tell_apart_are_warned_of(text, lower, warns, tmp_path, caplog):
     path = tmp_path / "text.txt"
     path.write_text(text + CAFES + content(CORPUS).decode("utf-8") * (not warns), encoding="utf-8")
-    with caplog.at_level(logging.WARNING, logger="albert"):
-        with pytest.raises(ValueError, match="--vocab_size"):  # the warning comes first
-            train_vocab.train(str(path), f"{tmp_path}/x", 9000, do_lower_case=lower)
+    # The warning comes before the training, and its error.
+    with caplog.at_level("WARNING", "albert"), pytest.raises(ValueError, match="--vocab_size"):
+        train_vocab.train(str(path), f"{tmp_path}/x", 9000, do_lower_case=lower)
     assert ["--keep_accents" in record.getMessage() for record in caplog.records] == [True] * warns
 
 
