@@ -31,6 +31,7 @@ class DataProcessor:
     """Reads a task's examples with their texts prepared, as `convert_single_example` takes them."""
 
     task_name = ""  # of the subclasses
+    keep_accents = False  # set it to the tokenizer's, for vocabularies of train_vocab
 
     def __init__(self, use_spm: bool, do_lower_case: bool):
         """`use_spm`: prepare texts for a SentencePiece model."""
@@ -56,7 +57,7 @@ class DataProcessor:
     def process_text(self, text: str) -> str:
         """Returns the text as the tokenizer wants it."""
         if self.use_spm:
-            return tokenization.preprocess_text(text, lower=self.do_lower_case)
+            return tokenization.preprocess_text(text, True, self.do_lower_case, self.keep_accents)
         return tokenization.convert_to_unicode(text)
 
     def _examples(self, data_dir: str, split: str) -> List[InputExample]:

@@ -66,6 +66,7 @@ class RaceProcessor:
             example.endings = [self.process_text(ending) for ending in example.endings]
         return examples
 
+    keep_accents = classifier_utils.DataProcessor.keep_accents
     process_text: Any = classifier_utils.DataProcessor.process_text
 
 

@@ -466,8 +466,8 @@ def remedy(settings: PretrainingSettings, kind: str) -> str:
 
 
 def _tokenizer(settings: PretrainingSettings) -> tokenization.FullTokenizer:
-    """The vocabulary that the flags name."""
-    return tokenization.FullTokenizer(settings.vocab_file, True, settings.spm_model_file)
+    """The vocabulary that the flags name, of which only the ids count."""
+    return tokenization.FullTokenizer(settings.vocab_file, False, settings.spm_model_file)
 
 
 def _input_fn(

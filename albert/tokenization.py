@@ -10,7 +10,8 @@
 
 * SentencePiece sees `preprocess_text(text, lower=do_lower_case)`. `tokenize` takes text that is
   prepared already, as in the published code; `tokenize_text`, `encode_with_offsets` and
-  `encode_ids_batch` take raw text.
+  `encode_ids_batch` take raw text. Accents are dropped unless the model file says that they are
+  kept (`train_vocab --keep_accents`).
 * WordPiece: `BasicTokenizer` does all of it.
 
 Python's own Unicode tables decide what white space, punctuation and combining characters are.
@@ -18,6 +19,7 @@ TensorFlow is imported only to read a file, so that worker processes start witho
 """
 
 import collections
+import functools
 import itertools
 import logging
 import re
@@ -49,8 +51,8 @@ class Encoding(NamedTuple):
     Offsets count characters of the text as it was passed in, before any normalisation. Neither
     starts nor ends ever decrease. A span holds no white space at its edges; a piece that stands for
     a space alone has the empty span before the next character. Pieces that come from one character
-    (as "1", "⁄", "2" from "½") all have its span; combining marks belong to the character before
-    them.
+    (as "1", "⁄", "2" from "½") all have its span; combining marks that are dropped belong to the
+    character before them.
     """
 
     pieces: List[str]
@@ -124,11 +126,14 @@ class _CharacterTable(dict):
         return self[code]
 
 
+def _kept(char: str) -> str:
+    """The character itself; half of a surrogate pair is no text at all."""
+    return _REPLACEMENT if "\ud800" <= char <= "\udfff" else char
+
+
 def _decomposed(char: str) -> str:
-    """NFKD without combining characters; half of a surrogate pair is no text at all."""
-    if "\ud800" <= char <= "\udfff":
-        return _REPLACEMENT
-    parts = unicodedata.normalize("NFKD", char)
+    """NFKD without combining characters."""
+    parts = unicodedata.normalize("NFKD", _kept(char))
     return "".join(part for part in parts if not unicodedata.combining(part))
 
 
@@ -152,21 +157,28 @@ def _without_accents(text: str) -> str:
 _DECOMPOSED = _CharacterTable(_decomposed)
 _CLEANED = _CharacterTable(_cleaned)
 _FOLDED = _CharacterTable(lambda char: _without_accents(char.lower()))
+_KEPT = _CharacterTable(_kept)
+_LOWER = _CharacterTable(str.lower)
 
 
 def preprocess_text(
-    inputs: Union[str, bytes], remove_space: bool = True, lower: bool = False
+    inputs: Union[str, bytes],
+    remove_space: bool = True,
+    lower: bool = False,
+    keep_accents: bool = False,
 ) -> str:
     """Returns text as SentencePiece models of ALBERT expect it.
 
     With remove_space each run of white space becomes one space, and none is left at both ends. This
-    comes before the decomposition, so spaces that a character decomposes to stay.
+    comes before the decomposition, so spaces that a character decomposes to stay. With keep_accents
+    (Hugging Face's AlbertTokenizer has the same option) characters are not decomposed, and keep
+    their combining marks; the model's own table composes them (NFKC).
     """
     outputs = convert_to_unicode(inputs)
     if remove_space:
         outputs = " ".join(outputs.split())
     if not outputs.isascii():
-        outputs = outputs.translate(_DECOMPOSED)
+        outputs = outputs.translate(_KEPT if keep_accents else _DECOMPOSED)
     return outputs.lower() if lower else outputs
 
 
@@ -240,6 +252,20 @@ def _to_source(pieces: _Spans, characters: Optional[_Spans]) -> _Spans:
 
 
 # ------------------------------------------------------------------------------------ SentencePiece
+
+# A field at the end of the model. sentencepiece_model.proto leaves numbers from 200 on to others:
+# readers skip such a field, and keep it when they write the model.
+_KEEP_ACCENTS = b"\xc2\x0c\x14albert: keep accents"
+
+
+def keeps_accents(model: bytes) -> bool:
+    """Returns whether a SentencePiece model is for text with accents."""
+    return _KEEP_ACCENTS in model
+
+
+def with_keep_accents(model: bytes, keep_accents: bool) -> bytes:
+    """Returns the content of a SentencePiece model that says whether accents are kept."""
+    return model.replace(_KEEP_ACCENTS, b"") + (_KEEP_ACCENTS if keep_accents else b"")
 
 
 def _ends_in_digit_comma(piece: str) -> bool:
@@ -545,6 +571,17 @@ class _WordPieceEncoder:
 
 # ------------------------------------------------------------------------------------- vocabularies
 
+_MOST_UPPER_CASE = 0.05  # of the tokens of an uncased vocabulary
+
+
+@functools.lru_cache(maxsize=None)  # said once
+def _warn_of_upper_case(path: str, share: float):
+    _LOGGER.warning(
+        "%.0f%% of the tokens of %s have upper-case letters, which never occur in lower-case text. "
+        "If the vocabulary is cased, use --nodo_lower_case (do_lower_case=False).",
+        *(100 * share, path),
+    )
+
 
 def _read_file(path: str, flag: str) -> bytes:
     """Reads a file that a flag names; a ValueError names the flag."""
@@ -656,7 +693,7 @@ class FullTokenizer:
     Attributes:
       vocab, inv_vocab: token -> id, and id -> token.
       sp_model: the sentencepiece.SentencePieceProcessor; None for WordPiece.
-      do_lower_case: see the module's docstring.
+      do_lower_case, keep_accents: see the module's docstring.
       basic_tokenizer, wordpiece_tokenizer: the two steps of WordPiece; not there otherwise.
 
     A tokenizer may be pickled, and used in forked processes.
@@ -675,8 +712,10 @@ class FullTokenizer:
         """
         self.do_lower_case = bool(do_lower_case)
         self.sp_model = None
+        self.keep_accents = False
         if spm_model_file:
             self.sp_model = _load_model(spm_model_file)
+            self.keep_accents = keeps_accents(self.sp_model.serialized_model_proto())
             size = self.sp_model.GetPieceSize()
             self.vocab = {self.sp_model.IdToPiece(index): index for index in range(size)}
         elif vocab_file:
@@ -689,6 +728,9 @@ class FullTokenizer:
                 "vocab_file (Chinese ALBERT: vocab_chinese.txt). It is in the released archive."
             )
         self.inv_vocab = {index: piece for piece, index in self.vocab.items()}
+        upper = [piece for piece in self.vocab if piece[0] not in "[<" and piece != piece.lower()]
+        if self.do_lower_case and len(upper) > _MOST_UPPER_CASE * len(self.vocab):
+            _warn_of_upper_case(str(spm_model_file or vocab_file), len(upper) / len(self.vocab))
         self._encoder = self._make_encoder()
 
     def _make_encoder(self) -> Union[_SentencePieceEncoder, _WordPieceEncoder]:
@@ -724,7 +766,7 @@ class FullTokenizer:
     def preprocess(self, text: Union[str, bytes]) -> str:
         """Returns `text` as `tokenize` wants it, in lower case if do_lower_case says so."""
         if self.sp_model is not None:
-            return preprocess_text(text, lower=self.do_lower_case)
+            return preprocess_text(text, True, self.do_lower_case, self.keep_accents)
         return convert_to_unicode(text)
 
     def tokenize(self, text: Union[str, bytes]) -> List[str]:
@@ -748,7 +790,9 @@ class FullTokenizer:
             pieces, spans = self._encoder.pieces_and_spans(prepared)
             collapsed = " ".join(text.split())
             if not text.isascii():
-                spans = _to_source(spans, _translation_spans(collapsed, _DECOMPOSED))
+                kept = _LOWER if self.do_lower_case else _KEPT
+                table = kept if self.keep_accents else _DECOMPOSED
+                spans = _to_source(spans, _translation_spans(collapsed, table))
             spans = _to_source(spans, _collapse_spans(text, collapsed))
         # Where one character became several words, a space between them must not step back.
         ends = list(itertools.accumulate(spans.ends, max))

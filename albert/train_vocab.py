@@ -7,7 +7,8 @@
 writes my-30k.model (for --spm_model_file) and my-30k.vocab (the same tokens as text). The recipe is
 the published one: unigram tokens, <pad> 0, <unk> 1, [CLS] 2, [SEP] 3, [MASK] 4, some signs always
 tokens of their own, at most ten million sentences. The text is prepared exactly as the other
-commands prepare it, so --do_lower_case must have the same value there.
+commands prepare it, so --do_lower_case must have the same value there. --keep_accents is recorded
+in the model file: every command that uses it, albert.load and Hugging Face's models obey it.
 
 Input is the text that create_pretraining_data takes: one sentence a line, empty lines ignored, in
 plain text or JSON lines. It is read twice; a prepared copy of the drawn sentences lies in the
@@ -15,7 +16,9 @@ folder for temporary files ($TMPDIR) while it runs, and SentencePiece holds them
 input, flags and version of sentencepiece give the same bytes.
 """
 
+import collections
 import contextlib
+import functools
 import logging
 import os
 import re
@@ -24,7 +27,8 @@ import sys
 import tempfile
 import textwrap
 import time
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, Union
+import unicodedata
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple, Union
 
 from absl import flags
 
@@ -45,6 +49,13 @@ _OTHER_FLAGS: Tuple[Tuple[Any, ...], ...] = (
         "do_lower_case",
         True,
         "Make the text lower case. Give the same value to the commands that use the model.",
+        {},
+    ),
+    (
+        flags_lib.boolean,
+        "keep_accents",
+        False,
+        "Keep accents and other combining marks, which Google's models drop.",
         {},
     ),
     (
@@ -128,6 +139,9 @@ _RECIPE = {
 _LONGEST_PART = 1000  # characters; SentencePiece drops what is longer than 4192 bytes
 _MOST_UNDECODABLE = 0.01  # of all lines
 _SAMPLE_SENTENCES = 2000  # whose text is cut with the new model, to say how well it does
+_MOST_COLLAPSING = 0.02  # of the sample's distinct words
+# In characters. Longer words are text without spaces, such as Thai, and compared in pieces.
+_LONGEST_WORD, _PIECE_OF_WORD = 20, 4
 # Files in the folder of the trainer's process. SentencePiece is given an iterator and a writer,
 # because the paths of files would become part of the model.
 _SENTENCES, _SETTINGS, _MODEL, _LOG = "sentences.txt", "settings.json", "model", "log"
@@ -207,19 +221,43 @@ def _drawn(lines: Iterable[bytes], *, total: int, wanted: int, seed: int) -> Ite
             yield line
 
 
-def _prepare(drawn: Iterable[bytes], path: str, *, count: int, lower: bool) -> List[str]:
-    """Writes the prepared sentences to a local file; returns a sample of them."""
+def _prepare(
+    drawn: Iterable[bytes], path: str, *, count: int, prepare: Callable[[bytes], str]
+) -> List[bytes]:
+    """Writes the prepared sentences to a local file; returns a sample of the lines."""
     sample = []
     with files.naming_full_disk(path), open(path, "w", encoding="utf-8", newline="\n") as stream:
         bar = tqdm(drawn, total=count, unit=" sentences", desc="reading", disable=None)
         for number, line in enumerate(bar):
-            text = tokenization.preprocess_text(line, lower=lower)
+            text = prepare(line)
             if number % max(1, count // _SAMPLE_SENTENCES) == 0:
-                sample.append(text)
+                sample.append(line)
             if len(text) > _LONGEST_PART:
                 text = "\n".join(textwrap.wrap(text, _LONGEST_PART, break_on_hyphens=False))
             stream.write(text + "\n")
     return sample
+
+
+def _warn_of_equal_words(sample: Sequence[bytes], lower: bool):
+    """Warns if many distinct words become the same when accents are dropped."""
+    basic = tokenization.BasicTokenizer(do_lower_case=False)
+    by_plain = collections.defaultdict(set)
+    for line in sample:
+        text = tokenization.preprocess_text(line, lower=lower, keep_accents=True)
+        for word in basic.tokenize(unicodedata.normalize("NFKC", text)):
+            size = _PIECE_OF_WORD if len(word) > _LONGEST_WORD else len(word)
+            for start in range(0, len(word), size):
+                part = word[start : start + size]
+                by_plain[tokenization.preprocess_text(part)].add(part)
+    total = sum(map(len, by_plain.values()))
+    equal = [sorted(words) for words in by_plain.values() if len(words) > 1]
+    share = sum(map(len, equal)) / max(1, total)
+    if share > _MOST_COLLAPSING:
+        _LOGGER.warning(
+            "Without accents, %.1f%% of the distinct words in this text become the same as another "
+            "word (such as %s). Use --keep_accents if accents matter in your language.",
+            *(100 * share, ", ".join(max(equal, key=len)[:4])),
+        )
 
 
 def _read_bytes(folder: str, name: str) -> bytes:
@@ -306,12 +344,20 @@ def _write(model_file: str, vocab_file: str, model: bytes):
         files.atomic_write_text(vocab_file, vocab)
 
 
+def _quality(tokenizer: tokenization.FullTokenizer, texts: Sequence[str]) -> Tuple[float, float]:
+    """Returns the characters per token of prepared texts, and the share of unknown tokens."""
+    ids = [index for text in texts for index in tokenizer.sp_model.EncodeAsIds(text)]
+    unknown = ids.count(tokenizer.sp_model.unk_id())
+    return sum(map(len, texts)) / max(1, len(ids)), unknown / max(1, len(ids))
+
+
 def train(
     input_file: Union[str, Sequence[str]],
     model_prefix: str,
     vocab_size: int = 30000,
     *,
     do_lower_case: bool = True,
+    keep_accents: bool = False,
     input_sentence_size: int = 10000000,
     character_coverage: float = 0.99995,
     seed: int = 12345,
@@ -320,8 +366,7 @@ def train(
 ) -> TrainedVocabulary:
     """Trains a SentencePiece model on text files and writes <prefix>.model and <prefix>.vocab.
 
-    The arguments are the flags of these names; input_file may also be a list. Both files appear
-    whole or not at all.
+    The arguments are the flags of these names; input_file may be a list. Files appear whole.
 
     Raises:
       ValueError: no such input, no text in it or none in UTF-8, a vocab_size that the text
@@ -336,6 +381,9 @@ def train(
                 f"'{path}' exists. Models trained with it need it as it is: choose another "
                 "--model_prefix, or replace it by --overwrite."
             )
+    prepare = functools.partial(
+        tokenization.preprocess_text, lower=do_lower_case, keep_accents=keep_accents
+    )
     paths = documents.find_files(input_file, "input_file")
     total = _count_sentences(paths, text_field)
     used = min(total, input_sentence_size)
@@ -347,16 +395,15 @@ def train(
     start = time.time()
     with tempfile.TemporaryDirectory(prefix="train_vocab-") as folder:
         drawn = _drawn(_lines(paths, text_field), total=total, wanted=used, seed=seed)
-        path = os.path.join(folder, _SENTENCES)
-        sample = _prepare(drawn, path, count=used, lower=do_lower_case)
+        sample = _prepare(drawn, os.path.join(folder, _SENTENCES), count=used, prepare=prepare)
+        if not keep_accents:
+            _warn_of_equal_words(sample, do_lower_case)
         settings = {"vocab_size": vocab_size, "character_coverage": character_coverage}
         model = _train_on(folder, settings)
-    _write(model_file, vocab_file, model)
+    _write(model_file, vocab_file, tokenization.with_keep_accents(model, keep_accents))
     # Loaded as any other command will load it.
-    tokenizer = tokenization.FullTokenizer(None, spm_model_file=model_file)
-    ids = [index for text in sample for index in tokenizer.sp_model.EncodeAsIds(text)]
-    characters = sum(map(len, sample)) / max(1, len(ids))
-    unknown = ids.count(tokenizer.sp_model.unk_id()) / max(1, len(ids))
+    tokenizer = tokenization.FullTokenizer(None, do_lower_case, model_file)
+    characters, unknown = _quality(tokenizer, list(map(prepare, sample)))
     size = len(tokenizer.vocab)
     _LOGGER.info(
         f"Wrote {model_file} and .vocab: {size} tokens after "

@@ -279,6 +279,7 @@ HEARD = {
     "train_vocab": probes("""
         input_file=/nowhere model_prefix={work}/other vocab_size=201 do_lower_case=false
         input_sentence_size=40 character_coverage=0.98 seed=1 foreign:overwrite=true
+        keep_accents=true
         json:text_field=other
     """),
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of albert.tokenization."""
 
+import io
 import json
 import logging
 import multiprocessing
@@ -223,6 +224,75 @@ def test_unknown_characters_that_spell_a_control_symbol_get_the_published_id():
     assert mask in cased.encode_ids_batch([text])[0]
     assert mask in cased.convert_tokens_to_ids(cased.tokenize_text(text))
     assert mask in cased.encode_with_offsets(text).ids
+
+
+@pytest.fixture(scope="module")
+def accents_model(tmp_path_factory):
+    """A model like the tiny one, for text with accents."""
+    path = tmp_path_factory.mktemp("accents") / "accents.model"
+    content = pathlib.Path(MODEL).read_bytes()
+    path.write_bytes(tokenization.with_keep_accents(content, True))
+    return str(path)
+
+
+def test_accents_are_kept_if_the_model_says_so(accents_model):
+    full = tokenization.FullTokenizer(None, True, accents_model)
+    assert (
+        full.preprocess("  TIẾNG \t Việt a\u0301 ﬁ İ \ud83d")
+        == "tiếng việt a\u0301 ﬁ i\u0307 \ufffd"
+    )
+    assert full.sp_model.Normalize("tiếng a\u0301 ﬁ") == "▁tiếng▁á▁fi"
+    assert full.tokenize_text("Má") == full.tokenize_text("ma\u0301") != full.tokenize_text("Ma")
+    cased = tokenization.FullTokenizer(None, False, accents_model)
+    assert cased.preprocess("Má") == "Má"
+    copy = pickle.loads(pickle.dumps(full))
+    assert copy.encode_ids_batch(["Má"]) == full.encode_ids_batch(["Má"])
+    stored = full.sp_model.serialized_model_proto()
+    assert tokenization.keeps_accents(stored)
+    assert tokenization.with_keep_accents(stored, True) == pathlib.Path(accents_model).read_bytes()
+    assert tokenization.with_keep_accents(stored, False) == pathlib.Path(MODEL).read_bytes()
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_offsets_keep_their_promises_with_accents(accents_model, lower):
+    full = tokenization.FullTokenizer(None, lower, accents_model)
+    for text in random_texts(1000, seed=21):
+        check_offsets(full, text)
+        ids = full.convert_tokens_to_ids(full.tokenize_text(text))
+        assert full.encode_ids_batch([text]) == [ids]
+    text = "İ  the Vie\u0323\u0302t water"
+    first = [("▁i", "İ"), ("\u0307", "İ")] if lower else [("▁", ""), ("İ", "İ")]
+    last = [("▁the", "the"), ("ệ", "e\u0323\u0302"), ("t", "t"), ("▁water", "water")]
+    spans = spans_of(full, text)
+    assert spans[:3] + spans[-3:] == first + last
+
+
+@pytest.mark.parametrize("kind", ["spm", "wordpiece"])
+def test_a_cased_vocabulary_with_lower_case_text_is_warned_of_once(kind, tmp_path, caplog):
+    pieces = ["[UNK]", "[CLS]", *(f"{letter}x{number}" for letter in "aB" for number in range(10))]
+    path = write_vocab(tmp_path, "\n".join(pieces))
+    arguments = (path, True)
+    if kind == "spm":
+        processor = io.BytesIO()
+        spm.SentencePieceTrainer.train(
+            sentence_iterator=iter(["Abc Bcd Cde abc"] * 9),
+            model_writer=processor,
+            vocab_size=20,
+            hard_vocab_limit=False,
+            minloglevel=2,
+        )
+        (tmp_path / "cased.model").write_bytes(processor.getvalue())
+        path = str(tmp_path / "cased.model")
+        arguments = (None, True, path)
+    with caplog.at_level(logging.WARNING, logger="albert"):
+        for lower in (TOKENIZERS["spm_lower"], TOKENIZERS["wp_lower"]):
+            lower()
+        tokenization.FullTokenizer(arguments[0], False, *arguments[2:])
+        assert not caplog.records
+        for _ in range(2):
+            tokenization.FullTokenizer(*arguments)
+    assert len(caplog.records) == 1
+    assert "--nodo_lower_case" in caplog.text and path in caplog.text
 
 
 # ---- WordPiece ----

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import signal
+import unicodedata
 
 import pytest
 import sentencepiece as spm
@@ -89,6 +90,68 @@ def test_text_is_prepared_by_the_rule_of_the_tokenizer(trained, tmp_path):
     cased = train_vocab.train(CORPUS, str(tmp_path / "cased"), VOCAB_SIZE, do_lower_case=False)
     pieces = tokenization.FullTokenizer(None, False, cased.model_file).vocab
     assert any(piece.lower() != piece for piece in pieces if piece not in SPECIAL)
+
+
+VIETNAMESE = """
+Má tôi trồng mạ ngoài ruộng, còn ba tôi sửa mã lực cho máy cày.
+Con ma trong truyện cổ chỉ sợ ánh sáng, mà người kể lại sợ bóng tối.
+Ngôi mả cũ nằm cạnh con đường dẫn ra chợ.
+Bà bán bánh, bạn bán bàn, còn cô giáo mua bản đồ.
+Trời mưa to nên chúng tôi ở nhà nấu cơm và kể chuyện.
+Sáng mai tàu sẽ chạy lúc bảy giờ, đừng đến trễ.
+"""
+
+
+def test_accents_are_kept_on_demand(tmp_path, caplog):
+    text = tmp_path / "vi.txt"
+    text.write_text(VIETNAMESE, encoding="utf-8")
+    with caplog.at_level("WARNING", "albert"):
+        kept = train_vocab.train(str(text), f"{tmp_path}/kept", 90, keep_accents=True)
+        assert not caplog.records
+        plain = train_vocab.train(str(text), f"{tmp_path}/plain", 60)
+    assert len(caplog.records) == 1 and "--keep_accents" in caplog.text
+    assert kept.unknown_share == plain.unknown_share == 0
+    full = tokenization.FullTokenizer(None, True, kept.model_file)
+    assert full.keep_accents
+    words = ["ma", "má", "mà", "mả", "mã", "mạ"]
+    ids = full.encode_ids_batch(words)
+    assert len(set(map(tuple, ids))) == 6 and full.sp_model.unk_id() not in sum(ids, [])
+    decomposed = [unicodedata.normalize("NFD", word.upper()) for word in words]
+    assert full.encode_ids_batch(decomposed) == ids
+    assert "ạ" in content(kept.vocab_file).decode("utf-8")
+    full = tokenization.FullTokenizer(None, True, plain.model_file)
+    assert not full.keep_accents
+    assert len(set(map(tuple, full.encode_ids_batch(words)))) == 1
+
+
+FRENCH = """
+Le marché ouvre à huit heures, et le marche-pied du camion est déjà baissé.
+Elle a parlé de la pêche, mais il parle du péché et des arbres où rien ne pousse.
+Où vas-tu, au lac ou à la mer? Il a mangé là, la porte ouverte, du pain sale et salé.
+"""
+THAI = "เขาว่าข่าวเก่าและข้าวใหม่อยู่ที่นี่ไม่ใช่ที่นั้น\nเขาว่าขาวเกาและขาวใหมอยูที่นีไมใชที่นัน\n"
+CAFES = "The café by the old bridge opens late, and naïve guests wait for the café.\n"
+
+
+@pytest.mark.parametrize(
+    "text, lower, warns",
+    [
+        (FRENCH, True, True),
+        (THAI, True, True),
+        (VIETNAMESE, False, True),
+        (CAFES, True, False),
+        ("Cafe cafe CAFE\n", True, False),
+        ("Cafe cafe CAFE\n", False, False),
+        (unicodedata.normalize("NFD", "é ß ﬁ\n") + "é ss fi\n", False, False),
+    ],
+)
+def test_words_that_only_accents_tell_apart_are_warned_of(text, lower, warns, tmp_path, caplog):
+    path = tmp_path / "text.txt"
+    path.write_text(text + CAFES + content(CORPUS).decode("utf-8") * (not warns), encoding="utf-8")
+    # The warning comes before the training, and its error.
+    with caplog.at_level("WARNING", "albert"), pytest.raises(ValueError, match="--vocab_size"):
+        train_vocab.train(str(path), f"{tmp_path}/x", 9000, do_lower_case=lower)
+    assert ["--keep_accents" in record.getMessage() for record in caplog.records] == [True] * warns
 
 
 # ------------------------------------------------------------------------------- same input, same

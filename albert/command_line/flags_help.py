@@ -20,7 +20,7 @@ _GROUPS = {
     "word_start ngram favor_shorter_ngram do_permutation",
     "Model": "name model_dir albert_directory albert_dir albert_config_file init_checkpoint "
     "albert_hub_module_handle share_type init_from_group0 checkpoint_name config_name "
-    "spm_model_name spm_vocab_name vocab_file spm_model_file do_lower_case",
+    "spm_model_name spm_vocab_name vocab_file spm_model_file do_lower_case keep_accents",
     _OWN: "",
     "Output": "output_dir output_file output_format pooling layer count json export_dir "
     "threshold_to_export export_path format quantize model_prefix num_shards work_dir overwrite",

@@ -194,10 +194,14 @@ def from_huggingface(settings: folders.ConversionSettings) -> Report:
         released.write_model(folder, config, values)
         if vocabulary:
             name = _VOCABULARY_NAMES[vocabulary.key]
+            path = os.path.join(folder, name)
+            vocabulary = huggingface_files.copy_keeping_accents(
+                vocabulary, settings.input_dir, path
+            )
             model_vocabulary.put(folder, vocabulary, name)
         if vocabulary and is_classifier:
             labels = read.labels or [f"LABEL_{number}" for number in range(label_count)]
-            vocabulary = vocabulary._replace(path=os.path.join(folder, name))
+            vocabulary = vocabulary._replace(path=path)
             _write_description(folder, config, vocabulary, labels=labels)
     return report._replace(notes=tuple(notes))
 

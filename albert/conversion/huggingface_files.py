@@ -322,13 +322,31 @@ _NAMES = {"spm_model_file": SPM_MODEL_NAME, "vocab_file": VOCAB_NAME}
 
 def find_vocabulary(folder: str) -> Optional[Vocabulary]:
     """Returns the vocabulary in a folder of theirs."""
-    path = os.path.join(folder, TOKENIZER_CONFIG_NAME)
-    settings = files.read_json_object(path) if tf.io.gfile.exists(path) else {}
+    settings = _tokenizer_settings(folder)
     for key, name in _NAMES.items():
         path = os.path.join(folder, name)
         if tf.io.gfile.exists(path):
             return Vocabulary(key, path, bool(settings.get("do_lower_case", True)))
     return None
+
+
+def _tokenizer_settings(folder: str) -> Dict[str, Any]:
+    path = os.path.join(folder, TOKENIZER_CONFIG_NAME)
+    return files.read_json_object(path) if tf.io.gfile.exists(path) else {}
+
+
+def copy_keeping_accents(vocabulary: Vocabulary, folder: str, path: str) -> Vocabulary:
+    """Returns a copy at `path` that keeps accents if tokenizer_config.json in `folder` says so.
+
+    Where that does not say anything, or of WordPiece, the vocabulary itself is returned.
+    """
+    keep_accents = _tokenizer_settings(folder).get("keep_accents")
+    if keep_accents is None or vocabulary.key != "spm_model_file":
+        return vocabulary
+    content = files.read_bytes(vocabulary.path)
+    with tf.io.gfile.GFile(path, "wb") as stream:
+        stream.write(tokenization.with_keep_accents(content, bool(keep_accents)))
+    return vocabulary._replace(path=path)
 
 
 def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
@@ -339,7 +357,9 @@ def write_vocabulary(folder: str, vocabulary: Vocabulary) -> None:
     settings["model_input_names"] = ["input_ids", "token_type_ids", "attention_mask"]
     tf.io.gfile.copy(vocabulary.path, os.path.join(folder, _NAMES[vocabulary.key]))
     if vocabulary.key == "spm_model_file":
-        settings.update(tokenizer_class="AlbertTokenizer", keep_accents=False, remove_space=True)
+        keep_accents = tokenization.keeps_accents(files.read_bytes(vocabulary.path))
+        settings.update(tokenizer_class="AlbertTokenizer", remove_space=True)
+        settings["keep_accents"] = keep_accents
         content = huggingface_tokenizer.tokenizer_json(vocabulary.path, lower)
         files.atomic_write_json(os.path.join(folder, TOKENIZER_NAME), content)
     files.atomic_write_json(os.path.join(folder, TOKENIZER_CONFIG_NAME), settings)

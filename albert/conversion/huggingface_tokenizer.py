@@ -15,6 +15,7 @@ from typing import Any, Dict, Iterator, List, Tuple
 
 import sentencepiece
 
+from albert import tokenization
 from albert.util import files
 
 _UNDERLINE = "\u2581"
@@ -74,6 +75,8 @@ def _added(piece: str, number: int) -> Dict[str, Any]:
 def _normalizers(content: bytes, do_lower_case: bool) -> List[Dict[str, Any]]:
     """What tokenization.preprocess_text does, and then SentencePiece's own table."""
     steps: List[Dict[str, Any]] = [{"type": "NFKD"}, {"type": "StripAccents"}]
+    if tokenization.keeps_accents(content):
+        steps = [{"type": "NFC"}]  # their Precompiled drops the second mark of a decomposed letter
     if do_lower_case:
         steps.append({"type": "Lowercase"})
     charsmap = _charsmap(content)

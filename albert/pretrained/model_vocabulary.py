@@ -15,6 +15,7 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 import tensorflow.compat.v1 as tf
 
+from albert import tokenization
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -163,6 +164,8 @@ def _record(vocabulary: Vocabulary, name: str) -> Dict[str, Any]:
     record: Dict[str, Any] = {vocabulary.key: {"path": name, "sha256": sha256_of(vocabulary.path)}}
     if vocabulary.do_lower_case is not None:
         record["do_lower_case"] = vocabulary.do_lower_case
+    if tokenization.keeps_accents(files.read_bytes(vocabulary.path)):
+        record["keep_accents"] = True  # for readers: the model itself says it
     return record
 
 

@@ -323,7 +323,7 @@ def _checkpoint_in(folder: str) -> str:
 
 def _check_vocabulary(found: ModelFiles) -> None:
     vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
-    tokenizer = tokenization.FullTokenizer(found.vocab_file, True, found.spm_model_file)
+    tokenizer = tokenization.FullTokenizer(found.vocab_file, False, found.spm_model_file)
     if not 0 <= vocab_size - len(tokenizer.vocab) < tokenization.MOST_ROUNDING:
         raise ValueError(
             f"{found.vocabulary} has {len(tokenizer.vocab)} tokens, but "

@@ -13,7 +13,7 @@ import safetensors
 import sentencepiece
 import tensorflow.compat.v1 as tf
 
-from albert import predictor
+from albert import predictor, tokenization
 from albert.conversion import huggingface_files
 from albert.pretrained import model_vocabulary
 from tests.support import (
@@ -132,6 +132,34 @@ class TestRoundTrip:
             expected = [tokens.index(token) for token in ("[PAD]", "[CLS]", "[SEP]")]
         content = read_json(tmp_path / "theirs" / "config.json")
         assert [content[f"{key}_token_id"] for key in ("pad", "bos", "eos")] == expected
+
+    @pytest.mark.slow
+    def test_accents_are_kept_if_the_vocabulary_or_its_settings_say_so(self, tmp_path):
+        source = pretrained_models.write_archive(tmp_path / "ours")
+        plain = pretrained_models.VOCABULARY.read_bytes()
+        marked = tokenization.with_keep_accents(plain, True)
+        (tmp_path / "ours" / "30k-clean.model").write_bytes(marked)
+        to_theirs(source, tmp_path / "theirs")
+        path = tmp_path / "theirs" / "tokenizer_config.json"
+        settings = read_json(path)
+        assert settings["keep_accents"] is True
+        steps = read_json(tmp_path / "theirs" / "tokenizer.json")["normalizer"]["normalizers"]
+        assert [step["type"] for step in steps] == ["NFC", "Lowercase", "Precompiled"]
+        for theirs, keep_accents, ours in (
+            (marked, True, marked),
+            (marked, None, marked),
+            (marked, False, plain),
+            (plain, True, marked),
+            (plain, None, plain),
+        ):
+            (tmp_path / "theirs" / "spiece.model").write_bytes(theirs)
+            settings["keep_accents"] = keep_accents
+            path.write_text(json.dumps(settings))
+            to_ours(tmp_path / "theirs", tmp_path / "back")
+            assert (tmp_path / "back" / "30k-clean.model").read_bytes() == ours
+            record = read_json(tmp_path / "back" / "vocabulary.json")
+            assert record.get("keep_accents", False) is (ours == marked)
+            shutil.rmtree(str(tmp_path / "back"))
 
 
 class TestToHuggingFace:
