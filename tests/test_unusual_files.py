@@ -186,7 +186,12 @@ DOWNLOAD = {"format_version": 2, "sources": [{"url": "u", "size": 1, "sha256": "
 TYPES = {  # file: reader, right content, key: wrong values
     "classifier.json": (
         *(load_beside, CLASSIFIER, ("labels", None, -1, True, [1]), ("do_lower_case", [], None)),
-        *(("max_seq_length", None, "x", [], True), ("is_pair", 1), ("spm_model_file", "x", {})),
+        *(
+            ("max_seq_length", None, "x", [], True),
+            ("is_pair", 1),
+            ("columns", 7, [1]),
+            ("spm_model_file", "x", {}),
+        ),
     ),
     "squad.json": (load_beside, SQUAD, ("doc_stride", "x"), (reader.THRESHOLD_KEY, [])),
     "race.json": (load_beside, RACE, ("max_qa_length", None), ("task", 1), ("hub_module", 5)),

@@ -56,7 +56,7 @@ def _read(
     model_dir: str, checkpoint: Optional[str]
 ) -> Tuple[inference.Trained, FineTunedClassifier]:
     types = {"labels": [str], "is_regression": bool}
-    types.update(dict.fromkeys(("is_pair", "early_exit"), (bool, None)))
+    types.update(dict.fromkeys(("is_pair", "early_exit"), (bool, None)), columns=([str], None))
     trained = inference.read_trained(model_dir, DESCRIPTION_NAME, checkpoint, types=types)
     description = trained.description
     classifier = FineTunedClassifier(

@@ -350,6 +350,9 @@ def test_flags_override_the_file_of_a_custom_task(tmp_path):
         ({"text_a": 0, "header": "no", "labels": "0,1"}, "header"),
         ({"text_a": 0, "train_file": 1, "labels": "0,1"}, "train_file"),
         ({"text_a": 0, "name": "a/b", "labels": "0,1"}, "name"),
+        ({"text_a": 0, "name": "a\\b", "labels": "0,1"}, "name"),
+        ({"text_a": 0, "name": "..", "labels": "0,1"}, "name"),
+        ({"text_a": 0, "name": ".", "labels": "0,1"}, "name"),
     ],
 )
 def test_a_wrong_description_of_a_task_is_refused(settings, problem, tmp_path):
