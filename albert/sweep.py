@@ -637,22 +637,16 @@ def read_run(path: str) -> Run:
     """Returns the run that a run_summary.json describes; raises ValueError for another file."""
 
     def number(value: Optional[float]) -> float:
-        return math.nan if value is None else float(value)
+        return math.nan if value is None else value
 
     try:
         content = files.read_json_object(path, _SUMMARY_TYPES)
     except ValueError as error:
         raise ValueError(f"{path} is not a run's summary ({error}). Remove it.") from error
-    return Run(
-        content["task"],
-        content["seed"],
-        content["metric"],
-        number(content["best_step"]),
-        metrics=dict(content["metrics"], **{content["metric"]: number(content["value"])}),
-        train_examples_per_second=content["train_examples_per_second"],
-        wall_seconds=float(content["wall_seconds"]),
-        model=content.get("model"),
-        warnings=content.get("warnings") or (),
+    run = Run(**{name: content.get(name) for name in Run._fields})
+    metrics = {**run.metrics, run.metric: number(content["value"])}
+    return run._replace(
+        best_step=number(run.best_step), metrics=metrics, warnings=run.warnings or ()
     )
 
 

@@ -137,13 +137,11 @@ class _Index:
         if not self._path or not tf.io.gfile.exists(self._path):
             return {}
         try:
-            content = files.read_json_object(self._path)
+            content = files.read_json_object(self._path, {"format_version": int, "files": dict})
         except ValueError as error:
             _LOGGER.warning("%s It is made again.", error)
             return {}
-        kept = content.get("files")
-        is_ours = content.get("format_version") == _FORMAT_VERSION
-        return kept if is_ours and isinstance(kept, dict) else {}
+        return content["files"] if content["format_version"] == _FORMAT_VERSION else {}
 
     def _write(self, known: Dict[str, Any]) -> None:
         if self._path:

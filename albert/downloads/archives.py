@@ -15,7 +15,6 @@ from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Tuple
 _MOST_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
 _MOST_HEADER_BYTES = 10**6
-_MOST_NAME_BYTES = 255  # of a file or folder, on usual file systems
 MOST_MEMBERS = 10**5  # three times as many as the archive with the most, RACE's
 # What macOS puts beside the files of an archive.
 _COMPANIONS = ("__MACOSX", "._", ".DS_Store")
@@ -181,8 +180,6 @@ def _checked_path(member: _Member) -> str:
         fault = "leads out of its folder"
     elif not member.is_file and not member.is_folder:
         fault = "is a link or a device and not a file"
-    elif any(len(os.fsencode(part)) > _MOST_NAME_BYTES for part in parts):
-        fault = f"has a name of more than {_MOST_NAME_BYTES} bytes"
     if fault:
         raise ValueError(
             f"The archive holds {name!r}, which {fault}. It is not one of the published archives; "

@@ -263,26 +263,18 @@ def _count_unusual(passage: Passage, notes: Counter[str]) -> None:
 
 def _parse_passage(content: Any, path: str, *, name: str, needs_answers: bool) -> Passage:
     """The passage that a JSON value is; `name` is for one without an id."""
-    if not isinstance(content, dict):
-        raise ValueError(f"'{path}': {str(content)[:60]!r} is not a JSON object with an article.")
-    missing = [key for key in ("article", "questions", "options") if key not in content]
-    if missing:
-        raise ValueError(
-            f"'{path}': the passage has no {', '.join(missing)}; it has {sorted(content)}."
-        )
+    types = {"article": str, "questions": [str], "options": [[str]], "answers": (list, None)}
+    files.check_types(content, types, f"'{path}'")
     identity = str(content.get("id", name))
     where = f"'{path}', passage {identity!r}"
     questions, options, answers = (content.get(key) for key in ("questions", "options", "answers"))
-    if answers is None and isinstance(questions, list):
+    if answers is None:
         answers = [None] * len(questions)
-    for key, value in (("questions", questions), ("options", options), ("answers", answers)):
-        _check(isinstance(value, list), f"{where}: {key} are", value, kind="a list")
     if not len(questions) == len(options) == len(answers):
         raise ValueError(
             f"{where}: there are {len(questions)} questions, {len(options)} lists of options and "
             f"{len(answers)} answers; they must be equally many."
         )
-    _check(isinstance(content["article"], str), f"{where}: the article is", content["article"])
     parsed = [
         _question(*parts, where=f"{where}, question {number}", needs_answer=needs_answers)
         for number, parts in enumerate(zip(questions, options, answers), start=1)
@@ -290,10 +282,13 @@ def _parse_passage(content: Any, path: str, *, name: str, needs_answers: bool) -
     return Passage(identity, content["article"], tuple(parsed))
 
 
-def _question(text: Any, options: Any, answer: Any, *, where: str, needs_answer: bool) -> Question:
-    count = len(options) if isinstance(options, list) else 0
-    if count != len(LETTERS):
-        raise ValueError(f"{where}: there are {count} options where {len(LETTERS)} are needed.")
+def _question(
+    text: str, options: List[str], answer: Any, *, where: str, needs_answer: bool
+) -> Question:
+    if len(options) != len(LETTERS):
+        raise ValueError(
+            f"{where}: there are {len(options)} options where {len(LETTERS)} are needed."
+        )
     letter = answer.strip().upper() if isinstance(answer, str) else answer
     if letter in (None, "") and needs_answer:
         raise ValueError(f"{where}: the answer is missing, and training and evaluation need it.")
@@ -301,12 +296,4 @@ def _question(text: Any, options: Any, answer: Any, *, where: str, needs_answer:
         raise ValueError(
             f"{where}: the answer {str(answer)[:60]!r} is none of {', '.join(LETTERS)}."
         )
-    for option in options:
-        _check(isinstance(option, str), f"{where}: an option is", option)
-    _check(isinstance(text, str), f"{where}: the question is", text)
     return Question(text, tuple(options), LETTERS.index(letter) if letter else None)
-
-
-def _check(is_right: bool, what: str, value: Any, *, kind: str = "text") -> None:
-    if not is_right:
-        raise ValueError(f"{what} {str(value)[:60]!r}, which is not {kind}.")

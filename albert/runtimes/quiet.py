@@ -14,8 +14,6 @@ import signal
 import sys
 from typing import Iterator, Tuple
 
-from albert.runtimes import support
-
 
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
@@ -32,22 +30,11 @@ def held_back() -> Iterator[None]:
         return
     os.dup2(pipe, 2)
     os.close(pipe)
-    answer = signal.getsignal(signal.SIGINT)
-
-    def interrupted(*arguments):
-        os.kill(holder, signal.SIGKILL)
-        os.dup2(kept, 2)
-        support.interrupted(*arguments)
-
-    if answer is support.interrupted:
-        signal.signal(signal.SIGINT, interrupted)
     is_well = False
     try:
         yield
         is_well = True
     finally:
-        if answer is support.interrupted:
-            signal.signal(signal.SIGINT, answer)
         sys.stderr.flush()
         # Without the signal, what is held is shown when the last copy of the pipe is closed.
         with contextlib.suppress(ProcessLookupError, ChildProcessError):

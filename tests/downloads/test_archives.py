@@ -136,9 +136,8 @@ def bomb(kind, size, *, behind=0):
         bomb(tarfile.DIRTYPE, -(10**15)),
         *(bomb(kind, 1 << 21, behind=1 << 21) for kind in (tarfile.XHDTYPE, b"L")),
         bomb(tarfile.DIRTYPE, 0, behind=200 * 10**6),
-        tar_of([member("model/" + "n" * 300)]),
     ],
-    ids=["negative", "pax", "long name", "behind the end", "name"],
+    ids=["negative", "pax", "long name", "behind the end"],
 )
 def test_a_tar_archive_with_odd_headers_is_refused(tmp_path, content):
     (tmp_path / "archive").write_bytes(content)

@@ -60,7 +60,7 @@ def test_ctrl_c_is_one_line_until_a_command_handles_it():
         "    os.kill(os.getpid(), signal.SIGINT)\n"
     )
     ended = subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, check=False)
-    assert (ended.returncode, ended.stderr) == (130, b"Handled. Interrupted.\n")
+    assert (ended.returncode, ended.stderr) == (130, b"Handled. noiseInterrupted.\n")
 
 
 def test_tensorflow_is_imported_without_keras_which_a_program_may_import_later(tmp_path):
