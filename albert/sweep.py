@@ -198,26 +198,16 @@ _MOST_SEEDS = 1000
 
 # ---- Model, tasks and seeds.
 
-# One of these is needed, beside model_dir, which is another name of the first.
-_PLACES = ("albert_dir", "albert_hub_module_handle", "albert_config_file", "init_checkpoint")
 _CUSTOM_FIELDS = dataclasses.fields(CustomTaskFlags)
 _MODEL_FLAGS = released.ModelFiles._fields + ("albert_hub_module_handle",)
 
 
 def model_flags(settings: SweepSettings) -> Dict[str, Any]:
-    """Returns the flags of a run that name the model; raises ValueError for none or for two."""
-    if settings.model_dir:
-        for other in ("albert_dir", "albert_hub_module_handle"):
-            if getattr(settings, other):
-                raise ValueError(f"Give either --model_dir or --{other}, not both.")
+    """Returns the flags of a run that name the model; raises ValueError for two folders."""
+    if settings.model_dir and settings.albert_dir:
+        raise ValueError("Give either --model_dir or --albert_dir, not both.")
     values = {name: getattr(settings, name) for name in _MODEL_FLAGS}
     values["albert_dir"] = settings.model_dir or settings.albert_dir
-    if not any(values[place] for place in _PLACES):
-        raise ValueError(
-            "No model is named. Give --model_dir (the folder of a released archive), or "
-            "--albert_hub_module_handle, or --albert_config_file with a vocabulary (and "
-            "--init_checkpoint, unless the weights should start random)."
-        )
     if "do_lower_case" in settings.given:
         values["do_lower_case"] = settings.do_lower_case
     return values
@@ -395,7 +385,7 @@ def _arguments(
 def _argument(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return f"--{name}" if value else f"--no{name}"
-    return f"--{name}={value:g}" if isinstance(value, float) else f"--{name}={value}"
+    return f"--{name}={value}"
 
 
 def make_plan(settings: SweepSettings) -> List[PlannedRun]:
@@ -820,8 +810,8 @@ def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
         for run in done
         if run.task not in BORROWED_MODELS
     ]
-    places = ("model_dir", *_PLACES)
-    model = next(filter(None, (getattr(settings, place) for place in places)))
+    named = model_flags(settings)
+    model = named["albert_dir"] or next(filter(None, named.values()))
     title = (
         f"{settings.tasks or settings.suite.upper()}, {os.path.basename(os.path.normpath(model))}"
     )

@@ -327,7 +327,7 @@ def test_a_model_folder_that_lacks_a_part_is_refused(model_dir, data_dir, tmp_pa
     shutil.copytree(str(model_dir), str(folder))
     (folder / missing).unlink()
     for model in (folder, None):  # none at all is refused as well
-        with pytest.raises(ValueError, match=str(folder) if model else "model_dir"):
+        with pytest.raises(ValueError, match=str(folder) if model else "albert_dir"):
             sweep.sweep(settings_of(model, data_dir, tmp_path / "out"))
 
 

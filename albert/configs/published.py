@@ -20,6 +20,7 @@ import statistics
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from albert import configs
+from albert.util import wording
 
 # A few runs are within this many points of a published one; docs/published.md says why.
 SEED_NOISE = 1.0
@@ -242,16 +243,8 @@ _HEAD = ("task", "metric", "own", "deviation", "n", "published", "verdict", "tol
 
 def table(comparisons: Sequence[Comparison]) -> List[str]:
     """Returns comparisons as the lines of a table; none for none."""
-    if not comparisons:
-        return []
     cells = [_HEAD, *map(_cells, comparisons)]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(_HEAD) - 1)]
-    cells.insert(1, tuple("-" * width for width in (*widths, len(_HEAD[-1]))))
-    # Names and verdicts to the left, numbers to the right.
-    form = "  ".join(
-        f"{{:{'<' if place in (0, 1, 6) else '>'}{size}}}" for place, size in enumerate(widths)
-    )
-    return [f"{form}  {{}}".format(*line).rstrip() for line in cells]
+    return wording.table(cells, left=(0, 1, 6, 8)) if comparisons else []
 
 
 def _cells(one: Comparison) -> Tuple[str, ...]:
