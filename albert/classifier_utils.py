@@ -20,6 +20,7 @@ from albert.classification.features import (  # noqa: F401  by the names users k
     convert_single_example,
     feature_spec,
     file_based_convert_examples_to_features,
+    truncated_lengths,
 )
 from albert.classification.model import classification_head  # noqa: F401
 from albert.data import padded_batches
@@ -278,3 +279,9 @@ def input_fn_builder(features, seq_length, is_training, drop_remainder):
         return examples.batch(params["batch_size"], drop_remainder=drop_remainder)
 
     return input_fn
+
+
+def _truncate_seq_pair(tokens_a, tokens_b, max_length) -> None:
+    """Cuts the longer of two lists at its end (of equal ones b) until both fit max_length."""
+    length_a, length_b = truncated_lengths(len(tokens_a), len(tokens_b), max_length)
+    del tokens_a[length_a:], tokens_b[length_b:]

@@ -238,12 +238,17 @@ def load_config(settings: flags_lib.EncoderSettings) -> Optional[modeling.Albert
         if "://" in handle or not tf.io.gfile.exists(path):
             return None
     config = modeling.AlbertConfig.from_json_file(path)
-    if settings.max_seq_length and settings.max_seq_length > config.max_position_embeddings:
+    check_length(settings.max_seq_length, config)
+    return config
+
+
+def check_length(max_seq_length: Optional[int], config: modeling.AlbertConfig) -> None:
+    """Raises ValueError where sequences are longer than the model takes."""
+    if max_seq_length and max_seq_length > config.max_position_embeddings:
         raise ValueError(
-            f"--max_seq_length={settings.max_seq_length} is longer than the model's "
+            f"--max_seq_length={max_seq_length} is longer than the model's "
             f"max_position_embeddings, {config.max_position_embeddings}."
         )
-    return config
 
 
 # ---- functions that existing programs call by these names and arguments ----

@@ -185,6 +185,8 @@ def _define_masking_flags(flag_values: flags.FlagValues):
 if __name__ == "__main__":  # before TensorFlow is imported
     script.answer_early(define_flags, usage=__doc__)
 
+import tensorflow.compat.v1 as tf
+
 from albert import modeling, tokenization
 from albert.configs import published
 from albert.data import batches, record_files
@@ -256,6 +258,11 @@ def input_fn_builder(
             **settings,
         )
     )
+
+
+def _decode_record(record, name_to_features):
+    """Returns the features of a serialized tf.Example, whole numbers as int32."""
+    return batches.integers_to_int32(tf.io.parse_single_example(record, name_to_features))
 
 
 # ---------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ albert_model.tflite.
 """
 
 import logging
-from typing import Type
+from typing import Any, Callable, Dict, NamedTuple, Type
 
 from absl import flags
 
@@ -34,6 +34,10 @@ def define_flags(flag_values: flags.FlagValues) -> Type[SquadV1Settings]:
 if __name__ == "__main__":  # before TensorFlow is imported
     script.answer_early(define_flags, usage=__doc__)
 
+import tensorflow.compat.v1 as tf
+
+from albert import fine_tuning_utils
+from albert.pretrained.saved_model import Inputs
 from albert.squad import run
 from albert.training import fine_tuning
 
@@ -43,6 +47,32 @@ _LOGGER = logging.getLogger("albert")
 def answer(settings: SquadV1Settings) -> fine_tuning.Outcome:
     """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
     return fine_tuning.run(settings, run.SquadV1)
+
+
+def validate_flags_or_throw(albert_config) -> None:
+    """Raises ValueError where FLAGS do not fit each other or the AlbertConfig."""
+    settings: Any = process_flags.read_settings(define_flags, whole=False)
+    run.SquadV1.check_flags(settings)
+    fine_tuning_utils.check_length(settings.max_seq_length, albert_config)
+
+
+class ServingInputs(NamedTuple):
+    """What Estimator.export_saved_model takes, as tf.estimator's ServingInputReceiver."""
+
+    features: Dict[str, tf.Tensor]
+    receiver_tensors: Dict[str, tf.Tensor]
+    receiver_tensors_alternatives: None = None
+
+
+def build_squad_serving_input_fn(seq_length) -> Callable[[], ServingInputs]:
+    """Returns a function that makes placeholders for one sequence, int32 [1, seq_length] each."""
+
+    def input_fn() -> ServingInputs:
+        shape = [1, seq_length]
+        inputs = {name: tf.placeholder(tf.int32, shape, name) for name in Inputs._fields}
+        return ServingInputs(inputs, inputs)
+
+    return input_fn
 
 
 @process_flags.reads_flags(define_flags)

@@ -14,7 +14,7 @@ The official script gives the same scores for predictions.json, and the same bes
 --na-prob-file null_odds.json --na-prob-thresh <null_score_diff_threshold>.
 """
 
-from typing import Type
+from typing import Any, Type
 
 from absl import flags
 
@@ -49,6 +49,7 @@ def define_flags(flag_values: flags.FlagValues) -> Type[SquadV2Settings]:
 if __name__ == "__main__":  # before TensorFlow is imported
     script.answer_early(define_flags, usage=__doc__)
 
+from albert import fine_tuning_utils
 from albert.squad import run
 from albert.training import fine_tuning
 
@@ -56,6 +57,13 @@ from albert.training import fine_tuning
 def answer(settings: SquadV2Settings) -> fine_tuning.Outcome:
     """Trains, evaluates, answers and exports as the settings say; see fine_tuning.run."""
     return fine_tuning.run(settings, run.SquadV2)
+
+
+def validate_flags_or_throw(albert_config) -> None:
+    """Raises ValueError where FLAGS do not fit each other or the AlbertConfig."""
+    settings: Any = process_flags.read_settings(define_flags, whole=False)
+    run.SquadV2.check_flags(settings)
+    fine_tuning_utils.check_length(settings.max_seq_length, albert_config)
 
 
 @process_flags.reads_flags(define_flags)

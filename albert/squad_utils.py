@@ -301,6 +301,16 @@ def find_all_best_thresh(main_eval, preds, exact_raw, f1_raw, na_probs, qid_to_h
     main_eval.update(best)
 
 
+def _get_best_indexes(logits, n_best_size) -> List[int]:
+    """Returns the places of the highest logits, the best first; of equal ones the earlier."""
+    return np.argsort(-np.asarray(logits), kind="stable")[:n_best_size].tolist()
+
+
+def _compute_softmax(scores) -> List[float]:
+    """Returns the probabilities that logits stand for; [] for none."""
+    return decoding.softmax(scores).tolist() if len(scores) else []
+
+
 # ---- results of a model, gathered over one or several runs ----
 
 RawResult = collections.namedtuple("RawResult", ["unique_id", "start_log_prob", "end_log_prob"])

@@ -9,9 +9,21 @@ and module -> class -> method -> the same, without self and cls.
 import importlib
 import inspect
 import json
+import math
 import pathlib
 
 import pytest
+import tensorflow.compat.v1 as tf
+from absl import flags
+
+from albert import (
+    classifier_utils,
+    modeling,
+    run_pretraining,
+    run_squad_v1,
+    run_squad_v2,
+    squad_utils,
+)
 
 PATH = pathlib.Path(__file__).resolve().parent / "fixtures" / "reference_names.json"
 NAMES = json.loads(PATH.read_text(encoding="utf-8"))
@@ -59,7 +71,7 @@ def check(item, published):
 
 def test_the_list_is_whole():
     counted = [name for names in NAMES.values() for name in names if name != "main"]
-    assert len(counted) == 115
+    assert len(counted) == 122
 
 
 @pytest.mark.parametrize(
@@ -70,3 +82,72 @@ def test_a_published_name_takes_the_published_arguments(module, name):
     assert hasattr(found, name), f"albert.{module}.{name} is missing"
     wrong = check(getattr(found, name), NAMES[module][name])
     assert not wrong, f"albert.{module}.{name}: {wrong}"
+
+
+# What the private ones do, which forks call too.
+
+
+@pytest.mark.parametrize(
+    "lengths, longest, expected",
+    [((5, 2), 9, (5, 2)), ((5, 2), 4, (2, 2)), ((5, 2), 3, (2, 1)), ((3, 3), 5, (3, 2))],
+)
+def test_truncate_seq_pair_cuts_the_longer_list_in_place(lengths, longest, expected):
+    pair = [list(range(length)) for length in lengths]
+    classifier_utils._truncate_seq_pair(*pair, longest)
+    assert pair == [list(range(length)) for length in expected]
+
+
+def test_best_indexes_and_softmax_are_those_of_the_logits():
+    logits = [1.0, 3.0, 3.0, -2.0]
+    assert squad_utils._get_best_indexes(logits, 3) == [1, 2, 0]
+    assert squad_utils._get_best_indexes(logits, 9) == [1, 2, 0, 3]
+    assert squad_utils._compute_softmax([1000.0, 1000.0, 1000.0 - math.log(2)]) == pytest.approx(
+        [0.4, 0.4, 0.2]
+    )
+    assert squad_utils._compute_softmax([]) == []
+
+
+def test_decode_record_gives_whole_numbers_as_int32():
+    example = tf.train.Example()
+    example.features.feature["ids"].int64_list.value.extend([7, 8])
+    example.features.feature["weights"].float_list.value.append(0.5)
+    features = {
+        "ids": tf.io.FixedLenFeature([2], tf.int64),
+        "weights": tf.io.FixedLenFeature([1], tf.float32),
+    }
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = run_pretraining._decode_record(example.SerializeToString(), features)
+        assert [found[name].dtype for name in features] == [tf.int32, tf.float32]
+        assert session.run(found)["ids"].tolist() == [7, 8]
+
+
+def test_squad_serving_inputs_are_placeholders_of_one_sequence():
+    with tf.Graph().as_default():
+        found = run_squad_v1.build_squad_serving_input_fn(12)()
+    assert set(found.features) == {"input_ids", "input_mask", "segment_ids"}
+    for name, tensor in found.receiver_tensors.items():
+        assert found.features[name] is tensor and tensor.op.name == name
+        assert (tensor.dtype, tensor.shape.as_list()) == (tf.int32, [1, 12])
+
+
+@pytest.mark.parametrize("script", [run_squad_v1, run_squad_v2])
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"do_predict": True, "predict_file": "p"}, None),
+        ({}, "--do_train"),
+        ({"do_train": True}, "--train_file"),
+        ({"do_predict": True, "predict_file": "p", "max_seq_length": 600}, "--max_seq_length=600"),
+        ({"do_predict": True, "predict_file": "p", "max_seq_length": 60}, "--max_query_length=64"),
+    ],
+)
+def test_squad_flags_are_validated_on_the_processes_flags(monkeypatch, script, changes, words):
+    for name, value in changes.items():
+        monkeypatch.setattr(flags.FLAGS[name], "value", value)
+        monkeypatch.setattr(flags.FLAGS[name], "using_default_value", False)
+    config = modeling.AlbertConfig(100)
+    if words is None:
+        script.validate_flags_or_throw(config)
+        return
+    with pytest.raises(ValueError, match=words):
+        script.validate_flags_or_throw(config)

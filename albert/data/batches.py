@@ -179,11 +179,11 @@ class FeatureSpec:
 
     def parse(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
         """Parses one record (string []) to tensors of the declared shapes, int64 as int32."""
-        return _integers_to_int32(tf.io.parse_single_example(serialized, self._parsing_spec()))
+        return integers_to_int32(tf.io.parse_single_example(serialized, self._parsing_spec()))
 
     def parse_batch(self, serialized: tf.Tensor) -> Dict[str, tf.Tensor]:
         """Parses records (string [B]) to tensors [B] + declared shape, int64 as int32."""
-        return _integers_to_int32(tf.io.parse_example(serialized, self._parsing_spec()))
+        return integers_to_int32(tf.io.parse_example(serialized, self._parsing_spec()))
 
 
 class _Varints(dict):
@@ -226,7 +226,7 @@ def _pack_small(values: Sequence[int]) -> bytes:
     return packed if packed.isascii() else b""
 
 
-def _integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
+def integers_to_int32(features: Dict[str, tf.Tensor]) -> Dict[str, tf.Tensor]:
     """TPUs and gathers want int32; records hold int64 only."""
     return {
         name: tf.cast(value, tf.int32) if value.dtype == tf.int64 else value

@@ -251,14 +251,19 @@ def v2_predictions(
     return Predictions(best, nbest, by_question)
 
 
+def softmax(scores: Sequence[float]) -> np.ndarray:
+    """Returns the probabilities that logits stand for, [N]; N is at least 1."""
+    weights = np.exp(np.array(scores) - max(scores))
+    return weights / weights.sum()
+
+
 def _nbest(
     answers: Sequence[Sequence[Answer]], examples: Sequence[Any]
 ) -> Dict[str, List[Dict[str, Any]]]:
     """The answers as JSON values, with probabilities among the answers of a question."""
     result = {}
     for item, found in zip(examples, answers):
-        scores = np.array([answer.score for answer in found])
-        weights = np.exp(scores - scores.max())
+        shares = softmax([answer.score for answer in found])
         result[item.qas_id] = [
             {
                 "text": answer.text,
@@ -266,6 +271,6 @@ def _nbest(
                 "start_log_prob": answer.start_log_prob,
                 "end_log_prob": answer.end_log_prob,
             }
-            for answer, share in zip(found, weights / weights.sum())
+            for answer, share in zip(found, shares)
         ]
     return result
