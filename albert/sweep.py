@@ -858,12 +858,7 @@ def main(settings: SweepSettings) -> int:
 
 def cli():
     """Runs the script with the process's own arguments."""
-    script.run(
-        main,  # type: ignore[arg-type]
-        define_flags,
-        usage=__doc__,
-        fallback=_of_environment(),
-    )
+    script.run(main, define_flags, usage=__doc__, fallback=_of_environment())
 
 
 if __name__ == "__main__":
