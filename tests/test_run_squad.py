@@ -267,10 +267,9 @@ def test_of_checkpoints_with_equal_scores_the_later_ones_answers_are_written(tmp
 
     monkeypatch.setattr(squad_run.SquadV1, "decode", decode)
     task = squad_run.SquadV1(types.SimpleNamespace(output_dir=str(tmp_path)), None)
-    results = [
-        evaluation.Evaluation(4, task.measure(path, {"predict": {}})) for path in (best, later)
-    ]
-    task.after_evaluation(types.SimpleNamespace(best=results[1], best_checkpoint=best), {}, None)
+    measured = [task.measure(path, {"predict": {}}) for path in (best, later)]
+    summary = {"best": evaluation.Evaluation(4, measured[1]), "best_checkpoint": best}
+    task.after_evaluation(types.SimpleNamespace(**summary), {}, None)
     task.predict(best, lambda questions: {})
     assert read_json(tmp_path / "predictions.json") == {"q": later}
 
