@@ -9,6 +9,7 @@ vocabulary, P predictions a sequence.
 
 import dataclasses
 import json
+import numbers
 import re
 import zlib
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -29,6 +30,7 @@ VARIANTS = {
 }
 
 _ACTIVATIONS = {"linear": None, "relu": tf.nn.relu, "gelu": gelu, "tanh": tf.tanh}
+_ACTIVATIONS.update(gelu_new=gelu, gelu_pytorch_tanh=gelu)
 MASKED_SCORE = -10000.0  # added where attention may not go
 
 
@@ -99,7 +101,7 @@ class AlbertConfig:
     def to_dict(self) -> Dict[str, Any]:
         """Returns every setting, except variants that have Google's value."""
         return {
-            key: value
+            key: value.item() if isinstance(value, np.generic) else value
             for key, value in self.__dict__.items()
             if key not in VARIANTS or value != VARIANTS[key][0]
         }
@@ -112,12 +114,17 @@ class AlbertConfig:
         """Raises ValueError with key, value and what is allowed where a value is out of range."""
         for key in (field.name for field in dataclasses.fields(self) if field.type is int):
             value = getattr(self, key)
-            if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-                raise ValueError(f"{key} must be a positive whole number, not {value!r}.")
+            is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            if not is_whole or not 0 < value < 1 << 31:
+                raise ValueError(
+                    f"{key} must be a positive whole number below 2^31, not {value!r}."
+                )
         for key in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
             value = getattr(self, key)
             if not _is_number(value) or not 0 <= value < 1:
                 raise ValueError(f"{key} must be at least 0 and below 1, not {value!r}.")
+        if not (isinstance(self.hidden_act, (str, type(None))) or callable(self.hidden_act)):
+            raise ValueError(f"hidden_act must be a name, such as gelu, not {self.hidden_act!r}.")
         get_activation(self.hidden_act)
         if not _is_number(self.initializer_range) or self.initializer_range <= 0:
             raise ValueError(f"initializer_range must be positive, not {self.initializer_range!r}.")
@@ -144,7 +151,7 @@ def _check_spelling(given: Dict[str, Any], *, known: List[str]) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _check_heads(hidden_size: int, num_attention_heads: int) -> None:
@@ -846,8 +853,9 @@ def get_assignment_map_from_checkpoint(tvars, init_checkpoint, num_of_group=0):
 
 
 def get_activation(activation_string) -> Optional[Callable]:
-    """Returns the activation of a name: "linear", "relu", "gelu" or "tanh" in any case.
+    """Returns the activation of a name, "linear", "relu", "gelu" or "tanh" in any case.
 
+    "gelu_new" and "gelu_pytorch_tanh", as Hugging Face calls the tanh form of gelu, are "gelu".
     "" means none; what is no string is returned as it is. Raises ValueError for other names.
     """
     if not isinstance(activation_string, six.string_types):

@@ -54,13 +54,13 @@ def test_a_hub_module_brings_its_vocabulary_and_configuration():
     assert loaded.vocab_size == len(vocabulary.tokenizer.vocab)
 
 
-def test_a_vocabulary_is_described_by_its_absolute_path_and_content(tmp_path):
+def test_a_vocabulary_is_described_by_its_name_and_content(tmp_path):
     vocab = tmp_path / "vocab.txt"
     vocab.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n", encoding="utf-8")
     loaded = fine_tuning_utils.load_vocabulary(settings(vocab_file=str(vocab)), None)
     described = loaded.description()
     assert described["do_lower_case"] is True
-    assert described["vocab_file"]["path"] == str(vocab)
+    assert described["vocab_file"]["path"] == "vocab.txt"
     assert len(described["vocab_file"]["sha256"]) == 64
 
 

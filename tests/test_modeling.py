@@ -109,6 +109,13 @@ def sizes(config):
     "changes",
     [
         {"hidden_act": "swish"},
+        {"hidden_act": 7},
+        {"hidden_act": 0.5},
+        {"hidden_act": ["gelu"]},
+        {"hidden_act": {}},
+        {"type_vocab_size": 1 << 70},
+        {"hidden_size": np.int64(0)},
+        {"vocab_size": np.bool_(True)},
         {"num_attention_heads": 3},
         {"hidden_size": -16},
         {"vocab_size": None},
@@ -125,12 +132,29 @@ def sizes(config):
 )
 def test_a_wrong_setting_is_named_when_a_model_is_built(changes):
     (key,) = changes
-    named = "'swish'" if key == "hidden_act" else key
+    named = "'swish'" if changes[key] == "swish" else key
     with tf.Graph().as_default(), pytest.raises(ValueError, match=named):
         modeling.AlbertModel(tiny_config(**changes), False, tf.zeros([1, 2], tf.int32))
 
 
-@pytest.mark.parametrize("content", [None, "{", "[1]", '{"hidden_size": 16}'])
+def test_numpy_numbers_in_a_config_are_numbers():
+    numbers = {"hidden_size": np.int64(16), "vocab_size": np.int32(50)}
+    config = tiny_config(hidden_dropout_prob=np.float32(0.5), **numbers)
+    config.validate()
+    read = modeling.AlbertConfig.from_dict(json.loads(config.to_json_string()))
+    assert (read.hidden_size, read.vocab_size, read.hidden_dropout_prob) == (16, 50, 0.5)
+
+
+@pytest.mark.parametrize("name", ["gelu_new", "gelu_pytorch_tanh", "GELU"])
+def test_gelu_is_known_by_the_names_of_hugging_face(name):
+    assert modeling.get_activation(name) is modeling.gelu
+    tiny_config(hidden_act=name).validate()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [None, "{", "[1]", '{"hidden_size": 16}', '{"vocab_size": 9, "hidden_act": ["gelu"]}'],
+)
 def test_a_config_file_that_is_none_is_named(tmp_path, content):
     path = tmp_path / "config.json"
     if content is not None:

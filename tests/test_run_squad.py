@@ -7,6 +7,7 @@ import json
 import logging
 import pathlib
 import shutil
+import types
 
 import numpy as np
 import pytest
@@ -254,6 +255,23 @@ def test_other_answers_are_scored_anew(folder, tmp_path):
     assert again.training is None
     assert len(again.evaluation.evaluated_steps) == len(steps_in(tmp_path / "out")) - 1 > 0
     assert again.metrics["exact_match"] == 100 != first.metrics["exact_match"]
+
+
+def test_of_checkpoints_with_equal_scores_the_later_ones_answers_are_written(tmp_path, monkeypatch):
+    """The earlier one was measured as model.ckpt-best, which the later one then becomes."""
+    best, later = str(tmp_path / "model.ckpt-best"), str(tmp_path / "model.ckpt-4")
+
+    def decode(task, checkpoint, outputs):
+        predictions = squad_run.Predictions({"q": checkpoint}, {}, None)
+        return squad_run.Decoded(predictions, {"f1": 50.0}, 1)
+
+    monkeypatch.setattr(squad_run.SquadV1, "decode", decode)
+    task = squad_run.SquadV1(types.SimpleNamespace(output_dir=str(tmp_path)), None)
+    measured = [task.measure(path, {"predict": {}}) for path in (best, later)]
+    summary = {"best": evaluation.Evaluation(4, measured[1]), "best_checkpoint": best}
+    task.after_evaluation(types.SimpleNamespace(**summary), {}, None)
+    task.predict(best, lambda questions: {})
+    assert read_json(tmp_path / "predictions.json") == {"q": later}
 
 
 def test_wide_beams_serve_short_batches(folder, trained, tmp_path):

@@ -202,7 +202,8 @@ def check_variant(config: modeling.AlbertConfig) -> None:
             "share attention and feed-forward together or not at all."
         )
     activation = config.hidden_act or "linear"
-    if not isinstance(activation, str) or activation.lower() not in _ACTIVATIONS.values():
+    names = {*_ACTIVATIONS, *_ACTIVATIONS.values()}
+    if not isinstance(activation, str) or activation.lower() not in names:
         raise ValueError(f"hidden_act {activation!r} has no counterpart in transformers.")
     check_groups(config)
 

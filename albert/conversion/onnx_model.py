@@ -15,6 +15,7 @@ Dimensions: B batch, S sequence, E embedding, H hidden, N heads, D = H / N, V vo
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
+import tensorflow.compat.v1 as tf
 
 from albert import modeling
 from albert.checkpoints import weights
@@ -125,10 +126,10 @@ class Graph:
 
     def activation(self, x: str, name: Any) -> str:
         """Returns the activation that a configuration names."""
-        simple = {"relu": "Relu", "tanh": "Tanh", "linear": "Identity"}
-        name = str(name or "linear").lower()
-        if name != "gelu":
-            return self.op(simple[name], x)
+        simple = {tf.nn.relu: "Relu", tf.tanh: "Tanh", None: "Identity"}
+        function = modeling.get_activation(name)
+        if function is not plain.gelu:
+            return self.op(simple[function], x)
         cubic = self.multiply(self.constant(0.044715), self.op("Pow", x, self.constant(3.0)))
         inner = self.multiply(self.add(x, cubic), self.constant(np.sqrt(2.0 / np.pi)))
         outer = self.add(self.op("Tanh", inner), self.constant(1.0))

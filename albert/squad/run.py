@@ -203,7 +203,8 @@ class SquadTask(fine_tuning.Task):
         """Returns a checkpoint's scores, and keeps the answers of the best one."""
         decoded = self.decode(checkpoint, outputs["predict"])
         best = next(iter(self._best.values()), None)
-        if best is None or decoded.scores[self.best_metric] > best.scores[self.best_metric]:
+        # Of equal ones the later is the best, see training.evaluation.
+        if best is None or decoded.scores[self.best_metric] >= best.scores[self.best_metric]:
             self._best = {checkpoint: decoded}
         return decoded.scores
 
