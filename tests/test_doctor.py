@@ -11,7 +11,7 @@ import sys
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import doctor
+from albert import doctor, modeling
 from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from tests.support import fake_machine, processes
@@ -119,6 +119,22 @@ def test_little_room_and_a_file_in_the_way_of_the_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
     (found,) = findings_of(doctor.check_disk, f"--output_dir={tmp_path}")
     assert found.state == doctor.NOTE and found.remedy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [None, 0.0, float("nan")])
+def test_training_that_does_not_reach_a_variable_is_a_problem(share, monkeypatch):
+    monkeypatch.setattr(doctor, "product_rates", lambda: {"float32": 1.0})
+    pooled = modeling.AlbertModel.get_pooled_output
+
+    def stopped(model):
+        output = tf.stop_gradient(pooled(model))
+        return output if share is None else output + share * pooled(model)
+
+    monkeypatch.setattr(modeling.AlbertModel, "get_pooled_output", stopped)
+    step = "Training", doctor.check_training_step
+    monkeypatch.setattr(doctor, "CHECKS", (step,))
+    assert doctor.main(settings_for()) == 1
 
 
 # ---------------------------------------------------------------------------------------------
