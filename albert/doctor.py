@@ -72,6 +72,11 @@ OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
 # A checkpoint of xxlarge with LAMB's slots is 2.7 GB, and a new one is written before an old one
 # goes.
 _ENOUGH_DISK_BYTES = 6e9
+# Of support.distributions, those that are no TensorFlow, or that a `tensorflow` is made of.
+_NO_RIVALS = {
+    *("albert", "albert-tensorflow"),
+    *("tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-aws"),
+}
 # Products are timed of this many rows and columns, until one takes long enough to be timed well.
 SIZES = (256, 512, 1024, 2048, 4096, 8192)
 _LONG_ENOUGH_SECONDS = 0.02
@@ -105,6 +110,14 @@ def check_versions(settings: DoctorSettings) -> Iterator[Finding]:
         f"Python {platform.python_version()}, TensorFlow {tf.__version__} with {kind}, "
         f"NumPy {np.__version__}, {platform.system()} {platform.machine()}.",
     )
+    names = {name.replace("_", "-") for name, _, _ in support.distributions()} - _NO_RIVALS
+    if len(names) > 1:
+        text = f"{' and '.join(sorted(names))} are installed over each other."
+        remedy = f"Run pip uninstall {' '.join(sorted(names))}, then install the one you want."
+        yield Finding(NOTE, text, remedy)
+    elif names == {"tensorflow-cpu"}:
+        text = "pip does not take tensorflow-cpu for tensorflow, and installs that over it."
+        yield Finding(NOTE, text, "Replace it by tensorflow, which runs on CPUs too.")
 
 
 def check_devices(settings: DoctorSettings) -> Iterator[Finding]:

@@ -81,6 +81,27 @@ def test_tensorflow_1_needs_nvidias_build_from_ampere_on(machine, monkeypatch, t
     assert states((8, 0)) == []
 
 
+@pytest.mark.parametrize(
+    "installed, noted",
+    [
+        (["tensorflow"], None),
+        (["tensorflow_cpu"], "tensorflow-cpu"),
+        (["tensorflow", "tensorflow_cpu"], "uninstall tensorflow tensorflow-cpu,"),
+        (["tensorflow_gpu", "tensorflow_rocm"], "uninstall tensorflow-gpu tensorflow-rocm,"),
+        (["albert", "tensorflow", "tensorflow_intel"], None),  # a part of it on Windows
+    ],
+)
+def test_versions_note_tensorflows_that_lie_over_each_other(
+    installed, noted, monkeypatch, tmp_path
+):
+    for name in installed:
+        (tmp_path / f"{name}-2.21.0.dist-info").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    found = findings_of(doctor.check_versions)[1:]
+    assert [one.state for one in found] == [doctor.NOTE] * bool(noted)
+    assert all(noted in one.text + one.remedy for one in found)
+
+
 # ---------------------------------------------------------------------------------------------
 # The other checks.
 
