@@ -126,7 +126,7 @@ def _import_beam() -> Any:
             raise
         raise ValueError(
             "create_pretraining_data_beam needs Apache Beam, which is not installed: pip install "
-            "'albert[beam]', or from a checkout pip install '.[beam]'."
+            "'albert-tf[beam]', or from a checkout pip install '.[beam]'."
         ) from error
     finally:
         logging.disable(logging.NOTSET)

@@ -7,7 +7,7 @@
 
 It takes less than a minute. There is a line for each of: the versions of Python and TensorFlow;
 GPUs, or why none is used; the speed of each number format, and which --precision pays; memory; room
-for checkpoints; the vocabulary; and training steps of two layers. A line with "note" says what
+for checkpoints; the vocabulary; and pretraining steps of two layers. A line with "note" says what
 could be better, one with "PROBLEM" what to solve first; the exit status is 1 if there is one.
 """
 
@@ -59,7 +59,8 @@ try:
     import numpy as np
     import tensorflow.compat.v1 as tf
 
-    from albert import modeling, optimization, tokenization
+    from albert import modeling, tokenization
+    from albert.pretraining import model as pretraining
     from albert.runtimes import compat, devices, estimator
 except Exception as error:
     if __name__ == "__main__":  # what is missing or broken is a finding
@@ -71,6 +72,11 @@ OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"
 # A checkpoint of xxlarge with LAMB's slots is 2.7 GB, and a new one is written before an old one
 # goes.
 _ENOUGH_DISK_BYTES = 6e9
+# Of support.distributions, those that are no TensorFlow, or that a `tensorflow` is made of.
+_NO_RIVALS = {
+    *("albert", "albert-tensorflow"),
+    *("tensorflow-intel", "tensorflow-macos", "tensorflow-cpu-aws"),
+}
 # Products are timed of this many rows and columns, until one takes long enough to be timed well.
 SIZES = (256, 512, 1024, 2048, 4096, 8192)
 _LONG_ENOUGH_SECONDS = 0.02
@@ -104,6 +110,14 @@ def check_versions(settings: DoctorSettings) -> Iterator[Finding]:
         f"Python {platform.python_version()}, TensorFlow {tf.__version__} with {kind}, "
         f"NumPy {np.__version__}, {platform.system()} {platform.machine()}.",
     )
+    names = {name.replace("_", "-") for name, _, _ in support.distributions()} - _NO_RIVALS
+    if len(names) > 1:
+        text = f"{' and '.join(sorted(names))} are installed over each other."
+        remedy = f"Run pip uninstall {' '.join(sorted(names))}, then install the one you want."
+        yield Finding(NOTE, text, remedy)
+    elif names == {"tensorflow-cpu"}:
+        text = "pip does not take tensorflow-cpu for tensorflow, and installs that over it."
+        yield Finding(NOTE, text, "Replace it by tensorflow, which runs on CPUs too.")
 
 
 def check_devices(settings: DoctorSettings) -> Iterator[Finding]:
@@ -253,36 +267,56 @@ def check_vocabulary(settings: DoctorSettings) -> Iterator[Finding]:
 
 
 def check_training_step(settings: DoctorSettings) -> Iterator[Finding]:
-    """Updates of a model with base's width by LAMB, in float32 and in the format that pays."""
+    """Pretraining steps of a model with base's width, in float32 and in the format that pays."""
     del settings
     for name in dict.fromkeys(["float32", advised_precision(product_rates())]):
-        milliseconds, loss = _train_two_layers(compat.COMPUTE_DTYPES[name])
-        if math.isfinite(loss):
-            yield Finding(OK, f"Two layers train in {name}: {milliseconds:.0f} ms an update.")
-        else:
+        milliseconds, loss, untrained = _train_two_layers(compat.COMPUTE_DTYPES[name])
+        if not math.isfinite(loss):
             yield Finding(PROBLEM, f"In {name} the loss of two layers becomes {loss}.")
+        elif untrained:
+            yield Finding(PROBLEM, f"In {name} the gradient of {', '.join(untrained)} is zero.")
+        else:
+            yield Finding(OK, f"Two layers train in {name}: {milliseconds:.0f} ms an update.")
 
 
-def _train_two_layers(dtype: tf.DType) -> Tuple[float, float]:
-    """Milliseconds of an update, and the loss after it."""
+def _train_two_layers(dtype: tf.DType) -> Tuple[float, float, List[str]]:
+    """Milliseconds of an update, the loss after it, and the variables that no gradient reached."""
     config = modeling.AlbertConfig(
         1000, hidden_size=768, num_hidden_layers=2, num_attention_heads=12, intermediate_size=3072
     )
+    model = pretraining.ModelSettings(
+        config,
+        None,
+        1e-3,
+        num_train_steps=10,
+        num_warmup_steps=0,
+        compute_dtype=dtype,
+        use_xla=True,
+    )
     with tf.Graph().as_default():
         tf.set_random_seed(1)
-        tf.train.create_global_step()
         ids = tf.constant(np.random.RandomState(1).randint(1, 1000, [4, 128]), tf.int32)
-        model = modeling.AlbertModel(config, True, ids, scope="bert", compute_dtype=dtype)
-        loss = tf.reduce_mean(tf.square(tf.cast(model.get_sequence_output(), tf.float32)))
-        update = optimization.create_optimizer(loss, 1e-3, 10, 0, False, optimizer="lamb")
+        batch = {
+            "input_ids": ids,
+            "input_mask": tf.ones_like(ids),
+            "segment_ids": tf.zeros_like(ids),
+            "masked_lm_positions": tf.tile([tf.range(20)], [4, 1]),
+            "masked_lm_ids": ids[:, :20],
+            "masked_lm_weights": tf.ones([4, 20]),
+            "next_sentence_labels": tf.constant([[0], [1], [0], [1]]),
+        }
+        spec = pretraining.build_model_fn(model)(batch, None, estimator.ModeKeys.TRAIN, {})
+        names = [variable.op.name for variable in tf.trainable_variables()]
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
-            session.run([update, loss])  # compilation is in it
+            session.run(spec.train_op)  # compilation is in it
             began = time.perf_counter()
             for _ in range(_UPDATES):
-                session.run(update)
+                session.run(spec.train_op)
             seconds = (time.perf_counter() - began) / _UPDATES
-            return 1000 * seconds, float(session.run(loss))
+            moments = session.run({item.op.name: item for item in tf.global_variables()})
+            untrained = [name for name in names if not np.any(moments.get(f"{name}/adam_m", 0))]
+            return 1000 * seconds, float(session.run(spec.loss)), untrained
 
 
 CHECKS = (
@@ -328,8 +362,8 @@ def _findings(check: Callable, settings: DoctorSettings) -> Iterator[Finding]:
     try:
         yield from check(settings)
     except Exception as error:  # noqa: BLE001  of whatever kind, the other checks go on
-        first = str(error).strip().splitlines()[:1]
-        yield Finding(PROBLEM, f"{type(error).__name__}: {''.join(first)}")
+        first = script.error_text(error).splitlines()[0]
+        yield Finding(PROBLEM, f"{type(error).__name__}: {first}")
 
 
 @process_flags.reads_flags(define_flags)

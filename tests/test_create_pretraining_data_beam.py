@@ -90,7 +90,7 @@ def test_a_mistake_is_one_line_and_beam_may_be_missing(tmp_path):
     done = run_process(*arguments_for(tmp_path, VOCAB), prelude=prelude)
     last = done.stderr.decode().splitlines()[-1]
     assert done.returncode == 1
-    assert last.startswith("ERROR: ") and "pip install 'albert[beam]'" in last
+    assert last.startswith("ERROR: ") and "pip install 'albert-tf[beam]'" in last
 
 
 # ---- options -------------------------------------------------------------------------------------

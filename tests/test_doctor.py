@@ -11,7 +11,7 @@ import sys
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import doctor
+from albert import doctor, modeling
 from albert.runtimes import devices
 from albert.util import flags as flags_lib
 from tests.support import fake_machine, processes
@@ -81,6 +81,27 @@ def test_tensorflow_1_needs_nvidias_build_from_ampere_on(machine, monkeypatch, t
     assert states((8, 0)) == []
 
 
+@pytest.mark.parametrize(
+    "installed, noted",
+    [
+        (["tensorflow"], None),
+        (["tensorflow_cpu"], "tensorflow-cpu"),
+        (["tensorflow", "tensorflow_cpu"], "uninstall tensorflow tensorflow-cpu,"),
+        (["tensorflow_gpu", "tensorflow_rocm"], "uninstall tensorflow-gpu tensorflow-rocm,"),
+        (["albert", "tensorflow", "tensorflow_intel"], None),  # a part of it on Windows
+    ],
+)
+def test_versions_note_tensorflows_that_lie_over_each_other(
+    installed, noted, monkeypatch, tmp_path
+):
+    for name in installed:
+        (tmp_path / f"{name}-2.21.0.dist-info").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    found = findings_of(doctor.check_versions)[1:]
+    assert [one.state for one in found] == [doctor.NOTE] * bool(noted)
+    assert all(noted in one.text + one.remedy for one in found)
+
+
 # ---------------------------------------------------------------------------------------------
 # The other checks.
 
@@ -119,6 +140,22 @@ def test_little_room_and_a_file_in_the_way_of_the_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
     (found,) = findings_of(doctor.check_disk, f"--output_dir={tmp_path}")
     assert found.state == doctor.NOTE and found.remedy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [None, 0.0, float("nan")])
+def test_training_that_does_not_reach_a_variable_is_a_problem(share, monkeypatch):
+    monkeypatch.setattr(doctor, "product_rates", lambda: {"float32": 1.0})
+    pooled = modeling.AlbertModel.get_pooled_output
+
+    def stopped(model):
+        output = tf.stop_gradient(pooled(model))
+        return output if share is None else output + share * pooled(model)
+
+    monkeypatch.setattr(modeling.AlbertModel, "get_pooled_output", stopped)
+    step = "Training", doctor.check_training_step
+    monkeypatch.setattr(doctor, "CHECKS", (step,))
+    assert doctor.main(settings_for()) == 1
 
 
 # ---------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def error_text(error: BaseException) -> str:
         return f"{error.object[:200]!r} is not UTF-8 ({error.reason}). Rename the file."
     text = error.message if isinstance(error, tf.errors.OpError) else str(error)
     # TensorFlow 2 begins with the lines of Python that made the node.
-    text = re.sub(r"(?s)^Graph execution error:.*\nNode: '[^']*'\n", "", text)
+    text = re.sub(r"(?s)^Graph execution error:\n+(.*\nNode: '[^']*'\n)?", "", text)
     for noise in ("\n\t [[", "\n\nOriginal stack trace", "\n\nErrors may have originated"):
         text = text.split(noise)[0]
     return text.strip() or type(error).__name__

@@ -228,7 +228,7 @@ def check_matplotlib() -> None:
     except ImportError as error:
         raise ValueError(
             "The report page needs matplotlib, which is not installed. "
-            "Run: pip install 'albert[plots]' (or: pip install matplotlib)"
+            "Run: pip install 'albert-tf[plots]' (or: pip install matplotlib)"
         ) from error
     matplotlib.use("svg")
 
