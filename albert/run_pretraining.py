@@ -517,7 +517,8 @@ def evaluate(
         "precision": settings.precision,
     }
     if settings.masked_lm_budget and pretraining_utils.lack_masks(files):
-        fingerprint["masked_lm_budget"] = settings.masked_lm_budget
+        for name in ("masked_lm_budget", "max_predictions_per_seq"):
+            fingerprint[name] = getattr(settings, name)
     evaluate_checkpoint = estimators.evaluator(
         settings,
         build_model_fn(settings, config),

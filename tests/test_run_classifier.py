@@ -210,6 +210,22 @@ def test_predictions_have_the_tests_order_and_the_confusion_matrix_is_the_bests(
     assert matrix.trace() / matrix.sum() == pytest.approx(best.metrics["eval_accuracy"])
 
 
+@pytest.mark.slow
+def test_training_anew_in_the_same_folder_measures_the_confusion_matrix_anew(folder, tmp_path):
+    for seed in (1, 2):
+        outcome = run(
+            folder, tmp_path, "--do_train", "--do_eval", "--train_step=2", f"--seed={seed}"
+        )
+        confusion = read_json(tmp_path / "confusion_matrix.json")
+        matrix = np.array(confusion["matrix"])
+        accuracy = outcome.evaluation.best.metrics["eval_accuracy"]
+        assert matrix.sum() == 21 and matrix.trace() / 21 == pytest.approx(accuracy)
+        confusion["matrix"] = [[0, 0], [0, 0]]
+        (tmp_path / "confusion_matrix.json").write_text(json.dumps(confusion), encoding="utf-8")
+        for path in [*tmp_path.glob("model.ckpt-[02]*"), tmp_path / "checkpoint"]:
+            path.unlink()
+
+
 def test_the_folder_says_what_was_trained(trained):
     described = read_json(trained[0] / "classifier.json")
     vocabulary = described.pop("spm_model_file")

@@ -344,6 +344,16 @@ def test_records_without_masks_are_masked_in_training_and_the_same_way_in_each_e
     assert first[-1].step == 3 and second[0].step == 0
     assert second[0].metrics["masked_lm_loss"] == pytest.approx(first[-1].metrics["masked_lm_loss"])
     assert first[-1].metrics["masked_lm_loss"] > 1.0
+    # Another number of masks is another measurement.
+    again = run_without_masks(
+        data,
+        without_masks,
+        tmp_path / "0",
+        "--masked_lm_budget=0.25",
+        "--max_predictions_per_seq=1",
+    )
+    assert again.evaluation.evaluated_steps == [3]
+    assert again.evaluation.best.metrics["masked_lm_loss"] != first[-1].metrics["masked_lm_loss"]
 
 
 def test_records_without_masks_need_a_budget(data, without_masks, tmp_path):

@@ -258,7 +258,11 @@ class ClassifierTask(fine_tuning.Task):
         if not summary.best or task.is_regression:
             return
         path = os.path.join(folder, CONFUSION_NAME)
-        identity = {"step": summary.best.step, "data": dict(fingerprint)}
+        identity = {
+            "step": summary.best.step,
+            "checkpoint": evaluation.identity_of(summary.best_checkpoint),
+            "data": dict(fingerprint),
+        }
         present = evaluation.read_document(path) or {}
         if {name: present.get(name) for name in identity} == identity:
             matrix = np.array(present["matrix"])

@@ -80,13 +80,18 @@ def check_settings(settings: DataSettings) -> None:
             "--dupe_factor=%d copies on disk are hardly better than a few.",
             settings.dupe_factor,
         )
+    warn_of_few_slots(settings)
+
+
+def warn_of_few_slots(settings: DataSettings) -> None:
+    """Warns where a full sequence has room for fewer masks than its share of masked tokens."""
     wanted = int(round(settings.max_seq_length * settings.masked_lm_prob))
     if wanted > settings.max_predictions_per_seq:
         _LOGGER.warning(
             f"A full sequence of {settings.max_seq_length} tokens gets "
-            f"{settings.max_predictions_per_seq} predictions, not the {wanted} that "
-            f"--masked_lm_prob={settings.masked_lm_prob:g} asks for: "
-            f"--max_predictions_per_seq={wanted} would make room for them."
+            f"{settings.max_predictions_per_seq} predictions, not {wanted}, which is "
+            f"{100 * settings.masked_lm_prob:.3g}%. To make room for them, give "
+            f"--max_predictions_per_seq={wanted}."
         )
 
 

@@ -37,7 +37,7 @@ from albert import modeling
 from albert.data import batches, padded_batches, record_index
 from albert.ops import plain
 from albert.pretrained import model_vocabulary
-from albert.pretraining import masking, words
+from albert.pretraining import instances, masking, words
 from albert.pretraining.settings import DataSettings
 from albert.training import distribution, model_fn
 from albert.util import many_files
@@ -316,6 +316,7 @@ def _masking(settings: InputSettings) -> Callable:
         "Masks are drawn on the fly: %.1f%% of the tokens, at most %d, in n-grams of up to %d %s.",
         *(100.0 * masks.masked_lm_prob, masks.max_predictions_per_seq, masks.ngram, unit),
     )
+    instances.warn_of_few_slots(masks)
     seed = settings.seed if settings.is_training else _EVALUATION_SEED
     return masking.masking(settings=masks, seed=seed, vocabulary=vocabulary)
 

@@ -79,8 +79,11 @@ def _stats(path: str) -> Dict[str, Any]:
         return {}
 
 
-def _identity(path: str) -> Optional[Dict[str, Any]]:
-    """Tells checkpoints apart cheaply: the index holds a checksum of every tensor in the data."""
+def identity_of(path: str) -> Optional[Dict[str, Any]]:
+    """Returns what tells a checkpoint's weights from others, as JSON; None if it is not there.
+
+    It is cheap: the index holds a checksum of every tensor in the data.
+    """
     stats = _stats(path)
     try:
         index = files.file_fingerprint(path + ".index") if stats else None
@@ -306,7 +309,7 @@ class _Evaluator:
 
     def check_best_copy(self) -> None:
         """Refuses to overwrite a model.ckpt-best that was not made here, before any work."""
-        identity = _identity(self._best_path)
+        identity = identity_of(self._best_path)
         if identity is None:
             return
         # A damaged copy still has the same index or the same size of the data.
@@ -316,7 +319,7 @@ class _Evaluator:
         if self._copied_checkpoint():
             return
         for other in list_checkpoints(self._output_dir):
-            if identity == _identity(other.path):
+            if identity == identity_of(other.path):
                 self._ledger.copies.append(dict(identity, step=other.step))
                 return
         raise ValueError(
@@ -400,7 +403,7 @@ class _Evaluator:
 
     def _is_replaced(self, checkpoint: Checkpoint) -> bool:
         """Whether other weights than these were evaluated under the same step."""
-        known, found = self._ledger.identities.get(checkpoint.step), _identity(checkpoint.path)
+        known, found = self._ledger.identities.get(checkpoint.step), identity_of(checkpoint.path)
         is_other = known is not None and found is not None and known != found
         return is_other and not self._is_damaged(checkpoint)
 
@@ -410,7 +413,7 @@ class _Evaluator:
         if path not in self._readings:
             written = _written(path)
             damage = checkpoint_files.find_damage(path)
-            if damage and not _identity(path):
+            if damage and not identity_of(path):
                 return False  # it was deleted
             self._readings[path] = _Reading(checkpoint.step, written, bool(damage))
             if damage:
@@ -419,7 +422,7 @@ class _Evaluator:
 
     def _copied_checkpoint(self) -> Optional[Checkpoint]:
         """What lies under model.ckpt-best, if it was put there by an evaluation."""
-        identity = _identity(self._best_path)
+        identity = identity_of(self._best_path)
         if identity is None or self._best_path in self._damaged():
             return None
         for copy in self._ledger.copies:
@@ -429,14 +432,14 @@ class _Evaluator:
 
     def _evaluate_one(self, checkpoint: Checkpoint, place: str) -> bool:
         """False if training deleted the checkpoint meanwhile, or it is damaged."""
-        identity = _identity(checkpoint.path)
+        identity = identity_of(checkpoint.path)
         # Checked first, because TensorFlow's own error is long; the check is cheap.
         if identity and self._is_damaged(checkpoint):
             return False
         try:
             measured = self._evaluate_fn(checkpoint.path) if identity else None
         except Exception:
-            if _identity(checkpoint.path):
+            if identity_of(checkpoint.path):
                 raise
             measured = None
         if measured is None:
@@ -478,7 +481,7 @@ class _Evaluator:
         ledger = self._ledger
         step = ledger.best_step = self._best_step(present)
         copy = self._copied_checkpoint()
-        entry = copy and dict(_identity(copy.path), step=copy.step)
+        entry = copy and dict(identity_of(copy.path), step=copy.step)
         wanted = None if step is None else dict(ledger.identities[step], step=step)
         if wanted is None or wanted == entry:
             self._save()
@@ -583,7 +586,7 @@ def read_document(path: str, types: Any = dict) -> Optional[Dict[str, Any]]:
 
 def evaluate_one(output_dir: str, measure: EvaluateFn, checkpoint: str) -> Dict[str, Any]:
     """Evaluates one checkpoint into eval_results.<its name>.txt and .json; adds global_step."""
-    identity = _identity(checkpoint)
+    identity = identity_of(checkpoint)
     results: Dict[str, Any] = dict(measure(checkpoint))
     with checkpoint_files.explained(checkpoint):
         reader = tf.train.load_checkpoint(checkpoint)
@@ -606,7 +609,7 @@ def recorded_metrics(checkpoint: str, output_dir: str) -> Dict[str, Any]:
     they count only where there is nothing else.
     """
     folder, name = os.path.split(checkpoint)
-    identity = _identity(checkpoint)
+    identity = identity_of(checkpoint)
     found, unidentified = [], []
     for place in (output_dir, folder):
         ledger = read_document(os.path.join(place, LEDGER_NAME), _LEDGER_TYPES) or {}

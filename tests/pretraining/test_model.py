@@ -226,6 +226,14 @@ def test_records_of_all_files_together_show_the_vocabulary(tmp_path, read_record
     assert sorted(read_records) == sorted(files)
 
 
+@pytest.mark.parametrize("budget, is_warned", [(0.2, False), (0.3, True)])
+def test_masks_on_the_fly_without_enough_slots_are_warned_of(tmp_path, caplog, budget, is_warned):
+    file = records.write_records(tmp_path / "a.tf_record", 9, seed=1)
+    settings = MASKED_ON_THE_FLY._replace(files=[file], masked_lm_budget=budget)
+    model.build_input_fn(settings)
+    assert ("--max_predictions_per_seq=4" in caplog.text) == is_warned
+
+
 def evaluation_of(file):
     return model.InputSettings(
         files=[file], max_seq_length=16, max_predictions_per_seq=3, is_training=False
