@@ -223,10 +223,10 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
         if not setting.allows(values[name]):
             shown = json.dumps(values[name], ensure_ascii=False, default=str)[:80]
             raise ValueError(f"{name} is {shown}; it must be {setting.words}.")
-    if not re.fullmatch(r"[\w.-]*\w[\w.-]*", values["name"]):
+    if not re.fullmatch(r"[\w.-]*[^\W_][\w.-]*", values["name"]):
         raise ValueError(
-            f"name is {values['name'][:80]!r}; it names a folder and files: use letters, digits, '.', "
-            "'-' and '_', and not '.' and '-' alone."
+            f"name is {values['name'][:80]!r}; it names a folder and files. Use letters, digits, "
+            "'.', '-' and '_', with at least one letter or digit."
         )
 
 
