@@ -9,8 +9,11 @@ several. TPUs need tf.estimator.
 """
 
 import contextlib
+import copy
 import dataclasses
 import os
+import tempfile
+import time
 import types
 from typing import (
     Any,
@@ -76,7 +79,7 @@ class _RunConfig:
     """How an estimator runs.
 
     Attributes:
-      model_dir: the folder of checkpoints and TensorBoard's events.
+      model_dir: the folder of checkpoints and TensorBoard's events; None: a temporary one.
       save_checkpoints_steps: between checkpoints, unless a hook of `train` saves; None: no others.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
       tf_random_seed: of the graph.
@@ -86,7 +89,7 @@ class _RunConfig:
       cluster, tpu_config: unused off TPUs.
     """
 
-    model_dir: str
+    model_dir: Optional[str] = None
     save_checkpoints_steps: Optional[int] = 1000
     keep_checkpoint_max: int = 5
     tf_random_seed: Optional[int] = 1
@@ -99,15 +102,28 @@ class _RunConfig:
     tpu_config: Any = None
 
 
+class _ServingInputReceiver(NamedTuple):
+    """Inputs of an exported model.
+
+    Attributes:
+      features: tensors by name, for the model function.
+      receiver_tensors: what is fed, a tensor or tensors by name.
+    """
+
+    features: Mapping[str, tf.Tensor]
+    receiver_tensors: Any
+
+
 class _Estimator:
     """Trains, evaluates and predicts with a model function, in the folder of a configuration."""
 
     def __init__(
         self,
         model_fn: Callable[..., _EstimatorSpec],
-        config: _RunConfig,
-        params: Optional[Mapping[str, Any]] = None,
+        model_dir: Optional[str] = None,
+        config: Optional[_RunConfig] = None,
         *,
+        params: Optional[Mapping[str, Any]] = None,
         use_tpu: bool = False,
         **batch_sizes: int,
     ):
@@ -116,6 +132,7 @@ class _Estimator:
         Args:
           model_fn: features, labels, mode, params, by these names -> specification. With a
             strategy there are no labels.
+          model_dir: in place of the configuration's.
           params: given to the model function, and with batch_size to the input function.
           batch_sizes: train_batch_size, eval_batch_size, predict_batch_size.
 
@@ -127,13 +144,21 @@ class _Estimator:
         self._model_fn = model_fn
         self._params = dict(params or {})
         self._batch_sizes = batch_sizes
-        self.config = config
-        self.model_dir = config.model_dir
+        config = config or _RunConfig()
+        self.model_dir = str(model_dir or config.model_dir or tempfile.mkdtemp())
+        self.config = dataclasses.replace(config, model_dir=self.model_dir)
+
+    @property
+    def params(self) -> Dict[str, Any]:
+        """A copy of the parameters."""
+        return copy.deepcopy(self._params)
 
     def train(
         self,
         input_fn: Callable[..., tf.data.Dataset],
         hooks: _Hooks = None,
+        steps: Optional[int] = None,
+        *,
         max_steps: Optional[int] = None,
     ) -> "_Estimator":
         """Trains from the newest checkpoint, or from the first weights, and returns itself.
@@ -142,7 +167,9 @@ class _Estimator:
           input_fn: params -> batches: features, or features and labels. With a strategy it gets
             input_context too.
           hooks: called in this order; one that is a CheckpointSaverHook saves in place of ours.
-          max_steps: the global step to train to; None: to the end of the input.
+          steps: how many to train.
+          max_steps: the global step to train to, in place of steps. Without either: to the end of
+            the input.
         """
         newest = tf.train.latest_checkpoint(self.model_dir)
         done = tf.train.load_variable(newest, tf.GraphKeys.GLOBAL_STEP) if newest else -1
@@ -159,8 +186,8 @@ class _Estimator:
             tf.add_to_collection(tf.GraphKeys.LOSSES, spec.loss)
             scaffold = self._training_scaffold(spec)
             hooks = [input_hook, *(hooks or ())]
-            if max_steps is not None:
-                hooks.append(tf.train.StopAtStepHook(last_step=max_steps))
+            if steps is not None or max_steps is not None:
+                hooks.append(tf.train.StopAtStepHook(num_steps=steps, last_step=max_steps))
             hooks.append(tf.train.NanTensorHook(spec.loss))
             has_saver = any(isinstance(hook, tf.train.CheckpointSaverHook) for hook in hooks)
             with tf.train.MonitoredTrainingSession(
@@ -215,9 +242,9 @@ class _Estimator:
     def predict(
         self,
         input_fn: Callable[..., tf.data.Dataset],
+        *,
         hooks: _Hooks = None,
         checkpoint_path: Optional[str] = None,
-        *,
         yield_single_examples: bool = True,
     ) -> Iterator[Dict[str, np.ndarray]]:
         """Yields the predictions of each example, or of each batch, by name."""
@@ -229,6 +256,52 @@ class _Estimator:
                     batch = session.run(spec.predictions)
                     rows = (dict(zip(batch, row)) for row in zip(*batch.values()))
                     yield from rows if yield_single_examples else [batch]
+
+    def export_saved_model(
+        self,
+        export_dir_base: str,
+        serving_input_receiver_fn: Callable[[], _ServingInputReceiver],
+        *,
+        checkpoint_path: Optional[str] = None,
+    ) -> bytes:
+        """Writes the predictions as a SavedModel into a new folder, named by the time; returns it.
+
+        Args:
+          checkpoint_path: None is the newest.
+
+        Raises:
+          ValueError: there is no checkpoint.
+        """
+        checkpoint = checkpoint_path or self.latest_checkpoint()
+        if not checkpoint:
+            raise ValueError(f"There is no checkpoint in {self.model_dir} to export.")
+        with tf.Graph().as_default(), tf.Session(config=self.config.session_config) as session:
+            tf.train.create_global_step()
+            receiver = serving_input_receiver_fn()
+            predict = _ModeKeys.PREDICT
+            spec = self._model_fn(
+                features=receiver.features,
+                labels=None,
+                mode=predict,
+                params=self._params_of(predict),
+            )
+            inputs = receiver.receiver_tensors
+            if not isinstance(inputs, Mapping):
+                inputs = {"input": inputs}
+            tf.train.Saver().restore(session, checkpoint)
+            folder = os.path.join(export_dir_base, str(int(time.time())))
+            temporary = os.path.join(export_dir_base, f"temp-{os.path.basename(folder)}")
+            tf.saved_model.simple_save(session, temporary, inputs, spec.predictions)
+        tf.io.gfile.rename(temporary, folder)
+        return tf.compat.as_bytes(folder)
+
+    def latest_checkpoint(self) -> Optional[str]:
+        """Returns the path of the newest checkpoint, None if there is none."""
+        return tf.train.latest_checkpoint(self.model_dir)
+
+    def get_variable_names(self) -> List[str]:
+        """Returns the names in the newest checkpoint."""
+        return [name for name, _ in tf.train.list_variables(self.model_dir)]
 
     def get_variable_value(self, name: str) -> np.ndarray:
         """Returns a variable's value in the newest checkpoint."""
@@ -337,6 +410,7 @@ _OURS = types.SimpleNamespace(
     EstimatorSpec=_EstimatorSpec,
     ModeKeys=_ModeKeys,
     RunConfig=_RunConfig,
+    export=types.SimpleNamespace(ServingInputReceiver=_ServingInputReceiver),
     tpu=types.SimpleNamespace(
         TPUEstimator=_Estimator,
         TPUEstimatorSpec=_EstimatorSpec,

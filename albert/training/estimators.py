@@ -437,9 +437,8 @@ def train(
       documents: content by file name, written beside the checkpoints for later steps to use.
       flags: the settings of the command line, before the parts of --albert_dir were found.
       keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      hooks: further hooks.
+      hooks, watch: further hooks, and what says where nothing is learnt.
       on_start, on_progress: called before the first step, and for each row of the curve.
-      watch: says where nothing is learnt.
 
     Returns:
       What was done; None if that had been done before.
@@ -459,45 +458,44 @@ def train(
         return None
     function = model_fn(first_weights(settings, resumed))
     estimator = _training_estimator(settings, function, keep_checkpoint_max=keep_checkpoint_max)
-    folder = settings.output_dir
-    reporter = training_hooks.ProgressHook(
-        folder,
-        max_steps=max_steps,
-        batch_size=settings.train_batch_size,
-        log_steps=settings.log_steps,
-        on_progress=on_progress,
-        has_bar=distribution.is_chief(settings),
-        steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
-        watch=watch if distribution.is_chief(settings) else None,
-    )
+    reporter = _reporter(settings, max_steps=max_steps, on_progress=on_progress, watch=watch)
 
-    def write_documents() -> None:
+    def write() -> None:
         for name, content in documents.items():
-            files.atomic_write_bytes(os.path.join(folder, name), content)
+            files.atomic_write_bytes(os.path.join(settings.output_dir, name), content)
         on_start()
 
     def run_from(checkpoint: Optional[checkpoint_files.Checkpoint]) -> None:
-        ours = training_hooks.around(
-            reporter, settings, folder=folder, on_start=write_documents, resumed=checkpoint
-        )
+        ours = training_hooks.around(reporter, settings, on_start=write, resumed=checkpoint)
         options = {"max_steps": max_steps, "hooks": [*hooks, *ours]}
         start = checkpoint.step if checkpoint else 0
-        with _explained(reporter, folder, start):
+        with _explained(reporter, settings.output_dir, start):
             _run_estimator(estimator, input_fn(start), settings, reporter=reporter, options=options)
 
-    try:
-        with folder_lock.held(folder), tf_estimator.lost_sessions_raise():
-            _recover(run_from, resumed, settings, reporter)
-    finally:
-        reporter.close()
-        stop_signals.resume()
+    with folder_lock.held(settings.output_dir), tf_estimator.lost_sessions_raise():
+        _recover(run_from, resumed, settings, reporter=reporter)
     return _summary(reporter, max_steps)
+
+
+def _reporter(
+    settings: TrainingSettings, *, watch: Optional[training_hooks.Watch], **options: Any
+) -> training_hooks.ProgressHook:
+    return training_hooks.ProgressHook(
+        settings.output_dir,
+        batch_size=settings.train_batch_size,
+        log_steps=settings.log_steps,
+        has_bar=distribution.is_chief(settings),
+        steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
+        watch=watch if distribution.is_chief(settings) else None,
+        **options,
+    )
 
 
 def _recover(
     run_from: Callable[[Optional[checkpoint_files.Checkpoint]], None],
     resumed: Optional[checkpoint_files.Checkpoint],
     settings: TrainingSettings,
+    *,
     reporter: training_hooks.ProgressHook,
 ) -> None:
     """Trains from a checkpoint, and after a lost session from the newest one and its batch."""
@@ -507,7 +505,6 @@ def _recover(
             run_from(resumed)
             return
         except (tf.errors.AbortedError, tf.errors.UnavailableError) as error:
-            reporter.close()
             stop_signals.resume("The same command resumes from the last checkpoint.")
             before, resumed = resumed, resume_point(settings.output_dir)
             recoveries = recoveries + 1 if resumed == before else 1
@@ -522,6 +519,9 @@ def _recover(
                 message = f"{lost} {advice}: it resumes from the last checkpoint."
                 raise type(error)(None, None, message) from error
             _LOGGER.warning("%s Resuming from step %d.", lost, resumed.step if resumed else 0)
+        finally:
+            reporter.close()
+            stop_signals.resume()
 
 
 def _summary(

@@ -802,7 +802,6 @@ def around(
     reporter: ProgressHook,
     settings: TrainingSettings,
     *,
-    folder: str,
     on_start: Callable[[], None],
     resumed: Optional[checkpoint_files.Checkpoint],
 ) -> List[tf.train.SessionRunHook]:
@@ -810,7 +809,7 @@ def around(
 
     `on_start` is called before the first checkpoint is written.
     """
-    is_chief = distribution.is_chief(settings)
+    folder, is_chief = settings.output_dir, distribution.is_chief(settings)
     is_copy = not is_chief and os.path.basename(folder).startswith(distribution.WORKERS_FOLDER)
     start = _StartHook(folder, on_start, resumed, is_copy=is_copy)
     hooks = [_StopHook(folder, is_chief, reporter), reporter, start]

@@ -80,6 +80,7 @@ def estimator_in(
         train_batch_size=train_batch_size,
         eval_batch_size=eval_batch_size,
         predict_batch_size=2,
+        export_to_tpu=False,
     )
 
 
@@ -241,6 +242,53 @@ def test_predictions_come_one_by_one_or_in_batches(tmp_path):
         estimator.predict(input_fn(), checkpoint_path=older, yield_single_examples=False)
     )
     assert [batch["sum"].tolist() for batch in batches] == [[104.0, 105.0], [109.0]]
+
+
+def test_a_program_asks_for_checkpoints_variables_and_parameters(tmp_path):
+    estimator = estimator_in(tmp_path, mine=[1])
+    assert estimator.latest_checkpoint() is None
+    with pytest.raises(ValueError):
+        estimator.get_variable_names()
+    estimator.train(input_fn(repeat=None), steps=1)
+    estimator.train(input_fn(repeat=None), steps=2)
+    assert pathlib.Path(estimator.latest_checkpoint()) == tmp_path / "model.ckpt-3"
+    assert estimator.get_variable_names() == ["global_step", "weight"]
+    estimator.params["mine"].append(2)
+    assert estimator.params == {"greeting": "hello", "mine": [1]}
+    assert estimator.config.model_dir == estimator.model_dir == str(tmp_path)
+
+
+def test_a_folder_may_be_given_without_a_configuration(tmp_path):
+    estimator = tf_estimator.Estimator(model_fn, str(tmp_path))
+    assert estimator.config.model_dir == estimator.model_dir == str(tmp_path)
+    assert pathlib.Path(tf_estimator.Estimator(model_fn).model_dir).is_dir()
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_an_exported_model_predicts_as_the_checkpoint_does(tmp_path, is_named):
+    estimator = estimator_in(tmp_path / "model")
+
+    def receive():
+        x = tf.placeholder(tf.float32, [None], "x")
+        receiver_tensors = {"values": x} if is_named else x
+        return tf_estimator.export.ServingInputReceiver({"x": x}, receiver_tensors)
+
+    with pytest.raises(ValueError):
+        estimator.export_saved_model(str(tmp_path / "saved"), receive)
+    estimator.train(input_fn())
+    older = str(tmp_path / "model" / "model.ckpt-2")
+    for checkpoint, weight in ((None, 109.0), (older, 103.0)):
+        base = tmp_path / str(weight)
+        folder = estimator.export_saved_model(str(base), receive, checkpoint_path=checkpoint)
+        assert [path.name.isdigit() for path in base.iterdir()] == [True]
+        with tf.Graph().as_default(), tf.Session() as session:
+            loaded = tf.saved_model.load(session, ["serve"], tf.compat.as_str(folder))
+            signature = loaded.signature_def["serving_default"]
+            fed = signature.inputs["values" if is_named else "input"].name
+            names = {name: tensor.name for name, tensor in signature.outputs.items()}
+            found = session.run(names, {fed: [1.0, 2.0]})
+        assert found["sum"].tolist() == [weight + 1.0, weight + 2.0]
+        assert sorted(found) == ["sum", "twice"]
 
 
 def train_on_two_devices(folder):
