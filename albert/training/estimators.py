@@ -436,13 +436,9 @@ def train(
       input_fn: number of steps done before -> input function that begins with the next batch.
       documents: content by file name, written beside the checkpoints for later steps to use.
       flags: the settings of the command line, before the parts of --albert_dir were found.
-      keep_checkpoint_max: newest checkpoints to keep; 0 keeps all.
-      hooks: further hooks.
       on_start, on_progress: called before the first step, and for each row of the curve.
-      watch: says where nothing is learnt.
 
-    Returns:
-      What was done; None if that had been done before.
+    Returns what was done; None if that had been done before.
 
     Raises:
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.
@@ -460,25 +456,12 @@ def train(
     function = model_fn(first_weights(settings, resumed))
     estimator = _training_estimator(settings, function, keep_checkpoint_max=keep_checkpoint_max)
     folder = settings.output_dir
-    reporter = training_hooks.ProgressHook(
-        folder,
-        max_steps=max_steps,
-        batch_size=settings.train_batch_size,
-        log_steps=settings.log_steps,
-        on_progress=on_progress,
-        has_bar=distribution.is_chief(settings),
-        steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
-        watch=watch if distribution.is_chief(settings) else None,
-    )
-
-    def write_documents() -> None:
-        for name, content in documents.items():
-            files.atomic_write_bytes(os.path.join(folder, name), content)
-        on_start()
+    reporter = _reporter(settings, max_steps=max_steps, on_progress=on_progress, watch=watch)
 
     def run_from(checkpoint: Optional[checkpoint_files.Checkpoint]) -> None:
+        begin = functools.partial(_begin, folder, documents, on_start)
         ours = training_hooks.around(
-            reporter, settings, folder=folder, on_start=write_documents, resumed=checkpoint
+            reporter, settings, folder=folder, on_start=begin, resumed=checkpoint
         )
         options = {"max_steps": max_steps, "hooks": [*hooks, *ours]}
         start = checkpoint.step if checkpoint else 0
@@ -487,17 +470,45 @@ def train(
 
     try:
         with folder_lock.held(folder), tf_estimator.lost_sessions_raise():
-            _recover(run_from, resumed, settings, reporter)
+            _recover(run_from, resumed, settings, reporter=reporter)
     finally:
         reporter.close()
         stop_signals.resume()
     return _summary(reporter, max_steps)
 
 
+def _begin(folder: str, documents: Mapping[str, bytes], on_start: Callable[[], None]) -> None:
+    """Writes what only a training that has begun may write."""
+    for name, content in documents.items():
+        files.atomic_write_bytes(os.path.join(folder, name), content)
+    on_start()
+
+
+def _reporter(
+    settings: TrainingSettings,
+    *,
+    max_steps: int,
+    on_progress: Optional[Callable[[training_hooks.TrainingSummary], None]],
+    watch: Optional[training_hooks.Watch],
+) -> training_hooks.ProgressHook:
+    is_chief = distribution.is_chief(settings)
+    return training_hooks.ProgressHook(
+        settings.output_dir,
+        max_steps=max_steps,
+        batch_size=settings.train_batch_size,
+        log_steps=settings.log_steps,
+        on_progress=on_progress,
+        has_bar=is_chief,
+        steps_per_loop=_steps_per_loop(settings) if settings.use_tpu else None,
+        watch=watch if is_chief else None,
+    )
+
+
 def _recover(
     run_from: Callable[[Optional[checkpoint_files.Checkpoint]], None],
     resumed: Optional[checkpoint_files.Checkpoint],
     settings: TrainingSettings,
+    *,
     reporter: training_hooks.ProgressHook,
 ) -> None:
     """Trains from a checkpoint, and after a lost session from the newest one and its batch."""
