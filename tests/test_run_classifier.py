@@ -10,11 +10,12 @@ import shutil
 
 import numpy as np
 import pytest
+import tensorflow.compat.v1 as tf
 
 from albert import run_classifier
 from albert.classification import run as classifier_run
 from albert.configs import published
-from albert.training import estimators, fine_tuning
+from albert.training import estimators, evaluation, fine_tuning
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data
 from tests.support import fine_tuned_models
@@ -208,6 +209,33 @@ def test_predictions_have_the_tests_order_and_the_confusion_matrix_is_the_bests(
     matrix = np.array(confusion["matrix"])
     assert confusion["step"] == best.step and matrix.sum() == 21
     assert matrix.trace() / matrix.sum() == pytest.approx(best.metrics["eval_accuracy"])
+
+
+def test_each_evaluation_is_an_event_for_tensorboard(folder, trained, tmp_path, monkeypatch):
+    path, outcome = tmp_path / "copy", trained[1]
+    shutil.copytree(str(trained[0]), str(path))
+
+    def events():
+        return {
+            event.step: {value.tag: value.simple_value for value in event.summary.value}
+            for file in (path / "eval").glob("events.*")
+            for event in tf.train.summary_iterator(str(file))
+            if event.summary.value
+        }
+
+    def refuse(seconds):
+        raise AssertionError("The last checkpoint is there.")
+
+    expected = {result.step: dict(result.metrics) for result in outcome.evaluation.results}
+    for step, metrics in expected.items():
+        del metrics["global_step"]
+        assert events()[step] == pytest.approx(metrics)
+    assert sorted(events()) == sorted(expected)
+    # Nothing is new, and nothing is waited for.
+    before = sorted((path / "eval").iterdir())
+    monkeypatch.setattr(evaluation.time, "sleep", refuse)
+    run(folder, path, "--do_eval", "--wait_for_checkpoints_minutes=60")
+    assert sorted((path / "eval").iterdir()) == before and sorted(events()) == sorted(expected)
 
 
 @pytest.mark.slow

@@ -8,8 +8,10 @@ are here; estimators and hub modules have modules of their own beside this one.
 
 import functools
 import itertools
-from typing import Any, Callable, ContextManager, Dict
+import os
+from typing import Any, Callable, ContextManager, Dict, Mapping
 
+import numpy as np
 import tensorflow.compat.v1 as tf
 
 # The formats matrix products can run in. Weights, optimizer state, LayerNorm statistics, softmax,
@@ -166,3 +168,15 @@ def session_config() -> tf.ConfigProto:
     config = tf.ConfigProto(allow_soft_placement=True)
     config.gpu_options.allow_growth = True
     return config
+
+
+def write_evaluation(model_dir: str, results: Mapping[str, Any]) -> None:
+    """Writes the scalars of an evaluation for TensorBoard, into the folder eval, at global_step."""
+    summary = tf.Summary()
+    for name, value in results.items():
+        if np.ndim(value) == 0 and name != "global_step":
+            summary.value.add(tag=name, simple_value=value)
+    with tf.Graph().as_default():  # outside of one, TensorFlow 2 has no writer
+        writer = tf.summary.FileWriterCache.get(os.path.join(model_dir, "eval"))
+    writer.add_summary(summary, results["global_step"])
+    writer.flush()

@@ -31,6 +31,8 @@ from typing import (
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.runtimes import compat
+
 HAS_TF_ESTIMATOR = hasattr(tf, "estimator")
 NO_TPU = (
     f"TPUs need tf.estimator, which TensorFlow {tf.__version__} does not have. Use TensorFlow "
@@ -236,7 +238,7 @@ class _Estimator:
                 while not session.should_stop() and input_hook.batches != steps:
                     session.run([update for _, update in metrics.values()])
             results = dict(last.final_ops_values)
-            self._write_events(results)
+            compat.write_evaluation(self.model_dir, results)
         return results
 
     def predict(
@@ -376,16 +378,6 @@ class _Estimator:
             checkpoint_filename_with_path=checkpoint or tf.train.latest_checkpoint(self.model_dir),
         )
         return tf.train.MonitoredSession(creator, hooks)
-
-    def _write_events(self, results: Mapping[str, Any]) -> None:
-        """Writes an evaluation for TensorBoard."""
-        summary = tf.Summary()
-        for name, value in results.items():
-            if np.ndim(value) == 0 and name != "global_step":
-                summary.value.add(tag=name, simple_value=value)
-        writer = tf.summary.FileWriterCache.get(os.path.join(self.model_dir, "eval"))
-        writer.add_summary(summary, results["global_step"])
-        writer.flush()
 
 
 class _ReadingHook(tf.train.SessionRunHook):

@@ -440,8 +440,7 @@ def train(
       hooks, watch: further hooks, and what says where nothing is learnt.
       on_start, on_progress: called before the first step, and for each row of the curve.
 
-    Returns:
-      What was done; None if that had been done before.
+    Returns what was done; None if that had been done before.
 
     Raises:
       hooks.TrainingDivergedError: the loss or the gradient is not finite any more.

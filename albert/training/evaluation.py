@@ -224,6 +224,7 @@ def evaluate_checkpoints(
       untrained_too: also measures model.ckpt-0 where it is not the only one.
       write_best_trial: also writes best_trial.txt.
       wait_seconds: > 0 goes on until no new checkpoint of another process has come for so long.
+        Other processes may evaluate while this one waits.
       final_step: no waiting after a checkpoint of this step or a later one.
 
     Returns:
@@ -234,26 +235,28 @@ def evaluate_checkpoints(
         model.ckpt-best, not made here, would be lost.
     """
     output_dir = str(output_dir)
-    # Of two evaluations at once the second waits, and reuses the results of the first.
-    with folder_lock.held(output_dir, folder_lock.EVALUATION, waits=True):
-        evaluator = _Evaluator(
-            output_dir,
-            evaluate_fn,
-            best_metric,
-            higher_is_better=higher_is_better,
-            write_best_trial=write_best_trial,
-        )
-        evaluator.compare_fingerprint(files.normalized_fingerprint(fingerprint or {}))
-        evaluator.check_best_copy()
-        evaluated: List[int] = []
-        while True:
+    evaluator = _Evaluator(
+        output_dir,
+        evaluate_fn,
+        best_metric,
+        higher_is_better=higher_is_better,
+        write_best_trial=write_best_trial,
+    )
+    evaluated: List[int] = []
+    while True:
+        # Of two evaluations at once the second waits, and reuses the results of the first.
+        with folder_lock.held(output_dir, folder_lock.EVALUATION, waits=True):
+            evaluator.read_ledger(files.normalized_fingerprint(fingerprint or {}))
             evaluated += evaluator.evaluate(untrained_too=untrained_too)
             is_final = final_step is not None and evaluator.last_step() >= final_step
-            if wait_seconds <= 0 or is_final or not evaluator.wait(wait_seconds):
-                break
-        if not evaluator.has_seen_some:
-            evaluated += evaluator.evaluate(untrained_too=True)
-        return evaluator.summary(evaluated)
+            is_over = is_final or wait_seconds <= 0
+            if is_over and not evaluator.has_seen_some:
+                evaluated += evaluator.evaluate(untrained_too=True)
+            if is_over:
+                return evaluator.summary(evaluated)
+        # Unlocked, so that the training can evaluate meanwhile.
+        if not evaluator.wait(wait_seconds):
+            wait_seconds = 0.0
 
 
 class _Reading(NamedTuple):
@@ -283,14 +286,19 @@ class _Evaluator:
         self._write_best_trial = write_best_trial
         self._best_path = os.path.join(output_dir, BEST_CHECKPOINT)
         self._readings: Dict[str, _Reading] = {}  # by path
+
+    def read_ledger(self, fingerprint: Dict[str, Any]) -> None:
+        """Reads what is recorded, perhaps by another process; ValueError: see check_best_copy."""
         try:
-            self._ledger = _Ledger(output_dir)
+            self._ledger = _Ledger(self._output_dir)
         except ValueError as error:
-            path = os.path.join(output_dir, LEDGER_NAME)
+            path = os.path.join(self._output_dir, LEDGER_NAME)
             kept = files.unused_name(path)
             tf.io.gfile.rename(path, kept)
             _LOGGER.warning("%s It is kept as %s; all is evaluated again.", error, kept)
-            self._ledger = _Ledger(output_dir)
+            self._ledger = _Ledger(self._output_dir)
+        self.compare_fingerprint(fingerprint)
+        self.check_best_copy()
 
     def compare_fingerprint(self, fingerprint: Dict[str, Any]) -> None:
         """Forgets results of other data or settings: they cannot be compared with new ones."""

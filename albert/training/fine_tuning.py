@@ -35,6 +35,7 @@ from albert import fine_tuning_utils, modeling, tokenization
 from albert.configs import published
 from albert.data import batches, feature_cache, padded_batches
 from albert.pretrained import model_vocabulary, released, warm_start
+from albert.runtimes import compat
 from albert.training import distribution, estimators, hooks, metrics, model_fn
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training.settings import FineTuningSettings
@@ -513,6 +514,8 @@ class FineTuning:
 
         def timed(checkpoint: str) -> Mapping[str, float]:
             measurements = measure(checkpoint)
+            step = int(tf.train.load_variable(checkpoint, "global_step"))
+            compat.write_evaluation(settings.output_dir, dict(measurements, global_step=step))
             times.add_evaluation()
             return measurements
 
@@ -524,7 +527,7 @@ class FineTuning:
             fingerprint=fingerprint,
             write_best_trial=True,
             wait_seconds=60.0 * settings.wait_for_checkpoints_minutes,
-            final_step=self.length.num_train_steps if settings.do_train else None,
+            final_step=self._final_step(),
         )
         task.after_evaluation(summary, fingerprint, measure)
         self._judge_predictions(max(result.step for result in summary.results))
@@ -547,6 +550,14 @@ class FineTuning:
                 settings.output_dir, task.keep_checkpoints, steps
             )
         return summary
+
+    def _final_step(self) -> Optional[int]:
+        """The last step of training; None where another process trains and its epochs say it."""
+        settings = self.settings
+        if settings.do_train:
+            return self.length.num_train_steps
+        is_known = not settings.num_train_epochs and "train_step" in settings.given
+        return settings.train_step if is_known else None
 
     def _judge_predictions(self, last_step: int) -> None:
         """Says if the best checkpoint does not look at its input."""

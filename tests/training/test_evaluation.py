@@ -497,6 +497,23 @@ def test_the_untrained_checkpoint_alone_is_measured_when_the_waiting_is_over(tmp
     assert (seen, trainer.now) == (["model.ckpt-0"], 30.0)
 
 
+def test_another_process_may_evaluate_while_one_waits(tmp_path, monkeypatch):
+    _save(tmp_path, 100)
+    seen_by_other = []
+
+    class Other(Trainer):
+        def sleep(self, seconds):
+            super().sleep(seconds)
+            assert not list(tmp_path.glob(".albert_evaluation.lock"))
+            seen_by_other.extend(_evaluate(tmp_path, SCORES)[1])
+
+    Other(monkeypatch, tmp_path, [200, 300])
+    summary, seen = _evaluate(tmp_path, SCORES, wait_seconds=30, final_step=300)
+    assert (seen, seen_by_other) == (["model.ckpt-100"], ["model.ckpt-200", "model.ckpt-300"])
+    assert [result.step for result in summary.results] == [100, 200, 300]
+    assert summary.best.step == 200 and summary.evaluated_steps == [100]
+
+
 # ---- what is recorded of one checkpoint ----
 
 
