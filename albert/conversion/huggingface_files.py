@@ -102,6 +102,7 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
     ours["hidden_act"] = _ACTIVATIONS[theirs.get("hidden_act", "gelu_new")]
     try:
         config = modeling.AlbertConfig.from_dict(ours)
+        labels = _labels(theirs)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     check_groups(config)
@@ -113,7 +114,7 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
         notes.append("the labels are independent of each other; classifiers here choose one.")
     return ReadConfig(
         config,
-        _labels(theirs),
+        labels,
         theirs.get("tie_word_embeddings", True),
         (theirs.get("architectures") or [None])[0],
         is_multi_label,

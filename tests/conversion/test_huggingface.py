@@ -447,6 +447,7 @@ class TestFromHuggingFace:
         [
             ("config.json", {"architectures": 5}, "architectures"),
             ("config.json", {"id2label": 5}, "id2label"),
+            ("config.json", {"id2label": {"first": "yes"}}, "first"),
             ("config.json", {"hidden_act": ["gelu_new"]}, "hidden_act"),
             ("model.safetensors.index.json", {"weights": {}}, "weight_map"),
             ("tokenizer_config.json", {"do_lower_case": "false"}, "do_lower_case"),
