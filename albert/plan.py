@@ -451,7 +451,7 @@ def _lines(path: str, found: Dict[str, Any]) -> Iterator[str]:
         name = way["precision"] + (", recompute" if way["recompute"] else "")
         return name + ("*" if way["is_chosen"] else "")
 
-    yield "Memory of one update, GB"
+    yield "Memory of one update, GB (*: your --precision and --recompute)"
     yield line("", title)
     for kind in chosen["memory_bytes"]:
         name = _MEMORY_NAMES.get(kind, kind)

@@ -266,6 +266,7 @@ def test_tables_tell_parameters_operations_memory_and_batches(capsys):
     assert "140.2 MB" in lines["checkpoint with slots"]
     assert lines["fits 12 GB"].split()[3:] == ["yes"] * 4
     assert len(lines["largest batch in 12 GB"].split()) == 9
+    assert printed.count("*") == 2  # at a column, and what it means
 
 
 def test_json_holds_the_same_numbers(capsys):

@@ -53,6 +53,11 @@ _ACTIVATIONS = {
     "tanh": "tanh",
     "linear": "linear",
 }
+_CONFIG_TYPES = {  # see files.check_types
+    "architectures": ([str], None),
+    "hidden_act": (str, None),
+    "id2label": (dict, None),
+}
 _EXACT_GELU = "gelu"
 _HEAD_DROPOUT = 0.1
 _EPSILON = 1e-12
@@ -86,7 +91,7 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
             f"--input_dir={folder} is no model folder of Hugging Face: it has no {CONFIG_NAME} "
             f"(found: {found or 'nothing'})."
         )
-    theirs = files.read_json_object(path)
+    theirs = files.read_json_object(path, _CONFIG_TYPES)
     notes: List[str] = []
     if approximate_gelu and theirs.get("hidden_act") == _EXACT_GELU:
         theirs["hidden_act"] = "gelu_new"
@@ -97,6 +102,7 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
     ours["hidden_act"] = _ACTIVATIONS[theirs.get("hidden_act", "gelu_new")]
     try:
         config = modeling.AlbertConfig.from_dict(ours)
+        labels = _labels(theirs)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     check_groups(config)
@@ -108,7 +114,7 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
         notes.append("the labels are independent of each other; classifiers here choose one.")
     return ReadConfig(
         config,
-        _labels(theirs),
+        labels,
         theirs.get("tie_word_embeddings", True),
         (theirs.get("architectures") or [None])[0],
         is_multi_label,
@@ -262,7 +268,8 @@ def read_weights(folder: str, python: Optional[str]) -> weights.Values:
     if SAFETENSORS_NAME in names:
         return read_safetensors(os.path.join(folder, SAFETENSORS_NAME))
     if SAFETENSORS_INDEX_NAME in names:
-        index = files.read_json_object(os.path.join(folder, SAFETENSORS_INDEX_NAME))
+        path = os.path.join(folder, SAFETENSORS_INDEX_NAME)
+        index = files.read_json_object(path, {"weight_map": {str: str}})
         values: weights.Values = {}
         for part in sorted(set(index["weight_map"].values())):
             values.update(read_safetensors(os.path.join(folder, os.path.basename(part))))
@@ -333,7 +340,8 @@ def find_vocabulary(folder: str) -> Optional[Vocabulary]:
 
 def _tokenizer_settings(folder: str) -> Dict[str, Any]:
     path = os.path.join(folder, TOKENIZER_CONFIG_NAME)
-    return files.read_json_object(path) if tf.io.gfile.exists(path) else {}
+    types = dict.fromkeys(("do_lower_case", "keep_accents"), (bool, None))
+    return files.read_json_object(path, types) if tf.io.gfile.exists(path) else {}
 
 
 def copy_keeping_accents(vocabulary: Vocabulary, folder: str, path: str) -> Vocabulary:

@@ -36,7 +36,8 @@ _FOREIGN_LAYOUTS = {
     r"^module/bert/": "The variables are those of a TF-Hub module: give the module's handle in "
     "place of a checkpoint.",
 }
-_FOREIGN_FILES = (".bin", ".safetensors", ".pt", ".pth", ".h5", ".msgpack", ".onnx")
+_PROGRAMS = (".onnx", ".tflite")
+_FOREIGN_FILES = (".bin", ".safetensors", ".pt", ".pth", ".h5", ".msgpack", *_PROGRAMS)
 
 
 class Entry(NamedTuple):
@@ -90,10 +91,15 @@ def resolve_checkpoint(path: str) -> str:
         raise ValueError("The path of the checkpoint is empty. Give a prefix or a folder.")
     is_folder = tf.gfile.IsDirectory(path)
     if path.endswith(_FOREIGN_FILES) and not is_folder:
+        remedy = (
+            "An exported file cannot be trained: give the checkpoint that it was made from."
+            if path.endswith(_PROGRAMS)
+            else "Weights of Hugging Face are converted by python -m albert.convert_checkpoint "
+            "from_huggingface."
+        )
         raise ValueError(
             f"{path!r} is no TensorFlow checkpoint, which is named by the common prefix of its "
-            ".index and .data files. Weights of Hugging Face are converted by python -m "
-            "albert.convert_checkpoint from_huggingface."
+            f".index and .data files. {remedy}"
         )
     prefix = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", path)
     if is_folder:

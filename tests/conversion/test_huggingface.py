@@ -442,6 +442,27 @@ class TestFromHuggingFace:
             with pytest.raises(ValueError, match="config.json"):
                 to_ours(theirs, tmp_path / "ours")
 
+    @pytest.mark.parametrize(
+        "name, content, key",
+        [
+            ("config.json", {"architectures": 5}, "architectures"),
+            ("config.json", {"id2label": 5}, "id2label"),
+            ("config.json", {"id2label": {"first": "yes"}}, "first"),
+            ("config.json", {"hidden_act": ["gelu_new"]}, "hidden_act"),
+            ("model.safetensors.index.json", {"weights": {}}, "weight_map"),
+            ("tokenizer_config.json", {"do_lower_case": "false"}, "do_lower_case"),
+        ],
+    )
+    def test_wrong_types_are_named_with_file_and_key(self, name, content, key, theirs, tmp_path):
+        if "index" in name:
+            (theirs / "model.safetensors").unlink()
+        else:
+            content = dict(read_json(theirs / name), **content)
+        (theirs / name).write_text(json.dumps(content))
+        with pytest.raises(ValueError, match=f"{name}.*{key}"):
+            to_ours(theirs, tmp_path / "ours")
+        assert not (tmp_path / "ours").exists()
+
     def test_a_vocabulary_that_is_not_there_is_asked_for(self, theirs, tmp_path):
         (theirs / "spiece.model").unlink()
         converted = to_ours(theirs, tmp_path / "ours")

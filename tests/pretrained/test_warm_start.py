@@ -115,6 +115,7 @@ def test_a_folder_without_a_state_means_its_only_checkpoint(tmp_path):
         ("/model.ckpt-bset", "model.ckpt-best"),
         ("/nowhere/model.ckpt", "nowhere"),
         ("/model.safetensors", "from_huggingface"),
+        ("/model.onnx", "made from"),
         ("/model.ckpt-best.index", "no .data file"),
         ("/empty", "other.index.bin"),
     ],
