@@ -129,7 +129,7 @@ Le marché ouvre à huit heures, et le marche-pied du camion est déjà baissé.
 Elle a parlé de la pêche, mais il parle du péché et des arbres où rien ne pousse.
 Où vas-tu, au lac ou à la mer? Il a mangé là, la porte ouverte, du pain sale et salé.
 """
-THAI = "เขาว่าข่าวเก่าและข้าวใหม่อยู่ที่นี่ไม่ใช่ที่นั้น\nเขาว่าขาวเกาและขาวใหมอยูที่นีไมใชที่นัน\n"
+THAI = "ข่าวข้าวขาวข่าวข้าวขาวข่าวข้าว\n"  # news, rice, white: one run, as Thai is written
 CAFES = "The café by the old bridge opens late, and naïve guests wait for the café.\n"
 
 
