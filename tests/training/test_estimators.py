@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 
@@ -475,7 +476,10 @@ def test_train_recovers_more_often_if_there_are_new_checkpoints(tmp_path):
 
 
 def test_a_worker_that_loses_its_session_ends_at_once(tmp_path, monkeypatch):
-    cluster = {"cluster": {"worker": ["localhost:1"]}, "task": {"type": "worker", "index": 0}}
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        address = f"localhost:{free.getsockname()[1]}"
+    cluster = {"cluster": {"worker": [address]}, "task": {"type": "worker", "index": 0}}
     monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
     hook = LostHook(6)
     with pytest.raises(tf.errors.UnavailableError, match="every process"):
