@@ -12,6 +12,7 @@ import contextlib
 import copy
 import dataclasses
 import os
+import sys
 import tempfile
 import time
 import types
@@ -435,9 +436,8 @@ def lost_sessions_raise() -> Iterator[None]:
 
     ignored = [(monitored_session, "_PREEMPTION_ERRORS")]
     if HAS_TF_ESTIMATOR:
-        from tensorflow_estimator.python.estimator.tpu import error_handling
-
-        ignored.append((error_handling, "_IGNORED_ERRORS"))
+        tpu_estimator = sys.modules[tf.estimator.tpu.TPUEstimator.__module__]
+        ignored.append((tpu_estimator.error_handling, "_IGNORED_ERRORS"))
     before = [(module, name, getattr(module, name)) for module, name in ignored]
     try:
         for module, name in ignored:
