@@ -228,6 +228,7 @@ HEARD = {
             spm_model_file=/nowhere vocab_file=/nowhere keep_checkpoint_max=9 share_type=none
             padding=longest until_step=1 train_layers=1
         """),
+        "output_dir": PRETRAINING + "test_a_run_in_two_parts_is_the_run_in_one",
         "eval_untrained": PRETRAINING + "test_damage_stops_neither_training_nor_evaluation",
         "max_eval_steps": PRETRAINING + "test_without_an_evaluation_file_the_input_is_evaluated",
         "init_from_group0": PRETRAINING + "test_every_group_can_start_from_the_one_group",

@@ -507,7 +507,8 @@ def _recover(
             stop_signals.resume("The same command resumes from the last checkpoint.")
             before, resumed = resumed, resume_point(settings.output_dir)
             recoveries = recoveries + 1 if resumed == before else 1
-            lost = f"Lost the session after step {reporter.step} ({script.error_text(error)})."
+            reason = " ".join(script.error_text(error).split())
+            lost = f"Lost the session after step {reporter.step} ({reason})."
             advice = ""
             if settings.distribution_strategy == distribution.MULTI_WORKER:
                 advice = "Start the same command in every process again"

@@ -4,6 +4,7 @@
 
 import contextlib
 import json
+import re
 import shutil
 import socket
 import threading
@@ -129,7 +130,9 @@ def test_two_workers_train_as_one_and_go_on_after_one_was_killed(data, tmp_path)
                 break
         said = "".join(heard) + processes.finish(chief)
     assert f"model.ckpt-{FIRST}, step {FIRST}" in said
-    assert chief.returncode == 1 and "has gone" in said.splitlines()[-1], said
+    # Ours or TensorFlow finds out first.
+    assert chief.returncode == 1, said
+    assert re.match("ERROR: (.* has gone|Lost the session)", said.splitlines()[-1]), said
     assert not list(temporary.glob("albert_worker_*/model.ckpt*"))
 
     # A scheduler ends both: the first saves, the other tidies up (which a kill leaves undone).
