@@ -309,16 +309,18 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
     names = wording.listed(read, most=1)
     records = f"{wording.counted(len(read), 'file')} of records ({names})"
     estimators.announce(settings, config, records)
-    vocabulary = find_vocabulary(settings, data.vocabularies) if settings.do_train else None
+    is_chief, vocabulary = distribution.is_chief(settings), None
+    if settings.do_train and is_chief:
+        vocabulary = find_vocabulary(settings, data.vocabularies)
 
     def record() -> None:
         """Leaves the flags and the vocabulary in --output_dir."""
         folder = settings.output_dir
-        if distribution.is_chief(settings):
+        if is_chief:
             path = os.path.join(folder, config_files.RECORD_NAME)
             config_files.record(path, flags.given_values())
-            if vocabulary:
-                model_vocabulary.put(folder, *vocabulary)
+        if vocabulary:
+            model_vocabulary.put(folder, *vocabulary)
 
     training = None
     if settings.do_train:
