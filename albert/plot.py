@@ -142,7 +142,9 @@ def draw(path: str, runs: Sequence[Run], labels: Sequence[str]) -> None:
     for axes, name in zip(panels.flat, drawn):
         for number, run in enumerate(runs):
             colour = f"C{number % 10}"
-            lines += axes.plot(*zip(*run.training.get(name, [(None, None)])), color=colour)
+            points = run.training.get(name, [(None, None)])
+            marker = "s" if len(points) == 1 else ""  # a line needs two
+            lines += axes.plot(*zip(*points), color=colour, marker=marker, markersize=4)
             evaluated = run.evaluation.get(name, [(None, None)])
             axes.plot(*zip(*evaluated), "o--", color=colour, markersize=5, linewidth=0.8)
         axes.set(title=name.replace("_", " "), xlabel="step")
@@ -156,7 +158,7 @@ def draw(path: str, runs: Sequence[Run], labels: Sequence[str]) -> None:
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
         ncol=min(3, len(runs)),
-        title="lines: training; dots: evaluation",
+        title="solid lines, squares: training; dashed lines, dots: evaluation",
     )
     with files.atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=110, bbox_inches="tight")

@@ -75,7 +75,7 @@ def test_names_to_write_in_place_of_contrib_work(code):
     names.update(estimator=tf_estimator.Estimator, activation=tf.tanh, initializer=None, name="n")
     names.update(size=3, rate=0.1, is_training=True, words=["a"], values={"a": 1})
     with tf.Graph().as_default():
-        names.update(x=tf.ones([2, 4]), ids=tf.range(1))
+        names["x"] = tf.ones([2, 4])
         eval(code, names)
 
 

@@ -167,8 +167,8 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
         labels: list or comma-separated text, or "regression".
         metric: chooses the best checkpoint; eval_accuracy (regression: pearson) by default.
         metrics: further ones to report.
-        train_file, dev_file, test_file: below --data_dir; by default train.tsv and so on, or else
-          the Parquet files of a hub.
+        train_file, dev_file, test_file: below --data_dir; by default train.tsv, train.csv and so
+          on, or else the Parquet files of a hub.
         name: what the task is called in results.
 
     Raises:
@@ -265,7 +265,7 @@ def _check_metrics(metrics: Sequence[str], labels: Sequence[str]) -> None:
 
 def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
     file = values[f"{name}_file"]
-    names = [file] if file else [f"{name}.tsv", *examples.hub_files(name)]
+    names = [file] if file else [f"{name}.tsv", f"{name}.csv", *examples.hub_files(name)]
     return Split(name, tuple(Source(file, _custom_reading(file, values)) for file in names))
 
 

@@ -115,8 +115,8 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
     difference = files.fingerprint_difference(old, new)
     if difference:
         raise ValueError(
-            f"--output_dir={folder} belongs to a model of another vocabulary than {vocabulary.path}"
-            f" ({difference}). Choose another --output_dir; if the change is meant, remove "
+            f"{folder} holds a model of another vocabulary than {vocabulary.path} ({difference}). "
+            "Use the model's own vocabulary, or another folder; if the change is meant, remove "
             f"{os.path.join(folder, name)} first."
         )
 

@@ -260,6 +260,11 @@ class FineTuning:
         self.settings = released.completed(as_trained(settings, task))
         self.config = fine_tuning_utils.load_config(self.settings)
         self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
+        if self.settings.do_train and self.settings.init_checkpoint:
+            model_vocabulary.check_same(
+                os.path.dirname(self.settings.init_checkpoint),
+                model_vocabulary.Vocabulary(self.vocabulary.kind, self.vocabulary.file),
+            )
         self.task = task(self.settings, self.vocabulary.tokenizer)
         self.published_model = published_model(self.settings, self.config)
         self.length = model_fn.TrainingLength(1, 0)
