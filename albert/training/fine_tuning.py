@@ -315,9 +315,7 @@ class FineTuning:
     def portable_files(
         self, folder: str = "", *, more: Optional[Mapping[str, Any]] = None
     ) -> Dict[str, bytes]:
-        """Returns the files beside the weights, by the function `portable_files`; `more` is for the
-        description.
-        """
+        """Returns what the function of this name does; `more` goes into the description."""
         return portable_files(
             self.task.description_name,
             dict(self.description(), **(more or {})),
