@@ -116,7 +116,7 @@ def check_versions(settings: DoctorSettings) -> Iterator[Finding]:
         remedy = f"Run pip uninstall {' '.join(sorted(names))}, then install the one you want."
         yield Finding(NOTE, text, remedy)
     elif names == {"tensorflow-cpu"}:
-        text = "pip does not take tensorflow-cpu for tensorflow, and installs that over it."
+        text = "pip installs tensorflow over tensorflow-cpu where a package needs tensorflow."
         yield Finding(NOTE, text, "Replace it by tensorflow, which runs on CPUs too.")
 
 

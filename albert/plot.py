@@ -87,7 +87,9 @@ def read_run(folder: str) -> Run:
         best_step = files.read_json_object(ledger)["best_step"]
         metric = next((name for name in sorted(results[0].metrics) if "accuracy" in name), "loss")
         if tf.io.gfile.exists(summary):
-            metric = files.read_json_object(summary).get("metric") or metric
+            metric = (
+                files.read_json_object(summary, {"metric": (str, None)}).get("metric") or metric
+            )
     evaluated = [{"step": result.step, **result.metrics} for result in results]
     return Run(folder, _curves(rows), _curves(evaluated), metric, best_step)
 

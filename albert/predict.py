@@ -10,9 +10,11 @@
 text_a (and text_b), or the text (TAB the second text). --columns names other fields or columns. A
 file that ends in .csv is read as CSV.
 A first line with the names of the training file's columns is a header, which needs no --columns.
-Output is a line for each line of input, in order. Blank lines before the first text and after the
-last one are left out; one between texts is an error, because it cannot be answered. From a pipe,
-each line is answered as soon as it arrives; lines that arrive faster are answered together.
+Output is a line for each line of input, in order: jsonl has an object with label and probabilities
+(regression: score); tsv and csv have these as columns, below a line that names them. Blank lines
+before the first text and after the last one are left out; one between texts is an error, because
+it cannot be answered. From a pipe, each line is answered as soon as it arrives; lines that arrive
+faster are answered together.
 """
 
 import csv
@@ -68,9 +70,7 @@ def define_flags(flag_values: flags.FlagValues):
         "output_format",
         None,
         choices=OUTPUT_FORMATS,
-        help="jsonl: an object with label and probabilities (regression: score) for each line; "
-        "tsv, csv: label and probabilities in columns, below a line that names them. By default "
-        "the ending of --output_file, else jsonl.",
+        help="Format of the answers; by default the ending of --output_file, else jsonl.",
     )
     define_exit_flags(flag_values)
     flags_lib.define_text_flags(flag_values, output="answers")

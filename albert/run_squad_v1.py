@@ -13,7 +13,7 @@ albert_model.tflite.
 """
 
 import logging
-from typing import Any, Callable, Dict, NamedTuple, Type
+from typing import Any, Callable, Type
 
 from absl import flags
 
@@ -38,6 +38,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import fine_tuning_utils
 from albert.pretrained.saved_model import Inputs
+from albert.runtimes import estimator
 from albert.squad import run
 from albert.training import fine_tuning
 
@@ -56,21 +57,13 @@ def validate_flags_or_throw(albert_config) -> None:
     fine_tuning_utils.check_length(settings.max_seq_length, albert_config)
 
 
-class ServingInputs(NamedTuple):
-    """What Estimator.export_saved_model takes, as tf.estimator's ServingInputReceiver."""
+def build_squad_serving_input_fn(seq_length) -> Callable[[], Any]:
+    """Returns a function that makes a ServingInputReceiver of int32 [1, seq_length] each."""
 
-    features: Dict[str, tf.Tensor]
-    receiver_tensors: Dict[str, tf.Tensor]
-    receiver_tensors_alternatives: None = None
-
-
-def build_squad_serving_input_fn(seq_length) -> Callable[[], ServingInputs]:
-    """Returns a function that makes placeholders for one sequence, int32 [1, seq_length] each."""
-
-    def input_fn() -> ServingInputs:
+    def input_fn():
         shape = [1, seq_length]
         inputs = {name: tf.placeholder(tf.int32, shape, name) for name in Inputs._fields}
-        return ServingInputs(inputs, inputs)
+        return estimator.export.ServingInputReceiver(inputs, inputs)
 
     return input_fn
 

@@ -60,9 +60,10 @@ def test_plot_names_a_damaged_file(tmp_path, name):
     pytest.importorskip("matplotlib")
     write_run(tmp_path / "good")
     write_run(tmp_path / "bad")
-    (tmp_path / "bad" / name).write_text("{", encoding="utf-8")
-    with pytest.raises(ValueError, match=f"bad.{name}"):
-        run(tmp_path, "good", "bad")
+    for content in ("{", '{"metric": 5}'):
+        (tmp_path / "bad" / name).write_text(content, encoding="utf-8")
+        with pytest.raises(ValueError, match=f"bad.{name}"):
+            run(tmp_path, "good", "bad")
     assert not (tmp_path / "runs.png").exists()
 
 

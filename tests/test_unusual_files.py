@@ -17,7 +17,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 import albert
-from albert import modeling, sweep, tokenization
+from albert import modeling, run_squad_v2, sweep, tokenization
 from albert.classification import examples, model_folder, tasks
 from albert.data import batches, record_files, text_lines
 from albert.downloads import cache
@@ -26,8 +26,10 @@ from albert.pretraining import documents
 from albert.race import examples as race_examples
 from albert.squad import examples as squad_examples
 from albert.squad import reader
+from albert.squad.run import SquadV2
 from albert.training import evaluation, fine_tuning, hooks
 from albert.util import config_files, files
+from albert.util import flags as flags_lib
 
 DEEP = b"[" * 100000
 LATIN = '{"name": "Åse"}'.encode("latin-1")
@@ -173,6 +175,11 @@ def read_earlier_description(path):
     fine_tuning.check_description(path, {}, earlier={})
 
 
+def evaluate_alone(path):
+    settings = flags_lib.parse(run_squad_v2.define_flags, [f"--output_dir={os.path.dirname(path)}"])
+    fine_tuning.as_trained(settings, SquadV2)
+
+
 DESCRIPTION = {"format_version": 1, "task": "x", "max_seq_length": 8, "do_lower_case": True}
 CLASSIFIER = dict(DESCRIPTION, labels=["a"], is_regression=False)
 SQUAD = dict(DESCRIPTION, doc_stride=2, max_query_length=2)
@@ -195,6 +202,10 @@ TYPES = {  # file: reader, right content, key: wrong values
     ),
     "squad.json": (load_beside, SQUAD, ("doc_stride", "x"), (reader.THRESHOLD_KEY, [])),
     "race.json": (load_beside, RACE, ("max_qa_length", None), ("task", 1), ("hub_module", 5)),
+    "./squad.json": (
+        *(evaluate_alone, SQUAD, ("max_seq_length", "8"), ("n_best_size", [])),
+        ("do_lower_case", 1),
+    ),
     "vocabulary.json": (load_beside, {}, ("vocab_file", 5, {"path": 1}), ("do_lower_case", "x")),
     "earlier.json": (read_earlier_description, {}, ("spm_model_file", "x"), ("hub_module", 5)),
     "run_summary.json": (

@@ -45,8 +45,8 @@ def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
     for flag, value in given.items():
         if value is not None:
             raise ValueError(
-                f"--{flag} describes a task of your own, which is called custom. It does not go "
-                f"with {name}."
+                f"--{flag} is for a task of your own, custom. Leave it out, or name custom in "
+                f"place of {name}."
             )
     return tasks.get_task(name)
 

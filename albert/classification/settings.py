@@ -81,8 +81,7 @@ def define_custom_task_flags(flag_values: flags.FlagValues):
         "labels": "the labels, with commas between them, or regression.",
         "metric": "what chooses the best checkpoint, e.g. eval_accuracy, f1, pearson.",
         "metrics": "what else to measure, with commas between them.",
-        "train_file": "training data, below --data_dir: TSV, or by its ending .csv, .json, .jsonl "
-        "(JSON lines) or .parquet.",
+        "train_file": "training data, below --data_dir: TSV, or .csv, .json, .jsonl, .parquet.",
         "dev_file": "data to evaluate on, in the format of --train_file.",
         "test_file": "data to predict, in the format of --train_file.",
     }

@@ -6,6 +6,7 @@ import csv
 from typing import Iterable, Iterator, List, Tuple
 
 ENDING = ".csv"
+_LONGEST_CELL = 2**31 - 1  # characters; Python's own limit, 131,072, is less than a document
 
 
 def rows(lines: Iterable[str], name: str) -> Iterator[Tuple[int, List[str]]]:
@@ -18,6 +19,7 @@ def rows(lines: Iterable[str], name: str) -> Iterator[Tuple[int, List[str]]]:
     Raises:
       ValueError: a quote that does not end, or is neither at the edge of a cell nor doubled.
     """
+    csv.field_size_limit(_LONGEST_CELL)
     reader = csv.reader(lines, strict=True)
     number = 1
     try:

@@ -80,8 +80,8 @@ def _find_recorded(folder: str, recorded: Optional[Mapping[str, str]]) -> Option
             return place
     fault = "has changed since the training" if found else "is gone"
     raise ValueError(
-        f"The vocabulary {path} {fault}. Put the file that the model was trained with there, or "
-        f"into {folder}."
+        f"The vocabulary {places[0]} {fault}. Put the file that the model was trained with into "
+        f"{folder}."
     )
 
 

@@ -320,9 +320,7 @@ class FineTuning:
     def portable_files(
         self, folder: str = "", *, more: Optional[Mapping[str, Any]] = None
     ) -> Dict[str, bytes]:
-        """Returns the files beside the weights, by the function `portable_files`; `more` is for the
-        description.
-        """
+        """Returns what the function of this name does; `more` goes into the description."""
         return portable_files(
             self.task.description_name,
             dict(self.description(), **(more or {})),
@@ -621,11 +619,13 @@ def as_trained(settings: FineTuningSettings, task: Type[Task]) -> FineTuningSett
     is_named = settings.do_train or any(getattr(settings, name) for name in places)
     if is_named or not tf.io.gfile.exists(path):
         return settings
-    description, changes = _read_description(path), {}
+    names = ("do_lower_case", *task.training_only, *task.decoding_keys)
+    defaults = {key: value for key, value in settings.to_dict().items() if key in names}
+    types = {key: (type(value), None) for key, value in defaults.items() if value is not None}
+    description, changes = _read_description(path, types), {}
     if not (settings.spm_model_file or settings.vocab_file):
         changes.update(model_vocabulary.recorded_files(folder, description))
-    recorded = {"do_lower_case", *task.training_only, *task.decoding_keys}
-    for key in recorded & set(description) & set(settings.to_dict()) - settings.given:
+    for key in set(defaults) & set(description) - settings.given:
         changes[key] = description[key]
     module = changes["albert_hub_module_handle"] = description.get("hub_module")
     if not module:
@@ -691,8 +691,9 @@ def check_description(
         )
 
 
-def _read_description(path: str) -> Dict[str, Any]:
-    return files.read_json_object(path, dict(model_vocabulary.TYPES, hub_module=(str, None)))
+def _read_description(path: str, types: Mapping[str, Any] = {}) -> Dict[str, Any]:
+    usual = dict(model_vocabulary.TYPES, hub_module=(str, None))
+    return files.read_json_object(path, {**usual, **types})
 
 
 def portable_files(

@@ -464,7 +464,7 @@ def _define(flag_values: flags.FlagValues, defaults: Dict[str, Any]):
 
 
 def _require_one(flag_values: flags.FlagValues, names: Sequence[str], message: str):
-    """Makes one of the flags needed, or --nodo_train; the sentence is told with those of others."""
+    """Requires one of the flags, or --nodo_train; `message` is shown with those of other flags."""
     flags.register_multi_flags_validator(
         names,
         lambda values: not values.pop("do_train", True) or any(values.values()),

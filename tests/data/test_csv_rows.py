@@ -9,8 +9,14 @@ import pytest
 from albert.classification import examples, predictions, tasks
 from albert.data import text_lines
 
-TEXTS = ['He said, "no".', "two\nlines, and a\ttab", " \u00e9t\u00e9 \u2028", '{"a": "b"}']
-LABELS = ["0", "1", "1", "0"]
+TEXTS = [
+    'He said, "no".',
+    "two\nlines, and a\ttab",
+    " \u00e9t\u00e9 \u2028",
+    '{"a": "b"}',
+    "long" * 40000,
+]
+LABELS = ["0", "1", "1", "0", "1"]
 OPEN_QUOTE = 'label,text\n0,"two\nlines"\n1,"no end\n0,x\n'
 BAD_QUOTE = 'label,text\n\n0,"a" b\n'
 NOT_UTF8 = b"label,text\n0,a\xff\n"
