@@ -5,6 +5,7 @@
 import json
 import logging
 import math
+import pathlib
 import random
 import shutil
 
@@ -12,13 +13,14 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from albert import run_classifier
+from albert import run_classifier, tokenization
 from albert.classification import run as classifier_run
 from albert.configs import published
+from albert.pretrained import model_vocabulary
 from albert.training import estimators, evaluation, fine_tuning
 from albert.util import flags as flags_lib
 from tests.support import classification_data as data
-from tests.support import fine_tuned_models
+from tests.support import fine_tuned_models, pretrained_models
 from tests.support.classification_data import contents, read_json, steps_in
 
 
@@ -166,6 +168,16 @@ def test_a_model_with_fewer_rows_than_the_vocabulary_has_tokens_is_refused(folde
     config = data.write_config(tmp_path, vocab_size=50)
     with pytest.raises(ValueError, match="vocab_size"):
         run(folder, tmp_path / "out", "--do_train", f"--albert_config_file={config}")
+
+
+def test_a_vocabulary_other_than_the_pretrained_models_is_refused(folder, tmp_path):
+    model = pathlib.Path(pretrained_models.write_archive(tmp_path / "model"))
+    own, other = model / "30k-clean.model", tmp_path / "other.model"
+    model_vocabulary.put(str(model), model_vocabulary.Vocabulary("spm_model_file", str(own)))
+    other.write_bytes(tokenization.with_keep_accents(own.read_bytes(), True))
+    named = [f"--init_checkpoint={model / 'model.ckpt-best'}", f"--spm_model_file={other}"]
+    with pytest.raises(ValueError, match="another vocabulary"):
+        run(folder, tmp_path / "out", "--do_train", *named)
 
 
 # ---------------------------------------------------------------------------------------------
