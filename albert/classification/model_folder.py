@@ -292,7 +292,8 @@ class Classifier(inference.Model):
         if is_pair is not None and is_pair != (len(parts) == 2):
             wanted = "pairs (text_a, text_b)" if is_pair else "single texts"
             raise ValueError(
-                f"Text number {number} is {str(parts)[:60]!r}, a "
-                f"{'single text' if is_pair else 'pair'}; the model was trained on {wanted}."
+                f"Text number {number} is a {'single text' if is_pair else 'pair'}: "
+                f"{' | '.join(parts)[:60]}. The model was trained on {wanted}. Where a file has other "
+                "columns or fields, name them with --columns."
             )
         return examples.InputExample(str(number), *parts)
