@@ -293,7 +293,7 @@ class Classifier(inference.Model):
             wanted = "pairs (text_a, text_b)" if is_pair else "single texts"
             raise ValueError(
                 f"Text number {number} is a {'single text' if is_pair else 'pair'}: "
-                f"{' | '.join(parts)[:60]}. The model was trained on {wanted}. In a file with other "
-                "columns or fields, name them with --columns."
+                f"{' | '.join(parts)[:60]}. The model was trained on {wanted}. If the file has "
+                "other columns, name those of the texts with --columns."
             )
         return examples.InputExample(str(number), *parts)
