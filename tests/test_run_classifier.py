@@ -250,6 +250,19 @@ def test_each_evaluation_is_an_event_for_tensorboard(folder, trained, tmp_path, 
     assert sorted((path / "eval").iterdir()) == before and sorted(events()) == sorted(expected)
 
 
+def test_weights_without_a_step_are_evaluated_by_the_number_in_their_name(
+    folder, trained, tmp_path
+):
+    reader = tf.train.load_checkpoint(str(trained[0]))
+    with tf.Graph().as_default(), tf.Session() as session:
+        for name in set(reader.get_variable_to_shape_map()) - {"global_step"}:
+            tf.get_variable(name, initializer=reader.get_tensor(name))
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, str(tmp_path / "model.ckpt-3"), write_state=False)
+    outcome = run(folder, tmp_path, "--do_eval")
+    assert outcome.metrics["global_step"] == 3 and not (tmp_path / "eval").exists()
+
+
 @pytest.mark.slow
 def test_training_anew_in_the_same_folder_measures_the_confusion_matrix_anew(folder, tmp_path):
     for seed in (1, 2):

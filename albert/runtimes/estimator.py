@@ -292,7 +292,10 @@ class _Estimator:
             if not isinstance(inputs, Mapping):
                 inputs = {"input": inputs}
             tf.train.Saver().restore(session, checkpoint)
-            folder = os.path.join(export_dir_base, str(int(time.time())))
+            stamp = int(time.time())
+            while tf.io.gfile.exists(os.path.join(export_dir_base, str(stamp))):
+                stamp += 1
+            folder = os.path.join(export_dir_base, str(stamp))
             temporary = os.path.join(export_dir_base, f"temp-{os.path.basename(folder)}")
             tf.saved_model.simple_save(session, temporary, inputs, spec.predictions)
         tf.io.gfile.rename(temporary, folder)

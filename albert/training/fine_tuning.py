@@ -517,8 +517,10 @@ class FineTuning:
 
         def timed(checkpoint: str) -> Mapping[str, float]:
             measurements = measure(checkpoint)
-            step = int(tf.train.load_variable(checkpoint, "global_step"))
-            compat.write_evaluation(settings.output_dir, dict(measurements, global_step=step))
+            reader = tf.train.load_checkpoint(checkpoint)
+            if reader.has_tensor("global_step"):  # not in weights of another origin
+                step = int(reader.get_tensor("global_step"))
+                compat.write_evaluation(settings.output_dir, dict(measurements, global_step=step))
             times.add_evaluation()
             return measurements
 
