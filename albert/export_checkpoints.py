@@ -73,6 +73,7 @@ from albert import modeling, tokenization
 from albert.checkpoints import checkpoint_files
 from albert.pretrained import inference, model_vocabulary, released, warm_start
 from albert.runtimes import compat
+from albert.training import hooks
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
@@ -212,6 +213,7 @@ def _write_weights(
             session.run(tf.global_variables_initializer())
             saver = tf.train.Saver(variables)
             saver.save(session, prefix, write_state=False)
+    hooks.make_meta_graph_plain(f"{prefix}.meta")
     _compare(checkpoint, prefix, [entry.name for entry in report.loaded])
     return report
 

@@ -730,13 +730,13 @@ class _SaverHook(tf.train.CheckpointSaverHook):
     def _save(self, session, step):
         with files.naming_full_disk(os.path.join(self._checkpoint_dir, f"model.ckpt-{step}")):
             stop = super()._save(session, step)
-            _make_meta_graph_plain(f"{self._save_path}-{step}.meta")
+            make_meta_graph_plain(f"{self._save_path}-{step}.meta")
         _LOGGER.info("Saved model.ckpt-%d.", step)
         return stop
 
 
-def _make_meta_graph_plain(path: str) -> None:
-    """Rewrites a checkpoint's .meta so that other programs can train the graph in it."""
+def make_meta_graph_plain(path: str) -> None:
+    """Rewrites a checkpoint's .meta: plain operations, in the same bytes each time."""
     meta_graph = tf.MetaGraphDef()
     with tf.io.gfile.GFile(path, "rb") as stream:
         meta_graph.ParseFromString(stream.read())

@@ -315,7 +315,7 @@ def test_their_tokenizer_keeps_accents_as_ours_does(environment, tmp_path):
     vietnamese = "Má tôi trồng mạ, mà ma\u0301 nói: “Đừng sợ ma”!  TIẾNG VIỆT\n"
     text = tmp_path / "text.txt"
     text.write_text(vietnamese * 3, encoding="utf-8")
-    model = train_vocab.train(str(text), f"{tmp_path}/mine", 42, keep_accents=True).model_file
+    model = train_vocab.train(str(text), f"{tmp_path}/mine", 41, keep_accents=True).model_file
     huggingface_files.write_vocabulary(
         str(tmp_path), model_vocabulary.Vocabulary("spm_model_file", model, True)
     )
