@@ -212,7 +212,7 @@ def test_training_goes_on_where_the_vocabulary_is_not_known(cased_records, tmp_p
 
 def test_a_model_of_another_vocabulary_is_not_trained_on(cased_records, tmp_path):
     model_vocabulary.put(str(tmp_path / "out"), Vocabulary("vocab_file", str(WORDPIECES), False))
-    with pytest.raises(ValueError, match="--output_dir"):
+    with pytest.raises(ValueError, match="another vocabulary"):
         keep(cased_records, tmp_path / "out")
     model_vocabulary.put(str(tmp_path / "same"), Vocabulary("spm_model_file", str(SPM_MODEL), True))
     with pytest.raises(ValueError, match="do_lower_case"):
