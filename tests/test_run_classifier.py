@@ -175,9 +175,10 @@ def test_a_vocabulary_other_than_the_pretrained_models_is_refused(folder, tmp_pa
     own, other = model / "30k-clean.model", tmp_path / "other.model"
     model_vocabulary.put(str(model), model_vocabulary.Vocabulary("spm_model_file", str(own)))
     other.write_bytes(tokenization.with_keep_accents(own.read_bytes(), True))
-    named = [f"--init_checkpoint={model / 'model.ckpt-best'}", f"--spm_model_file={other}"]
-    with pytest.raises(ValueError, match="another vocabulary"):
-        run(folder, tmp_path / "out", "--do_train", *named)
+    for start in (model, model / "model.ckpt-best"):
+        named = [f"--init_checkpoint={start}", f"--spm_model_file={other}"]
+        with pytest.raises(ValueError, match="another vocabulary"):
+            run(folder, tmp_path / "out", "--do_train", *named)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ several. TPUs need tf.estimator.
 import contextlib
 import copy
 import dataclasses
+import functools
 import os
 import sys
 import tempfile
@@ -428,6 +429,18 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+@functools.lru_cache(maxsize=None)  # as they were before the first training
+def _ignored_errors() -> List[Tuple[Any, str, Any]]:
+    """Where TensorFlow keeps the errors of lost sessions: module, name and value."""
+    from tensorflow.python.training import monitored_session
+
+    places = [(monitored_session, "_PREEMPTION_ERRORS")]
+    if HAS_TF_ESTIMATOR:
+        tpu_estimator = sys.modules[tf.estimator.tpu.TPUEstimator.__module__]
+        places.append((tpu_estimator.error_handling, "_IGNORED_ERRORS"))
+    return [(module, name, getattr(module, name)) for module, name in places]
+
+
 @contextlib.contextmanager
 def lost_sessions_raise() -> Iterator[None]:
     """While this lasts, `train` raises the error (Aborted, Unavailable) of a lost session.
@@ -435,19 +448,12 @@ def lost_sessions_raise() -> Iterator[None]:
     TensorFlow itself would restore the newest checkpoint, but read from the first batch again, and
     TPUEstimator would end as if all were done.
     """
-    from tensorflow.python.training import monitored_session
-
-    ignored = [(monitored_session, "_PREEMPTION_ERRORS")]
-    if HAS_TF_ESTIMATOR:
-        tpu_estimator = sys.modules[tf.estimator.tpu.TPUEstimator.__module__]
-        ignored.append((tpu_estimator.error_handling, "_IGNORED_ERRORS"))
-    before = [(module, name, getattr(module, name)) for module, name in ignored]
     try:
-        for module, name in ignored:
+        for module, name, _ in _ignored_errors():
             setattr(module, name, ())
         yield
     finally:
-        for module, name, errors in before:
+        for module, name, errors in _ignored_errors():
             setattr(module, name, errors)
 
 

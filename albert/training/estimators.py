@@ -509,16 +509,16 @@ def _recover(
             recoveries = recoveries + 1 if resumed == before else 1
             reason = " ".join(script.error_text(error).split())
             lost = f"Lost the session after step {reporter.step} ({reason})."
-            advice = ""
             if settings.distribution_strategy == distribution.MULTI_WORKER:
-                advice = "Start the same command in every process again"
+                remedy = "Start the same command in every process again"
             elif recoveries > _MOST_RECOVERIES:
-                advice = f"Recovered {_MOST_RECOVERIES} times without reaching a new checkpoint. "
-                advice += "To try again, start the same command"
-            if advice:
-                message = f"{lost} {advice}: it resumes from the last checkpoint."
-                raise type(error)(None, None, message) from error
-            _LOGGER.warning("%s Resuming from step %d.", lost, resumed.step if resumed else 0)
+                lost += f" {_MOST_RECOVERIES} recoveries reached no new checkpoint."
+                remedy = "Start the same command again"
+            else:
+                _LOGGER.warning("%s Resuming from step %d.", lost, resumed.step if resumed else 0)
+                continue
+            message = f"{lost} {remedy}: it resumes from the last checkpoint."
+            raise type(error)(None, None, message) from error
         finally:
             reporter.close()
             stop_signals.resume()

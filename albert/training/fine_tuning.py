@@ -260,9 +260,10 @@ class FineTuning:
         self.settings = released.completed(as_trained(settings, task))
         self.config = fine_tuning_utils.load_config(self.settings)
         self.vocabulary = fine_tuning_utils.load_vocabulary(self.settings, self.config)
-        if self.settings.do_train and self.settings.init_checkpoint:
+        start = self.settings.do_train and self.settings.init_checkpoint
+        if start:
             model_vocabulary.check_same(
-                os.path.dirname(self.settings.init_checkpoint),
+                start if tf.io.gfile.isdir(start) else os.path.dirname(start),
                 model_vocabulary.Vocabulary(self.vocabulary.kind, self.vocabulary.file),
             )
         self.task = task(self.settings, self.vocabulary.tokenizer)
