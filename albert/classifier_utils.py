@@ -26,6 +26,7 @@ from albert.classification.model import classification_head  # noqa: F401
 from albert.data import padded_batches
 from albert.data.records import InputFeatures, PaddingInputExample  # noqa: F401
 from albert.training import model_fn
+from albert.util.errors import UserError
 
 
 class DataProcessor:
@@ -263,7 +264,7 @@ def input_fn_builder(features, seq_length, is_training, drop_remainder):
     for name, rows in columns.items():
         lengths = {len(row) for row in rows} - {seq_length}
         if lengths:
-            raise ValueError(
+            raise UserError(
                 f"{name} of some features has the length {min(lengths)}, not seq_length="
                 f"{seq_length}. Give the length that they were made with."
             )

@@ -20,6 +20,7 @@ from albert.command_line import script
 from albert.conversion.settings import HEADS, LAYOUTS, ConversionSettings
 from albert.pretrained import releases
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 _DIRECTIONS = ("from_albert_zh", "from_huggingface", "to_huggingface", "to_google_layout")
 # Flags that mean something in some directions only.
@@ -93,7 +94,7 @@ def check(settings: ConversionSettings) -> bool:
     That is an unknown direction or name of a model, or a flag that does not belong to it.
     """
     if settings.direction not in _DIRECTIONS:
-        raise ValueError(
+        raise UserError(
             f"Unknown direction {settings.direction!r}. Write one of {', '.join(_DIRECTIONS)} "
             "after the command's name."
         )
@@ -101,7 +102,7 @@ def check(settings: ConversionSettings) -> bool:
     for name, directions in _DIRECTIONS_OF.items():
         value = getattr(settings, name)
         if value and value != ordinary.get(name) and settings.direction not in directions:
-            raise ValueError(
+            raise UserError(
                 f"--{name}={value} has no meaning in {settings.direction}; it belongs to "
                 f"{' and '.join(directions)}."
             )

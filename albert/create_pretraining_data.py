@@ -46,6 +46,7 @@ from absl import flags
 from albert.command_line import process_flags, script
 from albert.pretraining.settings import DataSettings, TextSettings, data_settings, define_data_flags
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 _JOB_FLAGS: Tuple[Tuple[Callable, str, Any, str], ...] = (
     (flags_lib.integer, "num_processes", None, "Worker processes; by default one a processor."),
@@ -314,7 +315,7 @@ def _known(vocab_words: Tuple[str, ...]) -> Tuple[Dict[str, int], np.ndarray]:
     numbers = {piece: number for number, piece in enumerate(dict.fromkeys(vocab_words))}
     ordinary = [number for piece, number in numbers.items() if words.is_ordinary(piece)]
     if not ordinary:
-        raise ValueError(
+        raise UserError(
             "vocab_words holds no ordinary token to replace others by; give the vocabulary's: "
             "list(tokenizer.vocab)."
         )
@@ -403,7 +404,7 @@ def _record(
     for feature in spec.features:
         values, length = record[feature.name], feature.shape[0]
         if len(values) > length:
-            raise ValueError(
+            raise UserError(
                 f"Instance {number} has {len(values)} {feature.name}, and records have room for "
                 f"{length}. Give the max_seq_length and max_predictions_per_seq it was made with."
             )

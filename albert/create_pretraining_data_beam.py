@@ -26,6 +26,7 @@ from absl import flags
 from albert.command_line import script
 from albert.pretraining.settings import TextSettings, data_settings, define_data_flags
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,7 +125,7 @@ def _import_beam() -> Any:
     except ImportError as error:
         if error.name != "apache_beam":
             raise
-        raise ValueError(
+        raise UserError(
             "create_pretraining_data_beam needs Apache Beam, which is not installed: pip install "
             "'albert-tf[beam]', or from a checkout pip install '.[beam]'."
         ) from error

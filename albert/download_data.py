@@ -23,6 +23,7 @@ from albert.command_line import commands, script
 from albert.datasets import table
 from albert.downloads import settings as transfer_settings
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +67,7 @@ def answer(settings: DownloadDataSettings) -> bool:
     if settings.list:
         commands.show(_list())
     elif not table.find(settings.name or ""):
-        raise ValueError(
+        raise UserError(
             "No data set is named. Write for example `python -m albert.download_data glue "
             "--data_dir=glue`; --list shows the names."
         )
@@ -105,7 +106,7 @@ def main(settings: DownloadDataSettings):
     data_sets = table.find(settings.name or "")
     hashes = [part.strip() for part in (settings.sha256 or "").split(",") if part.strip()]
     if hashes and len(data_sets) != 1:
-        raise ValueError(f"--sha256 goes with one data set, and {settings.name} are several.")
+        raise UserError(f"--sha256 goes with one data set, and {settings.name} are several.")
     failures = []
     for data_set in data_sets:
         try:
@@ -126,7 +127,7 @@ def main(settings: DownloadDataSettings):
         places = {"data_dir": shlex.quote(settings.data_dir), "folder": shlex.quote(folder)}
         print(data_set.script, data_set.flags.format(**places))
     if failures:
-        raise ValueError(
+        raise UserError(
             f"{len(failures)} of {len(data_sets)} data sets are missing, for the reasons above: "
             f"{', '.join(failures)}."
         )

@@ -22,6 +22,7 @@ from albert.downloads import settings as transfer_settings
 from albert.pretrained import releases
 from albert.pretrained.settings import ALBERT_ZH_URL, BASE_URL, CACHE_DIR
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +63,7 @@ def answer(settings: DownloadSettings) -> bool:
     if settings.list:
         commands.show(_list())
     elif not settings.name:
-        raise ValueError(
+        raise UserError(
             "No model is named. Write for example `python -m albert.download_model base_v2`; "
             "--list shows the names."
         )

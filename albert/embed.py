@@ -21,6 +21,7 @@ from absl import flags
 from albert.command_line import script
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -96,7 +97,7 @@ def _line(vector: np.ndarray) -> str:
 def _write_array(settings: EmbedSettings, model: inference.Embedder) -> int:
     path, count = settings.output_file, 0
     if "://" in path:
-        raise ValueError(
+        raise UserError(
             f"--output_file={path}: a NumPy file is written on a local disk only. Take another "
             "name for JSON lines, or copy it afterwards."
         )

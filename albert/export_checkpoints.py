@@ -23,6 +23,7 @@ from absl import flags
 
 from albert.command_line import process_flags, script
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,7 +178,7 @@ def _staged(target: str, expected: List[str]) -> Iterator[str]:
     """
     present = [name for name in expected if tf.io.gfile.exists(os.path.join(target, name))]
     if present:
-        raise ValueError(
+        raise UserError(
             f"{os.path.join(target, present[0])} exists, and nothing is overwritten. Choose "
             "another --export_path, best in a new folder."
         )
@@ -222,7 +223,7 @@ def _check_heads(checkpoint: str) -> None:
     with checkpoint_files.explained(checkpoint):
         names = [name for name, _ in tf.train.list_variables(checkpoint)]
     if not any(name.startswith("cls/predictions/") for name in names):
-        raise ValueError(
+        raise UserError(
             f"The checkpoint {checkpoint!r} has no pretraining heads (cls/predictions, "
             "cls/seq_relationship): it is of a fine-tuned model or of an encoder alone. Export one "
             "that run_pretraining wrote, or a released one."

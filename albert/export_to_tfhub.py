@@ -20,6 +20,7 @@ from absl import flags
 from albert.command_line import process_flags, script
 from albert.pretrained.settings import MODULE_FORMATS
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +126,7 @@ def _file(folder: str, name: Optional[str]) -> Optional[str]:
     path = os.path.join(folder, name)
     if not tf.io.gfile.exists(path):
         there = ", ".join(sorted(tf.io.gfile.listdir(folder))) or "nothing"
-        raise ValueError(f"--albert_directory={folder} has no {name}; it has {there}.")
+        raise UserError(f"--albert_directory={folder} has no {name}; it has {there}.")
     return path
 
 

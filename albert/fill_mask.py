@@ -21,6 +21,7 @@ from absl import flags
 from albert.command_line import script
 from albert.pretrained.settings import PretrainedSettings, TextSettings
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -59,7 +60,7 @@ def fill_mask(settings: FillMaskSettings) -> int:
       ValueError: flags, model or input that cannot be used.
     """
     if settings.text is not None and settings.input_file != text_lines.STANDARD:
-        raise ValueError("Give either --text or --input_file, not both.")
+        raise UserError("Give either --text or --input_file, not both.")
     source = inference.find_source(settings)
     inference.announce(source.config, source.checkpoint, settings)
     with inference.MaskFiller(
@@ -72,7 +73,7 @@ def fill_mask(settings: FillMaskSettings) -> int:
         def answer(texts: inference.Texts) -> List[str]:
             for first, *others in texts:
                 if others:
-                    raise ValueError(
+                    raise UserError(
                         f"{first[:60]!r} comes with a second text. A text with [MASK] is filled "
                         "alone: name its column by --columns."
                     )

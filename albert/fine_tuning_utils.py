@@ -21,6 +21,7 @@ from albert import modeling, tokenization
 from albert.runtimes import compat
 from albert.util import files
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -66,7 +67,7 @@ class Encoder:
         if hub_module and config is not None and not is_training and not _is_there(hub_module):
             hub_module, options["scope"] = None, "module/bert"
         if not hub_module and config is None:
-            raise ValueError("The encoder needs a configuration or the handle of a hub module.")
+            raise UserError("The encoder needs a configuration or the handle of a hub module.")
         self.config = config
         self.is_training = is_training
         self._hub_module = hub_module
@@ -84,7 +85,7 @@ class Encoder:
         """Encodes int32 [B, S] ids, mask and segments; `after_layer` is AlbertModel's."""
         if self._hub_module:
             if after_layer is not None:
-                raise ValueError(f"The hub module {self._hub_module} does not show its layers.")
+                raise UserError(f"The hub module {self._hub_module} does not show its layers.")
             module = _module_in_graph(self._hub_module, self.is_training)
             inputs = {"input_ids": input_ids, "input_mask": input_mask, "segment_ids": segment_ids}
             outputs = module(inputs, signature="tokens", as_dict=True)
@@ -182,7 +183,7 @@ def load_vocabulary(
         info = tokenization.hub_vocabulary(settings.albert_hub_module_handle)
         given = getattr(settings, "given", ())
         if "do_lower_case" in given and do_lower_case != info.do_lower_case:
-            raise ValueError(
+            raise UserError(
                 f"--do_lower_case={str(do_lower_case).lower()} contradicts the module, which has "
                 f"do_lower_case={str(info.do_lower_case).lower()}. Leave the flag out."
             )
@@ -200,7 +201,7 @@ def check_module(handle: Optional[str], compute_dtype: tf.DType, *, recompute: b
     """Raises ValueError where another dtype or recomputation is asked of a hub module."""
     if handle and (recompute or compute_dtype != tf.float32):
         refused = "--recompute" if recompute else f"--precision={compute_dtype.name}"
-        raise ValueError(
+        raise UserError(
             f"{refused} does not apply to the hub module {handle}, whose graph is fixed. Leave the "
             "flag out, or start from a checkpoint (--albert_dir)."
         )
@@ -215,12 +216,12 @@ def load_config(settings: flags_lib.EncoderSettings) -> Optional[modeling.Albert
     """
     handle = settings.albert_hub_module_handle
     if bool(handle) == bool(settings.albert_config_file):
-        raise ValueError(
+        raise UserError(
             f"Name one model{' only' if handle else ''}: --albert_dir=base_v2 (a name or a folder),"
             " or --albert_config_file with --init_checkpoint, or --albert_hub_module_handle."
         )
     if handle and settings.init_checkpoint:
-        raise ValueError(
+        raise UserError(
             f"--init_checkpoint={settings.init_checkpoint} and --albert_hub_module_handle both "
             "give weights. Leave one of them out."
         )
@@ -245,7 +246,7 @@ def load_config(settings: flags_lib.EncoderSettings) -> Optional[modeling.Albert
 def check_length(max_seq_length: Optional[int], config: modeling.AlbertConfig) -> None:
     """Raises ValueError where sequences are longer than the model takes."""
     if max_seq_length and max_seq_length > config.max_position_embeddings:
-        raise ValueError(
+        raise UserError(
             f"--max_seq_length={max_seq_length} is longer than the model's "
             f"max_position_embeddings, {config.max_position_embeddings}."
         )

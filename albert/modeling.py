@@ -21,6 +21,7 @@ import tensorflow.compat.v1 as tf
 from albert.ops import fused, plain
 from albert.ops.plain import Dense, Norm, gelu
 from albert.util import files, wording
+from albert.util.errors import UserError
 
 # The variants of a model by the key that chooses one; the first of each is Google's ALBERT.
 VARIANTS = {
@@ -77,7 +78,7 @@ class AlbertConfig:
         Raises ValueError where vocab_size is missing, a key is misspelt or a value is out of range.
         """
         if "vocab_size" not in json_object:
-            raise ValueError(
+            raise UserError(
                 "The model config has no 'vocab_size'. Add the number of tokens in the vocabulary"
                 f" (keys found: {', '.join(sorted(json_object)) or 'none'})."
             )
@@ -92,11 +93,11 @@ class AlbertConfig:
     def from_json_file(cls, json_file: str) -> "AlbertConfig":
         """Returns the config in a JSON file; a ValueError names a file that is missing or wrong."""
         if not tf.io.gfile.exists(json_file):
-            raise ValueError(f"Model config {json_file!r} was not found.")
+            raise UserError(f"Model config {json_file!r} was not found.")
         try:
             return cls.from_dict(files.read_json_object(json_file))
         except ValueError as error:
-            raise ValueError(f"Model config {json_file!r}: {error}") from error
+            raise UserError(f"Model config {json_file!r}: {error}") from error
 
     def to_dict(self) -> Dict[str, Any]:
         """Returns every setting, except variants that have Google's value."""
@@ -116,27 +117,25 @@ class AlbertConfig:
             value = getattr(self, key)
             is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
             if not is_whole or not 0 < value < 1 << 31:
-                raise ValueError(
-                    f"{key} must be a positive whole number below 2^31, not {value!r}."
-                )
+                raise UserError(f"{key} must be a positive whole number below 2^31, not {value!r}.")
         for key in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
             value = getattr(self, key)
             if not _is_number(value) or not 0 <= value < 1:
-                raise ValueError(f"{key} must be at least 0 and below 1, not {value!r}.")
+                raise UserError(f"{key} must be at least 0 and below 1, not {value!r}.")
         if not (isinstance(self.hidden_act, (str, type(None))) or callable(self.hidden_act)):
-            raise ValueError(f"hidden_act must be a name, such as gelu, not {self.hidden_act!r}.")
+            raise UserError(f"hidden_act must be a name, such as gelu, not {self.hidden_act!r}.")
         get_activation(self.hidden_act)
         if not _is_number(self.initializer_range) or self.initializer_range <= 0:
-            raise ValueError(f"initializer_range must be positive, not {self.initializer_range!r}.")
+            raise UserError(f"initializer_range must be positive, not {self.initializer_range!r}.")
         _check_heads(self.hidden_size, self.num_attention_heads)
         if self.num_hidden_groups > self.num_hidden_layers:
-            raise ValueError(
+            raise UserError(
                 f"num_hidden_groups {self.num_hidden_groups} exceeds num_hidden_layers"
                 f" {self.num_hidden_layers}. Each group needs a layer."
             )
         for key, choices in VARIANTS.items():
             if getattr(self, key) not in choices:
-                raise ValueError(
+                raise UserError(
                     f"{key} {getattr(self, key)!r} is unknown. Choose one of: {', '.join(choices)}."
                 )
 
@@ -147,7 +146,7 @@ def _check_spelling(given: Dict[str, Any], *, known: List[str]) -> None:
     for key in given:
         hint = wording.did_you_mean(key, absent, cutoff=0.85)
         if key not in known and hint:
-            raise ValueError(f"Unknown key {key!r}.{hint} It is absent.")
+            raise UserError(f"Unknown key {key!r}.{hint} It is absent.")
 
 
 def _is_number(value: Any) -> bool:
@@ -156,7 +155,7 @@ def _is_number(value: Any) -> bool:
 
 def _check_heads(hidden_size: int, num_attention_heads: int) -> None:
     if hidden_size % num_attention_heads:
-        raise ValueError(
+        raise UserError(
             f"hidden_size {hidden_size} is not a multiple of num_attention_heads"
             f" {num_attention_heads}. Each head needs the same size."
         )
@@ -632,7 +631,7 @@ def parameter_counts(
 def _check_length(length: Any, max_position_embeddings: int) -> None:
     """Checks that a static length does not exceed the table of positions."""
     if isinstance(length, int) and length > max_position_embeddings:
-        raise ValueError(
+        raise UserError(
             f"The sequence length {length} exceeds max_position_embeddings"
             f" {max_position_embeddings}."
         )
@@ -864,7 +863,7 @@ def get_activation(activation_string) -> Optional[Callable]:
     if not name:
         return None
     if name not in _ACTIVATIONS:
-        raise ValueError(
+        raise UserError(
             f"Unknown activation {activation_string!r}. Choose one of: {', '.join(_ACTIVATIONS)}."
         )
     return _ACTIVATIONS[name]

@@ -26,6 +26,7 @@ from absl import flags
 from albert import configs
 from albert.command_line import script
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 # Task -> sequences of one example.
 TASKS = {"pretraining": 1, "classification": 1, "squad_v1": 1, "squad_v2": 1, "race": 4}
@@ -97,7 +98,7 @@ def check_name(settings: PlanSettings) -> bool:
     names = ("name", "albert_config_file", "albert_dir")
     named = [f"--{flag}" for flag in names if getattr(settings, flag)]
     if len(named) != 1:
-        raise ValueError(
+        raise UserError(
             "Name one model: a published size (`python -m albert.plan base_v2`; --list shows all), "
             f"--albert_config_file or --albert_dir. Found: {' and '.join(named) or 'nothing'}."
         )
@@ -145,12 +146,12 @@ class Job(NamedTuple):
         """Raises ValueError for a sequence or a number of micro-batches that cannot be."""
         longest = self.config.max_position_embeddings
         if self.length > longest:
-            raise ValueError(
+            raise UserError(
                 f"--max_seq_length={self.length} is longer than the model's "
                 f"max_position_embeddings, {longest}."
             )
         if self.batch % self.accumulation:
-            raise ValueError(
+            raise UserError(
                 f"--batch={self.batch} is not a multiple of --gradient_accumulation_steps="
                 f"{self.accumulation}: the micro-batches of an update have the same size."
             )

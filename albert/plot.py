@@ -20,6 +20,7 @@ from absl import flags
 from albert.command_line import script
 from albert.util import flags as flags_lib
 from albert.util import wording
+from albert.util.errors import UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,9 +41,9 @@ def check_folders(settings: PlotSettings) -> bool:
     """Raises ValueError for no folder and for a misspelt flag; else returns False: more to do."""
     wrong = [name for name in settings.folders if name.startswith("-")]
     if wrong:
-        raise ValueError(f"There is no flag {wrong[0]}. --help shows the flags.")
+        raise UserError(f"There is no flag {wrong[0]}. --help shows the flags.")
     if not settings.folders:
-        raise ValueError("Name one or more folders of runs: albert plot output/base.")
+        raise UserError("Name one or more folders of runs: albert plot output/base.")
     return False
 
 
@@ -79,7 +80,7 @@ def read_run(folder: str) -> Run:
     rows: List[Dict[str, Any]] = list(hooks.read_curve(curve) if tf.io.gfile.exists(curve) else ())
     results = evaluation.read_results(folder)
     if not rows and not results:
-        raise ValueError(
+        raise UserError(
             f"{folder} holds no run: no {hooks.CURVE_NAME}, no {evaluation.LEDGER_NAME}."
         )
     metric, best_step = "", None
@@ -174,7 +175,7 @@ def main(settings: PlotSettings) -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         text = "albert plot needs matplotlib: pip install 'albert-tf[plots]'."
-        raise ValueError(text) from error
+        raise UserError(text) from error
     folders = [os.path.abspath(folder) for folder in settings.folders]
     runs = [read_run(folder) for folder in settings.folders]
     above = os.path.commonpath([os.path.dirname(folder) for folder in folders])

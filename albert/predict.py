@@ -31,6 +31,7 @@ from albert.classification.settings import check_exit_flags, define_exit_flags
 from albert.command_line import script
 from albert.pretrained.settings import TextSettings
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -117,9 +118,9 @@ def predict(settings: PredictSettings) -> int:
     """
     given = tuple(text for text in (settings.text_a, settings.text_b) if text is not None)
     if settings.text_b is not None and settings.text_a is None:
-        raise ValueError("--text_b is the second text of a pair: give --text_a too.")
+        raise UserError("--text_b is the second text of a pair: give --text_a too.")
     if given and settings.input_file != text_lines.STANDARD:
-        raise ValueError("Give either --text_a (and --text_b) or --input_file, not both.")
+        raise UserError("Give either --text_a (and --text_b) or --input_file, not both.")
     check_exit_flags(settings)
     model = predictor.Predictor(
         settings.model_dir,

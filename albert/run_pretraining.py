@@ -24,6 +24,7 @@ from absl import flags
 from albert.command_line import process_flags, script
 from albert.training.settings import TrainingSettings
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -334,9 +335,9 @@ def pretrain(settings: PretrainingSettings) -> Outcome:
 def check_flags(settings: PretrainingSettings) -> None:
     """Checks flags against each other; raises ValueError."""
     if not settings.do_train and not settings.do_eval:
-        raise ValueError("Nothing to do: give --do_train, --do_eval, or both.")
+        raise UserError("Nothing to do: give --do_train, --do_eval, or both.")
     if settings.spm_model_file and settings.vocab_file:
-        raise ValueError("--spm_model_file and --vocab_file are two vocabularies; give one.")
+        raise UserError("--spm_model_file and --vocab_file are two vocabularies; give one.")
     estimators.check_batch_sizes(settings)
     if settings.do_train and settings.num_warmup_steps >= settings.num_train_steps:
         _LOGGER.warning(
@@ -349,7 +350,7 @@ def check_flags(settings: PretrainingSettings) -> None:
 def find_data(settings: PretrainingSettings, config: modeling.AlbertConfig) -> Data:
     """Finds the record files and looks into them; raises ValueError if they do not fit."""
     if settings.max_seq_length > config.max_position_embeddings:
-        raise ValueError(
+        raise UserError(
             f"--max_seq_length={settings.max_seq_length} is longer than the model's "
             f"max_position_embeddings, {config.max_position_embeddings}."
         )
@@ -410,12 +411,12 @@ def config_to_train(
     if layers is None or layers == config.num_hidden_layers:
         return config
     if config.num_hidden_groups > 1 or config.share_type != "all":
-        raise ValueError(
+        raise UserError(
             f"--train_layers={layers} needs layers that share all weights; this model has "
             f"{config.num_hidden_groups} groups and share_type={config.share_type!r}."
         )
     if layers > config.num_hidden_layers:
-        raise ValueError(
+        raise UserError(
             f"--train_layers={layers}: the model has {config.num_hidden_layers} layers."
         )
     return modeling.AlbertConfig.from_dict(dict(config.to_dict(), num_hidden_layers=layers))

@@ -19,6 +19,7 @@ from absl import flags
 
 from albert.command_line import script
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 DEFAULT_NAME = "base_v2"
 # Language -> two sentences in their order, and one of another document.
@@ -164,7 +165,7 @@ def _task_lines(settings: ShowSettings, source: Optional[inference.Source]) -> I
     cut = source.tokenizer.tokenize if source else tokenization.BasicTokenizer(False).tokenize
     *sentences, other = map(cut, texts)
     if not all(sentences):
-        raise ValueError("--text_a and --text_b must each have a word.")
+        raise UserError("--text_a and --text_b must each have a word.")
     yield "3. The order of sentences in place of the next sentence"
     yield "   Half of ALBERT's pairs are swapped. Both halves are about the same things, so only"
     yield "   what makes a text hang together tells them apart."
@@ -199,7 +200,7 @@ def _texts(settings: ShowSettings) -> List[str]:
     """Two sentences in their order and one from elsewhere."""
     given = [settings.text_a, settings.text_b]
     if any(given) and not all(given):
-        raise ValueError("--text_a and --text_b belong together: give both, or neither.")
+        raise UserError("--text_a and --text_b belong together: give both, or neither.")
     *usual, other = TEXTS[settings.language]
     return [*(given if all(given) else usual), other]
 
@@ -222,10 +223,10 @@ def changes(settings: ShowSettings) -> List[str]:
     source = None
     if settings.albert_dir:
         if settings.name:
-            raise ValueError("--name and --albert_dir name two models. Give one.")
+            raise UserError("--name and --albert_dir name two models. Give one.")
         source = inference.folder_source(settings.albert_dir)
     if settings.name in TEXTS:
-        raise ValueError(
+        raise UserError(
             f"{settings.name!r} is a language and no published size: --language={settings.name}."
         )
     name = settings.albert_dir or settings.name or DEFAULT_NAME

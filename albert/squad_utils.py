@@ -23,6 +23,7 @@ from albert.squad.features import (  # noqa: F401
     convert_examples_to_features,
 )
 from albert.training import model_fn
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -333,7 +334,7 @@ def _in_order(all_features: Sequence[Any], all_results: Sequence[Any]) -> List[A
     by_id = {int(result.unique_id): result for result in all_results}
     missing = [item.unique_id for item in all_features if int(item.unique_id) not in by_id]
     if missing:
-        raise ValueError(
+        raise UserError(
             f"There are no results for {len(missing)} of {len(all_features)} windows, e.g. for "
             f"unique_id {missing[0]}. Results and features must come from one file."
         )

@@ -43,6 +43,7 @@ from albert.classification.task_table import CHINESE_TASKS, GLUE_TASKS, METRICS
 from albert.command_line import script
 from albert.pretrained.settings import CONFIG_NAME, SPM_MODEL_NAME
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 # Suite -> the tasks that are run by default if their data is there. mnli's run also evaluates the
 # mismatched data; lcqmc_pair has the same data as lcqmc.
@@ -205,7 +206,7 @@ _MODEL_FLAGS = released.ModelFiles._fields + ("albert_hub_module_handle",)
 def model_flags(settings: SweepSettings) -> Dict[str, Any]:
     """Returns the flags of a run that name the model; raises ValueError for two folders."""
     if settings.model_dir and settings.albert_dir:
-        raise ValueError("Give either --model_dir or --albert_dir, not both.")
+        raise UserError("Give either --model_dir or --albert_dir, not both.")
     values = {name: getattr(settings, name) for name in _MODEL_FLAGS}
     values["albert_dir"] = settings.model_dir or settings.albert_dir
     if "do_lower_case" in settings.given:
@@ -223,11 +224,11 @@ def find_tasks(settings: SweepSettings) -> Dict[str, classifier_tasks.Task]:
     listed = re.split(r"[,\s]+", (settings.tasks or "").strip().lower())
     chosen = [name for name in listed if name] or _tasks_there(settings.suite, settings.data_dir)
     if len(set(chosen)) < len(chosen):
-        raise ValueError(f"--tasks={settings.tasks} names a task twice.")
+        raise UserError(f"--tasks={settings.tasks} names a task twice.")
     for name in chosen:
         lender = BORROWED_MODELS.get(name)
         if lender and lender not in chosen:
-            raise ValueError(f"Task {name} is predicted by the model of {lender}: name both.")
+            raise UserError(f"Task {name} is predicted by the model of {lender}: name both.")
     chosen.sort(key=BORROWED_MODELS.__contains__)
     return {name: find_task(name, settings) for name in chosen}
 
@@ -245,7 +246,7 @@ def _tasks_there(suite: str, data_dir: str) -> List[str]:
     tasks = [task.name for task in there if BORROWED_MODELS.get(task.name, task.name) in names]
     absent = [task for task in declared if task not in there]
     if not tasks:
-        raise ValueError(
+        raise UserError(
             f"--data_dir={data_dir} has no training and evaluation data of the suite '{suite}'. "
             f"Expected folders: {', '.join(task.folder for task in absent)}. For files directly "
             "in --data_dir, name the task by --tasks."
@@ -323,7 +324,7 @@ def _read_data(
         split for split in optional if classifier_tasks.has_split(task, settings.data_dir, split)
     ]
     if not splits:
-        raise ValueError(
+        raise UserError(
             f"Task {task.name} has nothing to do: no test data in {settings.data_dir}, or "
             "--nodo_predict."
         )
@@ -397,7 +398,7 @@ def make_plan(settings: SweepSettings) -> List[PlannedRun]:
     try:
         extra = shlex.split(settings.run_flags or "")
     except ValueError as error:
-        raise ValueError(f"--run_flags={settings.run_flags!r}: {error}.") from error
+        raise UserError(f"--run_flags={settings.run_flags!r}: {error}.") from error
     model: Dict[str, Any] = {}
     plan: Dict[Tuple[str, str, int], PlannedRun] = {}
     for task_name, task in find_tasks(settings).items():
@@ -431,7 +432,7 @@ def _checked(task: classifier_tasks.Task, arguments: Sequence[str]) -> fine_tuni
         parsed: Any = flags_lib.parse(run_classifier.define_flags, arguments)
         return fine_tuning.FineTuning(parsed, ClassifierTask)
     except ValueError as error:
-        raise ValueError(f"Task {task.name}: {error}") from error
+        raise UserError(f"Task {task.name}: {error}") from error
 
 
 def _model_identity(run: fine_tuning.FineTuning) -> Dict[str, Any]:
@@ -467,11 +468,11 @@ def state_of(run: PlannedRun) -> str:
         return "new"
     path = os.path.join(run.folder, MARKER_NAME)
     if not tf.io.gfile.exists(path):
-        raise ValueError(f"{run.folder} holds files that are not a sweep's. Choose another folder.")
+        raise UserError(f"{run.folder} holds files that are not a sweep's. Choose another folder.")
     marker = files.read_json_object(path, {"identity": dict, "is_finished": bool})
     difference = files.fingerprint_difference(marker["identity"], run.identity)
     if difference:
-        raise ValueError(
+        raise UserError(
             f"{run.folder} holds a run with other settings or data: {difference}. Choose another "
             "--output_dir, or remove that folder."
         )
@@ -632,7 +633,7 @@ def read_run(path: str) -> Run:
     try:
         content = files.read_json_object(path, _SUMMARY_TYPES)
     except ValueError as error:
-        raise ValueError(f"{path} is not a run's summary ({error}). Remove it.") from error
+        raise UserError(f"{path} is not a run's summary ({error}). Remove it.") from error
     run = Run(**{name: content.get(name) for name in Run._fields})
     metrics = {**run.metrics, run.metric: number(content["value"])}
     return run._replace(

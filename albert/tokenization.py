@@ -34,6 +34,7 @@ _SAMPLING_CRASHES = "tensorflow" in sys.modules and "sentencepiece" not in sys.m
 import sentencepiece as spm  # noqa: E402
 
 from albert.util import files  # noqa: E402
+from albert.util.errors import UserError
 
 SPIECE_UNDERLINE = "\u2581"  # what SentencePiece writes for a space
 
@@ -73,7 +74,7 @@ def convert_to_unicode(text: Union[str, bytes]) -> str:
         return text
     if isinstance(text, bytes):
         return text.decode("utf-8", "ignore")
-    raise ValueError(f"Text must be str or bytes, not {type(text).__name__}: {text!r}.")
+    raise UserError(f"Text must be str or bytes, not {type(text).__name__}: {text!r}.")
 
 
 def printable_text(text: Union[str, bytes]) -> str:
@@ -591,7 +592,7 @@ def _read_file(path: str, flag: str) -> bytes:
         return files.read_bytes(path)
     except (ValueError, tf.errors.OpError) as error:
         reason = getattr(error, "message", str(error))
-        raise ValueError(
+        raise UserError(
             f"{flag} '{path}' cannot be read ({reason}). Give the path of the file itself, "
             "local or on gs://."
         ) from error
@@ -611,7 +612,7 @@ def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
     try:
         text = _read_file(vocab_file, "vocab_file").decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(
+        raise UserError(
             f"vocab_file '{vocab_file}' is not UTF-8 text ({error.reason} at byte {error.start}). "
             "A SentencePiece model goes into spm_model_file."
         ) from error
@@ -626,7 +627,7 @@ def load_vocab(vocab_file: str) -> "collections.OrderedDict[str, int]":
         else:
             vocab[token] = len(vocab)
             continue
-        raise ValueError(
+        raise UserError(
             f"Line {number} of vocab_file '{vocab_file}' {problem}, so ids would not be line "
             "numbers. Use the file that came with the model, one different token a line."
         )
@@ -640,7 +641,7 @@ def _load_model(path: str) -> Any:
     try:
         model.LoadFromSerializedProto(content)
     except RuntimeError as error:
-        raise ValueError(
+        raise UserError(
             f"spm_model_file '{path}' ({len(content)} bytes) is not a SentencePiece model. Give "
             "the .model file of a released archive or of train_vocab, not its .vocab list."
         ) from error
@@ -653,11 +654,11 @@ def _load_wordpiece_vocab(path: str) -> Dict[str, int]:
     if "[UNK]" in vocab:
         return vocab
     if any(piece.startswith(SPIECE_UNDERLINE) for piece in vocab):
-        raise ValueError(
+        raise UserError(
             f"vocab_file '{path}' lists the tokens of a SentencePiece model. Give the model itself "
             "(such as 30k-clean.model) as spm_model_file."
         )
-    raise ValueError(
+    raise UserError(
         f"vocab_file '{path}' has no token [UNK] among its {len(vocab)}, so words it does not "
         "cover have no id. Use the WordPiece vocabulary that came with the model."
     )
@@ -668,7 +669,7 @@ def convert_by_vocab(vocab: Dict[Any, Any], items: Iterable[Any]) -> List[Any]:
     try:
         return [vocab[item] for item in items]
     except KeyError as error:
-        raise ValueError(
+        raise UserError(
             f"{error.args[0]!r} is not in the vocabulary of {len(vocab)} entries. Text and "
             "vocabulary must belong to the same model."
         ) from error
@@ -723,7 +724,7 @@ class FullTokenizer:
             self.basic_tokenizer = BasicTokenizer(do_lower_case=self.do_lower_case)
             self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         else:
-            raise ValueError(
+            raise UserError(
                 "No vocabulary: give spm_model_file (English ALBERT: 30k-clean.model) or "
                 "vocab_file (Chinese ALBERT: vocab_chinese.txt). It is in the released archive."
             )
@@ -827,7 +828,7 @@ class FullTokenizer:
         pieces = list(pieces)
         missing = [piece for piece in pieces if piece not in self.vocab]
         if missing:
-            raise ValueError(
+            raise UserError(
                 f"The vocabulary of {len(self.vocab)} pieces lacks {', '.join(missing)}, so it was "
                 "not made for ALBERT. Use the model's own vocabulary, or make one by train_vocab."
             )
@@ -874,7 +875,7 @@ def check_vocab_size(tokenizer: FullTokenizer, vocab_size: int):
     """
     pieces = 1 + max(tokenizer.vocab.values())
     if pieces > vocab_size:
-        raise ValueError(
+        raise UserError(
             f"The tokenizer has {pieces} pieces, but the model's vocab_size is {vocab_size}: they "
             "do not belong together. Use the vocabulary that came with the model, or a "
             f"configuration with vocab_size {pieces}."

@@ -35,6 +35,7 @@ from absl import flags
 from albert.command_line import script
 from albert.pretraining.settings import TEXT_FIELD
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 _OTHER_FLAGS: Tuple[Tuple[Any, ...], ...] = (
     (
@@ -192,7 +193,7 @@ def _count_sentences(paths: Sequence[str], text_field: str) -> int:
         except UnicodeDecodeError:
             undecodable += 1
     if undecodable > _MOST_UNDECODABLE * count:
-        raise ValueError(
+        raise UserError(
             f"{undecodable} of {count} lines of --input_file are not UTF-8 (at most "
             f"{_MOST_UNDECODABLE:.0%} may be). Convert the text to UTF-8."
         )
@@ -201,7 +202,7 @@ def _count_sentences(paths: Sequence[str], text_field: str) -> int:
             "%d of %d lines are not UTF-8; the bytes at fault are left out.", undecodable, count
         )
     if not count:
-        raise ValueError(
+        raise UserError(
             f"--input_file holds no text ({len(paths)} files, all empty). Give files with one "
             "sentence a line."
         )
@@ -287,8 +288,8 @@ def _train_on(folder: str, settings: Dict[str, Any]) -> bytes:
         return _read_bytes(folder, _MODEL)
     failed = _FAILED.search(_read_bytes(folder, _LOG).decode("utf-8", "replace"))
     if failed:
-        raise ValueError(_trainer_message(failed.group(1).strip(), settings["vocab_size"]))
-    raise ValueError(
+        raise UserError(_trainer_message(failed.group(1).strip(), settings["vocab_size"]))
+    raise UserError(
         f"The trainer was killed (exit code {process.returncode}), mostly because memory ran out. "
         "Train on fewer sentences: a smaller --input_sentence_size."
     )
@@ -377,7 +378,7 @@ def train(
 
     for path in (model_file, vocab_file):
         if not overwrite and tf.io.gfile.exists(path):
-            raise ValueError(
+            raise UserError(
                 f"'{path}' exists. Models trained with it need it as it is: choose another "
                 "--model_prefix, or replace it by --overwrite."
             )

@@ -24,8 +24,8 @@ MOST_MODULES_IN_A_FOLDER = 10
 # Folders of albert/ and the modules at its top that they may import, from the ground up: a module
 # imports from its own place and from lines above its own. "" is for the other modules at the top.
 ORDER = (
-    ("runtimes",),
     ("util",),
+    ("runtimes",),
     ("command_line", "configs", "downloads"),
     ("ops", "data", "tokenization", "optimization"),
     ("modeling",),

@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import optimization
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -111,7 +112,7 @@ def find_damage(
         place = f"{name} in {_data_file(checkpoint)}" if name else f"{checkpoint}.index"
         fault = f"{place}: {' '.join(str(error).split())}"
         if isinstance(error, _OTHER_ERRORS) or _OTHER_WORDS.search(str(error)):
-            raise ValueError(
+            raise UserError(
                 f"The checkpoint {checkpoint!r} cannot be read now ({fault})."
             ) from error
         return fault
@@ -134,7 +135,7 @@ def check_whole(checkpoint: str, names: Optional[Iterable[str]] = None) -> None:
     """
     damage = find_damage(checkpoint, names)
     if damage:
-        raise ValueError(
+        raise UserError(
             f"The checkpoint {checkpoint!r} cannot be read ({damage}). It may be truncated or "
             "damaged: copy it again, or name another one."
         )

@@ -11,6 +11,7 @@ from albert import modeling
 from albert.checkpoints import checkpoint_files
 from albert.checkpoints import names as checkpoint_names
 from albert.runtimes import compat
+from albert.util.errors import UserError
 
 PRETRAINING = (checkpoint_names.MASKED_WORDS, checkpoint_names.SENTENCE_ORDER)
 
@@ -156,7 +157,7 @@ def rename(
         else:
             ignored.append(Remark(key, values[key].shape, remark))
     if wrong:
-        raise ValueError(_refusal(wrong))
+        raise UserError(_refusal(wrong))
     report = Report(tuple(converted), tuple(ignored), tuple(missing))
     return Conversion(result, tuple(found_parts), report)
 
@@ -218,7 +219,7 @@ def from_albert_zh(
     _check_albert_zh(source.values)
     config = modeling.AlbertConfig.from_dict(dict(config.to_dict(), embedding_layout="albert_zh"))
     if config.num_hidden_groups != 1 or config.inner_group_num != 1 or config.share_type != "all":
-        raise ValueError(
+        raise UserError(
             f"The configuration's num_hidden_groups {config.num_hidden_groups}, inner_group_num "
             f"{config.inner_group_num} and share_type {config.share_type} do not fit albert_zh's "
             "layout, in which all layers share one set of weights."
@@ -240,11 +241,11 @@ def _check_albert_zh(values: Values) -> None:
     if any(name.startswith("bert/encoder/layer_shared/") for name in values):
         return
     if any(name.startswith("bert/encoder/transformer/group_0/") for name in values):
-        raise ValueError(
+        raise UserError(
             "The checkpoint has this package's variable names (Google's) already, as have the "
             "*_google models of albert_zh: it needs no conversion."
         )
-    raise ValueError(
+    raise UserError(
         "The checkpoint has not albert_zh's layout: no variable begins with "
         f"bert/encoder/layer_shared/ (the first are {', '.join(sorted(values)[:3])})."
     )
@@ -267,7 +268,7 @@ def to_google_layout(
       ValueError: the layout is Google's already.
     """
     if config.embedding_layout != "albert_zh":
-        raise ValueError(
+        raise UserError(
             "The model has Google's layout already: there is no embedding_layout albert_zh in its "
             "configuration."
         )

@@ -35,6 +35,7 @@ from typing import (
 
 from albert.data import csv_rows, parquet
 from albert.util import files, wording
+from albert.util.errors import UserError
 
 Column = Any  # a number, from 0 or from the end, or the name in the header row
 
@@ -185,7 +186,7 @@ class Table(NamedTuple):
     def check_damage(self, what: str, damaged: Sequence[Row]) -> None:
         """Raises ValueError if more than 1% of the rows, and more than ten, are damaged."""
         if len(damaged) > max(_DAMAGED_AT_LEAST, _DAMAGED_SHARE * len(self.rows)):
-            raise ValueError(
+            raise UserError(
                 f"'{self.path}': {len(damaged)} of {len(self.rows)} rows cannot be used ({what}; "
                 f"the first is {self.where(damaged[0])}), more than {_DAMAGED_SHARE:.0%}. Is this "
                 "the right file, with tabs (in a .csv file: commas) between its columns?"
@@ -211,7 +212,7 @@ def read_parquet(path: str) -> Table:
     """Returns the rows of a Parquet file, or of those that a pattern fits; errors as its reader."""
     found = parquet.parts(path)
     if not found:
-        raise ValueError(f"File '{path}' does not exist. Check the path.")
+        raise UserError(f"File '{path}' does not exist. Check the path.")
     rows: List[Row] = []
     starts = []
     for part in found:
@@ -243,7 +244,7 @@ def read_json_lines(path: str) -> Table:
 def _parse_object(line: str, where: str) -> Dict[str, Any]:
     value = files.parse_json(line, f"{where}:")
     if not isinstance(value, dict):
-        raise ValueError(
+        raise UserError(
             f"{where}: {str(value)[:80]!r} is not a JSON object. Each line must be one, such as "
             '{"sentence": "...", "label": "0"}.'
         )
@@ -254,7 +255,7 @@ def _read_text(path: str, dirt: Counter[str]) -> str:
     import tensorflow.compat.v1 as tf  # here: the table of tasks is read before it is loaded
 
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
-        raise ValueError(f"File '{path}' does not exist. Check the path.")
+        raise UserError(f"File '{path}' does not exist. Check the path.")
     return _decode(path, files.read_bytes(path), dirt)
 
 
@@ -277,7 +278,7 @@ def _read_lines(path: str, parse: Callable[[str, str], Any]) -> Table:
 def _decode(path: str, content: bytes, dirt: Counter[str]) -> str:
     """UTF-8 in which a few lines may be damaged."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ValueError(f"'{path}' is UTF-16 text. Convert it: iconv -f UTF-16 -t UTF-8 {path}")
+        raise UserError(f"'{path}' is UTF-16 text. Convert it: iconv -f UTF-16 -t UTF-8 {path}")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -289,7 +290,7 @@ def _decode(path: str, content: bytes, dirt: Counter[str]) -> str:
         for line, original in zip(text.split("\n"), originals)
     )
     if damaged > max(_DAMAGED_AT_LEAST, _DAMAGED_SHARE * len(originals)):
-        raise ValueError(
+        raise UserError(
             f"'{path}' is not UTF-8 text: {damaged} lines are not, the first is line {first}. "
             f"Convert it, for example: iconv -f GB18030 -t UTF-8 {path}"
         )
@@ -334,10 +335,10 @@ def read_split(
             continue
         example.label = parse_label(label, labels)
         if example.label is None and split.needs_labels:
-            raise ValueError(f"{where}: {_label_problem(label, labels)}")
+            raise UserError(f"{where}: {_label_problem(label, labels)}")
         examples.append(example)
     if not examples:
-        raise ValueError(f"'{table.path}' holds no example for {split.name}.")
+        raise UserError(f"'{table.path}' holds no example for {split.name}.")
     notes["example with an empty text"] = sum(not item.text_a.strip() for item in examples)
     counts = [f"{number} x {what}" for what, number in notes.items() if number]
     names = tuple(name for name in texts if name)
@@ -367,7 +368,7 @@ def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Read
     if not found:
         names = wording.listed(list(dict.fromkeys(source.file for source in split.sources)))
         places = ", ".join(f"'{folder}'" for folder in folders)
-        raise ValueError(
+        raise UserError(
             f"The {split.name} data was not found: none of {names} is in {places}. {advice}"
         )
     problems = []
@@ -382,7 +383,7 @@ def _find_table(split: Split, folders: Sequence[str], advice: str) -> Tuple[Read
             if not problem:
                 return reading, table
             problems.append(problem)
-    raise ValueError(f"'{found[0]}' cannot be read for {split.name}: {'; '.join(problems)}.")
+    raise UserError(f"'{found[0]}' cannot be read for {split.name}: {'; '.join(problems)}.")
 
 
 def _without_missing_label(reading: Reading, split: Split, table: Table) -> Reading:
@@ -428,12 +429,12 @@ def _read_objects(fields: Fields, table: Table, role: str) -> Iterator[Tuple[str
         try:
             rendered = render(row.values)
         except (KeyError, TypeError, IndexError) as error:
-            raise ValueError(
+            raise UserError(
                 f"{where}: the object does not have the fields of this task ({error!r}); it has "
                 f"{sorted(row.values)}."
             ) from None
         except ValueError as error:
-            raise ValueError(f"{where}: {error}") from None
+            raise UserError(f"{where}: {error}") from None
         for part, texts in enumerate(rendered):
             guid = f"{role}-{row.number * len(rendered) + part}"
             if fields.guid is not None and not fields.render:
@@ -490,7 +491,7 @@ def _read_rows(
         if len(cells) < needed:
             short.append(row)
             if not columns.short_rows_are_skipped:
-                raise ValueError(
+                raise UserError(
                     f"{where}: the row has {len(cells)} columns where at least {needed} are needed "
                     f"for {split.name}. Tabs (in a .csv file: commas) separate them. The row "
                     f"begins {cells[0][:60]!r}."

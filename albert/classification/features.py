@@ -20,6 +20,7 @@ from albert.classification import tasks
 from albert.classification.examples import InputExample, TaskData
 from albert.data import batches, feature_cache
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
+from albert.util.errors import UserError
 
 _FORMAT_VERSION = 1
 _USES = {"train": "train", "dev": "eval", "test": "predict"}
@@ -71,7 +72,7 @@ class _Encoder:
         label_list: Sequence[Optional[str]],
     ):
         if max_seq_length < 4:
-            raise ValueError(
+            raise UserError(
                 f"max_seq_length is {max_seq_length}; a pair of texts needs at least 4: "
                 "[CLS] a [SEP] [SEP]. Usual are 128 to 512."
             )
@@ -120,7 +121,7 @@ class _Encoder:
         if example.label is None:
             return 0
         if example.label not in self._labels:
-            raise ValueError(
+            raise UserError(
                 f"Example {example.guid}: unknown label {example.label!r}; the labels are "
                 f"{', '.join(map(str, self._labels))}."
             )

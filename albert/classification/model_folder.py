@@ -23,6 +23,7 @@ from albert.pretrained import inference, model_vocabulary, saved_model
 from albert.pretrained.saved_model import Inputs
 from albert.training import fine_tuning
 from albert.util import wording
+from albert.util.errors import UserError
 
 DESCRIPTION_NAME = "classifier.json"
 CONFIG_NAME = fine_tuning.CONFIG_NAME
@@ -214,15 +215,15 @@ class Classifier(inference.Model):
         if exit_patience is not None:
             self._patience = model.Patience(exit_patience, exit_threshold)
             if not isinstance(exit_patience, (int, np.integer)) or exit_patience < 1:
-                raise ValueError(
+                raise UserError(
                     f"exit_patience is {exit_patience!r}; it must be a whole number, at least 1."
                 )
             if not (isinstance(exit_threshold, numbers.Real) and 0 < exit_threshold < math.inf):
-                raise ValueError(
+                raise UserError(
                     f"exit_threshold is {exit_threshold!r}; it must be a finite number above 0."
                 )
             if not self.classifier.early_exit:
-                raise ValueError(
+                raise UserError(
                     f"exit_patience={exit_patience} needs a head after each layer. The model in "
                     f"{model_dir} has none: leave it out, or train with --early_exit."
                 )
@@ -291,7 +292,7 @@ class Classifier(inference.Model):
         is_pair = self.classifier.is_pair
         if is_pair is not None and is_pair != (len(parts) == 2):
             wanted = "pairs (text_a, text_b)" if is_pair else "single texts"
-            raise ValueError(
+            raise UserError(
                 f"Text number {number} is a {'single text' if is_pair else 'pair'}: "
                 f"{' | '.join(parts)[:60]}. The model was trained on {wanted}. If the file has "
                 "other columns, name those of the texts with --columns."

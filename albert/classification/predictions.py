@@ -31,6 +31,7 @@ from albert.classification.examples import (
 )
 from albert.classification.task_table import GLUE, Task
 from albert.util import files as file_utils
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -145,7 +146,7 @@ def zip_glue_submission(zip_path: str, folders: Sequence[str]) -> Submission:
             if os.path.exists(path):
                 found.setdefault(name, path)
     if not found:
-        raise ValueError(
+        raise UserError(
             f"No file for GLUE is in {', '.join(map(str, folders))}. Predict first, with "
             "--do_predict."
         )
@@ -193,7 +194,7 @@ def read_predict_file(task: Task, path: str) -> TaskData:
     read = labelled_examples.reader_of(path, labelled_examples.read_tsv)
     table = read(path)
     if not table.rows:
-        raise ValueError(f"'{path}' is empty. It must hold the texts to predict, one row each.")
+        raise UserError(f"'{path}' is empty. It must hold the texts to predict, one row each.")
     first = table.rows[0].values
     if read is labelled_examples.read_tsv and first[0].lstrip().startswith("{"):
         table = labelled_examples.read_json_lines(path)
@@ -202,7 +203,7 @@ def read_predict_file(task: Task, path: str) -> TaskData:
     split = Split("test", (Source(name, reading),))
     data = labelled_examples.read_split(split, [folder or "."], Labels(()))
     if len(data.examples) % task.examples_per_row:
-        raise ValueError(
+        raise UserError(
             f"'{path}' holds {len(data.examples)} rows. Task '{task.name}' takes "
             f"{task.examples_per_row} rows for each question, one for each choice, or JSON lines "
             "with all choices in one object."
@@ -241,7 +242,7 @@ def _find_reading(task: Task, table: Table) -> Reading:
             if isinstance(reading, Columns) and _fits(reading, last, labels):
                 return reading._replace(label=None, guid=None, header=None)
     names = "text_a, text_b or sentence1, sentence2" if task.is_pair else "text_a or sentence"
-    raise ValueError(
+    raise UserError(
         f"'{table.path}': {'a pair of texts' if task.is_pair else 'a text'} was not found in "
         f"{str(list(first))[:200]}. Give the file a header row with {names}, or make it JSON lines "
         "with these names, or tab-separated texts and nothing else."

@@ -23,6 +23,7 @@ from albert.configs import published
 from albert.data import batches
 from albert.training import evaluation, fine_tuning, metrics
 from albert.util import files
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -44,7 +45,7 @@ def find_task(name: str, settings: CustomTaskFlags) -> tasks.Task:
         return tasks.custom_task(described.pop("task_file") or "", **described)
     for flag, value in given.items():
         if value is not None:
-            raise ValueError(
+            raise UserError(
                 f"--{flag} is for a task of your own, custom. Leave it out, or name custom in "
                 f"place of {name}."
             )
@@ -75,7 +76,7 @@ class ClassifierTask(fine_tuning.Task):
         if settings.exit_patience:
             self._patience = model.Patience(settings.exit_patience, settings.exit_threshold)
             if not self.has_exits:
-                raise ValueError(
+                raise UserError(
                     f"--exit_patience={settings.exit_patience} needs a model with a head after "
                     "each layer, which a training with --early_exit makes. Leave it out, or train "
                     "such a model in another --output_dir."
@@ -89,17 +90,17 @@ class ClassifierTask(fine_tuning.Task):
         """Checks that there is something to do, and data for it."""
         names = ("do_train", "do_eval", "do_predict", "predict_file", "export_dir")
         if not any(getattr(settings, name) for name in names):
-            raise ValueError(
+            raise UserError(
                 "Nothing to do: give some of --do_train, --do_eval, --do_predict, --predict_file "
                 "and --export_dir."
             )
         for name, other in _APART:
             if getattr(settings, name) and getattr(settings, other):
-                raise ValueError(f"--{name} does not work with --{other}. Leave one of them out.")
+                raise UserError(f"--{name} does not work with --{other}. Leave one of them out.")
         check_exit_flags(settings)
         reads_test_data = settings.do_predict and not settings.predict_file
         if (settings.do_train or settings.do_eval or reads_test_data) and not settings.data_dir:
-            raise ValueError("--data_dir must be given: the folder of the data.")
+            raise UserError("--data_dir must be given: the folder of the data.")
         task = find_task(settings.task_name, settings)
         if settings.data_dir:
             tasks.task_folders(task, settings.data_dir)  # before a model is downloaded

@@ -9,6 +9,7 @@ from absl import flags
 
 from albert.training.settings import TaskSettings
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 EXIT_THRESHOLD = 0.1  # of scores
 
@@ -98,7 +99,7 @@ def define_custom_task_flags(flag_values: flags.FlagValues):
 def check_exit_flags(settings: Any):
     """Raises ValueError for --exit_threshold where nothing asks for it."""
     if settings.exit_threshold != EXIT_THRESHOLD and not settings.exit_patience:
-        raise ValueError(
+        raise UserError(
             f"--exit_threshold={settings.exit_threshold} is for answers before the last layer: "
             "give --exit_patience too, or leave it out."
         )

@@ -22,6 +22,7 @@ from albert.classification.examples import (
 )
 from albert.configs import published
 from albert.util import wording
+from albert.util.errors import UserError
 
 # Metrics, by their names in eval_results.txt, and whether more is better.
 METRICS = {
@@ -123,7 +124,7 @@ class Task(NamedTuple):
             if name in (split.name, split.role):
                 return split
         names = ", ".join(split.name for split in self.splits)
-        raise ValueError(f"Task '{self.name}' has no {name} data; it has: {names}.")
+        raise UserError(f"Task '{self.name}' has no {name} data; it has: {names}.")
 
     def suffix(self, split: str) -> str:
         """Returns what a split's file names add: "_mismatched", or "" for the first of its role."""
@@ -148,7 +149,7 @@ def mark_spans(values: Mapping[str, Any]) -> List[Texts]:
         span, start = target[f"{key}_text"], int(target[f"{key}_index"])
         found = text[start : start + len(span)]
         if found != span:
-            raise ValueError(f"{key} is {span!r}, but the text holds {found!r} at {start}.")
+            raise UserError(f"{key} is {span!r}, but the text holds {found!r} at {start}.")
         spans.append((start, opening + span + closing, len(span)))
     for start, marked, length in sorted(spans, reverse=True):  # the last first: indices stay valid
         text = text[:start] + marked + text[start + length :]
@@ -168,9 +169,9 @@ def pair_choices(values: Mapping[str, Any]) -> List[Texts]:
     question, premise = values["question"], values["premise"]
     choices = values.get("choices") or [values["choice0"], values["choice1"]]
     if not isinstance(choices, list) or len(choices) != 2:
-        raise ValueError(f"choices is {str(choices)[:80]!r}; it must be a list of two texts.")
+        raise UserError(f"choices is {str(choices)[:80]!r}; it must be a list of two texts.")
     if question not in ("cause", "effect"):
-        raise ValueError(f"question is {question!r}; it must be 'cause' or 'effect'.")
+        raise UserError(f"question is {question!r}; it must be 'cause' or 'effect'.")
     answer = whole(values.get("label"))
     examples = []
     for index, choice in enumerate(choices):
@@ -466,6 +467,6 @@ def get_task(name: str) -> Task:
         return TASKS[key]
     known = list(TASKS) + [CUSTOM]
     hint = wording.did_you_mean(key, known)
-    raise ValueError(
+    raise UserError(
         f"Unknown task {name!r}.{hint} Tasks: {', '.join(known)} (custom is a task of your own)."
     )

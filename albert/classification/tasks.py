@@ -31,6 +31,7 @@ from albert.classification.examples import (
 from albert.classification.task_table import CUSTOM, METRICS, TASKS, Recipe, Task, get_task
 from albert.datasets import table
 from albert.util import files
+from albert.util.errors import UserError
 
 __all__ = ["CUSTOM", "TASKS", "InputExample", "Recipe", "Task", "TaskData", "get_task"]  # for users
 
@@ -56,7 +57,7 @@ def task_folders(task: Task, data_dir: str) -> List[str]:
     """
     data_dir = os.path.expanduser(str(data_dir or ""))
     if not data_dir or not tf.io.gfile.isdir(data_dir):
-        raise ValueError(f"'{data_dir}' is not a folder. {_advice(task, data_dir)}")
+        raise UserError(f"'{data_dir}' is not a folder. {_advice(task, data_dir)}")
     found = {name.rstrip("/").lower(): name.rstrip("/") for name in tf.io.gfile.listdir(data_dir)}
     own = [found[name.lower()] for name in task.folders if name.lower() in found]
     return [os.path.join(data_dir, name) for name in dict.fromkeys(own)] + [data_dir]
@@ -180,27 +181,27 @@ def custom_task(task_file: str = "", **settings: Any) -> Task:
         try:
             given = files.read_json_object(task_file)
         except ValueError as error:
-            raise ValueError(f"Task file {error} It holds the task's settings.") from None
+            raise UserError(f"Task file {error} It holds the task's settings.") from None
     given.update({key: value for key, value in settings.items() if value not in (None, "", ())})
     try:
         return _custom_task(given)
     except ValueError as error:
-        raise ValueError(f"Task file '{task_file}': {error}" if task_file else str(error)) from None
+        raise UserError(f"Task file '{task_file}': {error}" if task_file else str(error)) from None
 
 
 def _custom_task(given: Mapping[str, Any]) -> Task:
     unknown = sorted(set(given) - set(_CUSTOM))
     if unknown:
-        raise ValueError(
+        raise UserError(
             f"A custom task has no setting {', '.join(unknown)}. Settings: {', '.join(_CUSTOM)}."
         )
     if "label" in given and given["label"] is None:
-        raise ValueError("label is null: name the column or field of the label, or leave it out.")
+        raise UserError("label is null: name the column or field of the label, or leave it out.")
     values = {name: setting.default for name, setting in _CUSTOM.items()}
     values.update({name: value for name, value in given.items() if value is not None})
     _check_kinds(values)
     if values["text_a"] is None:
-        raise ValueError(
+        raise UserError(
             "A custom task needs text_a: the column (a number from 0, or its name in the header "
             "row) or JSON field that holds the text."
         )
@@ -222,9 +223,9 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
     for name, setting in _CUSTOM.items():
         if not setting.allows(values[name]):
             shown = json.dumps(values[name], ensure_ascii=False, default=str)[:80]
-            raise ValueError(f"{name} is {shown}; it must be {setting.words}.")
+            raise UserError(f"{name} is {shown}; it must be {setting.words}.")
     if not re.fullmatch(r"[\w.-]*[^\W_][\w.-]*", values["name"]):
-        raise ValueError(
+        raise UserError(
             f"name is {values['name'][:80]!r}; it names a folder and files. Use letters, digits, "
             "'.', '-' and '_', with at least one letter or digit."
         )
@@ -243,24 +244,24 @@ def _custom_labels(value: Any) -> Tuple[str, ...]:
     if labels == ("regression",):
         return ()
     if len(labels) < 2:
-        raise ValueError(
+        raise UserError(
             f"A custom task needs labels: at least two names such as '0,1', or 'regression'; "
             f"there are {len(labels)}."
         )
     if len(set(labels)) < len(labels):
-        raise ValueError(f"A label occurs twice in {', '.join(labels)}.")
+        raise UserError(f"A label occurs twice in {', '.join(labels)}.")
     return labels
 
 
 def _check_metrics(metrics: Sequence[str], labels: Sequence[str]) -> None:
     for metric in metrics:
         if metric not in METRICS:
-            raise ValueError(f"Unknown metric {metric!r}. Metrics: {', '.join(METRICS)}.")
+            raise UserError(f"Unknown metric {metric!r}. Metrics: {', '.join(METRICS)}.")
         if (metric in _OF_NUMBERS) == bool(labels) and metric != "eval_loss":
             kind = "names" if labels else "numbers"
-            raise ValueError(f"Metric {metric!r} does not suit labels that are {kind}.")
+            raise UserError(f"Metric {metric!r} does not suit labels that are {kind}.")
         if metric == "f1" and len(labels) != 2:
-            raise ValueError(f"Metric 'f1' needs two labels; there are {len(labels)}.")
+            raise UserError(f"Metric 'f1' needs two labels; there are {len(labels)}.")
 
 
 def _custom_split(name: str, values: Mapping[str, Any]) -> Split:
@@ -281,7 +282,7 @@ def _custom_reading(file: str, values: Mapping[str, Any]) -> Reading:
             places[key] = int(place)
     named = [place for place in places.values() if isinstance(place, str)]
     if named and values["header"] is False:
-        raise ValueError(
+        raise UserError(
             f"header is false, but {', '.join(named)} would be found in the header row of {file}. "
             "Leave header out, or give the columns' numbers, from 0."
         )

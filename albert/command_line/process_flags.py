@@ -21,6 +21,7 @@ from absl import app, flags
 
 from albert.command_line import log
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 
 class _Declared(NamedTuple):
@@ -74,7 +75,7 @@ def _value_on_flags(own: flags.Flag) -> Any:
     try:
         return own.parser.parse(value)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"--{own.name}: {error}") from error
+        raise UserError(f"--{own.name}: {error}") from error
 
 
 def _read_command_line():
@@ -116,7 +117,7 @@ def read_settings(define_flags: flags_lib.DefineFlags, *, whole: bool = True) ->
         if whole:
             own.validate_all_flags()
     except flags.Error as error:
-        raise ValueError(flags_lib.message(error, own)) from error
+        raise UserError(flags_lib.message(error, own)) from error
     return flags_lib.settings_of(own, list(own), kind)
 
 

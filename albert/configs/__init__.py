@@ -16,6 +16,7 @@ import pathlib
 from typing import List
 
 from albert.util import wording
+from albert.util.errors import UserError
 
 _FOLDER = pathlib.Path(__file__).resolve().parent
 
@@ -30,7 +31,7 @@ def preset_path(name: str) -> str:
     names = preset_names()
     if name not in names:
         suggestion = wording.did_you_mean(name, names)
-        raise ValueError(
+        raise UserError(
             f"There is no published size {name!r}.{suggestion} Sizes: {', '.join(names)}. "
             "A configuration of one's own is given by --albert_config_file."
         )

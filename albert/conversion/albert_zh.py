@@ -7,6 +7,7 @@ from albert.checkpoints import names, weights
 from albert.checkpoints.weights import Report
 from albert.conversion import folders
 from albert.pretrained import released
+from albert.util.errors import UserError
 
 
 def from_albert_zh(settings: folders.ConversionSettings) -> Report:
@@ -46,7 +47,7 @@ def to_google_layout(settings: folders.ConversionSettings) -> Report:
         required.append(f"{names.MAPPING}/kernel")
     missing = [name for name in required if name not in source]
     if missing:
-        raise ValueError(
+        raise UserError(
             f"The checkpoint lacks {', '.join(missing)}, so it is not one of this package's in "
             "albert_zh's layout. One of albert_zh itself is converted by from_albert_zh."
         )

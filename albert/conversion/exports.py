@@ -28,6 +28,7 @@ from albert.squad import metrics as squad_metrics
 from albert.squad import reader
 from albert.training import fine_tuning, metrics
 from albert.util import files
+from albert.util.errors import UserError
 
 _MOST_TIMED = 50  # texts
 _UNTIMED = 3  # before them
@@ -87,7 +88,7 @@ class _Kind:
 
     def __init__(self, folder: str, checkpoint: Optional[str], max_seq_length: Optional[int]):
         if max_seq_length:
-            raise ValueError(
+            raise UserError(
                 f"--max_seq_length={max_seq_length} is for encoders: a fine-tuned model is "
                 "exported for the length that it was trained with. Leave the flag out."
             )
@@ -212,7 +213,7 @@ class _Reader(_Kind):
         found = squad_examples.read_dataset(path, False).examples[: count or None]
         unknown = [item.qas_id for item in found if not item.has_gold]
         if unknown:
-            raise ValueError(
+            raise UserError(
                 f"--eval_file={path}: the question {unknown[0]} has no answers to compare with. "
                 "Give the dev set."
             )
@@ -243,7 +244,7 @@ class _Encoder(_Kind):
         source = inference.folder_source(folder, checkpoint)
         longest = source.max_seq_length
         if self._length and self._length > longest:
-            raise ValueError(
+            raise UserError(
                 f"--max_seq_length={self._length} is longer than the model takes, {longest}."
             )
         source = source._replace(max_seq_length=self._length or longest)
@@ -306,15 +307,15 @@ def export(settings: ModelExportSettings) -> Measured:
     """
     place = settings.output_dir.rstrip("/")
     if tf.io.gfile.exists(place):
-        raise ValueError(f"--output_dir={place} exists. Name a new folder, or remove it.")
+        raise UserError(f"--output_dir={place} exists. Name a new folder, or remove it.")
     _, name = model_vocabulary.read_description(settings.model_dir)
     if name not in _KINDS:
-        raise ValueError(
+        raise UserError(
             f"--model_dir={settings.model_dir} has {name}: only models of run_classifier, "
             "run_squad_v1 and run_squad_v2 and pretrained ones are exported."
         )
     if exported.find(settings.model_dir) and not settings.checkpoint:
-        raise ValueError(
+        raise UserError(
             f"--model_dir={settings.model_dir} is an exported model. Give the folder of the "
             "training."
         )
@@ -342,10 +343,10 @@ def export(settings: ModelExportSettings) -> Measured:
 def _read(kind: _Kind, settings: ModelExportSettings) -> Texts:
     path = settings.eval_file
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
-        raise ValueError(f"--eval_file={path} was not found.")
+        raise UserError(f"--eval_file={path} was not found.")
     texts = kind.read(path, settings.eval_examples)
     if not texts:
-        raise ValueError(f"--eval_file={path} holds no text to compare on.")
+        raise UserError(f"--eval_file={path} holds no text to compare on.")
     return texts
 
 
@@ -355,7 +356,7 @@ def _content(kind: _Kind, settings: ModelExportSettings) -> bytes:
     is_int8 = settings.quantize == "int8"
     if settings.format == "onnx":
         if config is None:
-            raise ValueError(
+            raise UserError(
                 "--format=onnx takes models that were fine-tuned from a checkpoint; the encoder of "
                 "this one is a TF-Hub module. Use --format=tflite."
             )
@@ -393,7 +394,7 @@ def _check_loss(measured: Measured, settings: ModelExportSettings) -> None:
     before, after = measured.scores
     if measured.lost() <= settings.max_loss:
         return
-    raise ValueError(
+    raise UserError(
         f"--max_loss={settings.max_loss}: {measured.metric} of the {settings.format} file is "
         f"{after:.2f} on {settings.eval_file}, that of the model {before:.2f}. Nothing was "
         "written. Try another --format, --quantize=none, or a higher --max_loss."

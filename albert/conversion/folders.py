@@ -12,6 +12,7 @@ from albert.checkpoints import weights as checkpoint_conversion
 from albert.conversion.settings import ConversionSettings
 from albert.pretrained import model_vocabulary, released, warm_start
 from albert.util import files
+from albert.util.errors import UserError
 
 
 class OurModel(NamedTuple):
@@ -57,7 +58,7 @@ def new_folder(path: str) -> Iterator[str]:
       ValueError: the path exists.
     """
     if tf.io.gfile.exists(path):
-        raise ValueError(f"--output_dir={path} exists already. Choose a new folder.")
+        raise UserError(f"--output_dir={path} exists already. Choose a new folder.")
     with files.atomic_folder(path) as temporary:
         tf.io.gfile.makedirs(temporary)
         yield temporary

@@ -25,6 +25,7 @@ from albert.conversion.settings import HEADS
 from albert.pretrained import model_vocabulary, released
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
+from albert.util.errors import UserError
 
 # Head -> the parts converted beside encoder and pooler.
 _PARTS: Dict[str, Tuple[str, ...]] = {
@@ -92,7 +93,7 @@ def _head_of_ours(model: folders.OurModel, asked: str) -> str:
     if asked != "auto":
         return asked
     if any(name.startswith(checkpoint_names.SQUAD_V2_SCOPES) for name in values):
-        raise ValueError(
+        raise UserError(
             "The head of run_squad_v2 (start_logits, end_logits, answer_class) has no counterpart "
             "in transformers. --head=encoder converts the encoder alone."
         )
@@ -113,7 +114,7 @@ def _head(name: str, model: folders.OurModel) -> huggingface_files.Head:
     count = weights.output_count(model.weights.values, "output_bias")
     labels = tuple(model.description.get("labels") or ())
     if labels and len(labels) != count:
-        raise ValueError(
+        raise UserError(
             f"{model.description_name} names {len(labels)} labels, and the head has {count} "
             "outputs: they do not belong together."
         )
@@ -125,7 +126,7 @@ def _check_parts(parts: Sequence[str], name: str, asked: str) -> None:
     needed = [part for part in _PARTS[name] if part != SENTENCE_ORDER]
     absent = [part for part in needed if part not in parts]
     if absent:
-        raise ValueError(f"--head={asked}: the model has no such head ({', '.join(absent)}).")
+        raise UserError(f"--head={asked}: the model has no such head ({', '.join(absent)}).")
 
 
 def _with_mapping(config: modeling.AlbertConfig, values: Values) -> Tuple[Values, Tuple[str, ...]]:
@@ -163,7 +164,7 @@ def from_huggingface(settings: folders.ConversionSettings) -> Report:
         }
     head = settings.head
     if head == "auto" and (read.architecture or "").endswith("TokenClassification"):
-        raise ValueError(
+        raise UserError(
             f"{read.architecture} has no counterpart here: no head labels each token. "
             "--head=encoder converts the encoder alone."
         )
@@ -238,7 +239,7 @@ def _finished_values(
         names = (f"{checkpoint_names.MAPPING}/kernel", f"{checkpoint_names.MAPPING}/bias")
         kernel, bias = (values.pop(name) for name in names)
         if not np.array_equal(kernel, np.eye(len(bias))) or bias.any():
-            raise ValueError(
+            raise UserError(
                 "embedding_hidden_mapping_in is not the identity. With embedding_size equal to "
                 "hidden_size our model has no such mapping, so there is no counterpart."
             )

@@ -24,6 +24,7 @@ from albert.conversion import huggingface_tokenizer
 from albert.pretrained import model_vocabulary
 from albert.pretrained.model_vocabulary import Vocabulary
 from albert.util import files
+from albert.util.errors import UserError
 
 CONFIG_NAME = "config.json"
 SAFETENSORS_NAME = "model.safetensors"
@@ -87,7 +88,7 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
     path = os.path.join(folder, CONFIG_NAME)
     if not tf.io.gfile.exists(path):
         found = ", ".join(sorted(tf.io.gfile.listdir(folder))) if tf.io.gfile.isdir(folder) else ""
-        raise ValueError(
+        raise UserError(
             f"--input_dir={folder} is no model folder of Hugging Face: it has no {CONFIG_NAME} "
             f"(found: {found or 'nothing'})."
         )
@@ -104,7 +105,7 @@ def read_config(folder: str, *, approximate_gelu: bool = False) -> ReadConfig:
         config = modeling.AlbertConfig.from_dict(ours)
         labels = _labels(theirs)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise UserError(f"{path}: {error}") from error
     check_groups(config)
     dropout = theirs.get("classifier_dropout_prob")
     if dropout not in (None, _HEAD_DROPOUT):
@@ -131,7 +132,7 @@ def _check_counterpart(path: str, theirs: Dict[str, Any]) -> None:
     )
     for key, value in expected:
         if theirs.get(key, value) != value:
-            raise ValueError(f"{path}: {key} is {theirs[key]!r}; it must be {value!r}.")
+            raise UserError(f"{path}: {key} is {theirs[key]!r}; it must be {value!r}.")
     activation = theirs.get("hidden_act", "gelu_new")
     if activation not in _ACTIVATIONS:
         remedy = (
@@ -140,7 +141,7 @@ def _check_counterpart(path: str, theirs: Dict[str, Any]) -> None:
             if activation == _EXACT_GELU
             else f"There are: {', '.join(sorted(_ACTIVATIONS))}."
         )
-        raise ValueError(f"{path}: hidden_act {activation!r} has no counterpart here. {remedy}")
+        raise UserError(f"{path}: hidden_act {activation!r} has no counterpart here. {remedy}")
 
 
 def _labels(theirs: Dict[str, Any]) -> Sequence[str]:
@@ -160,7 +161,7 @@ def check_groups(config: modeling.AlbertConfig) -> None:
     for layer in range(layers):
         theirs = int(layer / (layers / groups))  # as modeling_albert.py of transformers has it
         if theirs != layer * groups // layers:
-            raise ValueError(
+            raise UserError(
                 f"With {layers} layers in {groups} groups, transformers gives layer {layer} the "
                 f"group {theirs} (it divides in floating point), and ALBERT gives it "
                 f"{layer * groups // layers}: there is no counterpart."
@@ -192,25 +193,25 @@ class Head(NamedTuple):
 def check_variant(config: modeling.AlbertConfig) -> None:
     """Raises ValueError, with the reason, if transformers has no such model."""
     if config.embedding_layout != "google":
-        raise ValueError(
+        raise UserError(
             "embedding_layout albert_zh has no counterpart in transformers, which normalises the "
             "embeddings before their projection. Convert the model to Google's layout first: "
             "python -m albert.convert_checkpoint to_google_layout."
         )
     if config.ln_type != "postln":
-        raise ValueError(
+        raise UserError(
             f"ln_type {config.ln_type} has no counterpart in transformers, whose ALBERT has "
             "LayerNorm after each sub-layer only."
         )
     if config.share_type not in ("all", "none"):
-        raise ValueError(
+        raise UserError(
             f"share_type {config.share_type} has no counterpart in transformers, where layers "
             "share attention and feed-forward together or not at all."
         )
     activation = config.hidden_act or "linear"
     names = {*_ACTIVATIONS, *_ACTIVATIONS.values()}
     if not isinstance(activation, str) or activation.lower() not in names:
-        raise ValueError(f"hidden_act {activation!r} has no counterpart in transformers.")
+        raise UserError(f"hidden_act {activation!r} has no counterpart in transformers.")
     check_groups(config)
 
 
@@ -275,7 +276,7 @@ def read_weights(folder: str, python: Optional[str]) -> weights.Values:
             values.update(read_safetensors(os.path.join(folder, os.path.basename(part))))
         return values
     if PYTORCH_NAME not in names:
-        raise ValueError(
+        raise UserError(
             f"--input_dir={folder} has no weights: neither {SAFETENSORS_NAME} nor {PYTORCH_NAME} "
             f"(found: {', '.join(sorted(names))})."
         )
@@ -295,7 +296,7 @@ def read_safetensors(path: str) -> weights.Values:
     try:
         tensors = safetensors.deserialize(content)
     except safetensors.SafetensorError as error:
-        raise ValueError(
+        raise UserError(
             f"{path} cannot be read ({error}). It may be cut off, or be a pointer of git-lfs: "
             "download it again."
         ) from error
@@ -309,7 +310,7 @@ def _array(name: str, tensor: Dict[str, Any]) -> np.ndarray:
         widened = np.frombuffer(data, "<u2").astype(np.uint32) << 16
         return widened.view(np.float32).reshape(tensor["shape"])
     if kind not in _DTYPES:
-        raise ValueError(f"The weights {name} have the type {kind}, which no model here has.")
+        raise UserError(f"The weights {name} have the type {kind}, which no model here has.")
     value = np.frombuffer(data, _DTYPES[kind]).reshape(tensor["shape"])
     return weights.as_float32({name: value})[name]
 
@@ -386,7 +387,7 @@ def write_pytorch(folder: str, python: Optional[str]) -> None:
 def _call(python: Optional[str], direction: str, *paths: str) -> None:
     """Runs huggingface_process by an interpreter that has PyTorch; None is this one."""
     if not python and not importlib.util.find_spec("torch"):
-        raise ValueError(
+        raise UserError(
             f"{PYTORCH_NAME} needs PyTorch, which is not installed beside TensorFlow here. Name an "
             "interpreter that has torch and safetensors by --huggingface_python; "
             "`sh tools/environments.sh huggingface` makes one and prints its path."
@@ -399,7 +400,7 @@ def _call(python: Optional[str], direction: str, *paths: str) -> None:
             capture_output=True,
         )
     except OSError as error:
-        raise ValueError(f"--huggingface_python={python} cannot be run: {error}.") from error
+        raise UserError(f"--huggingface_python={python} cannot be run: {error}.") from error
     if process.returncode:
         said = process.stderr.decode(errors="replace").strip().splitlines() or ["nothing"]
-        raise ValueError(f"{python or sys.executable} failed at {direction}: {said[-1]}")
+        raise UserError(f"{python or sys.executable} failed at {direction}: {said[-1]}")

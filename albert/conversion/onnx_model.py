@@ -23,6 +23,7 @@ from albert.ops import plain
 from albert.pretrained import exported
 from albert.pretrained.saved_model import Inputs
 from albert.squad import heads
+from albert.util.errors import UserError
 
 OPSET = 13
 IR_VERSION = 7  # what went with this opset: older runtimes read it
@@ -41,7 +42,7 @@ class Graph:
         try:
             import onnx
         except ImportError as error:
-            raise ValueError(f"--format=onnx {exported.HOW_TO_INSTALL}") from error
+            raise UserError(f"--format=onnx {exported.HOW_TO_INSTALL}") from error
         self._onnx, self._values, self._is_int8 = onnx, values, is_int8
         self._nodes: List[Any] = []
         self._constants: Dict[Any, Any] = {}
@@ -65,7 +66,7 @@ class Graph:
     def weight(self, name: str) -> np.ndarray:
         """Returns a variable of the checkpoint; ValueError if it is not there."""
         if name not in self._values:
-            raise ValueError(f"The checkpoint has no variable {name}, which the model needs.")
+            raise UserError(f"The checkpoint has no variable {name}, which the model needs.")
         return self._values[name]
 
     def ints(self, *values: int) -> str:

@@ -27,6 +27,7 @@ from albert.data import record_damage, record_files, record_index
 from albert.data.records import FIELD_1, FIELD_2, FIELD_3
 from albert.util import files as file_utils
 from albert.util import many_files
+from albert.util.errors import UserError
 
 # Functions of other modules that belong to the work with records.
 read_sidecar = record_files.read_sidecar
@@ -116,21 +117,21 @@ class FeatureSpec:
         """
         if not self._sizes.keys() >= values.keys():
             unknown = sorted(set(values) - set(self._sizes))
-            raise ValueError(f"Unknown features {unknown}; declared are {sorted(self._sizes)}.")
+            raise UserError(f"Unknown features {unknown}; declared are {sorted(self._sizes)}.")
         entries = []
         for feature, key in self._keys:
             if feature.name in values:
                 content = self._encode_feature(feature, values[feature.name])
                 entries.append(_wire(FIELD_1, key + _wire(FIELD_2, content)))
             elif feature.default is None:
-                raise ValueError(f"Feature '{feature.name}' is required and missing.")
+                raise UserError(f"Feature '{feature.name}' is required and missing.")
         return _wire(FIELD_1, b"".join(entries))
 
     def _encode_feature(self, feature: Feature, value: Any) -> bytes:
         is_flat = len(feature.shape) == 1 and isinstance(value, (list, tuple))
         flat = value if is_flat else np.reshape(value, [-1]).tolist()
         if len(flat) != self._sizes[feature.name]:
-            raise ValueError(
+            raise UserError(
                 f"Feature '{feature.name}' has {len(flat)} values; its shape {feature.shape} "
                 f"takes {self._sizes[feature.name]}."
             )
@@ -159,11 +160,11 @@ class FeatureSpec:
         try:
             found = tf.train.Example.FromString(serialized).features.feature
         except message.DecodeError as error:
-            raise ValueError(f"'{path}': its records are not tf.train.Examples.") from error
+            raise UserError(f"'{path}': its records are not tf.train.Examples.") from error
         for feature in self.features:
             if feature.name not in found:
                 if feature.default is None:
-                    raise ValueError(
+                    raise UserError(
                         f"'{path}': its records have no feature '{feature.name}'; they hold "
                         f"{sorted(found)}. It was made for another task or by another program."
                     )
@@ -171,7 +172,7 @@ class FeatureSpec:
             kind = "float_list" if feature.dtype == tf.float32 else "int64_list"
             length = len(getattr(found[feature.name], kind).value)
             if length != self._sizes[feature.name]:
-                raise ValueError(
+                raise UserError(
                     f"'{path}': feature '{feature.name}' has {length} {kind} values where "
                     f"{self._sizes[feature.name]} are expected. Create the file again with the "
                     "settings of this run, or give this run the settings of the file."
@@ -214,7 +215,7 @@ def _pack_integers(name: str, values: Sequence[int]) -> bytes:
     try:
         return _pack_small(values) or b"".join([_VARINTS[value] for value in values])
     except TypeError as error:
-        raise ValueError(f"Feature '{name}' takes integers ({error}).") from None
+        raise UserError(f"Feature '{name}' takes integers ({error}).") from None
 
 
 def _pack_small(values: Sequence[int]) -> bytes:
@@ -299,11 +300,11 @@ def _checked_index(
 ) -> List[record_index.FileBlocks]:
     """Finds the records of each file and checks its first one, before anything is built."""
     if not files:
-        raise ValueError("No record file was given; at least one is needed.")
+        raise UserError("No record file was given; at least one is needed.")
     found = record_index.load(files, folder=folder, enough=enough)
     list(many_files.each(spec.check_file, [one.path for one in found], "Checking the records"))
     if not any(one.count for one in found):
-        raise ValueError(f"There is not a single record in {list(files)}.")
+        raise UserError(f"There is not a single record in {list(files)}.")
     return found
 
 
@@ -322,7 +323,7 @@ def _deterministic(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
 def _check_at_least(name: str, value: int, minimum: int) -> None:
     if value < minimum:
-        raise ValueError(f"{name} is {value}; it must be at least {minimum}.")
+        raise UserError(f"{name} is {value}; it must be at least {minimum}.")
 
 
 # For the functions given to `map` and the like. They have no Python branch on a tensor, and without
@@ -405,7 +406,7 @@ class _Shard(NamedTuple):
 def _checked_shard(index: int, count: int) -> _Shard:
     _check_at_least("shard_count", count, 1)
     if not 0 <= index < count:
-        raise ValueError(f"shard_index is {index}; it must be 0 to {count - 1}.")
+        raise UserError(f"shard_index is {index}; it must be 0 to {count - 1}.")
     return _Shard(index, count)
 
 

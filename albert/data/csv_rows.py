@@ -5,6 +5,8 @@
 import csv
 from typing import Iterable, Iterator, List, Tuple
 
+from albert.util.errors import UserError
+
 ENDING = ".csv"
 _LONGEST_CELL = 2**31 - 1  # characters; Python's own limit, 131,072, is less than a document
 
@@ -27,7 +29,7 @@ def rows(lines: Iterable[str], name: str) -> Iterator[Tuple[int, List[str]]]:
             yield number, cells
             number = reader.line_num + 1
     except csv.Error as error:
-        raise ValueError(
+        raise UserError(
             f"{name}:{number}: not a row of a CSV file ({error}). Put cells with commas, quotes or "
             "line breaks between quotes, and double the quotes in them."
         ) from None

@@ -41,6 +41,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches, record_damage, record_files
 from albert.util import files, parallel, progress, wording
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -155,7 +156,7 @@ def _refuse_to_replace_other_data(path: str) -> None:
     if not tf.io.gfile.exists(path) or record_files.read_sidecar(path):
         return
     if not record_files.looks_like_records(path):
-        raise ValueError(
+        raise UserError(
             f"{path} exists and is no record file, so it is not replaced by features. Name another "
             "file for them, or remove this one."
         )
@@ -182,7 +183,7 @@ def tokenizer_fingerprint(tokenizer: Any) -> Mapping[str, Any]:
 def processes_for(asked: Optional[int], count: int) -> int:
     """Returns how many processes convert `count` items; ValueError if `asked` is below 1."""
     if asked is not None and asked < 1:
-        raise ValueError(f"num_processes is {asked}; it must be at least 1.")
+        raise UserError(f"num_processes is {asked}; it must be at least 1.")
     if multiprocessing.current_process().daemon:
         return 1  # a worker may not start workers
     if asked is None:

@@ -19,6 +19,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import batches as input_pipeline
 from albert.data import record_index
+from albert.util.errors import UserError
 
 MODES = ("longest", "bucket", "max")
 # Each distinct length is a separate shape, with its own memory and compiled code.
@@ -281,7 +282,7 @@ def _even_batches(batches: tf.data.Dataset, padding: Padding, batch_size: int) -
 
 def _check_mode(mode: str) -> None:
     if mode not in MODES:
-        raise ValueError(f"Unknown padding {mode!r}. Choose one of: {', '.join(MODES)}.")
+        raise UserError(f"Unknown padding {mode!r}. Choose one of: {', '.join(MODES)}.")
 
 
 def _count(files: Sequence[str]) -> int:

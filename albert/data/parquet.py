@@ -8,6 +8,7 @@ import re
 from typing import Any, Callable, Dict, Iterator, List
 
 from albert.util import files, wording
+from albert.util.errors import UserError
 
 ENDING = ".parquet"
 # "train-00000-of-00002.parquet", or with a hash before the ending.
@@ -40,7 +41,7 @@ def parts(pattern: str) -> List[str]:
         return found
     have = sorted((mark[1], int(mark[2]), int(mark[3])) for mark in marks)
     if have != [(marks[0][1], number, len(names)) for number in range(len(names))]:
-        raise ValueError(
+        raise UserError(
             f"'{pattern}' must be all parts of one table, each once; there is "
             f"{wording.listed(names)}. Fetch what is missing, and move away what is another's."
         )
@@ -91,10 +92,10 @@ def _read(path: str, part: Callable[[Any], Any]) -> Any:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise ValueError(
+        raise UserError(
             f"'{path}' is a Parquet file, which pyarrow reads: pip install 'albert-tf[parquet]'"
         ) from error
     try:
         return part(parquet.ParquetFile(pyarrow.BufferReader(files.read_bytes(path))))
     except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(f"'{path}' is not a Parquet file ({error}).") from error
+        raise UserError(f"'{path}' is not a Parquet file ({error}).") from error

@@ -18,6 +18,7 @@ from typing import Callable, Iterator, List, NamedTuple, Optional, Sequence, Tup
 import tensorflow.compat.v1 as tf
 
 from albert.data import record_files
+from albert.util.errors import UserError
 
 _PLACE = re.compile(r"(?:corrupted|truncated) record at (\d+)")
 _FILES_AT_ONCE = 16  # remote ones answer slowly
@@ -35,7 +36,7 @@ def records(path: str) -> Iterator[bytes]:
             yield record
             count += 1
     except tf.errors.DataLossError:
-        raise ValueError(record_files.damaged_record(str(path), count)) from None
+        raise UserError(record_files.damaged_record(str(path), count)) from None
 
 
 def find_damaged_record(path: str, *, offset: Optional[int] = None) -> Optional[int]:
@@ -99,7 +100,7 @@ def explained(
         if not place or not readings:
             raise
         message = _message(readings, int(place.group(1)), batches_done())
-        raise ValueError(message) from error
+        raise UserError(message) from error
     finally:
         _noted.pop()
 

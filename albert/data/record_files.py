@@ -17,6 +17,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import tensorflow.compat.v1 as tf
 
 from albert.util import files, many_files
+from albert.util.errors import UserError
 
 FORMAT_VERSION = 1
 NOT_THERE = "it does not exist"
@@ -185,13 +186,13 @@ def fitting_sidecar(path: str) -> Tuple[Optional[Sidecar], int]:
       ValueError: the file is shorter than what was written, or is not there.
     """
     if not tf.io.gfile.exists(path):
-        raise ValueError(f"Record file '{path}' does not exist.")
+        raise UserError(f"Record file '{path}' does not exist.")
     files.check_is_file(path)
     size = tf.io.gfile.stat(path).length
     sidecar = read_sidecar(path)
     if sidecar is not None and size < sidecar.bytes:
         # It may end between two records, which reading the headers would not detect.
-        raise ValueError(
+        raise UserError(
             f"Record file '{path}' holds {size} bytes where {sidecar.bytes} were written: it was "
             f"cut off. Create it again (or, if it was replaced on purpose, remove "
             f"'{sidecar_path(path)}')."
@@ -219,13 +220,13 @@ def walk_records(path: str, size: int) -> BlockOffsets:
                 buffer = stream.read(HEADER_BYTES if is_local else _CHUNK_BYTES)
                 buffer_start, offset = position, 0
             if len(buffer) - offset < HEADER_BYTES:
-                raise ValueError(_cut_off(path, blocks.count, position))
+                raise UserError(_cut_off(path, blocks.count, position))
             (length,) = _LENGTH.unpack_from(buffer, offset)
             if not blocks.count and not _is_header(buffer[offset : offset + HEADER_BYTES]):
-                raise ValueError(_not_records(path))
+                raise UserError(_not_records(path))
             position += HEADER_BYTES + length + FOOTER_BYTES
             if position > size:
-                raise ValueError(_cut_off(path, blocks.count, size))
+                raise UserError(_cut_off(path, blocks.count, size))
             blocks.add(length)
     return blocks
 
@@ -251,11 +252,11 @@ def read_first_record(path: str) -> Optional[bytes]:
         if not header:
             return None
         if not _is_header(header):
-            raise ValueError(_not_records(path))
+            raise UserError(_not_records(path))
         (length,) = _LENGTH.unpack_from(header)
         record, stored = stream.read(length), stream.read(FOOTER_BYTES)
         if _checksum(record) != stored:
-            raise ValueError(damaged_record(path, 0))
+            raise UserError(damaged_record(path, 0))
     return record
 
 

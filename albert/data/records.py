@@ -15,6 +15,8 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Union
 
 import numpy as np
 
+from albert.util.errors import UserError
+
 # Tags of length-delimited fields: Example.features = 1, Features.feature = 1 (a map: key = 1,
 # value = 2), Feature.float_list = 2, Feature.int64_list = 3, {Float,Int64}List.value = 1 (packed).
 FIELD_1, FIELD_2, FIELD_3 = b"\x0a", b"\x12", b"\x1a"
@@ -95,7 +97,7 @@ def _feature(name: str, values: np.ndarray) -> List[_Bytes]:
         packed = _Bytes(raw, np.ones(raw.shape, bool))
         return _delimited(FIELD_2, _delimited(FIELD_1, [packed]))
     if values.size and values.min() < 0:
-        raise ValueError(f"Feature '{name}' holds {values.min()}; only integers from 0 on fit.")
+        raise UserError(f"Feature '{name}' holds {values.min()}; only integers from 0 on fit.")
     return _delimited(FIELD_3, _delimited(FIELD_1, [_varints(values)]))
 
 

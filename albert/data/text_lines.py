@@ -30,6 +30,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.data import csv_rows
 from albert.util import files
+from albert.util.errors import UserError
 
 STANDARD = "-"
 _MOST_LINES = 4096  # in memory, and answered together
@@ -88,7 +89,7 @@ def _decoded(content: bytes, where: str, *, is_first: bool) -> str:
     try:
         return content.decode("utf-8-sig" if is_first else "utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{where}: the line is not UTF-8 ({error}). Convert the input.") from error
+        raise UserError(f"{where}: the line is not UTF-8 ({error}). Convert the input.") from error
 
 
 def _cells(line: Line) -> List[str]:
@@ -114,9 +115,7 @@ class TextReader:
         self._name = name
         self._columns = [part.strip() for part in (columns or "").split(",") if part.strip()]
         if len(self._columns) > 2:
-            raise ValueError(
-                f"--columns={columns} names more than two; give one, or two for pairs."
-            )
+            raise UserError(f"--columns={columns} names more than two; give one, or two for pairs.")
         self._known = list(known)
         self._find: Any = None  # (Line) -> its texts, once the columns are known
         self._blank: Optional[Line] = None  # the first of those that may be the input's end
@@ -129,7 +128,7 @@ class TextReader:
                 self._blank = self._blank or (self._find and line)
                 continue
             if self._blank:
-                raise ValueError(
+                raise UserError(
                     f"{self._where(self._blank)}: the line is blank, though others follow. Every "
                     "line is answered: give it a text, or remove it."
                 )
@@ -152,7 +151,7 @@ class TextReader:
             names = self._columns or known
             missing = [name for name in names if name not in header]
             if missing:
-                raise ValueError(
+                raise UserError(
                     f"{self._where(line)}: no column is named {', '.join(missing)}; there are "
                     f"{', '.join(header)}."
                 )
@@ -171,15 +170,15 @@ class TextReader:
         try:
             values = json.loads(line.text)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{self._where(line)}: not a JSON object ({error}).") from error
+            raise UserError(f"{self._where(line)}: not a JSON object ({error}).") from error
         if not isinstance(values, dict):
             shown = line.text.strip()[:60]
-            raise ValueError(f"{self._where(line)}: not a JSON object, as others are, but {shown}.")
+            raise UserError(f"{self._where(line)}: not a JSON object, as others are, but {shown}.")
         usual = self._known_in(values) or [name for name in _JSON_FIELDS if name in values]
         names = self._columns or usual
         texts = tuple(values[name] for name in names if name in values)
         if not texts or len(texts) < len(names) or not all(isinstance(t, str) for t in texts):
-            raise ValueError(
+            raise UserError(
                 f"{self._where(line)}: the object needs texts named "
                 f"{' and '.join(names or _JSON_FIELDS)}; it has {', '.join(values)}. --columns "
                 "names other fields."
@@ -191,7 +190,7 @@ class TextReader:
         if not places and len(cells) <= 2:
             return tuple(cells)
         if not places or max(places) >= len(cells):
-            raise ValueError(
+            raise UserError(
                 f"{self._where(line)}: the line has {len(cells)} columns. A text, or two with "
                 "a TAB between them, are expected; --columns names the columns of others."
             )
@@ -209,7 +208,7 @@ def open_input(path: str) -> Iterator[Any]:
         yield sys.stdin.buffer
         return
     if not tf.io.gfile.exists(path) or tf.io.gfile.isdir(path):
-        raise ValueError(f"--input_file={path} was not found.")
+        raise UserError(f"--input_file={path} was not found.")
     with files.open_to_read(path) as stream:
         yield stream
 

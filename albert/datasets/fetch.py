@@ -11,6 +11,7 @@ from typing import Callable, Dict, List, Optional, Sequence
 from albert.datasets.table import DataSet
 from albert.downloads import archives, cache
 from albert.downloads.settings import USUAL_LIMITS, Limits
+from albert.util.errors import UserError
 
 _KNOWN_FROM = "the list of published files (to take this one, give its hash by --sha256)"
 _MRPC_TEST_HEADER = "index\t#1 ID\t#2 ID\t#1 String\t#2 String"
@@ -42,7 +43,7 @@ def obtain(
     if data_set.by_hand:
         return _made_by_hand(data_set, folder)
     if sha256 and len(sha256) != len(data_set.sources):
-        raise ValueError(
+        raise UserError(
             f"--sha256 has {len(sha256)} hashes, and {data_set.name} {len(data_set.sources)} files "
             "(--list shows them). Give one for each, in this order, with commas between them."
         )
@@ -65,7 +66,7 @@ def obtain(
 def _made_by_hand(data_set: DataSet, folder: str) -> str:
     missing = [name for name in data_set.files if not os.path.exists(os.path.join(folder, name))]
     if missing:
-        raise ValueError(
+        raise UserError(
             f"{data_set.name} is given on request only: ask for it at {data_set.by_hand}, and put "
             f"{', '.join(missing)} into {folder}."
         )
@@ -123,7 +124,7 @@ def _check_complete(data_set: DataSet, folder: str) -> None:
         pattern for pattern in data_set.files if not any(_ends(name, [pattern]) for name in present)
     ]
     if missing:
-        raise ValueError(f"it holds no {', '.join(missing)}.")
+        raise UserError(f"it holds no {', '.join(missing)}.")
 
 
 def _mrpc(data_set: DataSet, paths: List[str], folder: str) -> None:
@@ -141,7 +142,7 @@ def _mrpc(data_set: DataSet, paths: List[str], folder: str) -> None:
     parts["test.tsv"] += ["\t".join([str(number), *cells]) for number, cells in enumerate(tests)]
     for name in data_set.files:
         if len(parts[name]) < 2:
-            raise ValueError(f"no row of it is for {name}.")
+            raise UserError(f"no row of it is for {name}.")
         with open(os.path.join(folder, name), "w", encoding="utf-8", newline="\n") as stream:
             stream.writelines(f"{line}\n" for line in parts[name])
 
@@ -152,13 +153,13 @@ def _lines(path: str) -> List[str]:
         try:
             return [line.strip() for line in stream if line.strip()]
         except UnicodeDecodeError as error:
-            raise ValueError(f"{os.path.basename(path)} is not UTF-8 text ({error}).") from error
+            raise UserError(f"{os.path.basename(path)} is not UTF-8 text ({error}).") from error
 
 
 def _cells(row: str, path: str) -> List[str]:
     cells = row.split("\t")
     if len(cells) != 5:
-        raise ValueError(f"{os.path.basename(path)} has a row of {len(cells)} columns, not 5.")
+        raise UserError(f"{os.path.basename(path)} has a row of {len(cells)} columns, not 5.")
     return cells
 
 

@@ -13,6 +13,7 @@ from typing import Container, Dict, List, NamedTuple, Optional, Tuple
 
 from albert.command_line import commands
 from albert.util import wording
+from albert.util.errors import UserError
 
 
 class Published(NamedTuple):
@@ -324,7 +325,7 @@ def find(name: str) -> List[DataSet]:
         if not several:
             known = [*GROUPS, *DATA_SETS]
             hint = wording.did_you_mean(part, known)
-            raise ValueError(f"There is no data set {part!r}.{hint} Names: {', '.join(known)}.")
+            raise UserError(f"There is no data set {part!r}.{hint} Names: {', '.join(known)}.")
         found.update({item.name: item for item in several})
     return list(found.values())
 

@@ -23,6 +23,7 @@ from albert.demo.options import FINETUNING_EPOCHS, LENGTHS
 from albert.pretrained import released
 from albert.pretrained.settings import CACHE_DIR
 from albert.squad import examples
+from albert.util.errors import UserError
 
 _WARMUP_SHARE = 0.1
 
@@ -50,7 +51,7 @@ def _one(folder: pathlib.Path, pattern: str) -> str:
         return str(published)
     found = sorted(str(item) for item in folder.glob(pattern))
     if len(found) != 1:
-        raise ValueError(
+        raise UserError(
             f"-i {folder} needs one file {pattern}; found: {', '.join(found) or 'none'}. SQuAD's "
             "files are train-v1.1.json and dev-v1.1.json."
         )
@@ -181,7 +182,7 @@ def _check_size(options: argparse.Namespace, path: str) -> None:
         for file in (path, runs.preset(options.m))
     )
     if found != named:
-        raise ValueError(
+        raise UserError(
             f"-m {options.m} has hidden size {named}, but --model {options.model} has {found}. "
             "Name its size by -m, or use run_squad_v1 or run_classifier for another size."
         )
@@ -190,6 +191,6 @@ def _check_size(options: argparse.Namespace, path: str) -> None:
 def warmup_share(warmup_steps: int, steps: int) -> float:
     """Returns the warm-up's share of the steps; raises ValueError for more than all."""
     if warmup_steps > steps:
-        raise ValueError(f"-w {warmup_steps} is more than all {steps} steps. Give fewer.")
+        raise UserError(f"-w {warmup_steps} is more than all {steps} steps. Give fewer.")
     # Half a step more: the script rounds down.
     return min((warmup_steps + 0.5) / max(steps, 1), 1.0)

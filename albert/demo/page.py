@@ -17,6 +17,7 @@ import tensorflow.compat.v1 as tf
 from albert.demo import findings as demo_findings
 from albert.demo.findings import Attention, Filled, Findings, Look, Order
 from albert.util import files, progress
+from albert.util.errors import UserError
 
 _TEMPLATE = pathlib.Path(__file__).with_name("page.html")
 # Text stays text, in the page's font, so that it can be searched and scales well. Its colour and
@@ -226,7 +227,7 @@ def check_matplotlib() -> None:
     try:
         import matplotlib
     except ImportError as error:
-        raise ValueError(
+        raise UserError(
             "The report page needs matplotlib, which is not installed. "
             "Run: pip install 'albert-tf[plots]' (or: pip install matplotlib)"
         ) from error

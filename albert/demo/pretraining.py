@@ -27,6 +27,7 @@ from albert.demo.options import (
     PRETRAINING_EPOCHS,
 )
 from albert.util import files
+from albert.util.errors import UserError
 
 _LEARNING_RATE = 0.00176
 _MASKED_SHARE = 0.15
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
     """Runs the phase."""
     runs.check_options(options)
     if options.e is not None and options.steps is not None:
-        raise ValueError("Give either -e or --steps, not both.")
+        raise UserError("Give either -e or --steps, not both.")
     if options.i:
         runs.input_folder(options)
     path = runs.output_folder(options.o, f"pretraining-{options.m}-{options.d}")
@@ -124,7 +125,7 @@ class _Phase:
             return _described(",".join(found), self._options.s)
         texts = sorted(str(item) for item in folder.glob("*.txt") if item.name != "vocab.txt")
         if not texts:
-            raise ValueError(
+            raise UserError(
                 f"-i {folder} holds neither text (*.txt) nor records (*.tf_record). Text has one "
                 "sentence per line and a blank line between documents."
             )
@@ -198,7 +199,7 @@ def _described(pattern: str, length: Optional[int]) -> Data:
     features = tf.train.Example.FromString(record or b"").features.feature
     found = len(features["input_ids"].int64_list.value)
     if length is not None and found != length:
-        raise ValueError(f"-s {length}: the records in {first} have length {found}. Omit -s.")
+        raise UserError(f"-s {length}: the records in {first} have length {found}. Omit -s.")
     return Data(pattern, found, len(features["masked_lm_ids"].int64_list.value))
 
 

@@ -16,6 +16,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 from albert import configs
 from albert.util import files, folder_lock, stop_signals
 from albert.util import flags as flags_lib
+from albert.util.errors import UserError
 
 DEFAULT_FOLDER = os.path.join("~", "tmp", "albert_demo")
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
@@ -113,18 +114,18 @@ def check_options(options: argparse.Namespace) -> None:
     for name, value in vars(options).items():
         option = f"{'-' if len(name) == 1 else '--'}{name} {value}"
         if name in lowest and value is not None and value < lowest[name]:
-            raise ValueError(f"{option} must be at least {lowest[name]}.")
+            raise UserError(f"{option} must be at least {lowest[name]}.")
     if options.s is not None and options.s > longest:
-        raise ValueError(f"-s {options.s} is more than the model's {longest} positions.")
+        raise UserError(f"-s {options.s} is more than the model's {longest} positions.")
     if options.e is not None and not 0 < options.e < math.inf:
-        raise ValueError(f"-e {options.e} must be above 0.")
+        raise UserError(f"-e {options.e} must be above 0.")
 
 
 def input_folder(options: argparse.Namespace) -> pathlib.Path:
     """Returns the folder -i; raises ValueError if there is none."""
     path = pathlib.Path(os.path.expanduser(options.i))
     if not path.is_dir():
-        raise ValueError(f"-i {options.i} is not a folder.")
+        raise UserError(f"-i {options.i} is not a folder.")
     return path
 
 
@@ -137,7 +138,7 @@ def find_vocabulary(folder: pathlib.Path) -> Optional[Dict[str, str]]:
     """Returns the flag of the vocabulary in a folder, or None; raises ValueError for several."""
     models = sorted(map(str, folder.glob("[!.]*.model")))
     if len(models) > 1:
-        raise ValueError(f"{folder} holds several vocabularies: {', '.join(models)}. Leave one.")
+        raise UserError(f"{folder} holds several vocabularies: {', '.join(models)}. Leave one.")
     if models:
         return {"spm_model_file": models[0]}
     wordpieces = folder / "vocab.txt"
@@ -186,9 +187,9 @@ def claim_folder(folder: str, identity: Dict[str, Any]) -> None:
     if os.path.exists(marker):
         difference = files.fingerprint_difference(files.read_json_object(marker), identity)
         if difference:
-            raise ValueError(
+            raise UserError(
                 f"-o {folder} holds a run of another kind ({difference}). Choose another."
             )
     elif not all(map(folder_lock.is_lock, os.listdir(folder))):
-        raise ValueError(f"-o {folder} holds files that are not a demo's. Choose a new folder.")
+        raise UserError(f"-o {folder} holds files that are not a demo's. Choose a new folder.")
     files.atomic_write_json(marker, identity)

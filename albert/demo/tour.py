@@ -22,6 +22,7 @@ from albert.demo import options as phase_options
 from albert.demo import page, runs
 from albert.pretraining import model
 from albert.util import files
+from albert.util.errors import UserError
 
 _FEWEST_DOCUMENTS = 50
 _EVALUATION_BATCHES = 8  # of 64 sequences
@@ -77,9 +78,9 @@ def run(options: argparse.Namespace) -> None:
 def recipe_of(options: argparse.Namespace) -> Recipe:
     """Returns the recipe of the phase's options; raises ValueError where they are at odds."""
     if options.steps < 1:
-        raise ValueError(f"--steps {options.steps} must be at least 1.")
+        raise UserError(f"--steps {options.steps} must be at least 1.")
     if options.text == "python" and options.language != "en":
-        raise ValueError(f"--text python is English, so --language {options.language} is not.")
+        raise UserError(f"--text python is English, so --language {options.language} is not.")
     special = _PROSE if options.text == "python" else _CHINESE if options.language == "zh" else {}
     recipe = Recipe(language=options.language, text=options.text)._replace(**special)
     warmup = min(recipe.num_warmup_steps, options.steps // 8)
@@ -146,7 +147,7 @@ def _write_text(path: pathlib.Path, recipe: Recipe) -> demo_findings.Text:
             names, "\n".join(demo_corpus.names_of_people(recipe.language)) + "\n"
         )
     if len(corpus.training) < _FEWEST_DOCUMENTS or not corpus.held_out:
-        raise ValueError(
+        raise UserError(
             f"Only {len(corpus.training)} documents of prose were found: the sources of this "
             "Python's library are missing. Use another Python, or --text stories."
         )

@@ -11,6 +11,8 @@ import zipfile
 import zlib
 from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Tuple
 
+from albert.util.errors import UserError
+
 # An archive that unpacks to far more than its own size is made to fill the disk.
 _MOST_GROWTH = 50
 _ALWAYS_ALLOWED_BYTES = 100 * 10**6
@@ -35,7 +37,7 @@ class _Header(tarfile.TarInfo):
         """Reads a header's block; raises ValueError if more of it follows than any name needs."""
         header = super().frombuf(*arguments)
         if not header.isreg() and header.size > _MOST_HEADER_BYTES:
-            raise ValueError(
+            raise UserError(
                 f"The archive holds a header of {header.size:,} bytes. Nothing of it is used."
             )
         return header
@@ -108,7 +110,7 @@ def _checked(archive: str, most_members: int) -> Iterator[Tuple[str, _Member]]:
     total = 0
     for number, member in enumerate(_members(archive), start=1):
         if number > most_members:
-            raise ValueError(
+            raise UserError(
                 f"The archive holds more than {most_members:,} files and folders, which none of "
                 "the published ones does. Nothing of it is used."
             )
@@ -121,7 +123,7 @@ def _check_total(archive: str, total: int) -> None:
     """Raises ValueError if so many bytes are too many for an archive."""
     most_bytes = _ALWAYS_ALLOWED_BYTES + _MOST_GROWTH * os.path.getsize(archive)
     if total > most_bytes:
-        raise ValueError(
+        raise UserError(
             f"The archive unpacks to more than {most_bytes / 1e6:.0f} MB, which no archive of its "
             "size should. Nothing of it is used."
         )
@@ -165,7 +167,7 @@ def _write(member: _Member, path: str) -> None:
         with open(path, "xb") as target, member.open() as source:
             shutil.copyfileobj(source, target, 1 << 20)
     except (FileExistsError, NotADirectoryError) as error:
-        raise ValueError(
+        raise UserError(
             f"The archive holds {member.name!r} twice; nothing of it is used."
         ) from error
 
@@ -181,7 +183,7 @@ def _checked_path(member: _Member) -> str:
     elif not member.is_file and not member.is_folder:
         fault = "is a link or a device and not a file"
     if fault:
-        raise ValueError(
+        raise UserError(
             f"The archive holds {name!r}, which {fault}. It is not one of the published archives; "
             "nothing of it is used."
         )

@@ -23,6 +23,7 @@ from urllib import parse
 from albert.downloads import archives, transfer
 from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.util import files, folder_lock, wording
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -96,7 +97,7 @@ def obtain(
       files.DiskFullError: there is no room. What has arrived stays.
     """
     if "://" in folder:
-        raise ValueError(
+        raise UserError(
             f"{folder} must be a folder of this machine: downloads are unpacked and locked there. "
             "Copy it from there to where it is wanted."
         )
@@ -108,7 +109,7 @@ def obtain(
         if os.path.isdir(folder):  # by now
             return _checked(folder, sources)
         if os.path.lexists(folder):
-            raise ValueError(f"{folder} is a file. It stays: name another folder to download to.")
+            raise UserError(f"{folder} is a file. It stays: name another folder to download to.")
         earlier: List[Any] = [None] * len(sources)
         if os.path.exists(f"{folder}.json"):
             earlier = _read_record(folder)["sources"]
@@ -148,7 +149,7 @@ def _arrive(
         try:
             fetched = transfer.fetch(source.url, hidden, limits=limits, wait=wait)
         except ValueError as error:
-            raise ValueError(f"{error}{_by_hand(folder, [source])}") from error
+            raise UserError(f"{error}{_by_hand(folder, [source])}") from error
         arrived = _Arrived(hidden, True, {"url": source.shown_url, **fetched._asdict()})
     recorded = f"{folder}.json, from the first download (if this one is meant, remove it)"
     what = source.shown_url if arrived.is_ours else own
@@ -194,7 +195,7 @@ def _check_no_page(arrived: _Arrived, source: Source, folder: str) -> None:
         start = stream.read(1000).decode("utf-8-sig", "replace").strip()
     if start.startswith("<"):
         fate = f"It was removed. Try again later.{_by_hand(folder, [source])}"
-        raise ValueError(
+        raise UserError(
             f"{what} is a web page ({start[:40]!r}), "
             "not the file: a login perhaps, or the error of a proxy. "
             + (fate if arrived.is_ours else f"Put the file of {source.shown_url} in its place.")
@@ -208,7 +209,7 @@ def _check_known(what: str, record: Dict[str, Any], source: Source) -> None:
     if source.sha256 and source.sha256.lower() != record["sha256"]:
         faults.append(f"its SHA-256 is {record['sha256']}, not {source.sha256}")
     if faults:
-        raise ValueError(
+        raise UserError(
             f"{what} is not the file that is wanted: {', and '.join(faults)} as in "
             f"{source.known_from}. It is not used."
         )
@@ -242,12 +243,12 @@ def _made(folder: str, arrived: Sequence[_Arrived], make: Maker) -> Dict[str, An
     except archives.DamagedArchiveError as error:
         own = [item.path for item in arrived if not item.is_ours]
         fate = f"Fetch {', '.join(own)} again" if own else "It was removed: run the command again"
-        raise ValueError(
+        raise UserError(
             f"What came from {origins} is damaged ({error.__cause__}). {fate}; if that does not "
             "help, the one on the server is damaged."
         ) from error
     except ValueError as error:
-        raise ValueError(f"{origins} cannot be used: {error}") from error
+        raise UserError(f"{origins} cannot be used: {error}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         _discard(arrived)
@@ -271,7 +272,7 @@ def _read_record(folder: str) -> Dict[str, Any]:
     """What was downloaded into a folder, by the record beside it."""
     path = f"{folder}.json"
     if not os.path.exists(path):
-        raise ValueError(
+        raise UserError(
             f"{folder} was not downloaded by this command: {path} is missing. It stays as it is: "
             "use it, or name another folder to download to."
         )
@@ -279,14 +280,14 @@ def _read_record(folder: str) -> Dict[str, Any]:
         record = files.read_json_object(path)
         version = record.get("format_version")
         if version not in (1, _RECORD_VERSION):
-            raise ValueError(f"format_version is {version!r} and should be {_RECORD_VERSION}")
+            raise UserError(f"format_version is {version!r} and should be {_RECORD_VERSION}")
         if version == 1:
             record["sources"] = [dict(record)]
         content = {"size": int, "sha256": str}
         types = {"sources": [dict(content, url=str)], "files": {str: content}}
         files.check_types(record, types, f"'{path}'")
     except ValueError as error:
-        raise ValueError(
+        raise UserError(
             f"{path} does not describe a download ({error}). Remove it and the folder beside it to "
             "download again."
         ) from error
@@ -306,7 +307,7 @@ def _checked(folder: str, sources: Sequence[Source]) -> Dict[str, Any]:
             now = f"SHA-256 {found['sha256']}" if found else "missing"
             changed.append(f"{path} ({now}; downloaded: {known['sha256']})")
     if changed:
-        raise ValueError(
+        raise UserError(
             f"What was downloaded to {folder} has changed since: {wording.listed(changed)}. "
             "Remove the folder to download it again, or, if the change is meant, move it "
             "elsewhere."

@@ -24,6 +24,7 @@ import requests
 
 from albert.downloads.settings import USUAL_LIMITS, Limits
 from albert.util import files, progress
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -99,7 +100,7 @@ class _Session(requests.Session):
         target = super().get_redirect_target(resp)
         schemes = [parse.urlsplit(url).scheme for url in (resp.url, target or "")]
         if schemes[0] == "https" and schemes[1] not in ("", "https"):
-            raise ValueError(
+            raise UserError(
                 f"{without_login(resp.url)} leads to {without_login(target or '')}, which is not "
                 f"encrypted. It is not followed.{self._advice}"
             )
@@ -151,7 +152,7 @@ def fetch(
                     f"at most {limits.seconds / 60:g} minutes in all). {kept}{_GO_ON}"
                 ) from error
         except requests.RequestException as error:  # redirected without end, of no known coding
-            raise ValueError(
+            raise UserError(
                 f"{url} cannot be downloaded: {_reason(error)}. Check the address.{limits.advice}"
             ) from error
         seconds = min(2.0 ** (failures - 1), _LONGEST_WAIT)
@@ -216,7 +217,7 @@ class _Transfer:
                 md5.update(chunk)
         if origin.md5 not in (None, md5.hexdigest()):
             discard(self.path)
-            raise ValueError(
+            raise UserError(
                 f"What arrived from {self.url} is not what the server sent: its MD5 is "
                 f"{md5.hexdigest()}, that of the file {origin.md5}. It was removed: run the same "
                 "command again."
@@ -251,14 +252,14 @@ class _Transfer:
         answer = f"the server answered {status} {response.reason}"
         if status in _TRY_AGAIN_LATER:
             raise _InterruptedError(answer)
-        raise ValueError(
+        raise UserError(
             f"{self.url} cannot be downloaded: {answer}. Check the address.{self.limits.advice}"
         )
 
     def _check_size(self, size: int) -> None:
         if size > self.limits.bytes:
             discard(self.path)
-            raise ValueError(
+            raise UserError(
                 f"{self.url} is larger than the {self.limits.bytes / 1e9:g} GB that are allowed. "
                 f"Check the address.{self.limits.advice}"
             )

@@ -23,6 +23,7 @@ import tensorflow.compat.v1 as tf
 from albert.pretrained.saved_model import Inputs
 from albert.runtimes import compat
 from albert.util import files
+from albert.util.errors import UserError
 
 RECORD_NAME = "export.json"  # what export_model measured, beside the file
 # By format; a folder has one of them.
@@ -106,7 +107,7 @@ def to_tflite(
                 return converted(session, inputs, outputs, is_int8=is_int8)
             except Exception as error:  # the converters have classes of their own
                 missing = re.findall(r"custom implementations: ([\w, ]+)", str(error))
-                raise ValueError(
+                raise UserError(
                     f"TensorFlow {tf.__version__} cannot convert this model to TensorFlow Lite"
                     f"{' (' + missing[0] + ')' if missing else ''}. Use --format=onnx, or another "
                     "TensorFlow (2.15 or later): every one reads the file."
@@ -168,10 +169,10 @@ def open_program(path: str) -> Program:
     try:
         return (_onnx_program if is_onnx else _lite_program)(content)
     except ImportError as error:
-        raise ValueError(f"{path} {HOW_TO_INSTALL}") from error
+        raise UserError(f"{path} {HOW_TO_INSTALL}") from error
     except Exception as error:  # each runtime has classes of its own
         reason = str(error).strip().split("\n")[0][:200]
-        raise ValueError(
+        raise UserError(
             f"{path} cannot be read here: {reason} Export it again, or install a newer "
             f"{'onnxruntime' if is_onnx else 'TensorFlow'}."
         ) from error

@@ -28,6 +28,7 @@ from albert.checkpoints import checkpoint_files
 from albert.pretrained import inference, saved_model, warm_start
 from albert.runtimes import compat, hub_module
 from albert.util import files
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -69,7 +70,7 @@ def export(
       ValueError: the folder exists, or the checkpoint does not fit.
     """
     if tf.io.gfile.exists(path):
-        raise ValueError(f"--export_path={path} exists already. Choose a new folder.")
+        raise UserError(f"--export_path={path} exists already. Choose a new folder.")
     _check_checkpoint(config, checkpoint)
     write = {"tf1": _write_tf1, "tf2": _write_tf2}[format_name]
     with files.atomic_folder(path) as temporary:

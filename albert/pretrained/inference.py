@@ -44,6 +44,7 @@ from albert.pretrained import exported, model_vocabulary, released, warm_start
 from albert.pretrained.settings import LAST_LAYER, POOLINGS, PretrainedSettings, TextSettings
 from albert.runtimes import compat, devices
 from albert.util import files, progress
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -81,7 +82,7 @@ class Runner:
     def __init__(self, *, max_length: int, batch_size: int):
         """Takes the length S of the longest batch, and the most sequences to run together."""
         if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}; it must be at least 1.")
+            raise UserError(f"batch_size is {batch_size}; it must be at least 1.")
         self._max_length, self._batch_size = max_length, batch_size
         self._lock = threading.Lock()
 
@@ -246,7 +247,7 @@ class Exported(Runner):
         Raises ValueError where the file cannot be read, has other outputs, or a precision is asked.
         """
         if precision_name != "float32":
-            raise ValueError(
+            raise UserError(
                 f"--precision={precision_name} does not apply to {path}, whose numbers are those "
                 "it was exported with. Leave the flag out."
             )
@@ -255,7 +256,7 @@ class Exported(Runner):
         self.outputs = {}
         for name, source in self._names.items():
             if source not in self._program.outputs:
-                raise ValueError(
+                raise UserError(
                     f"{path} has no {source}; it has {', '.join(sorted(self._program.outputs))}."
                 )
             self.outputs[name] = self._program.outputs[source]
@@ -270,7 +271,7 @@ class Exported(Runner):
 def _check_finite(outputs: Mapping[str, np.ndarray]) -> None:
     for name, value in outputs.items():
         if not np.isfinite(value).all():
-            raise ValueError(
+            raise UserError(
                 f"The model gives NaN or infinity ({name}). In float16 (--precision) activations "
                 "above 65,504 are infinite: choose float32 or bfloat16. In these, look at the "
                 "checkpoint."
@@ -304,12 +305,12 @@ def checked(texts: Sequence[Text]) -> Texts:
       ValueError: an item is neither; or a single text is given, which is a sequence too.
     """
     if isinstance(texts, str):
-        raise ValueError("A list of texts is needed, not a single text: write [text].")
+        raise UserError("A list of texts is needed, not a single text: write [text].")
     found = [(text,) if isinstance(text, str) else text for text in texts]
     for number, parts in enumerate(found, 1):
         is_sequence = isinstance(parts, (tuple, list)) and len(parts) in (1, 2)
         if not is_sequence or not all(isinstance(part, str) for part in parts):
-            raise ValueError(
+            raise UserError(
                 f"Text number {number} is {str(parts)[:60]!r}. Each must be a text or a pair of "
                 "texts."
             )
@@ -473,7 +474,7 @@ def _check_is_trained(folder: str, name: str) -> None:
         _, other = model_vocabulary.read_description(folder)
         found += f"holds no fine-tuned model of this kind: it has no {name}"
         found += f", but {other}, which describes another." if other else "."
-    raise ValueError(f"{found} Give the --output_dir of a training.")
+    raise UserError(f"{found} Give the --output_dir of a training.")
 
 
 def _read_description(path: str, types: Mapping[str, Any]) -> Dict[str, Any]:
@@ -481,10 +482,10 @@ def _read_description(path: str, types: Mapping[str, Any]) -> Dict[str, Any]:
     try:
         version = files.read_json_object(path).get("format_version")
         if version != FORMAT_VERSION:
-            raise ValueError(f"format_version is {version} and should be {FORMAT_VERSION}")
+            raise UserError(f"format_version is {version} and should be {FORMAT_VERSION}")
         return files.read_json_object(path, {**model_vocabulary.TYPES, **usual, **types})
     except ValueError as error:
-        raise ValueError(
+        raise UserError(
             f"{path} does not describe a fine-tuned model of this version of albert ({error}). "
             "Copy the folder again, or use the version that wrote it."
         ) from error
@@ -516,7 +517,7 @@ def find_source(settings: PretrainedSettings) -> Source:
     handle, checkpoint = settings.albert_hub_module_handle, None
     if not handle:
         if not settings.init_checkpoint:
-            raise ValueError(
+            raise UserError(
                 "No weights: give --init_checkpoint or --albert_dir (or "
                 "--albert_hub_module_handle)."
             )
@@ -562,7 +563,7 @@ class _Pretrained(Model):
     def __init__(self, source: Source, *, precision_name: str, batch_size: int):
         self.source = source
         if exported.is_program(source.checkpoint) and not isinstance(self, Embedder):
-            raise ValueError(
+            raise UserError(
                 f"{source.checkpoint} gives vectors of texts only. Take the model that it was "
                 "exported from."
             )
@@ -631,11 +632,11 @@ class Embedder(_Pretrained):
           ValueError: an unknown pooling or layer, or a model that does not fit.
         """
         if pooling not in POOLINGS:
-            raise ValueError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
+            raise UserError(f"Unknown pooling {pooling!r}. There are: {', '.join(POOLINGS)}.")
         is_fixed = source.hub_module or exported.is_program(source.checkpoint)
         if layer != LAST_LAYER and (pooling == "pooled" or is_fixed):
             reason = "pooled vectors are" if pooling == "pooled" else "the model's file gives"
-            raise ValueError(
+            raise UserError(
                 f"layer {layer} cannot be taken: {reason} of the last layer only. Use mean or "
                 "first, with a checkpoint."
             )
@@ -683,7 +684,7 @@ class Embedder(_Pretrained):
     def _chosen_layer(self, model: modeling.AlbertModel) -> tf.Tensor:
         layers = model.get_all_encoder_layers()
         if not 1 <= abs(self._layer) <= len(layers):
-            raise ValueError(
+            raise UserError(
                 f"There is no layer {self._layer}; the model has {len(layers)}, counted from 1, or "
                 "from -1 backwards."
             )
@@ -772,13 +773,13 @@ class MaskFiller(_Pretrained):
     def _masked_row(self, text: str) -> Row:
         first, *others = text.split(MASK)
         if not others:
-            raise ValueError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")
+            raise UserError(f"{text[:60]!r} has no {MASK}. Write it where a word is missing.")
         ids = self._ids(first)
         for part in others:
             ids += [self._mask, *self._ids_after_mask(part)]
         longest = self.source.max_seq_length - 2
         if len(ids) > longest:
-            raise ValueError(
+            raise UserError(
                 f"{text[:60]!r} has {len(ids)} tokens; the model takes {longest}. Shorten the "
                 "text, or raise max_seq_length."
             )

@@ -17,6 +17,7 @@ import tensorflow.compat.v1 as tf
 
 from albert import tokenization
 from albert.util import files
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -52,7 +53,7 @@ def read_description(folder: str) -> Tuple[Dict[str, Any], str]:
             try:
                 return files.read_json_object(path, dict(TYPES, do_lower_case=(bool, None))), name
             except ValueError as error:
-                raise ValueError(
+                raise UserError(
                     f"{path} does not describe a model: {error}. Copy it again, or remove it and "
                     "name the vocabulary by --spm_model_file or --vocab_file."
                 ) from error
@@ -79,7 +80,7 @@ def _find_recorded(folder: str, recorded: Optional[Mapping[str, str]]) -> Option
         if sha256_of(place) == recorded["sha256"]:
             return place
     fault = "has changed since the training" if found else "is gone"
-    raise ValueError(
+    raise UserError(
         f"The vocabulary {places[0]} {fault}. Put the file that the model was trained with into "
         f"{folder}."
     )
@@ -114,7 +115,7 @@ def check_same(folder: str, vocabulary: Vocabulary) -> None:
         old["do_lower_case"], new["do_lower_case"] = cases
     difference = files.fingerprint_difference(old, new)
     if difference:
-        raise ValueError(
+        raise UserError(
             f"{folder} holds a model of another vocabulary than {vocabulary.path} ({difference}). "
             "Use the model's own vocabulary, or another folder; if the change is meant, remove "
             f"{os.path.join(folder, name)} first."

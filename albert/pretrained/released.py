@@ -35,6 +35,7 @@ from albert.pretrained.settings import (
     Settings,
 )
 from albert.util import files, wording
+from albert.util.errors import UserError
 
 FROM_TF_HUB = "from_tf_hub"  # what published commands give as the vocabulary of a module
 
@@ -61,7 +62,7 @@ def local_folder(place: str, label: str) -> str:
         return place
     release = named(place, label)
     if release is None:
-        raise ValueError(
+        raise UserError(
             f"{label}: there is no such folder.{folders_like(place)} Give that of a model, or the "
             "name of a released one, such as base_v2."
         )
@@ -133,7 +134,7 @@ def _model_folder(folder: str, names: Iterable[str], config: str = CONFIG_NAME) 
     paths = [os.path.split(name) for name in names]
     inner = [parent for parent, name in paths if re.fullmatch(config, name)]
     if not inner:
-        raise ValueError(f"it holds no {CONFIG_NAME}.")
+        raise UserError(f"it holds no {CONFIG_NAME}.")
     return os.path.join(folder, min(inner)).rstrip("/")
 
 
@@ -191,7 +192,7 @@ def find_files(
     """
     found, by_name = named or ModelFiles(), {}
     if not tf.io.gfile.isdir(folder):
-        raise ValueError(f"{label} is not a folder.")
+        raise UserError(f"{label} is not a folder.")
     if not found.albert_config_file:
         config = _only(folder, _CONFIGS, CONFIG_NAME, label=label)
         found = found._replace(albert_config_file=config)
@@ -279,7 +280,7 @@ def _lower_case(folder: str, path: str, settings: Settings, *, label: str) -> bo
         return wanted
     described = "uncased (text is made lower case)" if recorded else "cased"
     if "do_lower_case" in settings.given:
-        raise ValueError(
+        raise UserError(
             f"--do_lower_case={str(wanted).lower()} contradicts {label}, where the "
             f"model is recorded as {described}. Leave the flag out."
         )
@@ -302,7 +303,7 @@ def _only(folder: str, pattern: str, wanted: str, *, label: str) -> str:
         inner = (os.path.join(folder, name.rstrip("/")) for name in present)
         # An archive may have been unpacked into the folder that is named.
         meant = [path for path in inner if tf.io.gfile.exists(os.path.join(path, CONFIG_NAME))]
-        raise ValueError(
+        raise UserError(
             f"{label} should hold {wanted}; found: {', '.join(fitting or present) or 'nothing'}. "
             + (f"Did you mean {meant[0]}? " if meant else "")
             + "Name the file by its own flag (--albert_config_file, --spm_model_file or "
@@ -315,7 +316,7 @@ def _checkpoint_in(folder: str) -> str:
     try:
         return warm_start.resolve_checkpoint(folder)
     except ValueError as error:
-        raise ValueError(
+        raise UserError(
             f"{error} (To start from random weights, name the configuration and the vocabulary by "
             "their own flags in place of the folder.)"
         ) from error
@@ -325,7 +326,7 @@ def _check_vocabulary(found: ModelFiles) -> None:
     vocab_size = modeling.AlbertConfig.from_json_file(found.albert_config_file).vocab_size
     tokenizer = tokenization.FullTokenizer(found.vocab_file, False, found.spm_model_file)
     if not 0 <= vocab_size - len(tokenizer.vocab) < tokenization.MOST_ROUNDING:
-        raise ValueError(
+        raise UserError(
             f"{found.vocabulary} has {len(tokenizer.vocab)} tokens, but "
             f"the vocab_size of {found.albert_config_file} is {vocab_size}: they do not belong "
             "together. Put the model's own vocabulary into the folder, or name one by "
@@ -361,14 +362,14 @@ def completed(settings: ModelSettings, *, with_vocabulary: bool = True) -> Model
     folder = flags["albert_dir"]
     if flags.get("spm_model_file") == FROM_TF_HUB:
         if not flags.get("albert_hub_module_handle"):
-            raise ValueError(
+            raise UserError(
                 f"--spm_model_file={FROM_TF_HUB} takes the vocabulary of a module, and no "
                 "--albert_hub_module_handle is given. Name the module, or the vocabulary's file."
             )
         settings = cast(ModelSettings, settings.replace(spm_model_file=None))
     if flags.get("albert_hub_module_handle"):
         if folder:
-            raise ValueError(
+            raise UserError(
                 f"--albert_dir={folder} and --albert_hub_module_handle exclude each other: the "
                 "module brings its weights. Leave one of them out."
             )

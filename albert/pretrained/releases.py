@@ -8,6 +8,7 @@ from typing import NamedTuple, Optional
 
 from albert.pretrained.settings import SPM_MODEL_NAME
 from albert.util import wording
+from albert.util.errors import UserError
 
 CHINESE_VOCAB_NAME = "vocab_chinese.txt"
 
@@ -60,7 +61,7 @@ def find_release(name: str) -> Release:
     for release in RELEASES.values():
         if wanted in (release.name, f"albert_{release.name}", release.archive):
             return release
-    raise ValueError(
+    raise UserError(
         f"There is no released model {name!r}.{_nearest(wanted)} Names: {', '.join(RELEASES)}."
     )
 
@@ -83,4 +84,4 @@ def named(place: str, label: str) -> Optional[Release]:
     try:
         return find_release(place)
     except ValueError as error:
-        raise ValueError(f"{label}: there is no such folder. {error}") from error
+        raise UserError(f"{label}: there is no such folder. {error}") from error

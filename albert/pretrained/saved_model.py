@@ -25,6 +25,7 @@ from tensorflow.python.framework import meta_graph as meta_graph_lib
 from albert.pretrained import warm_start
 from albert.runtimes import compat
 from albert.util import files
+from albert.util.errors import UserError
 
 SERIALIZED_SIGNATURE = "serving_default"
 IDS_SIGNATURE = "ids"
@@ -129,7 +130,7 @@ def check_portable(graph: tf.Graph) -> None:
     # A gradient written in Python, which no other process knows.
     foreign |= {node.op for node in nodes if "_gradient_op_type" in node.attr}
     if foreign:
-        raise ValueError(
+        raise UserError(
             f"The graph cannot be exported: it holds {', '.join(sorted(foreign))}. Build it with "
             "use_xla=False."
         )

@@ -15,6 +15,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.checkpoints import checkpoint_files
 from albert.util import files, wording
+from albert.util.errors import UserError
 
 BEST_CHECKPOINT = checkpoint_files.BEST_CHECKPOINT
 _MOST_LISTED = 12
@@ -88,7 +89,7 @@ def resolve_checkpoint(path: str) -> str:
     """
     path = os.path.expanduser(str(path)).rstrip("/")
     if not path:
-        raise ValueError("The path of the checkpoint is empty. Give a prefix or a folder.")
+        raise UserError("The path of the checkpoint is empty. Give a prefix or a folder.")
     is_folder = tf.gfile.IsDirectory(path)
     if path.endswith(_FOREIGN_FILES) and not is_folder:
         remedy = (
@@ -97,7 +98,7 @@ def resolve_checkpoint(path: str) -> str:
             else "Weights of Hugging Face are converted by python -m albert.convert_checkpoint "
             "from_huggingface."
         )
-        raise ValueError(
+        raise UserError(
             f"{path!r} is no TensorFlow checkpoint, which is named by the common prefix of its "
             f".index and .data files. {remedy}"
         )
@@ -107,12 +108,12 @@ def resolve_checkpoint(path: str) -> str:
     folder = os.path.dirname(prefix) or "."
     if not tf.gfile.Exists(prefix + ".index"):
         hint = wording.did_you_mean(prefix, _prefixes_in(folder))
-        raise ValueError(
+        raise UserError(
             f"There is no checkpoint {prefix!r}: {prefix}.index is missing.{hint} "
             + _found_in(folder)
         )
     if not tf.gfile.Glob(prefix + ".index"):
-        raise ValueError(
+        raise UserError(
             f"TensorFlow takes the path {prefix!r} for a pattern. Rename its folder: without *, ?, "
             "[ and \\."
         )
@@ -121,7 +122,7 @@ def resolve_checkpoint(path: str) -> str:
     for path in (prefix + ".index", *data):
         files.check_is_file(path)
     if not data:
-        raise ValueError(
+        raise UserError(
             f"The checkpoint {prefix!r} is incomplete: {prefix}.index is there, but no .data file. "
             "Copy all files that begin with this prefix."
         )
@@ -141,7 +142,7 @@ def _checkpoint_in_folder(folder: str) -> str:
         return numbered[-1].path
     if len(found) == 1:
         return found[0]
-    raise ValueError(
+    raise UserError(
         f"The folder {folder!r} has no {BEST_CHECKPOINT}, no model.ckpt-<step>, no 'checkpoint' "
         f"file that names one, and not exactly one checkpoint. {_found_in(folder)} Name one by its "
         "prefix."
@@ -208,7 +209,7 @@ def warm_start(
         else:
             new.append(Entry(name, shape, fault if source in tensors else ""))
     if wrong or not loaded:
-        raise ValueError(_refusal(checkpoint, wrong, tensors))
+        raise UserError(_refusal(checkpoint, wrong, tensors))
     # Checked here, because TensorFlow's own error would not name the file.
     checkpoint_files.check_whole(checkpoint, takers)
     unused = [Entry(name, tensors[name].shape) for name in sorted(set(tensors) - set(takers))]
@@ -247,7 +248,7 @@ def restore_weights(session: tf.Session, checkpoint: str) -> None:
         if fault:
             wrong.append(f"{_name(variable)} {variable.shape.as_list()} (in it it {fault})")
     if wrong:
-        raise ValueError(
+        raise UserError(
             f"The checkpoint {checkpoint!r} is not one of this trained model: "
             f"{wording.listed(wrong)}. "
             "Name one that was written into the same folder as the model's description."

@@ -64,6 +64,7 @@ from albert.pretraining import instances as pretraining_instances
 from albert.pretraining import job as pretraining_job
 from albert.pretraining import masking
 from albert.util import files, many_files, wording
+from albert.util.errors import UserError
 
 MAKER = "create_pretraining_data_beam"
 MOST_SHARDS = 99999
@@ -125,7 +126,7 @@ def make_job(
     """
     pretraining_instances.check_settings(settings)
     if settings.random_next_sentence:
-        raise ValueError(
+        raise UserError(
             "--random_next_sentence takes text from the documents beside one, which a cluster "
             "does not read together. Use create_pretraining_data on one machine, or "
             "--norandom_next_sentence."
@@ -138,7 +139,7 @@ def make_job(
     paths = [path for path in find_input(input_file, but=but) if not outputs.is_one(path)]
     states = list(many_files.each(file_state, paths, "Looking at the text"))
     if not sum(state.size for state in states):
-        raise ValueError(f"--input_file: there is no text in {', '.join(paths[:3])}.")
+        raise UserError(f"--input_file: there is no text in {', '.join(paths[:3])}.")
     if num_shards is None:
         outputs.count = default_shards(states, settings)
     outputs.fingerprint = _fingerprint(states, maker.fingerprint(tokenizer_file))
@@ -162,7 +163,7 @@ def find_input(patterns: str, *, but: Sequence[str] = ()) -> List[str]:
         else:
             paths = text_documents.find_files(pattern, "input_file", but=list(but))
         if not paths:
-            raise ValueError(
+            raise UserError(
                 f"--input_file: no file matches '{pattern}'. Check the path; name a folder on a "
                 "remote file system by a pattern such as gs://bucket/text/*."
             )
@@ -361,12 +362,12 @@ class Shards:
           ValueError: a name that cannot be used, or a number of shards.
         """
         if not 1 <= count <= MOST_SHARDS:
-            raise ValueError(f"--num_shards is {count}; it must be between 1 and {MOST_SHARDS}.")
+            raise UserError(f"--num_shards is {count}; it must be between 1 and {MOST_SHARDS}.")
         folder, name = os.path.split(output_file)
         base, star, ending = name.partition("*")
         is_clear = base.endswith("-") if star else base
         if "," in output_file or set("*?[") & set(folder + ending) or not is_clear or base == "-":
-            raise ValueError(
+            raise UserError(
                 f"--output_file={output_file} must be one name, to which -00000-of-00016 is added, "
                 "or one with '-*' where this is to stand, such as data/train-*.tf_record."
             )
@@ -413,13 +414,13 @@ class Shards:
         there = self._there()
         others = [path for path in there if self._count_in(path) != self.count]
         if others and not overwrite:
-            raise ValueError(
+            raise UserError(
                 f"--output_file: '{others[0]}' is of a run with another number of shards than "
                 f"{self.count}, and training would read both. Remove those files, choose another "
                 "name, or replace them by --overwrite."
             )
         if not overwrite and exists(self.counts) and not self._read_report():
-            raise ValueError(
+            raise UserError(
                 f"--output_file: '{self.counts}' exists, and this program did not make it. Choose "
                 "another name, or replace it by --overwrite."
             )
@@ -441,7 +442,7 @@ class Shards:
                 with replacement(path) as temporary:
                     tf.io.gfile.copy(vocabulary.path, temporary, overwrite=True)
         except (OSError, beam.io.filesystem.BeamIOError, tf.errors.OpError) as error:
-            raise ValueError(
+            raise UserError(
                 f"--output_file: cannot write in the folder '{self.folder}' ({error})."
             ) from error
 
@@ -557,7 +558,7 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument(*names, **settings)
 
     def error(self, message: str) -> None:
-        raise ValueError(f"Options of Apache Beam: {message}.")
+        raise UserError(f"Options of Apache Beam: {message}.")
 
 
 def parse_options(
@@ -579,7 +580,7 @@ def parse_options(
     if unknown and str(known.runner).lower() in _WITH_JOB_SERVER:
         _LOGGER.warning("Unknown options go to the job server: %s.", " ".join(unknown))
     elif unknown and not unknown[0].startswith("-"):
-        raise ValueError(
+        raise UserError(
             f"Unexpected argument '{unknown[0]}': every value needs its flag. Write --flag or "
             "--noflag or --flag=true, not '--flag true', for a flag that is on or off."
         )
@@ -587,7 +588,7 @@ def parse_options(
         name = "--" + unknown[0].split("=")[0].lstrip("-")
         names = [*parser._option_string_actions, *(f"--{flag}" for flag in own_flags)]
         hint = wording.did_you_mean(name, names)
-        raise ValueError(
+        raise UserError(
             f"{name} is neither a flag of {MAKER} nor an option of Apache Beam "
             f"{beam.__version__}.{hint}"
         )
@@ -612,9 +613,9 @@ def run(
         message = user_error(str(error))
         if message is None:
             raise
-        raise ValueError(message) from error
+        raise UserError(message) from error
     if state not in (None, runners.PipelineState.DONE):
-        raise ValueError(f"The job ended as {state}. The log of its runner says why.")
+        raise UserError(f"The job ended as {state}. The log of its runner says why.")
     return result
 
 

@@ -44,6 +44,7 @@ import tensorflow.compat.v1 as tf
 from albert.data import record_files
 from albert.pretraining.settings import TEXT_FIELD
 from albert.util import files, many_files
+from albert.util.errors import UserError
 
 DOCUMENT_BYTES = 1 << 18  # a longer document comes in parts
 BLOCK_BYTES = 1 << 17  # documents are added to a block until it has these
@@ -87,7 +88,7 @@ OnBadLine = Callable[[BadLine], None]
 
 def raise_bad_line(bad: BadLine) -> None:
     """Raises ValueError: the default treatment of a bad line."""
-    raise ValueError(
+    raise UserError(
         f"'{bad.path}', line {bad.line} {bad.reason}: {bad.content[:60]!r}. Repair the line, or "
         "let bad lines be dropped and counted by --input_file_mode=rb."
     )
@@ -249,14 +250,14 @@ def _text_of(content: bytes, text_field: str) -> bytes:
     try:
         record = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError:
-        raise ValueError("is not UTF-8") from None
+        raise UserError("is not UTF-8") from None
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"is not JSON, one object a line ({error})") from None
+        raise UserError(f"is not JSON, one object a line ({error})") from None
     if not isinstance(record, dict):
-        raise ValueError("is not a JSON object with the text in a field")
+        raise UserError("is not a JSON object with the text in a field")
     text = record.get(text_field)
     if not isinstance(text, str):
-        raise ValueError(
+        raise UserError(
             f"has no text in the field '{text_field}' of --text_field; its fields are "
             f"{', '.join(record) or 'none'}"
         )
@@ -281,7 +282,7 @@ def _lines(stream: BinaryIO, path: str, start: int = 0) -> Iterator[Line]:
             is_cut = False
             offset += len(line) + 1
         if len(rest) > longest:
-            raise ValueError(
+            raise UserError(
                 f"'{path}', the line at byte {offset} is longer than {longest} bytes. The input is "
                 "text with a sentence (or, for --split_sentences, a paragraph) a line and a blank "
                 "line between documents, or JSON lines (.jsonl)."
@@ -305,7 +306,7 @@ def _chunks(stream: BinaryIO, path: str) -> Iterator[bytes]:
         with gzip.GzipFile(fileobj=stream, mode="rb") as unpacked:
             yield from iter(lambda: unpacked.read(_READ_BYTES), b"")
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(
+        raise UserError(
             f"'{path}' is damaged or no gzip file ({error}). Copy it again, or name it without .gz "
             "if it is not compressed."
         ) from error
@@ -363,7 +364,7 @@ def read_blocks(
         yield TextBlock(number - 1, done // window_bytes, size, tuple(documents), neighbour)
         done += size
     if not number:
-        raise ValueError(
+        raise UserError(
             f"--input_file: there is no text in {', '.join(paths)}. The input is text with a "
             "sentence a line and a blank line between documents, or JSON lines."
         )
@@ -389,7 +390,7 @@ def _next_document(paths: Sequence[str], source: int, reading: Mapping[str, Any]
     for document in read_documents(paths, **dict(reading, on_bad_line=lambda bad: None)):
         if document.source != source:
             return document
-    raise ValueError(
+    raise UserError(
         "--random_next_sentence takes text from another document, and the input holds one only "
         "(a blank line separates documents). Use --norandom_next_sentence."
     )
@@ -409,7 +410,7 @@ def decode_lines(document: RawDocument, mode: str) -> Tuple[List[str], int]:
         text = line.decode("utf-8", "ignore")
         is_bad = text.encode("utf-8") != line
         if is_bad and mode == "r":
-            raise ValueError(
+            raise UserError(
                 f"'{document.path}', line {number} is not UTF-8: {line[:60]!r}. Convert the file, "
                 "or drop the bad bytes by --input_file_mode=rb."
             )
@@ -469,7 +470,7 @@ def _below(folder: str, flag_name: str, excluded: Container[str]) -> List[str]:
     sidecars = many_files.each(record_files.read_sidecar, found, "Looking at the text")
     found = [path for path, sidecar in zip(found, sidecars) if sidecar is None]
     if not found:
-        raise ValueError(
+        raise UserError(
             f"--{flag_name}: no text file lies in the folder '{folder}' or below it. Files of a "
             "folder are read if they end in .txt, .jsonl or .json, also with .gz; give other names "
             "by a pattern."
@@ -484,7 +485,7 @@ def _walk(folder: str, flag_name: str) -> Iterator[Tuple[str, List[str], List[st
         return
 
     def refuse(error: OSError) -> None:
-        raise ValueError(
+        raise UserError(
             f"--{flag_name}: the folder '{error.filename}' cannot be read: {error.strerror}."
         )
 

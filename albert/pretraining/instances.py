@@ -19,6 +19,7 @@ from albert.pretraining import masking, random_keys, words
 from albert.pretraining import pairs as segment_pairs
 from albert.pretraining.settings import INPUT_MODES, LANGUAGES, WORD_STARTS, DataSettings
 from albert.util import files
+from albert.util.errors import UserError
 
 FORMAT = 1  # raise it when the same settings give other records than before
 
@@ -61,16 +62,16 @@ def check_settings(settings: DataSettings) -> None:
     """Raises ValueError for values out of range or in conflict; warns of too few slots."""
     _check_ranges(settings)
     if settings.language == "any" and settings.user_dictionary:
-        raise ValueError(
+        raise UserError(
             "--user_dictionary needs --language=zh, because jieba reads it. Give both or neither."
         )
     if settings.language == "zh" and settings.word_start == "underline":
-        raise ValueError(
+        raise UserError(
             "--word_start=underline does not go with --language=zh, where jieba finds the words. "
             "Leave out one of them."
         )
     if settings.masked_lm_prob == 0 and settings.do_permutation:
-        raise ValueError(
+        raise UserError(
             "--do_permutation moves as many tokens as are masked, and --masked_lm_prob=0 masks "
             "none. Leave out one of them."
         )
@@ -98,13 +99,13 @@ def warn_of_few_slots(settings: DataSettings) -> None:
 def _check_ranges(settings: DataSettings) -> None:
     for name, bound in _LOWEST.items():
         if getattr(settings, name) < bound:
-            raise ValueError(f"--{name} is {getattr(settings, name)}; it must be {bound} or more.")
+            raise UserError(f"--{name} is {getattr(settings, name)}; it must be {bound} or more.")
     for name in ("masked_lm_prob", "short_seq_prob"):
         if not 0.0 <= getattr(settings, name) <= 1.0:
-            raise ValueError(f"--{name} is {getattr(settings, name)}; it must lie in 0 .. 1.")
+            raise UserError(f"--{name} is {getattr(settings, name)}; it must lie in 0 .. 1.")
     for name, known in _CHOICES.items():
         if getattr(settings, name) not in known:
-            raise ValueError(
+            raise UserError(
                 f"--{name} is '{getattr(settings, name)}'; it must be one of {', '.join(known)}."
             )
 
@@ -112,18 +113,18 @@ def _check_ranges(settings: DataSettings) -> None:
 def check_counts(counts: Counts) -> None:
     """Raises ValueError if the input had too many bad lines, or gave no instance."""
     if counts.bad_lines > counts.sentences * _MOST_BAD_LINES:
-        raise ValueError(
+        raise UserError(
             f"--input_file: {counts.bad_lines} of {counts.sentences} lines are not UTF-8. Is the "
             "text in another encoding? Convert it first."
         )
     documents = counts.documents + counts.empty_documents + counts.bad_documents
     if counts.bad_documents > documents * _MOST_BAD_LINES:
-        raise ValueError(
+        raise UserError(
             f"--input_file: {counts.bad_documents} of {documents} documents are bad lines of JSON "
             "files. Do the files hold an object a line, and the text in the field of --text_field?"
         )
     if not counts.instances:
-        raise ValueError(
+        raise UserError(
             "--input_file: the text gives no instance. Every document is empty or a single token; "
             "is the vocabulary the right one?"
         )

@@ -63,6 +63,7 @@ from albert.pretraining.instances import (
     check_settings,
 )
 from albert.util import files, many_files, parallel, progress, wording
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -111,7 +112,7 @@ def create_pretraining_data(
     started = time.time()
     check_settings(settings)
     if num_processes is not None and num_processes < 1:
-        raise ValueError(f"--num_processes is {num_processes}; it must be at least 1.")
+        raise UserError(f"--num_processes is {num_processes}; it must be at least 1.")
     _check_outputs(input_files, output_files)
     maker = InstanceMaker(tokenizer, settings)
     fingerprint = _fingerprint(input_files, output_files, maker.fingerprint(tokenizer_file))
@@ -169,7 +170,7 @@ def _check_unchanged(input_files: Sequence[str], text: Sequence[Mapping[str, Any
     sizes = many_files.each(_size, input_files)
     for path, size, before in zip(input_files, sizes, text):
         if size != before["size"]:
-            raise ValueError(f"--input_file: '{path}' was changed while it was read. Start again.")
+            raise UserError(f"--input_file: '{path}' was changed while it was read. Start again.")
 
 
 def _fingerprint(
@@ -185,17 +186,17 @@ def _fingerprint(
 def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> None:
     """Refuses names that cannot be written, and creates the folders, before any work is done."""
     if not output_files:
-        raise ValueError("--output_file names no file. Give one path, or several with commas.")
+        raise UserError("--output_file names no file. Give one path, or several with commas.")
     twice = [path for path, count in collections.Counter(output_files).items() if count > 1]
     if twice:
-        raise ValueError(f"--output_file names '{twice[0]}' more than once.")
+        raise UserError(f"--output_file names '{twice[0]}' more than once.")
     both = {os.path.abspath(path) for path in input_files}
     folders = many_files.each(documents.is_folder, output_files)
     for path, is_folder in zip(output_files, folders):
         if os.path.abspath(path) in both:
-            raise ValueError(f"--output_file: '{path}' is also an input file; choose another name.")
+            raise UserError(f"--output_file: '{path}' is also an input file; choose another name.")
         if is_folder:
-            raise ValueError(f"--output_file: '{path}' is a folder; name a file in it.")
+            raise UserError(f"--output_file: '{path}' is a folder; name a file in it.")
     for folder in sorted(set(map(os.path.dirname, output_files))):
         probe = os.path.join(folder, f".write-test-{files.random_suffix()}")
         try:
@@ -205,7 +206,7 @@ def _check_outputs(input_files: Sequence[str], output_files: Sequence[str]) -> N
                 stream.write("?")
             tf.io.gfile.remove(probe)
         except tf.errors.OpError as error:
-            raise ValueError(
+            raise UserError(
                 f"--output_file: cannot write in the folder '{folder or '.'}' ({error.message})."
             ) from error
 
@@ -394,7 +395,7 @@ def _work_path(base: Optional[str], output: str) -> str:
     """Where the folder for unfinished work of the first output file lies."""
     name = f".{os.path.basename(output)}.work"
     if base is not None and "://" in base:
-        raise ValueError(f"--work_dir is '{base}'; it must be a local folder.")
+        raise UserError(f"--work_dir is '{base}'; it must be a local folder.")
     if base is None and "://" not in output:
         return os.path.join(os.path.dirname(output), name)
     # Outputs of other jobs may have the same name, so the full path is part of the name.
@@ -409,7 +410,7 @@ def _work_folder(path: str, key: str) -> Iterator[_Work]:
     found, parent = os.lstat(path), os.stat(os.path.dirname(path) or ".")
     is_shared = bool(parent.st_mode & stat.S_IWOTH) and found.st_uid != os.geteuid()
     if stat.S_ISLNK(found.st_mode) or is_shared:  # the name is predictable
-        raise ValueError(
+        raise UserError(
             f"The folder for unfinished work, '{path}', is a link or another user's. Remove it, or "
             "choose another --work_dir."
         )
@@ -433,7 +434,7 @@ def _locked(path: str) -> Iterator[None]:
             # This kind of lock is not inherited by workers and ends with this process.
             fcntl.lockf(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise ValueError(
+            raise UserError(
                 f"Another process is making the same output now ('{path}' is locked). Wait for it, "
                 "or choose another --output_file."
             ) from None
@@ -615,7 +616,7 @@ def check_ours(
     """
     made_from = sidecar.fingerprint if sidecar else {}
     if made_from.get("maker") != fingerprint["maker"] or sidecar.bytes != size:
-        raise ValueError(
+        raise UserError(
             f"--output_file: '{path}' exists, and this program did not make it as it is. Choose "
             "another name, or replace it by --overwrite."
         )
@@ -625,7 +626,7 @@ def check_ours(
         for made in (made_from, fingerprint)
     )
     if old != new:
-        raise ValueError(
+        raise UserError(
             f"--output_file: '{path}' was made from {', '.join(old[:3])} "
             f"({wording.counted(len(old), 'file')}), and --input_file is {', '.join(new[:3])} "
             f"({wording.counted(len(new), 'file')}). Choose another name, or replace it by "

@@ -41,6 +41,7 @@ from albert.pretraining import instances, masking, words
 from albert.pretraining.settings import DataSettings
 from albert.training import distribution, model_fn
 from albert.util import many_files
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -120,11 +121,11 @@ def check_records(
     def look_at(file: str) -> Optional[RecordsVocabulary]:
         examples = list(_examples(file, _RECORDS_TO_CHECK))
         if not examples:
-            raise ValueError(f"{file} holds no records. Create the pretraining data again.")
+            raise UserError(f"{file} holds no records. Create the pretraining data again.")
         for example in examples:
             _check_example(file, example, lengths=lengths, limits=limits)
         if not masks_on_the_fly and not holds_masks(examples):
-            raise ValueError(
+            raise UserError(
                 f"{file}: the records hold no masks. Draw them on the fly by "
                 "--masked_lm_budget=0.1765 (15% of the tokens), or create the records with a "
                 "--masked_lm_prob above 0."
@@ -153,21 +154,21 @@ def _check_example(
     """Compares one record with the flags (`lengths`) and the model (`limits`)."""
     features = example.features.feature
     if not _values(example, "input_ids"):
-        raise ValueError(
+        raise UserError(
             f"{file} is no file of pretraining records: input_ids is missing among "
             f"{', '.join(sorted(features))}."
         )
     for name, (flag, length) in lengths.items():
         found = len(_values(example, name))
         if found not in (0, length):
-            raise ValueError(
+            raise UserError(
                 f"{file}: {name} of its records has length {found}, but --{flag}={length}. Give "
                 f"--{flag}={found}, or create the records with --{flag}={length}."
             )
     for name, (key, limit) in limits.items():
         wrong = [value for value in _values(example, name) if not 0 <= value < limit]
         if wrong:
-            raise ValueError(
+            raise UserError(
                 f"{file}: {name} holds {wrong[0]}, but the model's {key} is {limit}. The records "
                 "were made with another vocabulary than the configuration is for."
             )
@@ -181,7 +182,7 @@ def _compare_vocabulary(file: str, config: modeling.AlbertConfig) -> Optional[Re
     made_from = sidecar.fingerprint
     tokenizer, pieces = made_from.get("tokenizer") or {}, made_from.get("vocab_size")
     if pieces is not None and pieces > config.vocab_size:
-        raise ValueError(
+        raise UserError(
             f"{file} was made with a vocabulary of {pieces} tokens, but the model's vocab_size is "
             f"{config.vocab_size}. Set vocab_size to {pieces}, or use the model's vocabulary."
         )
@@ -226,7 +227,7 @@ def _examples(file: str, count: int) -> Iterator[tf.train.Example]:
         try:
             example = tf.train.Example.FromString(record)
         except Exception as error:  # protobuf's error class differs between its versions
-            raise ValueError(f"{file} does not hold tf.train.Example records: {error}") from error
+            raise UserError(f"{file} does not hold tf.train.Example records: {error}") from error
         yield example
 
 
@@ -324,7 +325,7 @@ def _masking(settings: InputSettings) -> Callable:
 def _check_boundaries(file: str) -> None:
     examples = _examples(file, _RECORDS_TO_LEARN_FROM)
     if not any(any(_values(example, "token_boundary")) for example in examples):
-        raise ValueError(
+        raise UserError(
             f"--masked_lm_budget needs records with token_boundary, which says where words begin; "
             f"{file} has none. Create the records anew with create_pretraining_data."
         )
@@ -351,7 +352,7 @@ def vocabulary_of_examples(
         at_masked.update(ids[place] for place, weight in zip(positions, weights) if weight > 0)
         special.update((ids[0], ids[sum(values["input_mask"].int64_list.value) - 1]))
     if not at_masked:
-        raise ValueError(
+        raise UserError(
             "--masked_lm_budget cannot tell which token is [MASK]: the records hold no masks, and "
             "the hidden file that create_pretraining_data wrote beside them (.NAME.meta.json) is "
             "missing. Copy it too, or name the records' vocabulary by --spm_model_file or "
@@ -388,7 +389,7 @@ def _made_with(files: Sequence[str]) -> Dict[str, Any]:
             "vocabulary": sidecar.fingerprint.get("vocabulary"),
         }
         if known and known["found"] != found:
-            raise ValueError(
+            raise UserError(
                 f"--masked_lm_budget: {known['file']} and {file} were created with other masks "
                 f"({known['found']['settings']}, {found['settings']}) or vocabularies. Create them "
                 "with the same flags, or train on one after the other."
@@ -404,7 +405,7 @@ def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.
         recorded = words.described_vocabulary(made_with["vocabulary"])
         is_named = vocabulary is not None
         if is_named and words.describe_vocabulary(vocabulary) != made_with["vocabulary"]:
-            raise ValueError(
+            raise UserError(
                 "--spm_model_file or --vocab_file names another vocabulary than the records were "
                 f"made with: [MASK] is the token {vocabulary.mask_id} of the one and "
                 f"{recorded.mask_id} of the other. Name theirs, or none."
@@ -415,7 +416,7 @@ def _vocabulary(settings: InputSettings, made_with: Mapping[str, Any]) -> words.
         return vocabulary_of_examples(examples, settings.vocab_size)
     largest = max(vocabulary.mask_id, int(vocabulary.ordinary.max()))
     if settings.vocab_size is not None and largest >= settings.vocab_size:
-        raise ValueError(
+        raise UserError(
             f"--masked_lm_budget: the vocabulary has the token {largest}, but the model's "
             f"vocab_size is {settings.vocab_size}. They do not belong together."
         )

@@ -54,6 +54,7 @@ import numpy as np
 
 from albert import tokenization
 from albert.util import files
+from albert.util.errors import UserError
 
 # --------------------------------------------------------------------------------------- sentences
 
@@ -212,7 +213,7 @@ def _import_jieba() -> Any:
             warnings.simplefilter("ignore")  # it uses deprecated modules
             import jieba
     except ImportError:
-        raise ValueError(
+        raise UserError(
             "--language=zh segments words by the package jieba, which is not installed. Install it "
             "by: pip install jieba"
         ) from None
@@ -311,7 +312,7 @@ def _read_user_words(path: str) -> List[Tuple[str, Optional[int]]]:
             continue
         word, frequency = _USER_ENTRY.fullmatch(line.strip()).groups()
         if "\t" in line.strip() or (frequency and not int(frequency)):
-            raise ValueError(
+            raise UserError(
                 f"--user_dictionary: '{path}', line {number} is {line.strip()!r}. It must be a "
                 "word, perhaps a frequency above 0 and a part of speech, with spaces between them."
             )
@@ -389,12 +390,12 @@ def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "refere
     vocab, model = tokenizer.vocab, tokenizer.sp_model
     missing = [piece for piece in ("[CLS]", "[SEP]", "[MASK]") if piece not in vocab]
     if missing:
-        raise ValueError(
+        raise UserError(
             f"The vocabulary has no {', '.join(missing)}; pretraining needs them. Use a "
             "vocabulary made for BERT or ALBERT, or make one with train_vocab."
         )
     if word_start == "underline" and model is None:
-        raise ValueError(
+        raise UserError(
             "--word_start=underline is for SentencePiece models (--spm_model_file); a WordPiece "
             "vocabulary marks continuations by ## in every language. Use --word_start=reference."
         )
@@ -407,7 +408,7 @@ def piece_table(tokenizer: tokenization.FullTokenizer, word_start: str = "refere
         kinds = (model.IsControl, model.IsUnknown, model.IsUnused)
         ordinary = [n for n in range(len(pieces)) if not any(kind(n) for kind in kinds)]
     if not ordinary:
-        raise ValueError("The vocabulary holds no ordinary token, only special ones.")
+        raise UserError("The vocabulary holds no ordinary token, only special ones.")
     rule = word_start_rule(model is not None, word_start)
     return PieceTable(
         is_word_start=np.array([rule(piece) for piece in pieces], bool),

@@ -15,6 +15,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.pretrained import inference
 from albert.race import examples, features, model
+from albert.util.errors import UserError
 
 DESCRIPTION_NAME = "race.json"
 
@@ -79,7 +80,7 @@ class Answerer(inference.Model):
         passages = []
         for number, (article, question, options) in enumerate(texts):
             if isinstance(options, str) or not options:
-                raise ValueError(f"Question number {number + 1} needs a list of options.")
+                raise UserError(f"Question number {number + 1} needs a list of options.")
             item = examples.Question(question, tuple(options), None)
             passages.append(examples.Passage(str(number), article, (item,)))
         converted = features.convert_passages(passages, self._encoder, self._tokenizer)

@@ -25,6 +25,7 @@ import tensorflow.compat.v1 as tf
 from albert.data import parquet
 from albert.datasets import table
 from albert.util import files, wording
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -108,7 +109,7 @@ class RaceSplit(NamedTuple):
 def levels_of(high_only: bool, middle_only: bool) -> Tuple[str, ...]:
     """Returns the levels to read; ValueError if both flags are set."""
     if high_only and middle_only:
-        raise ValueError("--high_only and --middle_only exclude each other. Give one, or neither.")
+        raise UserError("--high_only and --middle_only exclude each other. Give one, or neither.")
     if high_only:
         return ("high",)
     return ("middle",) if middle_only else LEVELS
@@ -126,7 +127,7 @@ def find_folders(data_dir: str, split: str, levels: Sequence[str] = LEVELS) -> L
             folders = [os.path.join(place, level) for level in levels]
             if all(_hub_files(folder, split) for folder in folders):
                 return folders
-        raise ValueError(
+        raise UserError(
             f"The {split} data was not found: there is neither '{bases[0]}' nor '{bases[1]}'. "
             "--data_dir must hold the folder RACE, or be it."
             + table.how_to_get(("RACE",), data_dir)
@@ -136,7 +137,7 @@ def find_folders(data_dir: str, split: str, levels: Sequence[str] = LEVELS) -> L
         if not tf.io.gfile.isdir(folder):
             others = [other for other in levels if other != level]
             remedy = f" To do without, give --{others[0]}_only." if others else ""
-            raise ValueError(
+            raise UserError(
                 f"The {level} part of the {split} data does not exist: '{folder}'.{remedy}"
             )
     return folders
@@ -163,7 +164,7 @@ def _find_files(folder: str, split: str) -> List[str]:
             )
         return [os.path.join(folder, ALL_NAME)]
     if not names:
-        raise ValueError(
+        raise UserError(
             f"'{folder}' holds no passages: neither {ALL_NAME} nor files like 1234.txt."
         )
 
@@ -203,7 +204,7 @@ def read_split(data_dir: str, split: str, *, levels: Sequence[str] = LEVELS) -> 
             passage = _parse_passage(value, where, name=name, needs_answers=split != "test")
             other = places.setdefault(passage.identity, where)
             if other != where:
-                raise ValueError(
+                raise UserError(
                     f"'{where}': the id {passage.identity!r} is also that of a passage in "
                     f"'{other}'. Each passage must have an id of its own."
                 )
@@ -215,7 +216,7 @@ def read_split(data_dir: str, split: str, *, levels: Sequence[str] = LEVELS) -> 
             ]
         notes["file without a passage"] += len(passages) == before
     if not keys:
-        raise ValueError(f"There is no question in {', '.join(folders)}.")
+        raise UserError(f"There is no question in {', '.join(folders)}.")
     found = [f"{count} x {what}" for what, count in notes.items() if count]
     return RaceSplit(list(passages.values()), keys, folders, digest.hexdigest(), found)
 
@@ -271,7 +272,7 @@ def _parse_passage(content: Any, path: str, *, name: str, needs_answers: bool) -
     if answers is None:
         answers = [None] * len(questions)
     if not len(questions) == len(options) == len(answers):
-        raise ValueError(
+        raise UserError(
             f"{where}: there are {len(questions)} questions, {len(options)} lists of options and "
             f"{len(answers)} answers; they must be equally many."
         )
@@ -286,14 +287,14 @@ def _question(
     text: str, options: List[str], answer: Any, *, where: str, needs_answer: bool
 ) -> Question:
     if len(options) != len(LETTERS):
-        raise ValueError(
+        raise UserError(
             f"{where}: there are {len(options)} options where {len(LETTERS)} are needed."
         )
     letter = answer.strip().upper() if isinstance(answer, str) else answer
     if letter in (None, "") and needs_answer:
-        raise ValueError(f"{where}: the answer is missing, and training and evaluation need it.")
+        raise UserError(f"{where}: the answer is missing, and training and evaluation need it.")
     if letter not in LETTERS and letter not in (None, ""):
-        raise ValueError(
+        raise UserError(
             f"{where}: the answer {str(answer)[:60]!r} is none of {', '.join(LETTERS)}."
         )
     return Question(text, tuple(options), LETTERS.index(letter) if letter else None)

@@ -16,6 +16,7 @@ from albert import tokenization
 from albert.data import batches, feature_cache
 from albert.data.records import InputFeatures, PaddingInputExample, record_of
 from albert.race import examples as race_examples
+from albert.util.errors import UserError
 
 _FORMAT_VERSION = 1
 NUM_CHOICES = len(race_examples.LETTERS)
@@ -36,7 +37,7 @@ def feature_spec(max_seq_length: int, num_choices: int = NUM_CHOICES) -> batches
 def check_lengths(max_seq_length: int, max_qa_length: int) -> None:
     """Raises ValueError if there is no room for the article."""
     if not 0 < max_qa_length < max_seq_length - 3:
-        raise ValueError(
+        raise UserError(
             f"--max_qa_length={max_qa_length} must be at least 1 and leave room for the article in "
             f"--max_seq_length={max_seq_length}, besides three special tokens. Usual are 128 and "
             "512."
@@ -112,7 +113,7 @@ def convert_single_example(
         zeros = [[0] * max_seq_length] * label_size
         return InputFeatures(zeros, zeros, zeros, 0, example_id=0, is_real_example=False)
     if len(example.endings) != label_size:
-        raise ValueError(
+        raise UserError(
             f"Example {example.example_id}: it has {len(example.endings)} endings where "
             f"{label_size} are needed."
         )

@@ -21,6 +21,7 @@ from albert.race import features as race_features
 from albert.race.settings import RaceSettings
 from albert.training import distribution, evaluation, fine_tuning, metrics
 from albert.util import files
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -51,14 +52,14 @@ class RaceTask(fine_tuning.Task):
     def check_flags(cls, settings: RaceSettings) -> None:  # type: ignore[override]
         """Checks what is to be done, the levels, the lengths and the feature files."""
         if not (settings.do_train or settings.do_eval or settings.do_predict):
-            raise ValueError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")
+            raise UserError("Nothing to do: give some of --do_train, --do_eval and --do_predict.")
         examples.levels_of(settings.high_only, settings.middle_only)
         race_features.check_lengths(settings.max_seq_length, settings.max_qa_length)
         uses: Dict[str, str] = {}
         for name in ("train_file", "eval_file", "predict_file"):
             path = getattr(settings, name)
             if path and uses.setdefault(path, name) != name:
-                raise ValueError(
+                raise UserError(
                     f"--{uses[path]} and --{name} are both {path}: they hold the features of "
                     "different data. Give each a name of its own."
                 )

@@ -14,6 +14,8 @@ from typing import Any, Callable, ContextManager, Dict, Mapping
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.util.errors import UserError
+
 # The formats matrix products can run in. Weights, optimizer state, LayerNorm statistics, softmax,
 # losses and gradient norms stay float32 in each.
 COMPUTE_DTYPES = {"float32": tf.float32, "bfloat16": tf.bfloat16, "float16": tf.float16}
@@ -27,7 +29,7 @@ def is_tf2() -> bool:
 def compute_dtype(precision: str) -> tf.DType:
     """Returns the dtype of matrix products for a value of `--precision`; ValueError if unknown."""
     if precision not in COMPUTE_DTYPES:
-        raise ValueError(
+        raise UserError(
             f"--precision={precision!r} is unknown. Choose one of: {', '.join(COMPUTE_DTYPES)}."
         )
     return COMPUTE_DTYPES[precision]

@@ -31,6 +31,8 @@ from tensorflow.core.framework import variable_pb2
 from tensorflow.core.protobuf import control_flow_pb2, meta_graph_pb2, saved_model_pb2
 from tensorflow.python.framework import meta_graph as meta_graph_lib
 
+from albert.util.errors import UserError
+
 Tensors = Mapping[str, tf.Tensor]
 Signatures = Mapping[str, Tuple[Tensors, Tensors]]  # name -> (inputs, outputs)
 
@@ -103,13 +105,13 @@ class Module:
         signatures = self._meta_graph.signature_def
         if signature not in signatures:
             has = ", ".join(sorted(signatures)) or "none"
-            raise ValueError(
+            raise UserError(
                 f"The hub module {self._handle} has no signature {signature!r}; it has {has}."
             )
         definition = signatures[signature]
         given, wanted = sorted(inputs or ()), sorted(definition.inputs)
         if given != wanted:
-            raise ValueError(
+            raise UserError(
                 f"The signature {signature!r} of the hub module {self._handle} reads "
                 f"{', '.join(wanted) or 'nothing'}, not {', '.join(given) or 'nothing'}."
             )
@@ -159,7 +161,7 @@ class Module:
                 for name in stored:  # or what is damaged is told in the middle of a training
                     reader.get_tensor(name)
             except (ValueError, IndexError, RuntimeError, tf.errors.OpError) as error:
-                raise ValueError(
+                raise UserError(
                     f"The hub module {self._handle} has no readable values in {weights}: {error}. "
                     f"{_advice(self._handle, self._path)}"
                 ) from error
@@ -170,7 +172,7 @@ class Module:
                 name, described = key.rpartition("/")[0], definition.save_slice_info_def
                 part = tf.Variable.SaveSliceInfo(save_slice_info_def=described).spec
             if name not in stored:
-                raise ValueError(
+                raise UserError(
                     f"The hub module {self._handle} has no values of {name} in {weights}."
                 )
             initializers[key] = _restore(weights, name, part)
@@ -220,7 +222,7 @@ class Module:
         try:
             yield
         except (KeyError, ValueError, tf.errors.OpError) as error:
-            raise ValueError(
+            raise UserError(
                 f"The hub module {self._handle} cannot be used with TensorFlow {tf.__version__}: "
                 f"{error}"
             ) from error
@@ -245,7 +247,7 @@ def _resolve(handle: str) -> str:
     if tf.io.gfile.isdir(handle):
         return handle
     if "://" not in handle:
-        raise ValueError(f"There is no hub module {handle}: it is not a folder.")
+        raise UserError(f"There is no hub module {handle}: it is not a folder.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it uses deprecated modules
         import tensorflow_hub as hub  # takes long to import
@@ -253,7 +255,7 @@ def _resolve(handle: str) -> str:
     try:
         return hub.resolve(handle)
     except (OSError, EOFError, zlib.error, tf.errors.OpError) as error:
-        raise ValueError(f"The hub module {handle} cannot be fetched: {error}") from error
+        raise UserError(f"The hub module {handle} cannot be fetched: {error}") from error
 
 
 def _advice(handle: str, path: str) -> str:
@@ -267,11 +269,11 @@ def _read(handle: str, path: str, tags: frozenset) -> meta_graph_pb2.MetaGraphDe
     """The meta graph with these tags."""
     file = os.path.join(path, "saved_model.pb")
     if not tf.io.gfile.exists(file):
-        raise ValueError(
+        raise UserError(
             f"{handle} is not a hub module: {path} has no saved_model.pb. {_advice(handle, path)}"
         )
     if not tf.io.gfile.exists(os.path.join(path, _FORMAT_FILE)):
-        raise ValueError(
+        raise UserError(
             f"{handle} is a SavedModel, but not a hub module of the TensorFlow 1 format, which has "
             f"a file {_FORMAT_FILE}. Take one that export_to_tfhub --format=tf1 wrote, or start "
             "from a checkpoint (--albert_dir)."
@@ -280,11 +282,11 @@ def _read(handle: str, path: str, tags: frozenset) -> meta_graph_pb2.MetaGraphDe
         with tf.io.gfile.GFile(file, "rb") as stream:
             saved_model = saved_model_pb2.SavedModel.FromString(stream.read())
     except protobuf.DecodeError as error:
-        raise ValueError(f"{file} is damaged ({error}). {_advice(handle, path)}") from error
+        raise UserError(f"{file} is damaged ({error}). {_advice(handle, path)}") from error
     found = [frozenset(meta_graph.meta_info_def.tags) for meta_graph in saved_model.meta_graphs]
     if tags not in found:
         there = ", ".join(str(sorted(one)) for one in found) or "none"
-        raise ValueError(
+        raise UserError(
             f"The hub module {handle} has no graph with the tags {sorted(tags)}; it has {there}."
         )
     return saved_model.meta_graphs[found.index(tags)]

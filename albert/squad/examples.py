@@ -26,6 +26,7 @@ from typing import Any, Counter, Iterator, List, NamedTuple, Optional, Sequence,
 from albert.data import parquet
 from albert.datasets import table
 from albert.util import files, wording
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
     for where, question, context in _questions(path):
         example, where = _example(question, context, where)
         if example.qas_id in seen:
-            raise ValueError(f"{where}: the id '{example.qas_id}' occurs twice. Ids must differ.")
+            raise UserError(f"{where}: the id '{example.qas_id}' occurs twice. Ids must differ.")
         seen.add(example.qas_id)
         if question.get("answers") == []:
             without.append(example)
@@ -111,7 +112,7 @@ def read_dataset(path: str, is_training: bool, *, max_misaligned: float = 0.01) 
         for example in without:
             example.has_gold = True
     if not examples:
-        raise ValueError(f"'{path}' holds no question. {_LAYOUT}")
+        raise UserError(f"'{path}' holds no question. {_LAYOUT}")
     notes = [f"{number} x {what}" for what, number in counts.items() if number]
     details = f" ({'; '.join(notes)})" if notes else ""
     _LOGGER.info("%s from %s%s", wording.counted(len(examples), "question"), path, details)
@@ -127,13 +128,13 @@ def _questions(path: str) -> Iterator[Tuple[str, Any, str]]:
         folder, name = os.path.split(path)
         published = [item for item in table.DATA_SETS.values() if item.group == "squad"]
         hint = table.how_to_get([x.folder for x in published if name in x.files], folder)
-        raise ValueError(f"File '{path}' does not exist. Check the path.{hint}")
+        raise UserError(f"File '{path}' does not exist. Check the path.{hint}")
     if path.endswith(parquet.ENDING):
         yield from _rows(path)
         return
     content = _load(path)
     if not isinstance(content, dict) or "data" not in content:
-        raise ValueError(f"'{path}' has no \"data\". {_LAYOUT}")
+        raise UserError(f"'{path}' has no \"data\". {_LAYOUT}")
     for article_number, article in enumerate(_get(content, "data", path, kind=list), start=1):
         title = article.get("title") if isinstance(article, dict) else None
         where = f"{path}, article {article_number}" + (f" ('{title}')" if title else "")
@@ -151,7 +152,7 @@ def _rows(path: str) -> Iterator[Tuple[str, Any, str]]:
         found = _get(row, "answers", where, kind=dict)
         texts, starts = (_get(found, key, where, kind=list) for key in ("text", "answer_start"))
         if len(texts) != len(starts):
-            raise ValueError(f"{where}: there are {len(texts)} texts for {len(starts)} starts.")
+            raise UserError(f"{where}: there are {len(texts)} texts for {len(starts)} starts.")
         answers = [{"text": text, "answer_start": start} for text, start in zip(texts, starts)]
         question = {**row, "answers": answers, "is_impossible": not answers}
         yield where, question, _get(row, "context", where, kind=str)
@@ -161,18 +162,18 @@ def _load(path: str) -> Any:
     try:
         return files.read_json(path)
     except ValueError as error:
-        raise ValueError(f"{error} {_LAYOUT}") from None
+        raise UserError(f"{error} {_LAYOUT}") from None
 
 
 def _get(value: Any, key: str, where: str, *, kind: type) -> Any:
     """value[key], checked."""
     if not isinstance(value, dict):
-        raise ValueError(f"{where}: {str(value)[:60]!r} is not a JSON object. {_LAYOUT}")
+        raise UserError(f"{where}: {str(value)[:60]!r} is not a JSON object. {_LAYOUT}")
     if key not in value:
-        raise ValueError(f'{where}: "{key}" is missing; there are {sorted(value)}. {_LAYOUT}')
+        raise UserError(f'{where}: "{key}" is missing; there are {sorted(value)}. {_LAYOUT}')
     found = value[key]
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise ValueError(f'{where}: "{key}" is {str(found)[:60]!r}; it must be {_KINDS[kind]}.')
+        raise UserError(f'{where}: "{key}" is {str(found)[:60]!r}; it must be {_KINDS[kind]}.')
     return found
 
 
@@ -190,7 +191,7 @@ def _example(value: Any, context: str, where: str) -> Tuple[SquadExample, str]:
     if "is_impossible" in known:
         is_impossible = _get(value, "is_impossible", where, kind=bool)
     if is_impossible and texts:
-        raise ValueError(
+        raise UserError(
             f'{where}: "is_impossible" is true, but there are answers. Answers that only seem to '
             'be right belong in "plausible_answers".'
         )
@@ -208,7 +209,7 @@ def _set_answer(example: SquadExample, question: Any, where: str, *, counts: Cou
         example.orig_answer_text, example.start_position = "", -1
         return ""
     if not example.answers:
-        raise ValueError(
+        raise UserError(
             f"{where} has no answer. For training, each question needs one (or "
             '"is_impossible": true); files without answers are for prediction.'
         )
@@ -242,7 +243,7 @@ def _find_answer(answer: str, paragraph: str, start: int) -> Optional[slice]:
 def _check_faults(path: str, faults: List[str], *, answered: int, limit: float) -> None:
     if len(faults) > limit * answered:
         more = f"; and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
-        raise ValueError(
+        raise UserError(
             f"'{path}': {len(faults)} of {answered} answers are not where answer_start says "
             f"(more than {limit:.0%}): {'; '.join(faults[:_SHOWN])}{more}. answer_start counts "
             "the characters of the context (not bytes) from 0, before any change to the text; "

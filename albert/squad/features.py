@@ -24,6 +24,7 @@ from albert import tokenization
 from albert.data import batches, feature_cache
 from albert.squad.examples import SquadData, SquadExample
 from albert.util import files, parallel, progress
+from albert.util.errors import UserError
 
 SEQUENCES = ("input_ids", "input_mask", "segment_ids", "p_mask")
 
@@ -136,9 +137,7 @@ class Layout(NamedTuple):
         limits = Layout(_SPECIAL_TOKENS + 1, 1, 0)
         for name, value, least, usual in zip(self._fields, self, limits, (384, 128, 64)):
             if value < least:
-                raise ValueError(
-                    f"{name} is {value}; at least {least} is needed, {usual} is usual."
-                )
+                raise UserError(f"{name} is {value}; at least {least} is needed, {usual} is usual.")
 
     def windows(self, question: int, paragraph: int) -> Sequence["_Window"]:
         """Returns the windows of a paragraph of so many tokens; one if it has none.
@@ -148,7 +147,7 @@ class Layout(NamedTuple):
         """
         room = self.max_seq_length - question - _SPECIAL_TOKENS
         if room < 1:
-            raise ValueError(
+            raise UserError(
                 f"A question of {question} tokens leaves no place for its paragraph in "
                 f"{self.max_seq_length}. Lower max_query_length (it is {self.max_query_length}) or "
                 "raise max_seq_length."
@@ -400,7 +399,7 @@ def _cased_tokenizer(
     if tokenizer.do_lower_case == do_lower_case:
         return tokenizer
     if tokenizer.sp_model is None:
-        raise ValueError(
+        raise UserError(
             f"do_lower_case is {do_lower_case}, but the tokenizer was made with "
             f"do_lower_case={tokenizer.do_lower_case}. Give both the same."
         )

@@ -12,6 +12,8 @@ import re
 import string
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Sequence, Tuple
 
+from albert.util.errors import UserError
+
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -81,7 +83,7 @@ def evaluate_v1(gold: GoldAnswers, predictions: Mapping[str, str]) -> Scores:
     exact = f1 = 0.0
     for qas_id, answers in gold.items():
         if not answers:
-            raise ValueError(
+            raise UserError(
                 f"Question {qas_id} has no answer to compare with. SQuAD v1.1 has no unanswerable "
                 "questions; for v2.0 use run_squad_v2."
             )
@@ -94,7 +96,7 @@ def evaluate_v1(gold: GoldAnswers, predictions: Mapping[str, str]) -> Scores:
 
 def _check_any(total: int) -> None:
     if not total:
-        raise ValueError("There are no questions to score. Check the prediction file.")
+        raise UserError("There are no questions to score. Check the prediction file.")
 
 
 # ---- SQuAD v2.0 ----

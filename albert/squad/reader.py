@@ -16,6 +16,7 @@ from albert.pretrained.saved_model import Inputs
 from albert.squad import decoding, export, features, heads
 from albert.squad.examples import SquadExample
 from albert.training import evaluation
+from albert.util.errors import UserError
 
 DESCRIPTION_NAME = "squad.json"
 THRESHOLD_KEY = "null_score_diff_threshold"
@@ -87,7 +88,7 @@ class Reader(inference.Model):
         examples = []
         for number, parts in enumerate(inference.checked(texts)):
             if len(parts) != 2:
-                raise ValueError(f"Text number {number + 1} must be a pair (question, context).")
+                raise UserError(f"Text number {number + 1} must be a pair (question, context).")
             examples.append(SquadExample(str(number), *parts))
         if not examples:
             return []

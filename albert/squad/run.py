@@ -27,6 +27,7 @@ from albert.squad.decoding import Predictions
 from albert.squad.settings import FILES, SquadSettings, SquadV2Settings
 from albert.training import evaluation, fine_tuning, metrics
 from albert.util import files
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -72,19 +73,19 @@ class SquadTask(fine_tuning.Task):
     def check_flags(cls, settings: SquadSettings) -> None:  # type: ignore[override]
         """Checks that there is something to do, with its own file each, and that lengths fit."""
         if not (settings.do_train or settings.do_predict or settings.export_dir):
-            raise ValueError(
+            raise UserError(
                 "Nothing to do: give some of --do_train, --do_predict (which evaluates too) and "
                 "--export_dir."
             )
         for part, name in (("do_train", "train_file"), ("do_predict", "predict_file")):
             if getattr(settings, part) and not getattr(settings, name):
-                raise ValueError(f"--{name} must be given with --{part}: the SQuAD file to read.")
+                raise UserError(f"--{name} must be given with --{part}: the SQuAD file to read.")
         if settings.do_train and not settings.num_train_epochs > 0:
-            raise ValueError(
+            raise UserError(
                 f"--num_train_epochs={settings.num_train_epochs:g} trains nothing; usual is 2 or 3."
             )
         if settings.max_query_length + 3 >= settings.max_seq_length:
-            raise ValueError(
+            raise UserError(
                 f"--max_query_length={settings.max_query_length} leaves no room for the paragraph "
                 f"in --max_seq_length={settings.max_seq_length}: [CLS] question [SEP] paragraph "
                 "[SEP]. Lower the first (24 is enough for most questions) or raise the second."
@@ -94,7 +95,7 @@ class SquadTask(fine_tuning.Task):
             path = getattr(settings, name)
             other = known.setdefault(os.path.abspath(path), name) if path else name
             if other != name and {name, other} != {"train_file", "predict_file"}:
-                raise ValueError(f"--{name} and --{other} are both {path}. Name different files.")
+                raise UserError(f"--{name} and --{other} are both {path}. Name different files.")
 
     @property
     def eval_batch_size(self) -> int:
@@ -149,7 +150,7 @@ class SquadTask(fine_tuning.Task):
         data = squad_examples.read_dataset(path, is_training, max_misaligned=limit)
         impossible = [item for item in data.examples if item.has_gold and not item.answers]
         if impossible and not self.has_impossible:
-            raise ValueError(
+            raise UserError(
                 f"{path}: {len(impossible)} of {len(data.examples)} questions have no answer, the "
                 f"first is {impossible[0].qas_id}. SQuAD v1.1 has no such questions: use "
                 "run_squad_v2."
@@ -303,13 +304,13 @@ class SquadV2(SquadTask):
         super().check_flags(settings)
         for name in ("start_n_top", "end_n_top"):
             if getattr(settings, name) > settings.max_seq_length:
-                raise ValueError(
+                raise UserError(
                     f"--{name}={getattr(settings, name)} is more than there are positions in "
                     f"--max_seq_length={settings.max_seq_length}. Usual is 5."
                 )
         threshold = settings.null_score_diff_threshold
         if threshold is not None and not np.isfinite(threshold):
-            raise ValueError(f"--null_score_diff_threshold={threshold} is not a finite number.")
+            raise UserError(f"--null_score_diff_threshold={threshold} is not a finite number.")
 
     def build_head(self, width: Optional[int]) -> fine_tuning_utils.Head:
         """Returns the best starts, and the best ends of each of them, for each window."""

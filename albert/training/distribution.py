@@ -22,6 +22,7 @@ import tensorflow.compat.v1 as tf
 
 from albert.runtimes import compat
 from albert.training.settings import TrainingSettings
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -65,15 +66,15 @@ def read_cluster() -> Cluster:
     text = os.environ.get(_VARIABLE, "")
     try:
         if not text.strip():
-            raise ValueError("is not set")
+            raise UserError("is not set")
         content = json.loads(text)
         if not isinstance(content, dict):
-            raise ValueError(f"is not a JSON object but {text}")
+            raise UserError(f"is not a JSON object but {text}")
         chief, workers = _jobs(content.get("cluster"))
         kind, index = _task(content.get("task"), {"chief": len(chief), "worker": len(workers)})
     except (ValueError, RecursionError) as error:
         found = f"is not JSON ({error})" if isinstance(error, _NOT_JSON) else str(error)
-        raise ValueError(
+        raise UserError(
             f"--distribution_strategy={MULTI_WORKER} needs the environment variable {_VARIABLE}, "
             f"which {found}. {_EXAMPLE}"
         ) from None
@@ -83,18 +84,18 @@ def read_cluster() -> Cluster:
 def _jobs(cluster: Any) -> Tuple[List[str], List[str]]:
     """The addresses of the chief, if it has a job of its own, and of the workers."""
     if not isinstance(cluster, dict) or not cluster:
-        raise ValueError(f"has no cluster but {json.dumps(cluster)}")
+        raise UserError(f"has no cluster but {json.dumps(cluster)}")
     unknown = sorted(set(cluster) - set(_JOBS))
     if unknown:
-        raise ValueError(f"has a job {unknown[0]!r}; there may be {' and '.join(_JOBS)} only")
+        raise UserError(f"has a job {unknown[0]!r}; there may be {' and '.join(_JOBS)} only")
     chief, workers = [cluster.get(job, []) for job in _JOBS]
     for addresses in (chief, workers):
         if not isinstance(addresses, list) or not all(map(_is_address, addresses)):
-            raise ValueError(f"has {json.dumps(addresses)} where a list of host:port must be")
+            raise UserError(f"has {json.dumps(addresses)} where a list of host:port must be")
     if len(chief) > 1:
-        raise ValueError(f"has {len(chief)} chiefs; there may be one")
+        raise UserError(f"has {len(chief)} chiefs; there may be one")
     if len(set(chief + workers)) != len(chief + workers):
-        raise ValueError("has an address twice in its cluster")
+        raise UserError("has an address twice in its cluster")
     return chief, workers
 
 
@@ -106,12 +107,12 @@ def _is_address(address: Any) -> bool:
 def _task(task: Any, counts: Mapping[str, int]) -> Tuple[str, int]:
     """Type and index of this process."""
     if not isinstance(task, dict) or task.get("type") not in _JOBS:
-        raise ValueError(f"has the task {json.dumps(task)}; its type must be {' or '.join(_JOBS)}")
+        raise UserError(f"has the task {json.dumps(task)}; its type must be {' or '.join(_JOBS)}")
     kind, index = task["type"], str(task.get("index"))  # some schedulers write a string
     if not index.isdigit():
-        raise ValueError(f"has the index {json.dumps(task.get('index'))}, no number from 0 on")
+        raise UserError(f"has the index {json.dumps(task.get('index'))}, no number from 0 on")
     if int(index) >= counts[kind]:
-        raise ValueError(f"has the task {kind} {index}, but {counts[kind]} of this kind")
+        raise UserError(f"has the task {kind} {index}, but {counts[kind]} of this kind")
     return kind, int(index)
 
 
@@ -125,7 +126,7 @@ def check_unused_cluster(settings: TrainingSettings) -> None:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return  # something that is not ours
     if processes > 1:
-        raise ValueError(
+        raise UserError(
             f"{_VARIABLE} names {processes} processes, but each would train alone and write into "
             f"the same --output_dir. Give --distribution_strategy={MULTI_WORKER}, or unset "
             f"{_VARIABLE}."
@@ -163,7 +164,7 @@ def local_devices(settings: TrainingSettings) -> List[str]:
     """Returns this process's GPUs, or else its CPU or parts of it; raises ValueError."""
     strategy, wanted = settings.distribution_strategy, settings.num_devices
     if wanted is not None and strategy != MIRRORED:
-        raise ValueError(
+        raise UserError(
             f"--num_devices={wanted} is for --distribution_strategy={MIRRORED}. With "
             f"{MULTI_WORKER} each worker uses every GPU it sees, which CUDA_VISIBLE_DEVICES can "
             f"limit; with {NONE} there is one device."
@@ -172,7 +173,7 @@ def local_devices(settings: TrainingSettings) -> List[str]:
         return [""]  # the one TensorFlow chooses
     gpus = len(tf.config.experimental.list_physical_devices("GPU"))
     if gpus and (wanted or 0) > gpus:
-        raise ValueError(f"--num_devices={wanted} is more than the {gpus} GPUs of this host.")
+        raise UserError(f"--num_devices={wanted} is more than the {gpus} GPUs of this host.")
     kind = "gpu" if gpus else "cpu"
     return [f"/{kind}:{number}" for number in range(wanted or gpus or 1)]
 

@@ -30,6 +30,7 @@ from albert.training import distribution, peer_watch
 from albert.training import hooks as training_hooks
 from albert.training.settings import TrainingSettings
 from albert.util import files, folder_lock, progress, stop_signals
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -59,7 +60,7 @@ def check_output_dir(output_dir: str, config: Mapping[str, Any]) -> None:
     present = modeling.AlbertConfig.from_json_file(path).to_dict()
     differences = files.fingerprint_difference(present, config)
     if differences:
-        raise ValueError(
+        raise UserError(
             f"--output_dir={output_dir} belongs to a model of another configuration: "
             f"{differences}. Choose another --output_dir (with --init_checkpoint to start from "
             f"the weights in this one); if the change is meant, remove {path} first."
@@ -139,7 +140,7 @@ def resume_point(output_dir: str, is_ours: bool = True) -> Optional[checkpoint_f
             f"Checkpoint {checkpoint.path}, step {checkpoint.step}, is of no use ({damage})"
         )
     if not resumed and any(checkpoint.step for checkpoint in present):
-        raise ValueError(
+        raise UserError(
             f"--output_dir={output_dir} has no readable checkpoint, and training from the first "
             f"step would overwrite what is there. {faults[0]}. Put whole ones there, or choose "
             "another --output_dir."
@@ -187,12 +188,12 @@ def agreed_resume_point(
             if value != start["flags"].get(name)
         ]
         if differences:
-            raise ValueError(
+            raise UserError(
                 f"The workers have different flags: {'; '.join(differences)}. Give every worker "
                 "the same flags."
             )
         if start["step"] != first["step"]:
-            raise ValueError(
+            raise UserError(
                 f"The worker at {addresses[0]} would begin after step {first['step']}, the one at "
                 f"{address} after step {start['step']}. Each takes the newest checkpoint of "
                 "--output_dir, which has to be the same folder for all: on a file system that they "
@@ -313,7 +314,7 @@ def check_batch_sizes(settings: TrainingSettings) -> None:
     parts = cores if settings.use_tpu else distribution.num_replicas(settings)
     accumulated = settings.gradient_accumulation_steps
     if settings.train_batch_size % (accumulated * parts):
-        raise ValueError(
+        raise UserError(
             f"--train_batch_size={settings.train_batch_size} must be a multiple of "
             f"{accumulated * parts}: it is the batch of all devices together, and is split over "
             f"--gradient_accumulation_steps={accumulated} and {parts} "
@@ -324,7 +325,7 @@ def check_batch_sizes(settings: TrainingSettings) -> None:
     for name in ("eval_batch_size", "predict_batch_size"):
         size = getattr(settings, name, cores)
         if size % cores:
-            raise ValueError(f"--{name}={size} must be a multiple of the {cores} cores.")
+            raise UserError(f"--{name}={size} must be a multiple of the {cores} cores.")
     if settings.use_tpu:
         return
     if settings.precision == "float16" and not tf.config.experimental.list_physical_devices("GPU"):
@@ -388,7 +389,7 @@ def _check_strategy(settings: TrainingSettings) -> None:
     )
     for is_wrong, message in conflicts:
         if is_wrong:
-            raise ValueError(message)
+            raise UserError(message)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ import tensorflow.compat.v1 as tf
 from albert.checkpoints import checkpoint_files
 from albert.checkpoints.checkpoint_files import BEST_CHECKPOINT, Checkpoint, list_checkpoints
 from albert.util import files, folder_lock
+from albert.util.errors import UserError
 
 LEDGER_NAME = "eval_results.json"
 RESULTS_NAME = "eval_results.txt"
@@ -141,11 +142,11 @@ class _Ledger:
             try:
                 self._take(files.read_json_object(self.path, _LEDGER_TYPES))
             except ValueError as error:
-                raise ValueError(f"'{self.path}' is no record of evaluations ({error}).") from error
+                raise UserError(f"'{self.path}' is no record of evaluations ({error}).") from error
 
     def _take(self, content: Mapping[str, Any]) -> None:
         if content["format_version"] != _FORMAT_VERSION:
-            raise ValueError(f"format version {content['format_version']}")
+            raise UserError(f"format version {content['format_version']}")
         self.fingerprint, self.best_step = dict(content["fingerprint"]), content["best_step"]
         for result in content["results"]:
             step = result["step"]
@@ -330,7 +331,7 @@ class _Evaluator:
             if identity == identity_of(other.path):
                 self._ledger.copies.append(dict(identity, step=other.step))
                 return
-        raise ValueError(
+        raise UserError(
             f"'{self._best_path}' was not made by this evaluation (no {LEDGER_NAME} beside it "
             "says so), and no other checkpoint equals it: it would be lost. Move or rename it, or "
             "choose another output folder."
@@ -456,7 +457,7 @@ class _Evaluator:
         metrics = {name: _number(value) for name, value in measured.items()}
         metrics.setdefault("global_step", checkpoint.step)
         if self._best_metric not in metrics:
-            raise ValueError(
+            raise UserError(
                 f"The best checkpoint is chosen by '{self._best_metric}', which is not measured; "
                 f"measured are {sorted(metrics)}."
             )
@@ -527,13 +528,13 @@ class _Evaluator:
         results, step = self._ledger.results(), self._ledger.best_step
         damaged = self._damaged()
         if damaged and (step is None or not results):
-            raise ValueError(
+            raise UserError(
                 f"There is no best checkpoint in '{self._output_dir}': {', '.join(damaged)} cannot "
                 f"be read, and no other has a finite {self._best_metric}. Copy what is damaged "
                 "again, or train anew in another folder."
             )
         if not results:
-            raise ValueError(
+            raise UserError(
                 f"There is no checkpoint model.ckpt-<step> in '{self._output_dir}' to evaluate. "
                 "Train first, or name the folder that was trained in."
             )

@@ -40,6 +40,7 @@ from albert.training import distribution, estimators, hooks, metrics, model_fn
 from albert.training import evaluation as checkpoint_evaluator
 from albert.training.settings import FineTuningSettings
 from albert.util import config_files, files, wording
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -688,7 +689,7 @@ def check_description(
             )
     difference = files.fingerprint_difference(present, wanted)
     if difference:
-        raise ValueError(
+        raise UserError(
             f"--output_dir={folder} belongs to another run: {difference}. Choose another "
             f"--output_dir; if the change is meant, remove {path} first."
         )
@@ -755,7 +756,7 @@ def check_room(settings: FineTuningSettings, count: int, size: int) -> None:
             present = os.path.dirname(present)
         room = shutil.disk_usage(present).free
         if room < needed:
-            raise ValueError(
+            raise UserError(
                 f"Training would write {described}, and the disk of --output_dir={folder} has "
                 f"{room / 1e9:.3g} GB left. All are kept until they are evaluated. Save less often "
                 f"(--save_checkpoints_steps, now {settings.save_checkpoints_steps}), or choose an "
@@ -799,7 +800,7 @@ def chosen_checkpoint(settings: FineTuningSettings) -> str:
         return warm_start.resolve_checkpoint(settings.checkpoint)
     folder = settings.output_dir
     if not _holds_checkpoint(folder):
-        raise ValueError(
+        raise UserError(
             f"--output_dir={folder} holds no checkpoint. Train first (--do_train), "
             "or name one by --checkpoint=..."
         )

@@ -26,6 +26,7 @@ from albert.runtimes import compat
 from albert.training import distribution, metrics
 from albert.training.settings import TrainingSettings
 from albert.util import files, progress, stop_signals
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -119,9 +120,9 @@ def read_curve(path: str) -> List[Dict[str, str]]:
             for value in row.values():
                 float(value or 0)
         if "step" not in (reader.fieldnames or ["step"]):
-            raise ValueError("it has no column 'step'")
+            raise UserError("it has no column 'step'")
     except (ValueError, KeyError, TypeError, csv.Error) as error:
-        raise ValueError(f"'{path}' is no whole training curve ({error!r}).") from None
+        raise UserError(f"'{path}' is no whole training curve ({error!r}).") from None
     return rows
 
 
@@ -830,7 +831,7 @@ def check_restorable(
     for variable in variables:
         name, shape = variable.op.name, variable.shape.as_list()
         if name == optimization.LossScale.NAMES[0] and name not in stored:
-            raise ValueError(
+            raise UserError(
                 f"{purpose} {checkpoint_path} by --precision=float16: it has no loss scale, since "
                 "it comes from another precision. Keep to that one, or choose another --output_dir "
                 f"and start by --init_checkpoint={checkpoint_path}."
@@ -841,7 +842,7 @@ def check_restorable(
             problems.append(f"{name} is {shape} here and {stored[name]} in it")
     if problems:
         shown = "\n  ".join(problems[:10] + ["..."] * (len(problems) > 10))
-        raise ValueError(
+        raise UserError(
             f"{purpose} {checkpoint_path}: {len(problems)} variables do not fit. Choose another "
             f"--output_dir, or the configuration this one was made with.\n  {shown}"
         )

@@ -14,6 +14,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from albert.util.errors import UserError
+
 
 class Outcome(NamedTuple):
     """Gathered predictions, [N] each."""
@@ -95,9 +97,9 @@ def compute(names: Sequence[str], outcome: Outcome) -> Dict[str, float]:
     """
     unknown = sorted(set(names) - set(METRICS))
     if unknown:
-        raise ValueError(f"Unknown metrics {unknown}. There are: {', '.join(METRICS)}.")
+        raise UserError(f"Unknown metrics {unknown}. There are: {', '.join(METRICS)}.")
     if not len(outcome.labels):
-        raise ValueError("There are no examples to measure on. Check the evaluation data.")
+        raise UserError("There are no examples to measure on. Check the evaluation data.")
     return {name: float(METRICS[name](outcome)) for name in names}
 
 

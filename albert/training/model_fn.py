@@ -24,6 +24,7 @@ from albert.runtimes import compat, hub_module
 from albert.runtimes import estimator as tf_estimator
 from albert.training import distribution, hooks
 from albert.training.settings import FineTuningSettings, TrainingSettings
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -141,7 +142,7 @@ def check_first_weights(
                 tokenization.check_vocab_size(tokenizer, words.shape.as_list()[0])
             longest = places.shape.as_list()[0] if places is not None else math.inf
             if settings.max_seq_length > longest:
-                raise ValueError(
+                raise UserError(
                     f"--max_seq_length={settings.max_seq_length} is longer than what the hub "
                     f"module {handle} takes, {longest}."
                 )
@@ -181,7 +182,7 @@ def by_mode(
         elif predict:
             made = {"predictions": predict(features)}
         else:
-            raise ValueError(f"This model has the modes train and eval, not {mode!r}.")
+            raise UserError(f"This model has the modes train and eval, not {mode!r}.")
         return tf_estimator.tpu.TPUEstimatorSpec(
             mode=mode, scaffold_fn=warm_start(settings), **made
         )
@@ -301,7 +302,7 @@ def build_model_fn(
     """
     check_module(settings.hub_module, settings.compute_dtype, recompute=settings.recompute)
     if settings.hub_module and settings.gradient_accumulation_steps > 1:
-        raise ValueError(
+        raise UserError(
             f"--gradient_accumulation_steps={settings.gradient_accumulation_steps} does not work "
             "with a hub module, which cannot run in a loop. Use 1, or start from a checkpoint."
         )
@@ -438,7 +439,7 @@ def training_length(settings: FineTuningSettings, examples: int) -> TrainingLeng
     else:
         steps = int(examples / settings.train_batch_size * settings.num_train_epochs)
         if not steps:
-            raise ValueError(
+            raise UserError(
                 f"--num_train_epochs={settings.num_train_epochs:g} of {examples} examples is less "
                 f"than one batch of {settings.train_batch_size}. Give more epochs or a smaller "
                 "--train_batch_size."

@@ -18,6 +18,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from albert.util import stop_signals
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -219,7 +220,7 @@ def _listener(address: str, count: int) -> socket.socket:
             server.close()
             raise
     except OSError as error:
-        raise ValueError(
+        raise UserError(
             f"TF_CONFIG: this process cannot listen at {address} ({error}). Choose a free port, or "
             "end what uses this one."
         ) from error

@@ -23,6 +23,7 @@ from absl import flags
 
 from albert.runtimes import quiet
 from albert.util import files, wording
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -56,7 +57,7 @@ def expanded(
             rest.append(argument)
             continue
         if not has_value and not waiting:
-            raise ValueError(f"--{FLAG} needs a file: --{FLAG}=run.toml.")
+            raise UserError(f"--{FLAG} needs a file: --{FLAG}=run.toml.")
         path = os.path.expanduser(path if has_value else waiting.pop(0))
         given += _arguments(path, flag_values, aliases)
     return [*arguments[:1], *given, *rest]
@@ -68,7 +69,7 @@ def read(path: str) -> Dict[str, Any]:
     try:
         return tomli.loads(text)
     except (ValueError, RecursionError) as error:  # the latter: arrays in arrays in arrays
-        raise ValueError(f"--{FLAG}={path} is no TOML: {error}") from error
+        raise UserError(f"--{FLAG}={path} is no TOML: {error}") from error
 
 
 def _text_of(path: str) -> str:
@@ -84,11 +85,11 @@ def _text_of(path: str) -> str:
         try:
             return files.read_text(path)
         except tf.errors.OpError as error:
-            raise ValueError(f"--{FLAG}={path}: {error.message}.") from error
+            raise UserError(f"--{FLAG}={path}: {error.message}.") from error
     except OSError as error:
-        raise ValueError(f"--{FLAG}={path}: {error.strerror}.") from error
+        raise UserError(f"--{FLAG}={path}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"--{FLAG}={path} is no TOML: {error}") from error
+        raise UserError(f"--{FLAG}={path} is no TOML: {error}") from error
 
 
 def _arguments(path: str, flag_values: flags.FlagValues, aliases: Mapping[str, str]) -> List[str]:
@@ -98,16 +99,16 @@ def _arguments(path: str, flag_values: flags.FlagValues, aliases: Mapping[str, s
         place = f"--{FLAG}={path}, {_line_of(path, key)}{key}"
         name = key if key in flag_values else aliases.get(key, key)
         if name == FLAG:
-            raise ValueError(f"{place}: a file cannot name another. Give --{FLAG} several times.")
+            raise UserError(f"{place}: a file cannot name another. Give --{FLAG} several times.")
         if name not in flag_values:
             known = [known for known in flag_values if len(known) > 1]
             hint = wording.did_you_mean(key, known, cutoff=0.6)
-            raise ValueError(f"{place}: there is no such flag.{hint}")
+            raise UserError(f"{place}: there is no such flag.{hint}")
         try:
             text = _text(value)
             flag_values[name].parser.parse(text)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{place}: {error}") from error
+            raise UserError(f"{place}: {error}") from error
         arguments.append(f"--{name}={text}")
     return arguments
 
@@ -130,7 +131,7 @@ def _text(value: Any) -> str:
     if isinstance(value, (str, int, float)):
         return str(value)
     kind = "a table" if isinstance(value, dict) else type(value).__name__
-    raise ValueError(f"it is {kind}, where a flag takes a text, a number, true or false, or a list")
+    raise UserError(f"it is {kind}, where a flag takes a text, a number, true or false, or a list")
 
 
 # ---------------------------------------------------------------------------------------------

@@ -28,6 +28,8 @@ from typing import (
     Union,
 )
 
+from albert.util.errors import UserError
+
 _CHUNK_BYTES = 1 << 22
 _JSON_TYPES = {dict: "an object", list: "a list", str: "a string", int: "an integer"}
 _JSON_TYPES.update({float: "a number", bool: "true or false", type(None): "null"})
@@ -220,9 +222,9 @@ def check_is_file(path: str) -> None:
     if mode is None or stat.S_ISREG(mode):
         return
     if stat.S_ISDIR(mode):
-        raise ValueError(f"'{path}' is a folder. Name a file.")
+        raise UserError(f"'{path}' is a folder. Name a file.")
     kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-    raise ValueError(
+    raise UserError(
         f"'{path}' is {kind}, not a file. It would be read more than once: write the content to a "
         "file, and name that."
     )
@@ -255,7 +257,7 @@ def decode(content: bytes, path: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
+        raise UserError(
             f"'{path}' is not UTF-8 text (line {line}: {error.reason} at byte {error.start}). Is "
             "it the right file? Text in another encoding has to be converted to UTF-8."
         ) from None
@@ -291,7 +293,7 @@ def check_types(value: Any, types: Any, where: str) -> None:
     if type(value) not in by_type:
         names = " or ".join(map(_JSON_TYPES.get, by_type))
         found = "missing" if value is None else json.dumps(value)[:60]
-        raise ValueError(f"{where} is {found}; it must be {names}.")
+        raise UserError(f"{where} is {found}; it must be {names}.")
     kind = by_type[type(value)]
     if isinstance(kind, dict):
         for key in value if str in kind else kind:
@@ -306,9 +308,9 @@ def parse_json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError(f"{where} is JSON nested too deeply to be read.") from None
+        raise UserError(f"{where} is JSON nested too deeply to be read.") from None
     except ValueError as error:
-        raise ValueError(f"{where} is not JSON ({error}).") from None
+        raise UserError(f"{where} is not JSON ({error}).") from None
 
 
 # --------------------------------------------------------------------------------- finding, hashing
@@ -337,7 +339,7 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
     """
     single = split_paths(patterns)
     if not single:
-        raise ValueError(f"--{flag_name} names no file. Give a path or a pattern like data/*.txt.")
+        raise UserError(f"--{flag_name} names no file. Give a path or a pattern like data/*.txt.")
     found = set()
     for pattern in single:
         found.update(_expand_pattern(pattern, flag_name))
@@ -348,7 +350,7 @@ def _expand_pattern(pattern: str, flag_name: str) -> List[str]:
     """One pattern of expand_patterns."""
     if gfile().exists(pattern):
         if gfile().isdir(pattern):
-            raise ValueError(
+            raise UserError(
                 f"--{flag_name}: '{pattern}' is a folder. Name the files in it, for example "
                 f"'{os.path.join(pattern, '*')}'."
             )
@@ -356,7 +358,7 @@ def _expand_pattern(pattern: str, flag_name: str) -> List[str]:
         return [pattern]
     files = [name for name in _glob(pattern) if not os.path.basename(name).startswith(".")]
     if not files:
-        raise ValueError(
+        raise UserError(
             f"--{flag_name}: no file matches '{pattern}' (from {os.getcwd()}). Check the path; "
             "several files are separated by commas."
         )

@@ -29,6 +29,7 @@ from typing import (
 from absl import flags
 
 from albert.util import config_files, wording
+from albert.util.errors import UserError
 
 OPTIMIZERS = ("lamb", "adamw")
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -196,7 +197,7 @@ def floating(
 
         def is_within(value: float):
             if not above < value < below:
-                raise ValueError(f"{value} is not {takes}.")
+                raise UserError(f"{value} is not {takes}.")
 
         check(flag_values, name, is_within)
 
@@ -457,7 +458,7 @@ def _define(flag_values: flags.FlagValues, defaults: Dict[str, Any]):
     """Defines the shared flags for which there is a default."""
     unknown = sorted(set(defaults) - set(_SHARED))
     if unknown:
-        raise ValueError(f"No shared flags of these names: {unknown}. There are {sorted(_SHARED)}.")
+        raise UserError(f"No shared flags of these names: {unknown}. There are {sorted(_SHARED)}.")
     for name, default in defaults.items():
         define, text, options = _SHARED[name]
         define(flag_values, name, default, help=text, **options)
@@ -553,7 +554,7 @@ def define_tokenizer_flags(
 
 def _refuse_pattern(folder: str):
     if set(folder) & set("*?[\\"):
-        raise ValueError(f"TensorFlow takes {folder!r} for a pattern. Leave out *, ?, [ and \\.")
+        raise UserError(f"TensorFlow takes {folder!r} for a pattern. Leave out *, ?, [ and \\.")
 
 
 def define_training_flags(flag_values: flags.FlagValues, **defaults: Any):
@@ -723,7 +724,7 @@ def with_our_names(flag_values: flags.FlagValues, arguments: Sequence[str]) -> L
     for name, given in values.items():
         if len(set(given.values())) > 1:
             both = " and ".join(f"--{used}{value}" for used, value in given.items())
-            raise ValueError(f"{both} are two values of one flag, --{name}. Give one.")
+            raise UserError(f"{both} are two values of one flag, --{name}. Give one.")
     return renamed
 
 
@@ -752,7 +753,7 @@ def settings_of(
 def refuse_arguments(arguments: Sequence[str]):
     """Raises ValueError for any; mostly it is `--flag True` for a flag that is on or off."""
     if arguments:
-        raise ValueError(
+        raise UserError(
             f"Unexpected arguments {list(arguments)}: every value needs its flag. Write "
             "--flag or --noflag or --flag=true, not '--flag true', for a flag that is on or off."
         )
@@ -812,7 +813,7 @@ def read(
             flag_values[positional].using_default_value = False
             flag_values.validate_all_flags()
     except flags.Error as error:
-        raise ValueError(message(error, flag_values)) from error
+        raise UserError(message(error, flag_values)) from error
     return rest
 
 

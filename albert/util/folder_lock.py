@@ -24,6 +24,7 @@ import uuid
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from albert.util import files
+from albert.util.errors import UserError
 
 try:
     import fcntl
@@ -129,7 +130,7 @@ class _Lock:
                 owner = error.owner or self._read() or {"process": "?", "host": "?", "since": "?"}
                 who = "process {process} on {host} (since {since})".format(**owner)
             if not waits:
-                raise ValueError(
+                raise UserError(
                     f"Another process is at work in {self._folder}: {who}. Wait for it or end it, "
                     "or choose another folder. Beside a training, only evaluation and prediction "
                     "may run."
@@ -171,10 +172,10 @@ class _Lock:
             except FileNotFoundError:  # another process has just removed the folder
                 continue
             except OSError as error:
-                raise ValueError(f"{self._path} cannot be used as a lock: {error}.") from error
+                raise UserError(f"{self._path} cannot be used as a lock: {error}.") from error
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 os.close(file)
-                raise ValueError(f"{self._path} is no regular file. Remove it.")
+                raise UserError(f"{self._path} is no regular file. Remove it.")
             try:
                 # This kind of lock is not inherited by worker processes.
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -201,7 +202,7 @@ class _Lock:
         missing = []
         while not os.path.isdir(folder):
             if os.path.exists(folder):
-                raise ValueError(
+                raise UserError(
                     f"--output_dir={self._folder}: {folder} is a file, not a folder. Choose "
                     "another --output_dir."
                 )

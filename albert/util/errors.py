@@ -1,0 +1,7 @@
+# Copyright 2026 The albert Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The error for wrong input. A script prints it in one line; any other error is a bug of ours."""
+
+
+class UserError(ValueError):
+    """Wrong input. The message names the flag or the file, what was found, and what to do."""
