@@ -148,7 +148,8 @@ def open_to_read(path: str) -> Iterator[Any]:
       UserError: there is no such file, or it cannot be read.
     """
     check_is_file(path)
-    with naming_path(path), gfile().GFile(str(path), "rb") as stream:
+    is_remote = "://" in str(path)
+    with naming_path(path), gfile().GFile(path, "rb") if is_remote else open(path, "rb") as stream:
         yield stream
 
 
