@@ -159,6 +159,11 @@ class Flags(EncoderFlags, CustomTaskFlags):
     precision: Optional[str] = _several("precision")
     padding: Optional[str] = _several("padding")
 
+    @property
+    def needs_model(self) -> bool:
+        """Each run checks its model."""
+        return False
+
 
 _LOGGER = logging.getLogger("albert")
 

@@ -234,7 +234,7 @@ def test_only_one_module_touches_the_global_flags():
     touched = [
         f"{name_of(path)}:{node.lineno}"
         for path in PROGRAM
-        if path != ROOT / "albert" / "command_line" / "process_flags.py"
+        if path != ROOT / "albert" / "command_line" / "cli.py"
         for node in nodes_of(path)
         if "FLAGS" in (getattr(node, "id", None), getattr(node, "attr", None))
     ]

@@ -8,9 +8,9 @@ import pathlib
 
 import numpy as np
 import tensorflow.compat.v1 as tf
-from absl import flags
 
 from albert import modeling
+from albert.configs.flags import TrainingFlags
 from albert.runtimes import estimator as tf_estimator
 from albert.training import estimators, hooks
 from albert.training.evaluation import list_checkpoints
@@ -22,15 +22,8 @@ DOCUMENTS = {"albert_config.json": files.json_text(CONFIG).encode("utf-8")}
 
 
 def settings_for(output_dir, *arguments):
-    def define_flags(flag_values: flags.FlagValues):
-        flags_lib.define_model_flags(flag_values, config_required=False)
-        flags_lib.define_training_flags(
-            flag_values, save_checkpoints_steps=4, save_checkpoints_minutes=0.0, train_batch_size=1
-        )
-        flags_lib.define_tpu_flags(flag_values)
-        flags_lib.define_runtime_flags(flag_values)
-
-    return flags_lib.parse(define_flags, [f"--output_dir={output_dir}", *arguments])
+    given = ["--save_checkpoints_steps=4", "--train_batch_size=1", f"--output_dir={output_dir}"]
+    return flags_lib.parse(TrainingFlags, [*given, *arguments])
 
 
 def model_fn(features, labels, mode, params):
