@@ -322,7 +322,7 @@ def export(settings: ModelExportFlags) -> Measured:
     kind = _KINDS[name](settings.model_dir, settings.checkpoint, settings.max_seq_length)
     texts = _read(kind, settings)
     content = _content(kind, settings)
-    with files.atomic_path(place) as folder:
+    with files.atomic_folder(place) as folder:
         tf.io.gfile.makedirs(folder)
         for file, value in {**kind.files(), exported.NAMES[settings.format]: content}.items():
             with tf.io.gfile.GFile(os.path.join(folder, file), "wb") as stream:

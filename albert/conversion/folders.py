@@ -59,6 +59,6 @@ def new_folder(path: str) -> Iterator[str]:
     """
     if tf.io.gfile.exists(path):
         raise UserError(f"--output_dir={path} exists already. Choose a new folder.")
-    with files.atomic_path(path) as temporary:
+    with files.atomic_folder(path) as temporary:
         tf.io.gfile.makedirs(temporary)
         yield temporary

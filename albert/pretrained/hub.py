@@ -73,7 +73,7 @@ def export(
         raise UserError(f"--export_path={path} exists already. Choose a new folder.")
     _check_checkpoint(config, checkpoint)
     write = {"tf1": _write_tf1, "tf2": _write_tf2}[format_name]
-    with files.atomic_path(path) as temporary:
+    with files.atomic_folder(path) as temporary:
         write(temporary, config, checkpoint, assets=assets)
         saved_model.make_portable(os.path.join(temporary, "saved_model.pb"))
     _LOGGER.info("Exported %s to %s (%s).", checkpoint, path, format_name)

@@ -87,7 +87,7 @@ def export_saved_model(
         with tf.Session(graph=graph, config=compat.session_config()) as session:
             warm_start.restore_weights(session, checkpoint)
             folder = _new_folder(export_dir)
-            with files.atomic_path(folder) as temporary:
+            with files.atomic_folder(folder) as temporary:
                 _save(session, temporary, signatures)
                 _write_extra(temporary, extra_files or {})
     _LOGGER.info("Exported %s to %s.", checkpoint, folder)

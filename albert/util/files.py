@@ -39,11 +39,9 @@ def naming_path(path: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        refusal = None if isinstance(error, ValueError) else _REFUSALS.search(str(error))
-        if not refusal:
+        if isinstance(error, ValueError) or not _REFUSALS.search(str(error)):
             raise
-        named = getattr(error, "filename", None) or path
-        raise UserError(f"'{named}': {refusal.group()}.") from error
+        raise UserError(f"'{path}' cannot be used: {error}.") from error
 
 
 # ------------------------------------------------------------------------------------------ writing
@@ -82,6 +80,9 @@ def atomic_path(path: str) -> Iterator[str]:
                 gfile().rmtree(temporary) if is_folder else gfile().remove(temporary)
 
 
+atomic_folder = atomic_path
+
+
 def atomic_write_bytes(path: str, content: bytes) -> None:
     """Replaces `path` by `content` in one step."""
     with atomic_path(path) as temporary, gfile().GFile(temporary, "wb") as stream:
@@ -114,10 +115,10 @@ def unused_name(path: str) -> str:
 # ------------------------------------------------------------------------------------------ reading
 
 
-def check_is_file(path: str) -> None:
+def check_is_file(path: str, where: str = "") -> None:
     """Raises UserError for a folder, a pipe such as <(...), or a device: files are read twice."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise UserError(f"'{path}' is not a regular file. Give the path of a file.")
+        raise UserError(f"{where}'{path}' is not a regular file. Give the path of a file.")
 
 
 @contextlib.contextmanager
@@ -239,9 +240,12 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
     found = set()
     for pattern in split_paths(patterns):
         with naming_path(f"--{flag_name}: {pattern}"):  # TensorFlow 1.15: there is no such folder
-            matches = [pattern] if gfile().exists(pattern) else gfile().glob(pattern)
+            is_path = gfile().exists(pattern)
+            matches = [pattern] if is_path else gfile().glob(pattern)
+        if is_path:
+            check_is_file(pattern, f"--{flag_name}: ")
         matches = [path for path in matches if not os.path.basename(path).startswith(".")]
-        if not matches or gfile().isdir(pattern):
+        if not matches:
             raise UserError(
                 f"--{flag_name}: '{pattern}' matches no file in {os.getcwd()}. Give files or "
                 "patterns such as data/*.txt, separated by commas."
@@ -249,8 +253,6 @@ def expand_patterns(patterns: Union[str, Iterable[str]], flag_name: str) -> List
         found.update(matches)
     if not found:
         raise UserError(f"--{flag_name} is empty. Give a file or a pattern such as data/*.txt.")
-    for path in found:
-        check_is_file(path)
     return sorted(found)
 
 

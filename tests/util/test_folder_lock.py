@@ -14,8 +14,8 @@ import pytest
 
 from albert import run_classifier, run_pretraining, sweep
 from albert.demo import __main__, runs
-from albert.util import folder_lock
 from albert.util import flags as flags_lib
+from albert.util import folder_lock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOLDER = """
