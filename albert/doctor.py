@@ -47,7 +47,8 @@ try:
     from albert.runtimes import compat, devices, estimator
 except Exception as error:
     if __name__ == "__main__":  # what is missing or broken is a finding
-        sys.exit(f"PROBLEM {sys.executable} cannot load what albert needs: {error!r}")
+        cause = error.__cause__ or error
+        sys.exit(f"PROBLEM {sys.executable} cannot load what albert needs: {cause!r}")
     raise
 
 OK, NOTE, PROBLEM = "ok", "note", "PROBLEM"

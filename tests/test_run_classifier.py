@@ -680,7 +680,7 @@ def test_a_training_that_collapses_says_so_while_it_runs(folder, tmp_path, caplo
         run(folder, tmp_path, *arguments, "--train_step=260", "--learning_rate=1.0")
     said = [record.message for record in caplog.records]
     (found,) = [number for number, text in enumerate(said) if "a lower --learning_rate" in text][:1]
-    assert "step 260/260" in "".join(said[found:])
+    assert "260/260 steps" in "".join(said[found:])
     (kept,) = read_json(tmp_path / "training_warnings.json")
     assert kept["text"] == said[found] and 100 <= kept["step"] < 260
     summary = read_json(tmp_path / "run_summary.json")

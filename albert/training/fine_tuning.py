@@ -466,7 +466,7 @@ class FineTuning:
             f" Known of {model and model.name}: {one.what}; {one.remedy} ({one.source})."
             for one in published.troubles(task.published_name, model)
         ]
-        return wording.advice(tries) + "".join(known)
+        return f"Try, in this order: {'; '.join(tries)}." + "".join(known)
 
     def evaluate(
         self,

@@ -19,9 +19,9 @@ from albert import tokenization
 from albert.data import batches as input_pipeline
 from albert.data import record_files
 from albert.data import records as example_batches
-from albert.pretrained import model_vocabulary
 from albert.pretraining import documents, job, model
 from albert.pretraining import instances as pretraining_instances
+from albert.util import files
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ","]
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
@@ -144,7 +144,7 @@ def test_output_files_share_the_shuffled_instances_evenly_and_nothing_else_remai
     assert counts == [record_files.count_records(path) for path in outputs] == sorted(counts)[::-1]
     assert sum(counts) == summary.counts.instances and counts[0] - counts[3] <= 1
     hidden = [f".{n}.tf_record.meta.json" for n in range(4)]
-    hidden.append(f".vocabulary-{model_vocabulary.sha256_of(vocab_file)[:16]}.txt")
+    hidden.append(f".vocabulary-{files.sha256(vocab_file)[:16]}.txt")
     assert sorted(os.listdir(str(tmp_path / "out"))) == hidden + [
         f"{n}.tf_record" for n in range(4)
     ]
