@@ -42,6 +42,7 @@ from albert.classification.settings import CustomTaskFlags, define_custom_task_f
 from albert.classification.task_table import CHINESE_TASKS, GLUE_TASKS, METRICS
 from albert.command_line import script
 from albert.pretrained.settings import CONFIG_NAME, SPM_MODEL_NAME
+from albert.util import files
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -123,40 +124,28 @@ def define_flags(flag_values: flags.FlagValues) -> Type[SweepSettings]:
     return SweepSettings
 
 
-def environment_arguments(names: List[str], environment: Mapping[str, str]) -> List[str]:
+def environment_arguments(names: Sequence[str], environment: Mapping[str, str]) -> List[str]:
     """Returns flags for the environment variables of the same names in capitals, if not empty.
 
     ALBERT_ROOT stands for those that the published run_glue.sh derives from it.
     """
-    given = {name: environment.get(name.upper(), "") for name in names}
-    given = {name: value for name, value in given.items() if value}
+    given = {name: environment[name.upper()] for name in names if environment.get(name.upper())}
     if environment.get("ALBERT_ROOT"):
         given = {**_flags_of_root(environment["ALBERT_ROOT"], given), **given}
     return [f"--{name}={value}" for name, value in given.items()]
 
 
-def _exists(path: str) -> bool:
-    if "://" not in path:
-        return os.path.exists(path)
-    import tensorflow.compat.v1 as tf
-
-    return tf.io.gfile.exists(path)
-
-
 def _flags_of_root(root: str, given: Mapping[str, str]) -> Dict[str, str]:
-    """What the folder of the published run_glue.sh stands for, beside the flags that are given."""
-    found = {"data_dir": os.path.join(root, "glue"), "output_dir": os.path.join(root, "output")}
-    parts = {
-        "albert_config_file": os.path.join(root, CONFIG_NAME),
-        "spm_model_file": os.path.join(root, SPM_MODEL_NAME),
-        "vocab_file": os.path.join(root, "vocab.txt"),
-    }
-    there = {name: path for name, path in parts.items() if _exists(path)}
-    if any(name in given for name in ("model_dir", "albert_dir", "albert_hub_module_handle")):
-        return found
+    flags = {"data_dir": os.path.join(root, "glue"), "output_dir": os.path.join(root, "output")}
+    names = {"albert_config_file": CONFIG_NAME, "spm_model_file": SPM_MODEL_NAME}
+    paths = {flag: os.path.join(root, name) for flag, name in names.items()}
+    paths["vocab_file"] = os.path.join(root, "vocab.txt")
+    parts = {flag: path for flag, path in paths.items() if files.gfile().exists(path)}
     if "init_checkpoint" in given:
-        return {**found, **there}
-    return dict(found, model_dir=root if "albert_config_file" in there else "base_v1")
+        flags.update(parts)
+    elif not {"model_dir", "albert_dir", "albert_hub_module_handle"} & set(given):
+        flags["model_dir"] = root if "albert_config_file" in parts else "base_v1"
+    return flags
 
 
 def _of_environment() -> List[str]:
@@ -171,20 +160,20 @@ if __name__ == "__main__":  # before TensorFlow is imported
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, run_classifier
+from albert import run_classifier
 from albert.classification import predictions
 from albert.classification import tasks as classifier_tasks
 from albert.classification.run import ClassifierTask, find_task
 from albert.configs import published
 from albert.pretrained import released, warm_start
-from albert.training import fine_tuning
-from albert.util import config_files, files, folder_lock, progress, stop_signals, wording
+from albert.training import fine_tuning, model_fn
+from albert.util import config_files, folder_lock, progress, stop_signals, wording
 
 _LOGGER = logging.getLogger("albert")
 
 # Task without training data -> the task whose model predicts it.
 BORROWED_MODELS = {"ax": "mnli"}
-# Flags of a run that name places or change its speed, but not its result.
+# Flags of a run that name files or change its speed, but not its result.
 _WITHOUT_EFFECT = re.compile(
     "albert_config_file|albert_dir|cached_dir|checkpoint|data_dir|eval_batch_size|export_dir|"
     "init_checkpoint|keep_checkpoint_max|log_steps|output_dir|predict_batch_size|"
@@ -195,85 +184,79 @@ LOG_NAME = "log.txt"
 TEXT_NAME, JSON_NAME, PICTURE_NAME = "results.txt", "results.json", "results.png"
 SUBMISSION_NAME = "glue_submission.zip"
 FORMAT_VERSION = 1
-_MOST_SEEDS = 1000
+_MAX_SEEDS = 1000
 
-# ---- Model, tasks and seeds.
-
-_CUSTOM_FIELDS = dataclasses.fields(CustomTaskFlags)
-_MODEL_FLAGS = released.ModelFiles._fields + ("albert_hub_module_handle",)
+# ---- The plan: tasks x settings x seeds.
 
 
-def model_flags(settings: SweepSettings) -> Dict[str, Any]:
-    """Returns the flags of a run that name the model; raises ValueError for two folders."""
-    if settings.model_dir and settings.albert_dir:
-        raise UserError("Give either --model_dir or --albert_dir, not both.")
-    values = {name: getattr(settings, name) for name in _MODEL_FLAGS}
-    values["albert_dir"] = settings.model_dir or settings.albert_dir
-    if "do_lower_case" in settings.given:
-        values["do_lower_case"] = settings.do_lower_case
-    return values
+class PlannedRun(NamedTuple):
+    """One run of run_classifier."""
+
+    task: str
+    setting: str  # such as "learning_rate=1e-5"; "" where there is only one
+    seed: int
+    folder: str
+    arguments: Tuple[str, ...]  # its command line, without the program
+    identity: Dict[str, Any]  # what determines its result, as JSON values
+
+    @property
+    def name(self) -> str:
+        """Returns the run's name in messages."""
+        return ", ".join(filter(None, [self.task, self.setting, f"seed {self.seed}"]))
 
 
 def find_tasks(settings: SweepSettings) -> Dict[str, classifier_tasks.Task]:
     """Returns the tasks to run by the name that --task_name takes, borrowed models last.
 
-    Without --tasks these are the tasks of the suite with data in a folder of their own below
-    --data_dir. Raises ValueError for a task that is unknown, named twice or without its lender,
+    Without --tasks these are the tasks of the suite with data in a folder of their own in
+    --data_dir. Raises UserError for a task that is unknown, named twice or without its lender,
     for flags of a custom task beside another task, or for no task.
     """
-    listed = re.split(r"[,\s]+", (settings.tasks or "").strip().lower())
-    chosen = [name for name in listed if name] or _tasks_there(settings.suite, settings.data_dir)
+    chosen = re.findall(r"[^,\s]+", (settings.tasks or "").lower())
+    chosen = chosen or _tasks_with_data(settings.suite, settings.data_dir)
     if len(set(chosen)) < len(chosen):
         raise UserError(f"--tasks={settings.tasks} names a task twice.")
     for name in chosen:
-        lender = BORROWED_MODELS.get(name)
-        if lender and lender not in chosen:
-            raise UserError(f"Task {name} is predicted by the model of {lender}: name both.")
+        if BORROWED_MODELS.get(name, name) not in chosen:
+            lender = BORROWED_MODELS[name]
+            raise UserError(f"The model of {lender} predicts task {name}. Name both in --tasks.")
     chosen.sort(key=BORROWED_MODELS.__contains__)
     return {name: find_task(name, settings) for name in chosen}
 
 
-def _tasks_there(suite: str, data_dir: str) -> List[str]:
-    def is_there(task: classifier_tasks.Task) -> bool:
-        splits = ["test"] if task.name in BORROWED_MODELS else ["train", "dev"]
-        return len(classifier_tasks.task_folders(task, data_dir)) > 1 and all(
-            classifier_tasks.has_split(task, data_dir, split) for split in splits
-        )
-
-    declared = [classifier_tasks.get_task(name) for name in SUITES[suite]]
-    there = [task for task in declared if is_there(task)]
-    names = {task.name for task in there}
-    tasks = [task.name for task in there if BORROWED_MODELS.get(task.name, task.name) in names]
-    absent = [task for task in declared if task not in there]
-    if not tasks:
+def _tasks_with_data(suite: str, data_dir: str) -> List[str]:
+    names: List[str] = []
+    for name in SUITES[suite]:
+        task = classifier_tasks.get_task(name)
+        splits = ["test"] if name in BORROWED_MODELS else ["train", "dev"]
+        has_folder = len(classifier_tasks.task_folders(task, data_dir)) > 1
+        if has_folder and all(map(lambda s: classifier_tasks.has_split(task, data_dir, s), splits)):
+            names.append(name)
+    names = [name for name in names if BORROWED_MODELS.get(name, name) in names]
+    if not names:
         raise UserError(
-            f"--data_dir={data_dir} has no training and evaluation data of the suite '{suite}'. "
-            f"Expected folders: {', '.join(task.folder for task in absent)}. For files directly "
-            "in --data_dir, name the task by --tasks."
+            f"--data_dir={data_dir} holds no task of the suite '{suite}': no folder with training "
+            f"and evaluation data of {', '.join(SUITES[suite])}. If the files of one task are "
+            "directly in --data_dir, name it by --tasks."
         )
+    absent = [name for name in SUITES[suite] if name not in names]
     if absent:
-        left_out = ", ".join(task.name for task in absent)
-        _LOGGER.info("No training and evaluation data in %s for: %s.", data_dir, left_out)
-    return tasks
+        _LOGGER.info("No training and evaluation data in %s for: %s.", data_dir, ", ".join(absent))
+    return names
 
 
 def parse_seeds(text: str) -> List[int]:
-    """Returns the seeds of a text such as "1,2 5-7"; raises ValueError for anything else."""
-    error = ValueError(
-        f"--seeds={text!r}: give whole numbers such as 1,2,3 or 1-5, each once, and at most "
-        f"{_MOST_SEEDS}."
-    )
+    """Returns the seeds of a text such as "1,2 5-7"; raises UserError for anything else."""
     seeds: List[int] = []
     for part in re.split(r"[,\s]+", text.strip()):
-        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
-        if not match:
-            raise error
-        first, last = int(match.group(1)), int(match.group(2) or match.group(1))
-        if not 0 <= last - first < _MOST_SEEDS:
-            raise error
-        seeds += range(first, last + 1)
-    if len(set(seeds)) < len(seeds):
-        raise error
+        match = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part)
+        first, last = map(int, (match[1], match[2] or match[1])) if match else (1, 0)
+        seeds += range(first, min(last, first + _MAX_SEEDS) + 1) or [-1]
+    if min(seeds) < 0 or len(set(seeds)) < len(seeds) or len(seeds) > _MAX_SEEDS:
+        raise UserError(
+            f"--seeds={text!r}: give integers such as 1,2,3 or 1-5, each once, at most "
+            f"{_MAX_SEEDS}."
+        )
     return seeds
 
 
@@ -291,48 +274,6 @@ def settings_grid(settings: SweepSettings) -> Dict[str, Dict[str, str]]:
     return grid
 
 
-# ---- The plan: a command for each run.
-
-
-class PlannedRun(NamedTuple):
-    """One run of run_classifier."""
-
-    task: str
-    setting: str  # such as "learning_rate=1e-5"; "" where there is only one
-    seed: int
-    folder: str
-    arguments: Tuple[str, ...]  # its command line, without the program
-    identity: Dict[str, Any]  # what determines its result, as JSON values
-
-    @property
-    def name(self) -> str:
-        """Returns the run's name in messages."""
-        return _label(self.task, self.setting, f"seed {self.seed}")
-
-
-def _label(*parts: str) -> str:
-    return ", ".join(filter(None, parts))
-
-
-def _read_data(
-    task: classifier_tasks.Task, settings: SweepSettings
-) -> Dict[str, classifier_tasks.TaskData]:
-    """Reads every split that will be used, so that an error is found now and not after hours."""
-    needed = [] if task.name in BORROWED_MODELS else ["train", task.dev_splits[0]]
-    optional = task.dev_splits[1:] + (task.test_splits if settings.do_predict else ())
-    splits = needed + [
-        split for split in optional if classifier_tasks.has_split(task, settings.data_dir, split)
-    ]
-    if not splits:
-        raise UserError(
-            f"Task {task.name} has nothing to do: no test data in {settings.data_dir}, or "
-            "--nodo_predict."
-        )
-    return {
-        split: classifier_tasks.read_examples(task, settings.data_dir, split) for split in splits
-    }
-
-
 def recipe_flags(
     task: classifier_tasks.Task, given: Mapping[str, str], examples: int
 ) -> Dict[str, Any]:
@@ -341,8 +282,7 @@ def recipe_flags(
     If only the number of steps is given, the warm-up keeps its share of them. A recipe that does
     not say when to save saves once per epoch, of `examples` examples.
     """
-    recipe = task.recipe
-    flags = {name: value for name, value in recipe._asdict().items() if value}
+    flags = {name: value for name, value in task.recipe._asdict().items() if value}
     if "warmup_step" in given or "warmup_proportion" in given:
         flags.pop("warmup_step", None)
         flags.pop("warmup_proportion", None)
@@ -356,41 +296,39 @@ def recipe_flags(
     return flags
 
 
-def _arguments(
-    task: classifier_tasks.Task,
-    settings: SweepSettings,
-    *,
-    given: Mapping[str, str],
-    data: Mapping[str, classifier_tasks.TaskData],
-) -> Dict[str, Any]:
-    """The flags that all seeds of a task share."""
-    lender = BORROWED_MODELS.get(task.name)
-    values: Dict[str, Any] = {
-        "data_dir": settings.data_dir,
-        "cached_dir": os.path.join(settings.output_dir, "features"),
-        "do_train": not lender,
-        "do_eval": not lender,
-        "do_predict": any(split in data for split in task.test_splits),
-        # The best one is kept besides; a restarted run continues from the newest one.
-        "keep_checkpoint_max": 1,
-        **{field.name: getattr(settings, field.name) for field in _CUSTOM_FIELDS},
-        **model_flags(settings),
+def model_flags(settings: SweepSettings) -> Dict[str, Any]:
+    """Returns the flags of a run that name the model; raises UserError for two folders."""
+    if settings.model_dir and settings.albert_dir:
+        raise UserError("Give either --model_dir or --albert_dir, not both.")
+    names = (*released.ModelFiles._fields, "albert_hub_module_handle")
+    values = {name: getattr(settings, name) for name in names}
+    values["albert_dir"] = settings.model_dir or settings.albert_dir
+    if "do_lower_case" in settings.given:
+        values["do_lower_case"] = settings.do_lower_case
+    return values
+
+
+def _read_data(
+    task: classifier_tasks.Task, settings: SweepSettings
+) -> Dict[str, classifier_tasks.TaskData]:
+    """Reads every split that will be used, so that an error is found now and not after hours."""
+    required = [] if task.name in BORROWED_MODELS else ["train", task.dev_splits[0]]
+    optional = task.dev_splits[1:] + (task.test_splits if settings.do_predict else ())
+    splits = required + [
+        split for split in optional if classifier_tasks.has_split(task, settings.data_dir, split)
+    ]
+    if not splits:
+        raise UserError(
+            f"Task {task.name} has nothing to do: no test data in {settings.data_dir}, or "
+            "--nodo_predict."
+        )
+    return {
+        split: classifier_tasks.read_examples(task, settings.data_dir, split) for split in splits
     }
-    if lender:
-        recipe = recipe_flags(classifier_tasks.get_task(lender), given, examples=0)
-        shared = ("max_seq_length", "precision", "padding")
-        return {**values, **{name: recipe[name] for name in shared if name in recipe}}
-    return {**values, **recipe_flags(task, given, len(data["train"].examples))}
-
-
-def _argument(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no{name}"
-    return f"--{name}={value}"
 
 
 def make_plan(settings: SweepSettings) -> List[PlannedRun]:
-    """Returns all runs of a sweep; raises ValueError if anything that they need is wrong.
+    """Returns all runs of a sweep; raises UserError if anything that they need is wrong.
 
     That is a missing, unreadable or contradictory input, or a folder that holds another run.
     """
@@ -399,76 +337,110 @@ def make_plan(settings: SweepSettings) -> List[PlannedRun]:
         extra = shlex.split(settings.run_flags or "")
     except ValueError as error:
         raise UserError(f"--run_flags={settings.run_flags!r}: {error}.") from error
-    model: Dict[str, Any] = {}
     plan: Dict[Tuple[str, str, int], PlannedRun] = {}
     for task_name, task in find_tasks(settings).items():
         data = _read_data(task, settings)
-        fingerprints = [
-            files.file_fingerprint(path) for found in data.values() for path in found.files
-        ]
-        lender = BORROWED_MODELS.get(task.name)
+        lender = BORROWED_MODELS.get(task.name, "")
         for (setting, given), seed in itertools.product(grid.items(), seeds):
+            values = _run_flags(task, settings, given, data)
+            values.update(task_name=task_name, seed=seed)
             folder = os.path.join(settings.output_dir, task.name, setting, f"seed-{seed}")
-            own = {"task_name": task_name, "seed": seed, "output_dir": folder}
-            borrowed: Dict[str, Any] = {}
-            if lender:
-                lent = plan[lender, setting, seed]
-                own["checkpoint"] = os.path.join(lent.folder, "model.ckpt-best")
-                borrowed = {f"{lender}.{name}": value for name, value in lent.identity.items()}
-            own.update(_arguments(task, settings, given=given, data=data))
-            arguments = [_argument(*item) for item in own.items() if item[1] is not None] + extra
-            checked = _checked(task, arguments)
-            model = model or _model_identity(checked)
-            identity = _identity(checked, {**model, "data": fingerprints, **borrowed})
+            values["output_dir"] = folder
+            lent = plan.get((lender, setting, seed))
+            if lent:
+                values["checkpoint"] = os.path.join(lent.folder, "model.ckpt-best")
+            arguments = [*itertools.starmap(_argument, values.items()), *extra]
+            arguments = list(filter(None, arguments))
+            identity = _check(task, arguments, data, check_weights=not plan)
+            for name, value in lent.identity.items() if lent else ():
+                identity[f"{lender}.{name}"] = value
             run = PlannedRun(task.name, setting, seed, folder, tuple(arguments), identity)
             plan[task.name, setting, seed] = run
             state_of(run)
     return list(plan.values())
 
 
-def _checked(task: classifier_tasks.Task, arguments: Sequence[str]) -> fine_tuning.FineTuning:
-    """Returns a run as its process will have it; raises ValueError if the run cannot start."""
+def _run_flags(
+    task: classifier_tasks.Task,
+    settings: SweepSettings,
+    given: Mapping[str, str],
+    data: Mapping[str, classifier_tasks.TaskData],
+) -> Dict[str, Any]:
+    """The flags that all seeds of a task and setting share."""
+    lender = BORROWED_MODELS.get(task.name)
+    recipe = recipe_flags(
+        classifier_tasks.get_task(lender) if lender else task,
+        given,
+        0 if lender else len(data["train"].examples),
+    )
+    if lender:
+        shared = ("max_seq_length", "precision", "padding")
+        recipe = {name: recipe[name] for name in shared if name in recipe}
+    return {
+        "data_dir": settings.data_dir,
+        "cached_dir": os.path.join(settings.output_dir, "features"),
+        "do_train": not lender,
+        "do_eval": not lender,
+        "do_predict": any(split in data for split in task.test_splits),
+        "keep_checkpoint_max": 1,  # beside the best one; to resume from
+        **{field.name: getattr(settings, field.name) for field in _CUSTOM_FIELDS},
+        **model_flags(settings),
+        **recipe,
+    }
+
+
+_CUSTOM_FIELDS = dataclasses.fields(CustomTaskFlags)
+
+
+def _argument(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no{name}"
+    return f"--{name}={value}"
+
+
+def _check(
+    task: classifier_tasks.Task,
+    arguments: Sequence[str],
+    data: Mapping[str, classifier_tasks.TaskData],
+    *,
+    check_weights: bool,
+) -> Dict[str, Any]:
+    """Checks that a run can start; returns what determines its result: settings and files."""
     try:
         parsed: Any = flags_lib.parse(run_classifier.define_flags, arguments)
-        return fine_tuning.FineTuning(parsed, ClassifierTask)
+        run = fine_tuning.FineTuning(parsed, ClassifierTask)
+        if check_weights:
+            model_fn.check_first_weights(run.settings, run.config, run.vocabulary.tokenizer)
     except ValueError as error:
         raise UserError(f"Task {task.name}: {error}") from error
-
-
-def _model_identity(run: fine_tuning.FineTuning) -> Dict[str, Any]:
-    """Returns what identifies the model, after checking that the weights fit its configuration."""
-    identity: Dict[str, Any] = {
-        "config": run.config and run.config.to_dict(),
-        "vocabulary": files.file_fingerprint(run.vocabulary.file)["sha256"],
-    }
+    model_files = [run.vocabulary.file]
     if run.settings.init_checkpoint:
         checkpoint = warm_start.resolve_checkpoint(run.settings.init_checkpoint)
-        with tf.Graph().as_default():
-            modeling.AlbertModel(run.config, False, tf.zeros([1, 4], tf.int32), scope="bert")
-            warm_start.warm_start(checkpoint, tf.trainable_variables())
-        identity["weights"] = files.file_fingerprint(checkpoint + ".index")["sha256"]
-    return identity
-
-
-def _identity(run: fine_tuning.FineTuning, contents: Mapping[str, Any]) -> Dict[str, Any]:
-    """Returns what determines a run's result: settings and contents, without paths."""
-    values = {
-        # As text, because NaN is not equal to itself.
-        name: str(value) if isinstance(value, float) else value
+        model_files.append(checkpoint + ".index")
+    identity = {
+        name: value
         for name, value in run.settings.to_dict().items()
         if not _WITHOUT_EFFECT.fullmatch(name)
     }
-    return files.normalized_fingerprint({**values, **contents})
+    identity["config"] = run.config and run.config.to_dict()
+    identity["model"] = list(map(files.file_fingerprint, model_files))
+    paths = [path for split in data.values() for path in split.files]
+    identity["data"] = list(map(files.file_fingerprint, paths))
+    return files.normalized_fingerprint(identity)
 
 
 def state_of(run: PlannedRun) -> str:
-    """Returns "new", "begun" or "finished"; raises ValueError if the folder holds anything else."""
-    there = tf.io.gfile.listdir(run.folder) if tf.io.gfile.isdir(run.folder) else []
-    if all(map(folder_lock.is_lock, there)):
+    """Returns "new", "begun" or "finished"; raises UserError if the folder holds anything else."""
+    names = tf.io.gfile.listdir(run.folder) if tf.io.gfile.isdir(run.folder) else []
+    if all(map(folder_lock.is_lock, names)):
         return "new"
     path = os.path.join(run.folder, MARKER_NAME)
     if not tf.io.gfile.exists(path):
-        raise UserError(f"{run.folder} holds files that are not a sweep's. Choose another folder.")
+        raise UserError(
+            f"{run.folder} holds files that are not a sweep's. Choose another --output_dir."
+        )
     marker = files.read_json_object(path, {"identity": dict, "is_finished": bool})
     difference = files.fingerprint_difference(marker["identity"], run.identity)
     if difference:
@@ -500,7 +472,7 @@ def sweep(settings: SweepSettings) -> Dict[str, str]:
       The last line of each run that failed, by the run's name.
 
     Raises:
-      ValueError: inputs that cannot be used, or another sweep into the same folder.
+      UserError: inputs that cannot be used, or another sweep into the same folder.
     """
     if settings.dry_run:
         for run in make_plan(settings):
@@ -512,17 +484,17 @@ def sweep(settings: SweepSettings) -> Dict[str, str]:
         path = os.path.join(settings.output_dir, config_files.RECORD_NAME)
         config_files.record(path, settings.given_values())
         failed: Dict[str, str] = {}
-        began = time.time()
+        start = time.time()
         for number, run in enumerate(plan, 1):
             title = f"Run {number} of {len(plan)}, {run.name}"
             if state_of(run) == "finished":
-                _LOGGER.info("%s: finished before.", title)
+                _LOGGER.info("%s: already finished.", title)
                 continue
-            _LOGGER.info("%s (%s so far).", title, progress.format_seconds(time.time() - began))
-            last_line = _run(run)
-            if last_line is not None:
-                _LOGGER.error("Run %s failed: %s", run.name, last_line)
-                failed[run.name] = last_line
+            _LOGGER.info("%s (%s so far).", title, progress.format_seconds(time.time() - start))
+            error = _run(run)
+            if error:
+                _LOGGER.error("Run %s failed: %s", run.name, error)
+                failed[run.name] = error
         done = [run for run in plan if run.name not in failed]
         if any(run.task not in BORROWED_MODELS for run in done):
             _report(settings, done)
@@ -534,8 +506,8 @@ def command(run: PlannedRun) -> List[str]:
     return [sys.executable, "-m", "albert.run_classifier", *run.arguments]
 
 
-def _run(run: PlannedRun) -> Optional[str]:
-    """Does a run; returns None, or its last line if it failed."""
+def _run(run: PlannedRun) -> str:
+    """Does a run; returns "", or its last line if it failed."""
     mark(run, is_finished=False)
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
@@ -550,33 +522,30 @@ def _run(run: PlannedRun) -> Optional[str]:
     )
     stop_signals.has_news()  # the run may have unsaved steps; it saves them when it is stopped
     line = "no output"
-    prefix = f"[{' '.join(filter(None, [run.task, run.setting, str(run.seed)]))}]"
+    prefix = " ".join(filter(None, [run.task, run.setting, str(run.seed)]))
     log_path = os.path.join(run.folder, LOG_NAME)
     try:
         with files.naming_full_disk(log_path), open(log_path, "a", encoding="utf-8") as log:
             for text in process.stdout:
                 line = text.strip() or line
-                log.write(text)
-                log.flush()
-                print(f"{prefix} {text}", end="", file=sys.stderr, flush=True)
+                print(text, end="", file=log, flush=True)
+                print(f"[{prefix}] {text}", end="", file=sys.stderr, flush=True)
         code = process.wait()
     finally:
-        # Ctrl-C may have reached the run too, which then ends by itself.
-        process.terminate()
+        process.terminate()  # Ctrl-C may have ended it already
         process.wait()
         stop_signals.resume()
     if code:
         return f"{line} (exit code {code}; {log_path})"
     mark(run, is_finished=True)
-    return None
+    return ""
 
 
 # ---- Results: a table over tasks, settings and seeds, as text, JSON and picture.
 
 # Metrics in run_summary.json that are not scores.
-_NOT_SCORES = ("loss", "confusion", "global_step", "MSE", "examples")
+_NOT_SCORES = re.compile("loss|confusion|global_step|MSE|examples")
 _HEAD = ("task", "metric", "seeds", "mean", "deviation", "best step", "examples/s", "wall time")
-_BLUE, _PALE = "#2457a6", "#9db7e0"
 
 
 class Run(NamedTuple):
@@ -585,12 +554,11 @@ class Run(NamedTuple):
     task: str
     seed: int
     metric: str  # the one that chose the checkpoint
-    best_step: float  # NaN: none could be chosen
+    best_step: float  # NaN: no checkpoint was chosen
     metrics: Dict[str, Any]  # of that checkpoint
     train_examples_per_second: Optional[float]
-    wall_seconds: float  # over all starts
+    wall_seconds: float
     model: Optional[Dict[str, Any]] = None  # a published.Model, if it is of a published size
-    warnings: Sequence[Mapping[str, Any]] = ()  # of training, see hooks.Warned
     setting: str = ""  # see PlannedRun
 
     @property
@@ -615,30 +583,34 @@ class Row(NamedTuple):
     examples_per_second: Optional[float]
     wall_seconds: float
 
+    @property
+    def name(self) -> str:
+        """Returns task and setting, and whether it is the best."""
+        best = " (best)" if self.setting and self.is_best else ""
+        return ", ".join(filter(None, [self.task, self.setting])) + best
+
+    @property
+    def percent(self) -> Tuple[str, str]:
+        """Returns mean and deviation in per cent; NaN is shown."""
+        return f"{100 * self.mean:.2f}", (
+            "-" if self.deviation is None else f"{100 * self.deviation:.2f}"
+        )
+
 
 _SUMMARY_TYPES = {  # see files.check_types
     **{"task": str, "seed": int, "metric": str, "best_step": (int, None), "model": (dict, None)},
     **{"value": (float, int, None), "metrics": {str: (float, int)}, "wall_seconds": (float, int)},
     "train_examples_per_second": (float, int, None),
-    "warnings": ([{"text": str, "recovered_step": (int, None)}], None),
 }
 
 
 def read_run(path: str) -> Run:
-    """Returns the run that a run_summary.json describes; raises ValueError for another file."""
-
-    def number(value: Optional[float]) -> float:
-        return math.nan if value is None else value
-
-    try:
-        content = files.read_json_object(path, _SUMMARY_TYPES)
-    except ValueError as error:
-        raise UserError(f"{path} is not a run's summary ({error}). Remove it.") from error
-    run = Run(**{name: content.get(name) for name in Run._fields})
-    metrics = {**run.metrics, run.metric: number(content["value"])}
-    return run._replace(
-        best_step=number(run.best_step), metrics=metrics, warnings=run.warnings or ()
-    )
+    """Returns the run that a run_summary.json describes; raises UserError for another file."""
+    content = files.read_json_object(path, _SUMMARY_TYPES)
+    run = Run(**{name: content.get(name) for name in Run._fields if name != "setting"})
+    if run.best_step is None:  # no checkpoint has a score
+        run = run._replace(best_step=math.nan, metrics={**run.metrics, run.metric: math.nan})
+    return run
 
 
 def make_rows(runs: Sequence[Run]) -> List[Row]:
@@ -646,25 +618,24 @@ def make_rows(runs: Sequence[Run]) -> List[Row]:
     groups: Dict[Tuple[str, str], List[Run]] = {}
     for run in runs:
         groups.setdefault((run.task, run.setting), []).append(run)
-    best: Dict[str, Tuple[str, str]] = {}  # by task; of equal ones the first
-    for key in sorted(groups, key=lambda key: -np.mean([run.score for run in groups[key]])):
-        best.setdefault(key[0], key)
+    best: Dict[str, str] = {}  # task -> setting; of equal ones the first
+    for task, setting in sorted(groups, key=lambda key: -np.mean([r.score for r in groups[key]])):
+        best.setdefault(task, setting)
     rows = []
     for (task, setting), group in groups.items():
         decides = group[0].metric
         speeds = [run.train_examples_per_second for run in group if run.train_examples_per_second]
         for metric in [decides, *_other_scores(group)]:
             values = {run.seed: float(run.metrics[metric]) for run in group}
-            spread = float(np.std(list(values.values()), ddof=1)) if len(values) > 1 else None
             row = Row(
                 task,
                 setting,
-                best[task] == (task, setting),
+                best[task] == setting,
                 metric,
                 metric == decides,
                 values=values,
-                mean=float(np.mean(list(values.values()))),
-                deviation=spread,
+                mean=float(np.mean([*values.values()])),
+                deviation=float(np.std([*values.values()], ddof=1)) if len(values) > 1 else None,
                 best_step=float(np.mean([run.best_step for run in group])),
                 examples_per_second=float(np.mean(speeds)) if speeds else None,
                 wall_seconds=float(np.mean([run.wall_seconds for run in group])),
@@ -675,27 +646,19 @@ def make_rows(runs: Sequence[Run]) -> List[Row]:
 
 def _other_scores(runs: Sequence[Run]) -> List[str]:
     """The further metrics that every run has and that are shares or correlations."""
-    first = runs[0]
-    return [
-        name
-        for name, value in sorted(first.metrics.items())
-        if type(value) in (int, float)  # not bool
-        and name != first.metric
-        and not any(word in name for word in _NOT_SCORES)
-        and all(name in run.metrics for run in runs)
-    ]
+    common = set.intersection(*(set(run.metrics) for run in runs)) - {runs[0].metric}
+    return sorted(name for name in common if not _NOT_SCORES.search(name))
 
 
 def compare(runs: Sequence[Run]) -> List[published.Comparison]:
     """Returns each task's scores, at its best setting, beside what is published of the model."""
     found = []
-    for row in filter(lambda row: row.is_best, make_rows(runs)):
-        known = [run.model for run in runs if (run.task, run.setting) == (row.task, row.setting)]
-        if known[0] is None or known.count(known[0]) < len(known):
-            continue  # of another size, or of several
-        model = published.Model(known[0]["size"], tuple(known[0]["presets"]))
-        scores = {row.metric: [100 * value for value in row.values.values()]}
-        found += published.compare(row.task, model, scores)
+    for row in make_rows(runs):
+        models = [run.model for run in runs if (run.task, run.setting) == (row.task, row.setting)]
+        if row.is_best and models[0] and models.count(models[0]) == len(models):
+            model = published.Model(models[0]["size"], tuple(models[0]["presets"]))
+            scores = {row.metric: [100 * value for value in row.values.values()]}
+            found += published.compare(row.task, model, scores)
     return found
 
 
@@ -703,35 +666,19 @@ def format_results(runs: Sequence[Run]) -> str:
     """Returns the table as text and, if anything is published, that beside the scores."""
     beside = published.table(compare(runs))
     lines = ["", "Beside published results, in per cent", "", *beside] if beside else []
-    for run in runs:
-        said = [one["text"] for one in run.warnings if one["recovered_step"] is None]
-        name = _label(run.task, run.setting, f"seed {run.seed}")
-        lines += [f"{name}: {text}" for text in said]
     return format_table(make_rows(runs)) + "".join(f"{line}\n" for line in lines)
 
 
 def format_table(rows: Sequence[Row]) -> str:
     """Returns the table as text; scores in per cent, times as means over the seeds."""
-    lines = wording.table([_HEAD, *map(_cells, rows)], left=(0, 1))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _cells(row: Row) -> Tuple[str, ...]:
-    score = (row.metric, str(len(row.values)), _percent(row.mean), _percent(row.deviation))
-    if not row.decides:  # the task's first row has the rest
-        return ("", *score, "", "", "")
-    speed = "-" if row.examples_per_second is None else f"{row.examples_per_second:.1f}"
-    seconds = progress.format_seconds(row.wall_seconds)
-    return (_name(row), *score, f"{row.best_step:.0f}", speed, seconds)
-
-
-def _name(row: Row) -> str:
-    return _label(row.task, row.setting) + " (best)" * bool(row.setting and row.is_best)
-
-
-def _percent(value: Optional[float]) -> str:
-    """NaN is shown: a constant predictor has no correlation."""
-    return "-" if value is None else f"{100 * value:.2f}"
+    cells = [_HEAD]
+    for row in rows:
+        score = (row.metric, str(len(row.values)), *row.percent)
+        speed = f"{row.examples_per_second:.1f}" if row.examples_per_second else "-"
+        times = (f"{row.best_step:.0f}", speed, progress.format_seconds(row.wall_seconds))
+        # The first row of a task and setting has what its rows share.
+        cells.append((row.name, *score, *times) if row.decides else ("", *score, "", "", ""))
+    return "".join(f"{line}\n" for line in wording.table(cells, left=(0, 1)))
 
 
 def write_results(folder: str, runs: Sequence[Run], *, title: str) -> List[str]:
@@ -743,16 +690,14 @@ def write_results(folder: str, runs: Sequence[Run], *, title: str) -> List[str]:
     value = {
         "format_version": FORMAT_VERSION,
         "rows": [_as_json(row._asdict()) for row in rows],
-        "published": [one._asdict() for one in compare(runs)],
+        "published": [comparison._asdict() for comparison in compare(runs)],
         "runs": [_as_json(run._asdict()) for run in runs],
     }
     files.atomic_write_json(content, value)
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        _LOGGER.info(
-            "No picture of the results without matplotlib (pip install 'albert-tf[plots]')."
-        )
+        _LOGGER.info("For a picture of the results: pip install 'albert-tf[plots]'.")
         return [text, content]
     draw(picture, rows, title=title)
     return [text, content, picture]
@@ -772,39 +717,29 @@ def draw(path: str, rows: Sequence[Row], *, title: str) -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    finite = [row for row in rows if math.isfinite(row.mean)]
-    figure, axes = pyplot.subplots(figsize=(8.5, 1.8 + 0.34 * len(finite)))
-    names, lowest = [], 0.0
-    for place, row in enumerate(finite):
-        name = re.sub("^eval_", "", row.metric)
-        names.append(f"{_name(row)}  {name}" if row.decides else name)
-        values = [100 * value for value in row.values.values()]
-        lowest = min(lowest, *values)
-        colour = _BLUE if row.decides else _PALE
-        axes.barh(place, 100 * row.mean, height=0.62, color=colour, alpha=0.35)
-        axes.plot(values, [place] * len(values), "o", color=_BLUE, markersize=4)
-        text = _percent(row.mean)
-        if row.deviation is not None:
-            text += f" ± {_percent(row.deviation)}"
-            axes.errorbar(100 * row.mean, place, 0, 100 * row.deviation, color=_BLUE, capsize=3)
-        axes.text(103, place, text, va="center")
-    axes.set_yticks(range(len(finite)))
-    axes.set_yticklabels(names)
+    rows = [row for row in rows if math.isfinite(row.mean)]
+    figure, axes = pyplot.subplots(figsize=(8.5, 1.8 + 0.34 * len(rows)))
+    axes.barh(
+        range(len(rows)),
+        [100 * row.mean for row in rows],
+        xerr=[100 * (row.deviation or 0) for row in rows],
+        tick_label=[f"{row.name}  {row.metric}" for row in rows],
+        color=["#a9c0e2" if row.decides else "#dbe4f3" for row in rows],
+    )
+    for index, row in enumerate(rows):
+        axes.plot([100 * v for v in row.values.values()], [index] * len(row.values), "o", ms=4)
+        axes.text(103, index, " ± ".join(row.percent), va="center")
     axes.invert_yaxis()
-    axes.set_xlim(lowest - 2, 128)  # room on the right for the numbers
-    axes.set_xticks(range(0, 101, 20))
+    axes.set_xlim(right=128)  # room for the numbers
     axes.set_xlabel("% (dots: seeds; bar: mean; whisker: standard deviation)")
-    axes.set_title(title, loc="left", fontweight="bold")
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.grid(axis="x", color="#e4e8f0")
-    axes.set_axisbelow(True)
+    axes.set_title(title, loc="left")
     figure.tight_layout()
     with files.atomic_path(path) as temporary:
         figure.savefig(temporary, format="png", dpi=150)
     pyplot.close(figure)
 
 
-def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
+def _report(settings: SweepSettings, done: Sequence[PlannedRun]) -> None:
     """Writes the table in all its forms, and for GLUE the submission."""
     results = [
         read_run(_summary_path(run))._replace(setting=run.setting)
@@ -813,36 +748,32 @@ def _report(settings: SweepSettings, done: List[PlannedRun]) -> None:
     ]
     named = model_flags(settings)
     model = named["albert_dir"] or next(filter(None, named.values()))
-    title = (
-        f"{settings.tasks or settings.suite.upper()}, {os.path.basename(os.path.normpath(model))}"
-    )
+    title = f"{settings.tasks or settings.suite.upper()}, {os.path.basename(model.rstrip('/'))}"
     paths = write_results(settings.output_dir, results, title=title)
     if settings.do_predict and any(run.task in GLUE_TASKS for run in done):
         path = os.path.join(settings.output_dir, SUBMISSION_NAME)
-        folders = best_folders(done, results)
         try:
-            missing = predictions.zip_glue_submission(path, folders).missing
-        except ValueError as error:
+            submission = predictions.zip_glue_submission(path, best_folders(done, results))
+        except UserError as error:  # there is no test data
             _LOGGER.info("No submission for GLUE: %s", error)
         else:
             paths.append(path)
-            if missing:
-                names = ", ".join(missing)
-                _LOGGER.info("%s lacks %s, which a submission needs.", path, names)
+            if submission.missing:
+                missing = ", ".join(submission.missing)
+                _LOGGER.info("%s lacks %s, which a submission needs.", path, missing)
     print(format_results(results), end="", flush=True)
     _LOGGER.info("Wrote %s.", ", ".join(paths))
 
 
 def best_folders(done: Sequence[PlannedRun], results: Sequence[Run]) -> List[str]:
     """Returns the folder of each task's best run; with a borrowed model that of its lender."""
-    best: Dict[str, Run] = {}
+    best: Dict[str, Tuple[str, int]] = {}
     for run in sorted(results, key=lambda run: run.score, reverse=True):  # stable
-        best.setdefault(run.task, run)
-    lenders = [best.get(BORROWED_MODELS.get(run.task, run.task)) for run in done]
+        best.setdefault(run.task, (run.setting, run.seed))
     return [
         run.folder
-        for run, lender in zip(done, lenders)
-        if lender and (lender.setting, lender.seed) == (run.setting, run.seed)
+        for run in done
+        if best.get(BORROWED_MODELS.get(run.task, run.task)) == (run.setting, run.seed)
     ]
 
 
