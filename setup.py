@@ -67,7 +67,7 @@ def main() -> None:
         entry_points={
             "console_scripts": [
                 "albert=albert.__main__:start",
-                "demo_albert=albert.demo.__main__:cli",
+                "demo_albert=albert.demo.__main__:main",
             ]
         },
         python_requires=">=3.7,<3.14,!=3.8.*",

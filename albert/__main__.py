@@ -22,12 +22,12 @@ def main() -> None:
     """Runs the command that the process's first argument names, with the other arguments."""
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in ("--help", "-h", "-?", "help"):
-        commands.show(help_text())
+        print(help_text())
         return
     if name == "--version":
         from albert import __version__
 
-        commands.show(__version__)
+        print(__version__)
         return
     if name.startswith("-"):
         sys.exit(f"ERROR: A command comes first: albert COMMAND {name}. --help lists the commands.")

@@ -22,9 +22,9 @@ from tqdm import tqdm
 
 from albert import optimization
 from albert.checkpoints import checkpoint_files
+from albert.configs.flags import TrainingFlags
 from albert.runtimes import compat
 from albert.training import distribution, metrics
-from albert.training.settings import TrainingSettings
 from albert.util import files, progress, stop_signals
 from albert.util.errors import UserError
 
@@ -687,20 +687,16 @@ class ProgressHook(tf.train.SessionRunHook):
 
 
 class _SaveTimer:
-    """A checkpoint is due at each multiple of `steps`, whenever the others came, and by time."""
+    """A checkpoint is due at each multiple of `steps`, whenever the others came."""
 
-    def __init__(self, steps: int, minutes: float):
-        self._steps = steps
-        self._seconds = 60 * minutes or math.inf
-        self._last_step, self._last_time = 0, time.monotonic()
+    def __init__(self, steps: int):
+        self._steps, self._last_step = steps, 0
 
     def should_trigger_for_step(self, step: int) -> bool:
-        if step // self._steps > self._last_step // self._steps:
-            return True
-        return step > self._last_step and time.monotonic() - self._last_time >= self._seconds
+        return step // self._steps > self._last_step // self._steps
 
     def update_last_triggered_step(self, step: int):
-        self._last_step, self._last_time = step, time.monotonic()
+        self._last_step = step
 
     def last_triggered_step(self) -> int:
         return self._last_step
@@ -711,7 +707,7 @@ class _SaverHook(tf.train.CheckpointSaverHook):
 
     The checkpoint that was just restored is not written again: while a file is replaced by its
     equal, a kill would leave the only copy unreadable. The graph is not written as text, which
-    takes longer than to build it. And a checkpoint out of turn, by time or after a signal, does not
+    takes longer than to build it. And a checkpoint out of turn, after a signal, does not
     move the others.
     """
 
@@ -801,7 +797,7 @@ class _StopHook(tf.train.SessionRunHook):
 
 def around(
     reporter: ProgressHook,
-    settings: TrainingSettings,
+    settings: TrainingFlags,
     *,
     on_start: Callable[[], None],
     resumed: Optional[checkpoint_files.Checkpoint],
@@ -815,7 +811,7 @@ def around(
     start = _StartHook(folder, on_start, resumed, is_copy=is_copy)
     hooks = [_StopHook(folder, is_chief, reporter), reporter, start]
     if is_chief and not settings.use_tpu:
-        timer = _SaveTimer(settings.save_checkpoints_steps, settings.save_checkpoints_minutes)
+        timer = _SaveTimer(settings.save_checkpoints_steps)
         hooks.append(_SaverHook(folder, timer, resumed.step if resumed else None))
     return hooks
 

@@ -145,7 +145,7 @@ def test_a_value_without_its_flag_is_refused():
 def test_settings_are_taken_as_they_are():
     FLAGS.do_train = True
     required = ["--albert_config_file=c", "--input_file=i", "--output_dir=o", "--nodo_train"]
-    settings = flags_lib.parse(run_pretraining.define_flags, required)
+    settings = flags_lib.parse(run_pretraining.Flags, required)
     with pytest.raises(ValueError, match="Nothing to do"):
         run_pretraining.main(settings)
 

@@ -198,11 +198,11 @@ def test_a_second_run_into_a_folder_ends_at_once(start, tmp_path, script, main, 
     train = [] if script is sweep else ["--do_train"]
     given = [f"--output_dir={tmp_path}", *needed, *train]
     with pytest.raises(ValueError, match=f"{tmp_path}.*{process.pid}"):
-        main(flags_lib.parse(script.define_flags, given))
+        main(flags_lib.parse(script.Flags, given))
     if train:
         part = [] if needed is SQUAD else ["--do_eval"]
         with pytest.raises(ValueError) as error:
-            main(flags_lib.parse(script.define_flags, [*given, "--nodo_train", *part]))
+            main(flags_lib.parse(script.Flags, [*given, "--nodo_train", *part]))
         assert str(process.pid) not in str(error.value)
 
 
