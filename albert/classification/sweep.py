@@ -20,7 +20,7 @@ from albert.classification.settings import GRID, SUITES, ClassifierFlags, SweepF
 from albert.classification.task_table import GLUE_TASKS
 from albert.pretrained import warm_start
 from albert.training import fine_tuning, model_fn
-from albert.util import config_files, files, folder_lock, progress, stop_signals
+from albert.util import config_files, files, folder_lock, progress
 from albert.util import flags as flags_lib
 from albert.util.errors import UserError
 
@@ -170,10 +170,11 @@ def make_plan(settings: SweepFlags) -> List[PlannedRun]:
     combinations, data_files = list(grid), {}  # type: ignore[var-annotated]
     for task_name, task in find_tasks(settings).items():
         data = _read_data(task, settings)
-        paths = [path for split in data.values() for path in split.files]
-        fingerprints = list(map(files.file_fingerprint, paths))
         lender = BORROWED_MODELS.get(task.name, "")
-        data_files[task.name] = fingerprints + data_files.get(lender, [])
+        data_files[task.name] = dict(
+            data_files.get(lender, {}),
+            **_fingerprints([path for split in data.values() for path in split.files]),
+        )
         for (setting, given), seed in combinations:
             parts = (setting, f"seed-{seed}")
             flags = {
@@ -232,8 +233,12 @@ def _check(task: str, arguments: Sequence[str], *, check_weights: bool) -> Dict[
         model_files.append(warm_start.resolve_checkpoint(run.settings.init_checkpoint) + ".index")
     flags = run.settings.given_values()
     identity = {name: flags[name] for name in flags if name not in _WITHOUT_EFFECT}
-    identity["model"] = list(map(files.file_fingerprint, model_files))
-    return dict(identity, config=run.config and run.config.to_dict())
+    config = run.config and run.config.to_dict()
+    return {**identity, "model": _fingerprints(model_files), "config": config}
+
+
+def _fingerprints(paths: Sequence[str]) -> Dict[str, Any]:
+    return {os.path.basename(path): files.file_fingerprint(path) for path in paths}
 
 
 def state_of(run: PlannedRun) -> str:
@@ -316,7 +321,6 @@ def _run(run: PlannedRun) -> str:
         encoding="utf-8",
         errors="replace",
     )
-    stop_signals.has_news()  # the run may have unsaved steps; it saves them when it is stopped
     line, prefix = "no output", " ".join(filter(None, [run.task, run.setting, str(run.seed)]))
     try:
         with open(run.path(LOG_NAME), "a", encoding="utf-8") as log:
@@ -326,9 +330,8 @@ def _run(run: PlannedRun) -> str:
                 print(f"[{prefix}] {text}", end="", file=sys.stderr, flush=True)
         code = process.wait()
     finally:
-        process.terminate()  # Ctrl-C may have ended it already
+        process.terminate()  # it saves its steps
         process.wait()
-        stop_signals.resume()
     if code:
         return f"{line} (exit code {code}; {run.path(LOG_NAME)})"
     mark(run, is_finished=True)
