@@ -8,8 +8,8 @@
   python -m albert.convert_checkpoint to_google_layout --input_dir=mine --output_dir=wide
 
 Every variable is found with its shape, or nothing is written; a report says what was converted,
-ignored and missing. Neither torch nor transformers is needed; only pytorch_model.bin is read and
-written by an interpreter that has torch (--huggingface_python).
+ignored and missing. Neither torch nor transformers is needed. Weights of Hugging Face are read and
+written as safetensors.
 """
 
 from typing import List, NamedTuple, Type, cast
@@ -28,8 +28,6 @@ _DIRECTIONS_OF = {
     "layout": ("from_albert_zh",),
     "head": ("from_huggingface", "to_huggingface"),
     "approximate_gelu": ("from_huggingface",),
-    "pytorch_model_bin": ("to_huggingface",),
-    "huggingface_python": ("from_huggingface", "to_huggingface"),
     "albert_config_file": ("from_albert_zh", "to_huggingface", "to_google_layout"),
     "init_checkpoint": ("from_albert_zh", "to_huggingface", "to_google_layout"),
 }
@@ -40,12 +38,9 @@ _PATHS = {
     "name.",
     "init_checkpoint": "The checkpoint, if it is not model.ckpt-best, the newest or the only one "
     "in --input_dir.",
-    "huggingface_python": "Python interpreter with torch and safetensors, for pytorch_model.bin; "
-    "`sh tools/environments.sh huggingface` makes one.",
 }
 _SWITCHES = {
     "approximate_gelu": "Take a model with the exact gelu as if it had the tanh form.",
-    "pytorch_model_bin": "Write pytorch_model.bin beside model.safetensors, for old programs.",
 }
 
 

@@ -9,15 +9,14 @@
 checkpoints, or the name of a released model. The new checkpoint has less than half of the bytes.
 Configuration and vocabulary are put beside it, so that the new folder is used as a released archive
 is: by --albert_dir. The vocabulary is the one in --albert_directory unless a flag names another.
-Nothing is overwritten, and every value is read back and compared before the files get their names.
+Nothing is overwritten.
 """
 
 import contextlib
 import dataclasses
-import glob
 import logging
 import os
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import ContextManager, Optional, Sequence, Tuple
 
 from absl import flags
 
@@ -67,99 +66,68 @@ def define_flags(flag_values: flags.FlagValues):
 if __name__ == "__main__":  # before TensorFlow is imported
     script.answer_early(define_flags, usage=__doc__)
 
-import numpy as np
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, tokenization
-from albert.checkpoints import checkpoint_files
+from albert import modeling
 from albert.pretrained import inference, model_vocabulary, released, warm_start
 from albert.runtimes import compat
-from albert.training import hooks
 from albert.util import files
 
 _LOGGER = logging.getLogger("albert")
 
 
-class Export(NamedTuple):
-    """What was written."""
-
-    checkpoint: str  # prefix of the new one
-    bytes_before: int
-    bytes_after: int
-
-
-def export(settings: CheckpointExportSettings) -> Export:
-    """Writes the checkpoint that the settings ask for.
+def export(settings: CheckpointExportSettings) -> str:
+    """Writes the checkpoint that the settings ask for; returns its prefix.
 
     Raises:
       ValueError: a part of the model is missing or does not fit, or a file that would be written
         exists.
     """
-    folder = released.local_folder(
-        settings.albert_directory, f"--albert_directory={settings.albert_directory}"
-    )
-    label = f"--albert_directory={folder}"
-    model = released.find_files(
+    place = settings.albert_directory
+    folder = released.local_folder(place, f"--albert_directory={place}")
+    model = released.open_model(
         folder,
-        released.ModelFiles(
+        settings,
+        label=f"--albert_directory={folder}",
+        named=released.ModelFiles(
             init_checkpoint=released.named_checkpoint(folder, settings.checkpoint_name),
             spm_model_file=settings.spm_model_file,
             vocab_file=settings.vocab_file,
         ),
-        label=label,
         vocabulary="optional",
     )
-    vocabulary = released.vocabulary_of(model, folder, settings, label=label)
-    config = modeling.AlbertConfig.from_json_file(model.albert_config_file)
-    companions = _companions(model, vocabulary, config)
+    copies = {released.CONFIG_NAME: model.files.albert_config_file}
+    if model.vocabulary:
+        path = model.vocabulary.path
+        for source in filter(None, (path, model_vocabulary.listing(path))):
+            copies[os.path.basename(source)] = source
+    else:
+        _LOGGER.warning(
+            "The new folder has no vocabulary, because %s has none. Name it by --spm_model_file or "
+            "--vocab_file.",
+            folder,
+        )
     target, name = _target(settings.export_path)
-    new = os.path.join(target, name)
-    expected = [name + ".index", *companions]
-    with _staged(target, expected + [model_vocabulary.RECORD_NAME] * bool(vocabulary)) as staged:
-        report = _write_weights(config, model.init_checkpoint, os.path.join(staged, name))
-        for base, path in companions.items():
-            tf.io.gfile.copy(path, os.path.join(staged, base))
-        if vocabulary:
-            model_vocabulary.put(staged, vocabulary)
-    exported = Export(new, _size(model.init_checkpoint), _size(new))
-    dropped = report.optimizer_state + report.left_over
+    _check_new(target, [f"{name}.index", model_vocabulary.RECORD_NAME, *copies])
+    with _folder(target) as new:
+        # First, because a checkpoint is the last to fit on the disk.
+        report = _write_weights(model, os.path.join(new, name))
+        for base, source in copies.items():
+            tf.io.gfile.copy(source, os.path.join(new, base))
+        if model.vocabulary:
+            model_vocabulary.put(new, model.vocabulary)
+    prefix = os.path.join(target, name)
     _LOGGER.info(
-        "Wrote %d variables, %s parameters, to %s; left behind %d, %s numbers (%d of the "
-        "optimiser). %.1f MB were %.1f MB. Beside it: %s.",
+        "Wrote %s: %d variables, %s parameters. Left out %d variables, %d of them of the "
+        "optimizer. Beside it: %s.",
+        prefix,
         len(report.loaded),
         f"{warm_start.count_parameters(report.loaded):,}",
-        new,
-        len(dropped),
-        f"{warm_start.count_parameters(dropped):,}",
+        len(report.optimizer_state + report.left_over),
         len(report.optimizer_state),
-        exported.bytes_after / 1e6,
-        exported.bytes_before / 1e6,
-        ", ".join(sorted(companions)),
+        ", ".join(sorted(copies)),
     )
-    return exported
-
-
-def _companions(
-    model: released.ModelFiles,
-    vocabulary: Optional[model_vocabulary.Vocabulary],
-    config: modeling.AlbertConfig,
-) -> Dict[str, str]:
-    """New base name -> path of what goes beside the checkpoint."""
-    companions = {released.CONFIG_NAME: model.albert_config_file}
-    if vocabulary is None:
-        _LOGGER.warning(
-            "There is no vocabulary beside the checkpoint, so the new folder will have none. Name "
-            "it by --spm_model_file or --vocab_file."
-        )
-        return companions
-    tokenizer = tokenization.FullTokenizer(
-        model.vocab_file, vocabulary.do_lower_case, model.spm_model_file
-    )
-    tokenization.check_vocab_size(tokenizer, config.vocab_size)
-    listed = model_vocabulary.listing(vocabulary.path)
-    for path in filter(None, (vocabulary.path, listed)):
-        companions[os.path.basename(path)] = path
-    return companions
+    return prefix
 
 
 def _target(export_path: str) -> Tuple[str, str]:
@@ -169,82 +137,31 @@ def _target(export_path: str) -> Tuple[str, str]:
     return os.path.dirname(export_path) or ".", os.path.basename(export_path)
 
 
-@contextlib.contextmanager
-def _staged(target: str, expected: List[str]) -> Iterator[str]:
-    """Yields a folder whose files move into `target` if the block succeeds.
-
-    The index goes last: without it there is no checkpoint, only files that nothing reads. A file
-    that is there already is a ValueError.
-    """
-    present = [name for name in expected if tf.io.gfile.exists(os.path.join(target, name))]
-    if present:
-        raise UserError(
-            f"{os.path.join(target, present[0])} exists, and nothing is overwritten. Choose "
-            "another --export_path, best in a new folder."
-        )
-    is_new = not tf.io.gfile.isdir(target)
-    tf.io.gfile.makedirs(target)
-    staged = os.path.join(target, f".export-{files.random_suffix()}")
-    tf.io.gfile.makedirs(staged)
-    try:
-        with files.naming_full_disk(target):
-            yield staged
-        for name in sorted(tf.io.gfile.listdir(staged), key=lambda item: item.endswith(".index")):
-            tf.io.gfile.rename(os.path.join(staged, name), os.path.join(target, name))
-    finally:
-        tf.io.gfile.rmtree(staged)
-        if is_new and not tf.io.gfile.listdir(target):
-            tf.io.gfile.rmtree(target)
+def _check_new(folder: str, names: Sequence[str]) -> None:
+    for path in (os.path.join(folder, name) for name in names):
+        if tf.io.gfile.exists(path):
+            raise UserError(f"{path} exists. Choose another --export_path, best in a new folder.")
 
 
-def _write_weights(
-    config: modeling.AlbertConfig, checkpoint: str, prefix: str
-) -> warm_start.Report:
-    """Writes encoder and pretraining heads of a checkpoint to a new one."""
-    _check_heads(checkpoint)
+def _folder(path: str) -> ContextManager[str]:
+    """The folder itself if it exists, or else a new one that gets this name."""
+    return contextlib.nullcontext(path) if tf.io.gfile.isdir(path) else files.atomic_folder(path)
+
+
+def _write_weights(model: released.OpenModel, prefix: str) -> warm_start.Report:
+    """Writes encoder and pretraining heads, with the graph that bert-for-tf2 looks for (.meta)."""
     with tf.Graph().as_default():
         zeros = tf.zeros([1, 1], tf.int32)
         inputs = dict.fromkeys((*inference.SEQUENCES, inference.POSITIONS), zeros)
-        inference.pretraining_outputs(config, inputs, False)
+        inference.pretraining_outputs(model.config, inputs, False)
         variables = tf.trainable_variables()
         report = warm_start.warm_start(
-            checkpoint, variables, required_scopes=("bert", "cls")
+            model.files.init_checkpoint, variables, required_scopes=("bert", "cls")
         ).report
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())
-            saver = tf.train.Saver(variables)
-            saver.save(session, prefix, write_state=False)
-    hooks.make_meta_graph_plain(f"{prefix}.meta")
-    _compare(checkpoint, prefix, [entry.name for entry in report.loaded])
+            tf.train.Saver(variables).save(session, prefix, write_state=False)
     return report
-
-
-def _check_heads(checkpoint: str) -> None:
-    with checkpoint_files.explained(checkpoint):
-        names = [name for name, _ in tf.train.list_variables(checkpoint)]
-    if not any(name.startswith("cls/predictions/") for name in names):
-        raise UserError(
-            f"The checkpoint {checkpoint!r} has no pretraining heads (cls/predictions, "
-            "cls/seq_relationship): it is of a fine-tuned model or of an encoder alone. Export one "
-            "that run_pretraining wrote, or a released one."
-        )
-
-
-def _compare(old: str, new: str, names: List[str]) -> None:
-    """Reads the file back, because a full disk can truncate it silently."""
-    before, after = tf.train.load_checkpoint(old), tf.train.load_checkpoint(new)
-    present = sorted(after.get_variable_to_shape_map())
-    same = present == sorted(names) and all(
-        np.array_equal(before.get_tensor(name), after.get_tensor(name)) for name in names
-    )
-    if not same:
-        raise OSError(f"What was written to {new} is not what was read from {old}.")
-
-
-def _size(prefix: str) -> int:
-    """The bytes of a checkpoint's files."""
-    paths = [f"{prefix}.index", *tf.io.gfile.glob(f"{glob.escape(prefix)}.data-*-of-*")]
-    return sum(tf.io.gfile.stat(path).length for path in paths)
 
 
 @process_flags.reads_flags(define_flags)

@@ -76,7 +76,6 @@ if __name__ == "__main__":  # before TensorFlow is imported
 
 import tensorflow.compat.v1 as tf
 
-from albert import modeling, tokenization
 from albert.pretrained import hub, model_vocabulary, released
 
 
@@ -88,45 +87,39 @@ def export(settings: HubExportSettings) -> str:
     """
     if not settings.use_einsum:
         print("--use_einsum=false changes nothing: the graph has no einsum.")
-    folder = released.local_folder(
-        settings.albert_directory, f"--albert_directory={settings.albert_directory}"
-    )
-    label = f"--albert_directory={folder}"
-    named = released.ModelFiles(
-        _file(folder, settings.config_name),
-        released.named_checkpoint(folder, settings.checkpoint_name),
-        None if settings.vocab_file else _file(folder, settings.spm_model_name),
-        _file(folder, settings.vocab_file),
-    )
-    found = released.find_files(folder, named, label=label)
-    vocabulary = released.vocabulary_of(found, folder, settings, label=label)
-    config = modeling.AlbertConfig.from_json_file(found.albert_config_file)
-    lower = bool(vocabulary.do_lower_case)
-    tokenizer = tokenization.FullTokenizer(found.vocab_file, lower, found.spm_model_file)
-    tokenization.check_vocab_size(tokenizer, config.vocab_size)
-    listed = _file(folder, settings.spm_vocab_name) or model_vocabulary.listing(vocabulary.path)
-    return hub.export(
-        settings.export_path,
-        config,
-        found.init_checkpoint,
-        assets=hub.Assets(
-            config_file=found.albert_config_file,
-            vocab_file=vocabulary.path,
-            others=[listed] if listed else [],
-            do_lower_case=lower,
+    place = settings.albert_directory
+    folder = released.local_folder(place, f"--albert_directory={place}")
+    model = released.open_model(
+        folder,
+        settings,
+        label=f"--albert_directory={folder}",
+        named=released.ModelFiles(
+            _file(folder, settings.config_name),
+            released.named_checkpoint(folder, settings.checkpoint_name),
+            None if settings.vocab_file else _file(folder, settings.spm_model_name),
+            _file(folder, settings.vocab_file),
         ),
-        format_name=settings.format,
     )
+    path = model.vocabulary.path
+    listed = _file(folder, settings.spm_vocab_name) or model_vocabulary.listing(path)
+    assets = hub.Assets(
+        config_file=model.files.albert_config_file,
+        vocab_file=path,
+        others=[listed] if listed else [],
+        do_lower_case=bool(model.vocabulary.do_lower_case),
+    )
+    checkpoint = model.files.init_checkpoint
+    hub.export(
+        settings.export_path, model.config, checkpoint, assets=assets, format_name=settings.format
+    )
+    return settings.export_path
 
 
 def _file(folder: str, name: Optional[str]) -> Optional[str]:
     """The path of a file in the folder, if a flag names one."""
-    if not name or not tf.io.gfile.isdir(folder):
-        return None
-    path = os.path.join(folder, name)
-    if not tf.io.gfile.exists(path):
-        there = ", ".join(sorted(tf.io.gfile.listdir(folder))) or "nothing"
-        raise UserError(f"--albert_directory={folder} has no {name}; it has {there}.")
+    path = os.path.join(folder, name) if name else None
+    if path and not tf.io.gfile.exists(path):
+        raise UserError(f"--albert_directory={folder} has no {name}.")
     return path
 
 

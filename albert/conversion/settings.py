@@ -33,8 +33,6 @@ class ConversionSettings(flags_lib.Settings):
     layout: str
     head: str
     approximate_gelu: bool
-    pytorch_model_bin: bool
-    huggingface_python: Optional[str]
 
 
 QUANTIZATIONS = ("none", "int8")

@@ -150,17 +150,21 @@ def atomic_path(path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def atomic_folder(path: str) -> Iterator[str]:
-    """Yields the name of a folder to make, which becomes `path` unless the block fails.
+    """Yields a new folder that becomes `path` unless the block fails.
 
     The folders above it are made if need be, and go again where the block fails (local ones).
 
     Raises:
+      UserError: `path` exists.
       DiskFullError: there is no room.
     """
     filesystem = gfile()
+    if filesystem.exists(path):
+        raise UserError(f"'{path}' exists already. Choose a new folder.")
     temporary = f"{str(path).rstrip('/')}.temp-{random_suffix()}"
     with naming_full_disk(path), _folders_above(temporary):
         try:
+            filesystem.makedirs(temporary)
             yield temporary
             filesystem.rename(temporary, path)
         finally:
