@@ -49,7 +49,7 @@ def folder(tmp_path_factory):
 def run(folder, output_dir, version, *arguments):
     script = SCRIPTS[version]
     arguments = arguments_for(folder, output_dir, version, *arguments)
-    return script.answer(flags_lib.parse(script.define_flags, arguments))
+    return script.answer(flags_lib.parse(script.Flags, arguments))
 
 
 def steps_in(folder):
@@ -83,7 +83,7 @@ OWN_DEFAULTS = {
 @every_version
 def test_the_published_flags_have_their_published_defaults(version):
     script = SCRIPTS[version]
-    settings = flags_lib.parse(script.define_flags, ["--output_dir=o", "--albert_dir=a"]).to_dict()
+    settings = flags_lib.parse(script.Flags, ["--output_dir=o", "--albert_dir=a"]).to_dict()
     expected = dict(PUBLISHED_DEFAULTS, **OWN_DEFAULTS[version])
     assert {name: settings[name] for name in expected} == expected
 
@@ -293,12 +293,12 @@ def test_a_hub_module_takes_the_place_of_configuration_checkpoint_and_vocabulary
     archive = pretrained_models.write_archive(tmp_path / "archive")
     module = tmp_path / "module"
     arguments = [f"--albert_directory={archive}", f"--export_path={module}"]
-    export_to_tfhub.export(flags_lib.parse(export_to_tfhub.define_flags, arguments))
+    export_to_tfhub.export(flags_lib.parse(export_to_tfhub.Flags, arguments))
     given = arguments_for(folder, tmp_path / "out", "v2", "--do_train", "--do_predict")
     own = ("--albert_config_file", "--spm_model_file")
     given = [item for item in given if not item.startswith(own)]
     given += [f"--albert_hub_module_handle={module}", "--num_train_epochs=1"]
-    outcome = run_squad_v2.answer(flags_lib.parse(run_squad_v2.define_flags, given))
+    outcome = run_squad_v2.answer(flags_lib.parse(run_squad_v2.Flags, given))
     assert outcome.training.last_step == 2 and outcome.metrics["f1"] >= 0
     assert read_json(tmp_path / "out" / "squad.json")["hub_module"] == str(module)
 

@@ -176,7 +176,7 @@ def read_earlier_description(path):
 
 
 def evaluate_alone(path):
-    settings = flags_lib.parse(run_squad_v2.define_flags, [f"--output_dir={os.path.dirname(path)}"])
+    settings = flags_lib.parse(run_squad_v2.Flags, [f"--output_dir={os.path.dirname(path)}"])
     fine_tuning.as_trained(settings, SquadV2)
 
 

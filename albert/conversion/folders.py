@@ -6,7 +6,7 @@ from typing import Any, Dict, NamedTuple, Optional
 
 from albert import modeling
 from albert.checkpoints import weights
-from albert.conversion.settings import ConversionSettings
+from albert.conversion.settings import ConversionFlags
 from albert.pretrained import model_vocabulary, released, warm_start
 
 
@@ -20,7 +20,7 @@ class OurModel(NamedTuple):
     description_name: str
 
 
-def read_model(settings: ConversionSettings) -> OurModel:
+def read_model(settings: ConversionFlags) -> OurModel:
     """Returns the model in --input_dir; files that flags name come first.
 
     Raises:

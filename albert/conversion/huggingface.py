@@ -42,7 +42,7 @@ _MAPPING = (f"{checkpoint_names.MAPPING}/kernel", f"{checkpoint_names.MAPPING}/b
 # ---- to Hugging Face ----
 
 
-def to_huggingface(settings: folders.ConversionSettings) -> Report:
+def to_huggingface(settings: folders.ConversionFlags) -> Report:
     """Converts a model of ours to a folder that transformers loads.
 
     Raises:
@@ -130,7 +130,7 @@ def _check_parts(parts: Sequence[str], head: str) -> None:
 # ---- from Hugging Face ----
 
 
-def from_huggingface(settings: folders.ConversionSettings) -> Report:
+def from_huggingface(settings: folders.ConversionFlags) -> Report:
     """Converts a folder of transformers' to one of ours.
 
     Raises:
@@ -146,7 +146,7 @@ def from_huggingface(settings: folders.ConversionSettings) -> Report:
         notes.append(_NO_VOCABULARY)
     elif not vocabulary.do_lower_case:
         notes.append("the model is cased.")
-    is_choice = "multiple_choice" == settings.head or "MultipleChoice" in read.architecture
+    is_choice = settings.head == "multiple_choice" or "MultipleChoice" in read.architecture
     is_classifier = CLASSIFIER in converted.parts and not is_choice and not read.is_multi_label
     with files.atomic_folder(settings.output_dir) as folder:
         released.write_model(folder, read.config, converted.values)
@@ -252,7 +252,7 @@ def _add_pooler(values: Values, config: modeling.AlbertConfig) -> None:
     values["bert/pooler/dense/bias"] = np.zeros(size, np.float32)
 
 
-def _their_vocabulary(settings: folders.ConversionSettings) -> Optional[Vocabulary]:
+def _their_vocabulary(settings: folders.ConversionFlags) -> Optional[Vocabulary]:
     """The vocabulary that flags name, or the one in the folder."""
     for key in model_vocabulary.KEYS:
         if getattr(settings, key):

@@ -6,7 +6,7 @@ Neither PyTorch nor transformers is needed.
 """
 
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -186,7 +186,7 @@ def config_dict(
 
 def special_ids(vocabulary: Optional[Vocabulary]) -> Dict[str, int]:
     """Returns the ids of padding, [CLS] and [SEP]; without a vocabulary the released models'."""
-    ids = (0, 2, 3)
+    ids: Tuple[int, ...] = (0, 2, 3)
     if vocabulary:
         paths = dict(dict.fromkeys(model_vocabulary.KEYS), **{vocabulary.key: vocabulary.path})
         tokenizer = tokenization.FullTokenizer(do_lower_case=vocabulary.do_lower_case, **paths)

@@ -19,15 +19,17 @@ Dimensions: B batch, S sequence, P positions.
 
 import logging
 import os
-from typing import Callable, Dict, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 from albert import modeling
-from albert.pretrained import inference, saved_model, warm_start
+from albert.pretrained import inference, model_vocabulary, released, saved_model, warm_start
+from albert.pretrained.settings import HubExportFlags
 from albert.runtimes import compat, hub_module
 from albert.util import files
+from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
@@ -47,35 +49,51 @@ _SIGNATURES = {
 }
 
 
-class Assets(NamedTuple):
-    """The files that lie in the module."""
+class _Model(NamedTuple):
+    """What goes into a module."""
 
-    config_file: str
-    vocab_file: str  # the SentencePiece model or the WordPiece vocabulary
-    others: Sequence[str]  # such as 30k-clean.vocab
+    config: modeling.AlbertConfig
+    checkpoint: str  # path prefix
+    files: Sequence[str]  # the vocabulary, the configuration, and perhaps 30k-clean.vocab
     do_lower_case: bool
 
 
-def export(
-    path: str, config: modeling.AlbertConfig, checkpoint: str, *, assets: Assets, format_name: str
-) -> None:
-    """Writes a module of a model with both heads.
-
-    Args:
-      path: the new folder, which is written whole or not at all.
-      config: of the model.
-      checkpoint: path prefix.
-      assets: files to be put in.
-      format_name: one of settings.MODULE_FORMATS.
+def export(settings: HubExportFlags) -> None:
+    """Writes the module that the flags of export_to_tfhub ask for, whole or not at all.
 
     Raises:
-      ValueError: the folder exists, or the checkpoint does not fit.
+      ValueError: a file is missing, the files do not belong together, or the folder exists.
     """
-    write = {"tf1": _write_tf1, "tf2": _write_tf2}[format_name]
-    with files.atomic_folder(path) as temporary:
-        write(temporary, config, checkpoint, assets)
+    place = settings.albert_directory
+    folder = released.local_folder(place, f"--albert_directory={place}")
+    found = released.open_model(
+        folder,
+        settings,
+        label=f"--albert_directory={folder}",
+        named=released.ModelFiles(
+            _file(folder, settings.config_name),
+            released.named_checkpoint(folder, settings.checkpoint_name),
+            None if settings.vocab_file else _file(folder, settings.spm_model_name),
+            _file(folder, settings.vocab_file),
+        ),
+    )
+    vocabulary = found.vocabulary
+    listed = _file(folder, settings.spm_vocab_name) or model_vocabulary.listing(vocabulary.path)
+    assets = [vocabulary.path, found.files.albert_config_file, *filter(None, [listed])]
+    checkpoint = found.files.init_checkpoint
+    model = _Model(found.config, checkpoint, assets, bool(vocabulary.do_lower_case))
+    with files.atomic_folder(settings.export_path) as temporary:
+        {"tf1": _write_tf1, "tf2": _write_tf2}[settings.format](temporary, model)
         saved_model.make_portable(os.path.join(temporary, "saved_model.pb"))
-    _LOGGER.info("Exported %s to %s (%s).", checkpoint, path, format_name)
+    _LOGGER.info("Exported %s to %s (%s).", checkpoint, settings.export_path, settings.format)
+
+
+def _file(folder: str, name: Optional[str]) -> Optional[str]:
+    """The path of a file in the folder, if a flag names one."""
+    path = os.path.join(folder, name) if name else None
+    if path and not tf.io.gfile.exists(path):
+        raise UserError(f"--albert_directory={folder} has no {name}.")
+    return path
 
 
 def _placeholders() -> Dict[str, tf.Tensor]:
@@ -87,18 +105,17 @@ def _chosen(tensors: Tensors, names: Sequence[str]) -> Dict[str, tf.Tensor]:
     return {name: tensors[name] for name in names}
 
 
-def _write_tf1(path: str, config: modeling.AlbertConfig, checkpoint: str, assets: Assets) -> None:
+def _write_tf1(path: str, model: _Model) -> None:
     """Writes a hub.Module."""
 
     def build(is_training: bool):
         inputs = _placeholders()
         # Every TensorFlow then writes the same kind of variables.
         with tf.variable_scope(tf.get_variable_scope(), use_resource=True):
-            outputs = inference.pretraining_outputs(config, inputs, is_training)
-        vocab_file = _asset(assets.vocab_file, "vocab_file")
-        for number, file in enumerate([assets.config_file, *assets.others]):
-            _asset(file, f"asset_{number}")
-        do_lower_case = tf.constant(assets.do_lower_case, tf.bool, name="do_lower_case")
+            outputs = inference.pretraining_outputs(model.config, inputs, is_training)
+        names = ["vocab_file", *(f"asset_{number}" for number in range(len(model.files) - 1))]
+        vocab_file, *_ = map(_asset, model.files, names)
+        do_lower_case = tf.constant(model.do_lower_case, tf.bool, name="do_lower_case")
         information = {"vocab_file": vocab_file, "do_lower_case": do_lower_case}
         return {
             "tokenization_info": ({}, information),
@@ -108,7 +125,9 @@ def _write_tf1(path: str, config: modeling.AlbertConfig, checkpoint: str, assets
             },
         }
 
-    hub_module.write(path, build, lambda session: warm_start.restore_weights(session, checkpoint))
+    hub_module.write(
+        path, build, lambda session: warm_start.restore_weights(session, model.checkpoint)
+    )
 
 
 def _asset(file: str, name: str) -> tf.Tensor:
@@ -118,17 +137,17 @@ def _asset(file: str, name: str) -> tf.Tensor:
     return tensor
 
 
-def _write_tf2(path: str, config: modeling.AlbertConfig, checkpoint: str, assets: Assets) -> None:
+def _write_tf2(path: str, model: _Model) -> None:
     """Writes TensorFlow Hub's reusable SavedModel.
 
     It is called with a dict of the three inputs and `training`; `sop` and `mlm` likewise.
     """
-    values = _weights(config, checkpoint)
+    values = _weights(model)
     with compat.eager_mode():
         variables = {name: tf.Variable(value, name=name) for name, value in values.items()}
         root, signatures = tf.train.Checkpoint(), {}
         for name, signature in _SIGNATURES.items():
-            function = _function(config, variables, signature)
+            function = _function(model.config, variables, signature)
             setattr(root, "__call__" if name == "tokens" else name, function)
             specs = {key: tf.TensorSpec([None, None], tf.int32, key) for key in signature.inputs}
             function.get_concrete_function(specs, training=True)
@@ -140,25 +159,23 @@ def _write_tf2(path: str, config: modeling.AlbertConfig, checkpoint: str, assets
             variable for name, variable in variables.items() if name.startswith("bert/")
         ]
         root.regularization_losses = []
-        root.vocab_file = compat.asset(assets.vocab_file)
-        root.config_file = compat.asset(assets.config_file)
-        root.other_files = [compat.asset(file) for file in assets.others]
-        root.do_lower_case = tf.Variable(assets.do_lower_case, trainable=False)
+        root.vocab_file, *root.other_files = map(compat.asset, model.files)
+        root.do_lower_case = tf.Variable(model.do_lower_case, trainable=False)
         tf.saved_model.save(root, path, signatures=signatures)
 
 
-def _weights(config: modeling.AlbertConfig, checkpoint: str) -> Mapping[str, np.ndarray]:
+def _weights(model: _Model) -> Mapping[str, np.ndarray]:
     """The values of the network's variables, by name."""
     with tf.Graph().as_default():
-        inference.pretraining_outputs(config, _placeholders(), False)
+        inference.pretraining_outputs(model.config, _placeholders(), False)
         with tf.Session(config=compat.session_config()) as session:
-            warm_start.restore_weights(session, checkpoint)
+            warm_start.restore_weights(session, model.checkpoint)
             return session.run({item.op.name: item for item in tf.trainable_variables()})
 
 
 def _function(
     config: modeling.AlbertConfig, variables: Mapping[str, tf.Variable], signature: _Signature
-) -> Callable:
+) -> Any:
     """A function of a dict of inputs and `training`, which uses these variables."""
 
     def find(getter, name, *args, **kwargs):

@@ -1,13 +1,13 @@
 # Copyright 2026 The albert Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Flags of the scripts that run a pretrained or fine-tuned model, as typed settings, and
-values that some of them take.
-"""
+"""Names of a model's files, and the flags of scripts that answer texts or export models."""
 
 import dataclasses
-from typing import Optional, TypeVar
+import functools
+from typing import Optional
 
-from albert.util.flags import EncoderSettings, Settings
+from albert.configs.flags import PRECISIONS, TokenizerFlags
+from albert.util.flags import Settings, flag
 
 BASE_URL = "https://storage.googleapis.com/albert_models"  # of the released models
 ALBERT_ZH_URL = "https://storage.googleapis.com/albert_zh"  # of albert_zh's
@@ -17,23 +17,48 @@ MODULE_FORMATS = ("tf1", "tf2")  # of a TF-Hub module
 POOLINGS = ("pooled", "mean", "first")
 LAST_LAYER = -1
 
-# Those of any script whose flags name a model.
-ModelSettings = TypeVar("ModelSettings", bound=Settings)
+_data = functools.partial(flag, group="Data")
+_name = functools.partial(flag, None)
+_speed = functools.partial(flag, group="Memory and speed")
 
 
 @dataclasses.dataclass(frozen=True)
-class PretrainedSettings(EncoderSettings):
-    """The flags of util.flags.define_encoder_flags: which pretrained model it is."""
+class TextFlags(Settings):
+    """Where texts come from and answers go."""
 
-    albert_dir: Optional[str]
+    input_file: str = _data("-", "Texts, one per line; - is standard input.", path=True)
+    columns: Optional[str] = _data(None, "Columns or JSON fields of the text or the two texts.")
+    output_file: str = flag("-", "File to write; - is standard output.", path=True, group="Output")
+    predict_batch_size: int = _speed(32, "Texts per batch.", lower=1)
+    precision: str = _speed("float32", "Type of activations.", choices=PRECISIONS)
 
 
 @dataclasses.dataclass(frozen=True)
-class TextSettings(Settings):
-    """The flags of util.flags.define_text_flags: where texts come from and answers go."""
+class CheckpointExportFlags(TokenizerFlags):
+    """The flags of export_checkpoints."""
 
-    input_file: str
-    columns: Optional[str]
-    output_file: str
-    predict_batch_size: int
-    precision: str
+    albert_directory: str = flag(
+        None, "Folder with albert_config.json and the checkpoint.", path=True, required=True
+    )
+    checkpoint_name: Optional[str] = flag(
+        None, "Checkpoint in --albert_directory; default: model.ckpt-best, or the newest."
+    )
+    export_path: str = flag(
+        None, "Path prefix of the new checkpoint, or its folder.", path=True, required=True
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class HubExportFlags(Settings):
+    """The flags of export_to_tfhub; names are those of files in --albert_directory."""
+
+    albert_directory: str = flag(None, "Folder of the model.", path=True, required=True)
+    export_path: str = flag(None, "The new folder of the module.", path=True, required=True)
+    checkpoint_name: Optional[str] = _name("Checkpoint; default: model.ckpt-best, or the newest.")
+    config_name: Optional[str] = _name("Configuration; default: albert_config.json.")
+    spm_model_name: Optional[str] = _name("SentencePiece model; default: the one there.")
+    spm_vocab_name: Optional[str] = _name("Its tokens as text; default: the file of its name.")
+    vocab_file: Optional[str] = _name("WordPiece vocabulary, in place of SentencePiece.")
+    do_lower_case: bool = flag(True, "Lower-case the text, as the model was trained.")
+    use_einsum: bool = flag(True, "Ignored; kept for existing command lines.")
+    format: str = flag("tf1", "Format of the module.", choices=MODULE_FORMATS)

@@ -35,7 +35,7 @@ def module(archive, source, tmp_path_factory):
     """The same model as a hub module."""
     path = tmp_path_factory.mktemp("hub") / "module"
     arguments = [f"--albert_directory={archive}", f"--export_path={path}"]
-    folder = export_to_tfhub.export(flags_lib.parse(export_to_tfhub.define_flags, arguments))
+    folder = export_to_tfhub.export(flags_lib.parse(export_to_tfhub.Flags, arguments))
     return source._replace(config=None, checkpoint=None, hub_module=folder)
 
 
@@ -238,7 +238,7 @@ def test_texts_with_masks_are_cut_as_they_would_be_with_words(source, monkeypatc
 
 def settings_of(script, archive, *arguments):
     base = [f"--albert_dir={archive}", f"--max_seq_length={LENGTH}"]
-    return flags_lib.parse(script.define_flags, base + list(arguments))
+    return flags_lib.parse(script.Flags, base + list(arguments))
 
 
 @pytest.mark.slow
@@ -298,6 +298,6 @@ def test_mistakes_are_named(archive, script, arguments, words):
 
 
 def test_texts_are_as_long_as_the_model_can_read_by_default(archive):
-    settings = flags_lib.parse(embed.define_flags, [f"--albert_dir={archive}"])
+    settings = flags_lib.parse(embed.Flags, [f"--albert_dir={archive}"])
     source = inference.find_source(settings)
     assert source.max_seq_length == source.config.max_position_embeddings != 512

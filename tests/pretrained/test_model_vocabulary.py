@@ -46,7 +46,7 @@ def cased(plain, tmp_path):
 
 def completed(*arguments):
     required = ["--task_name=mrpc", "--output_dir=out"]
-    settings = flags_lib.parse(run_classifier.define_flags, required + list(arguments))
+    settings = flags_lib.parse(run_classifier.Flags, required + list(arguments))
     return released.completed(settings)
 
 
@@ -139,7 +139,7 @@ def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_p
 
 def test_an_export_keeps_to_the_record(cased, tmp_path):
     arguments = [f"--albert_directory={cased}", f"--export_path={tmp_path}/new/"]
-    export_checkpoints.export(flags_lib.parse(export_checkpoints.define_flags, arguments))
+    export_checkpoints.export(flags_lib.parse(export_checkpoints.Flags, arguments))
     assert completed(f"--albert_dir={tmp_path}/new").do_lower_case is False
 
 
@@ -162,7 +162,7 @@ def cased_records(tmp_path_factory):
         "--num_processes=1",
         "--nodo_lower_case",
     ]
-    settings = flags_lib.parse(create_pretraining_data.define_flags, arguments)
+    settings = flags_lib.parse(create_pretraining_data.Flags, arguments)
     create_pretraining_data.main(settings)
     vocabulary.unlink()
     return folder / "data"
@@ -179,7 +179,7 @@ def keep(folder, output_dir, *arguments):
         f"--max_seq_length={LENGTH}",
         *arguments,
     ]
-    settings = flags_lib.parse(run_pretraining.define_flags, arguments)
+    settings = flags_lib.parse(run_pretraining.Flags, arguments)
     model = run_pretraining.modeling.AlbertConfig.from_json_file(str(config))
     data = run_pretraining.find_data(settings, model)
     found = run_pretraining.find_vocabulary(settings, data.vocabularies)
