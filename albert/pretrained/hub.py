@@ -64,6 +64,8 @@ def export(settings: HubExportFlags) -> None:
     Raises:
       ValueError: a file is missing, the files do not belong together, or the folder exists.
     """
+    if not settings.use_einsum:
+        _LOGGER.warning("--use_einsum has no effect.")
     place = settings.albert_directory
     folder = released.local_folder(place, f"--albert_directory={place}")
     found = released.open_model(
