@@ -124,7 +124,7 @@ HEARD = {
         **probes("""
             direction=nothere input_dir=/nowhere output_dir={work}/other vocab_file=/nowhere
             albert_config_file=/nowhere init_checkpoint=/nowhere layout=google head=encoder
-            approximate_gelu=true pytorch_model_bin=true huggingface_python=/nowhere
+            approximate_gelu=true
         """),
     },
     "create_pretraining_data": {

@@ -293,7 +293,7 @@ def test_a_hub_module_takes_the_place_of_configuration_checkpoint_and_vocabulary
     archive = pretrained_models.write_archive(tmp_path / "archive")
     module = tmp_path / "module"
     arguments = [f"--albert_directory={archive}", f"--export_path={module}"]
-    export_to_tfhub.export(flags_lib.parse(export_to_tfhub.Flags, arguments))
+    export_to_tfhub.main(flags_lib.parse(export_to_tfhub.Flags, arguments))
     given = arguments_for(folder, tmp_path / "out", "v2", "--do_train", "--do_predict")
     own = ("--albert_config_file", "--spm_model_file")
     given = [item for item in given if not item.startswith(own)]

@@ -140,7 +140,7 @@ def test_a_copy_stays_within_its_folder_and_another_file_of_its_name_stays(tmp_p
 
 def test_an_export_keeps_to_the_record(cased, tmp_path):
     arguments = [f"--albert_directory={cased}", f"--export_path={tmp_path}/new/"]
-    export_checkpoints.export(flags_lib.parse(export_checkpoints.Flags, arguments))
+    export_checkpoints.main(flags_lib.parse(export_checkpoints.Flags, arguments))
     assert completed(f"--albert_dir={tmp_path}/new").do_lower_case is False
 
 
