@@ -45,6 +45,7 @@ try:
 
     from albert import modeling, tokenization
     from albert.pretraining import model as pretraining
+    from albert.pretraining.settings import PretrainingFlags
     from albert.runtimes import compat, devices, estimator
 except Exception as error:
     if __name__ == "__main__":  # what is missing or broken is a finding
@@ -254,7 +255,7 @@ def check_training_step(settings: Flags) -> Iterator[Finding]:
     """Pretraining steps of a model with base's width, in float32 and in the format that pays."""
     del settings
     for name in dict.fromkeys(["float32", advised_precision(product_rates())]):
-        milliseconds, loss, untrained = _train_two_layers(compat.COMPUTE_DTYPES[name])
+        milliseconds, loss, untrained = _train_two_layers(name)
         if not math.isfinite(loss):
             yield Finding(PROBLEM, f"In {name} the loss of two layers becomes {loss}.")
         elif untrained:
@@ -263,19 +264,13 @@ def check_training_step(settings: Flags) -> Iterator[Finding]:
             yield Finding(OK, f"Two layers train in {name}: {milliseconds:.0f} ms an update.")
 
 
-def _train_two_layers(dtype: tf.DType) -> Tuple[float, float, List[str]]:
+def _train_two_layers(precision: str) -> Tuple[float, float, List[str]]:
     """Milliseconds of an update, the loss after it, and the variables that no gradient reached."""
     config = modeling.AlbertConfig(
         1000, hidden_size=768, num_hidden_layers=2, num_attention_heads=12, intermediate_size=3072
     )
-    model = pretraining.ModelSettings(
-        config,
-        None,
-        1e-3,
-        num_train_steps=10,
-        num_warmup_steps=0,
-        compute_dtype=dtype,
-        use_xla=True,
+    settings = PretrainingFlags(
+        learning_rate=1e-3, num_train_steps=10, num_warmup_steps=0, precision=precision
     )
     with tf.Graph().as_default():
         tf.set_random_seed(1)
@@ -289,7 +284,9 @@ def _train_two_layers(dtype: tf.DType) -> Tuple[float, float, List[str]]:
             "masked_lm_weights": tf.ones([4, 20]),
             "next_sentence_labels": tf.constant([[0], [1], [0], [1]]),
         }
-        spec = pretraining.build_model_fn(model)(batch, None, estimator.ModeKeys.TRAIN, {})
+        spec = pretraining.build_model_fn(settings, config)(
+            batch, None, estimator.ModeKeys.TRAIN, {}
+        )
         names = [variable.op.name for variable in tf.trainable_variables()]
         with tf.Session(config=compat.session_config()) as session:
             session.run(tf.global_variables_initializer())

@@ -28,7 +28,6 @@ from albert.command_line import cli
 from albert.configs.flags import TokenizerFlags
 from albert.pretrained import inference, model_vocabulary, released, warm_start
 from albert.runtimes import compat
-from albert.training import hooks
 from albert.util import files
 from albert.util.errors import UserError
 from albert.util.flags import flag
@@ -186,9 +185,15 @@ def _write_weights(
             session.run(tf.global_variables_initializer())
             saver = tf.train.Saver(variables)
             saver.save(session, prefix, write_state=False)
-    hooks.make_meta_graph_plain(f"{prefix}.meta")
+    _make_meta_reproducible(f"{prefix}.meta")
     _compare(checkpoint, prefix, [entry.name for entry in report.loaded])
     return report
+
+
+def _make_meta_reproducible(path: str) -> None:
+    """Rewrites a .meta file in the same bytes each time: protobuf's maps have no order."""
+    meta_graph = tf.MetaGraphDef.FromString(files.read_bytes(path))
+    files.atomic_write_bytes(path, meta_graph.SerializeToString(deterministic=True))
 
 
 def _check_heads(checkpoint: str) -> None:
