@@ -22,8 +22,6 @@ from albert.util.errors import UserError
 
 _LOGGER = logging.getLogger("albert")
 
-_HASHES_NAME = ".record_hashes.json"  # of records without metadata, in the output folder
-
 # Names under which existing programs know these.
 get_masked_lm_output = modeling.get_masked_lm_output
 get_sentence_order_output = modeling.get_sentence_order_output
@@ -289,7 +287,7 @@ def evaluate(
         files, batch_size, settings.max_eval_steps, index_folder=folder
     )
     fingerprint = {
-        "files": record_files.content_identities(files, os.path.join(folder, _HASHES_NAME)),
+        "files": record_files.content_identities(files),
         "batches": steps,
         "batch_size": batch_size,
         "precision": settings.precision,

@@ -395,7 +395,7 @@ def _explained(reporter: training_hooks.ProgressHook, folder: str, start: int) -
     `start` is the step whose batch is the first that was read.
     """
     try:
-        with files.naming_full_disk(folder), record_damage.explained(lambda: reporter.step - start):
+        with files.naming_path(folder), record_damage.explained(lambda: reporter.step - start):
             yield
     except tf.errors.InvalidArgumentError as error:
         refused = _GRADIENT_STOP.search(error.message)

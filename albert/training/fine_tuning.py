@@ -648,7 +648,7 @@ def portable_files(
         if path:
             base = model_vocabulary.name_in(folder, path) if folder else os.path.basename(path)
             contents[base] = files.read_bytes(path)
-            content[key] = {"path": base, "sha256": files.file_fingerprint(path)["sha256"]}
+            content[key] = {"path": base, "sha256": files.sha256(path)}
     contents[name] = files.json_text(content).encode("utf-8")
     if config is not None:
         contents[CONFIG_NAME] = config.to_json_string().encode("utf-8")

@@ -136,8 +136,7 @@ def a_run(**changes):
         "--learning_rate=3e-5",
     ]
     asked = flags_lib.parse(run_race.Flags, flags).replace(**changes)
-    run = fine_tuning.FineTuning(asked, RaceTask)
-    return run
+    return fine_tuning.FineTuning(asked, RaceTask)
 
 
 def test_measurements_are_compared_in_per_cent_and_logged(caplog):
