@@ -3,6 +3,7 @@
 """A model of one weight, trained as the scripts train theirs, in tenths of a second."""
 
 import csv
+import dataclasses
 import functools
 import pathlib
 
@@ -16,14 +17,22 @@ from albert.training import estimators, hooks
 from albert.training.evaluation import list_checkpoints
 from albert.util import files
 from albert.util import flags as flags_lib
+from albert.util.flags import flag
 
 CONFIG = modeling.AlbertConfig(10, hidden_size=4, num_attention_heads=2).to_dict()
 DOCUMENTS = {"albert_config.json": files.json_text(CONFIG).encode("utf-8")}
 
 
+@dataclasses.dataclass(frozen=True)
+class Flags(TrainingFlags):
+    """The flags of a training of one weight."""
+
+    save_checkpoints_steps: int = flag(4)
+    train_batch_size: int = flag(1)
+
+
 def settings_for(output_dir, *arguments):
-    given = ["--save_checkpoints_steps=4", "--train_batch_size=1", f"--output_dir={output_dir}"]
-    return flags_lib.parse(TrainingFlags, [*given, *arguments])
+    return flags_lib.parse(Flags, [f"--output_dir={output_dir}", *arguments])
 
 
 def model_fn(features, labels, mode, params):
